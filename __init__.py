@@ -1,0 +1,73 @@
+"""mem0-dream: keeps the long-term memory of AI agents true and small.
+
+    from mem0_dream import consolidate, open_store
+
+    store = open_store("mem0.yaml")
+    print(consolidate(store, user_id="alice").plan.merges)
+
+Importing this package loads no model and no database client.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .errors import DreamError
+    from .pipeline.access import track_access
+    from .pipeline.engine import Consolidation, Session, consolidate
+    from .pipeline.plan import Merge, Plan, Prune, Resolve
+    from .pipeline.records import Evidence, Label, Memory, Scope, Verdict
+    from .pipeline.stores import open_store
+    from .pipeline.writer import RunResult, UndoResult
+    from .settings import Settings
+
+_PLACES = {
+    "Consolidation": "pipeline.engine",
+    "DreamError": "errors",
+    "Evidence": "pipeline.records",
+    "Label": "pipeline.records",
+    "Memory": "pipeline.records",
+    "Merge": "pipeline.plan",
+    "Plan": "pipeline.plan",
+    "Prune": "pipeline.plan",
+    "Resolve": "pipeline.plan",
+    "RunResult": "pipeline.writer",
+    "Scope": "pipeline.records",
+    "Session": "pipeline.engine",
+    "Settings": "settings",
+    "UndoResult": "pipeline.writer",
+    "Verdict": "pipeline.records",
+    "consolidate": "pipeline.engine",
+    "open_store": "pipeline.stores",
+    "track_access": "pipeline.access",
+}
+__all__ = [
+    "Consolidation",
+    "DreamError",
+    "Evidence",
+    "Label",
+    "Memory",
+    "Merge",
+    "Plan",
+    "Prune",
+    "Resolve",
+    "RunResult",
+    "Scope",
+    "Session",
+    "Settings",
+    "UndoResult",
+    "Verdict",
+    "consolidate",
+    "open_store",
+    "track_access",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  (a module attribute may be anything)
+    """Import a public name when it is first used, so that `import mem0_dream` stays light."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f".{_PLACES[name]}", __name__), name)

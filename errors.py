@@ -1,0 +1,83 @@
+"""Every error a user can meet.
+
+    DreamError (1)                 the one to catch
+    +-- UsageError (2)             the command line or the configuration asks for something impossible
+    |   +-- ConfigError (2)        the mem0 configuration is missing, unreadable or wrong
+    |   +-- PlanFileError (2)      a plan file is damaged, of another version or for another store
+    +-- BudgetExceededError (3)    the plan would remove more than the delete budget allows
+    +-- StoreError (4)             the store answers with an error or only in part
+    |   +-- StoreLockedError (5)   another process holds the store, or another run is under way
+    |   +-- IncompleteListingError (4)  the listing is not provably complete, so nothing may be written
+    +-- JournalError (6)           a run cannot be found, resumed or undone
+    +-- ModelError (7)             a model cannot be loaded or does not fit its place
+    +-- MissingExtraError (8)      an optional dependency is not installed
+
+The number is the exit code of the command line. A message says what happened, to which memory or
+file, and what to do. It never holds the text of a memory.
+"""
+
+from __future__ import annotations
+
+
+class DreamError(Exception):
+    """Root of all errors of this package."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, ids: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.ids = ids
+
+
+class UsageError(DreamError):
+    """The command line or a setting asks for something impossible."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """The mem0 configuration is missing, unreadable or wrong."""
+
+
+class PlanFileError(UsageError):
+    """A plan file is damaged, of another version, or for another store."""
+
+
+class BudgetExceededError(DreamError):
+    """The plan would remove more than the delete budget allows."""
+
+    exit_code = 3
+
+
+class StoreError(DreamError):
+    """The store answers with an error, or only in part."""
+
+    exit_code = 4
+
+
+class IncompleteListingError(StoreError):
+    """The listing is not provably complete, so nothing may be written."""
+
+
+class StoreLockedError(StoreError):
+    """Another process holds the store, or another run is under way."""
+
+    exit_code = 5
+
+
+class JournalError(DreamError):
+    """A run cannot be found, resumed or undone."""
+
+    exit_code = 6
+
+
+class ModelError(DreamError):
+    """A model cannot be loaded, or does not fit its place."""
+
+    exit_code = 7
+
+
+class MissingExtraError(DreamError):
+    """An optional dependency is not installed."""
+
+    exit_code = 8

@@ -1,0 +1,1 @@
+"""The encoder, the pair scorers and the merge writer."""

@@ -1,0 +1,87 @@
+"""The seam between a pair of memories and what a model thinks of it.
+
+A scorer gives probabilities; it never decides. Thresholds and guards turn them into verdicts in
+`pipeline.judge`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+DUPLICATE, CONTRADICTION, DISTINCT = 0, 1, 2
+"""Columns of `PairScores.probabilities`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairInput:
+    """What a scorer may read of a candidate pair.
+
+    Attributes:
+        a: Text of the first memory.
+        b: Text of the second memory.
+        cosine: Similarity of the two embeddings, in [-1, 1].
+        category: The category both memories share.
+        a_date: When the first was last stated, aware UTC, or None if unknown.
+        b_date: The same for the second.
+    """
+
+    a: str
+    b: str
+    cosine: float
+    category: str | None = None
+    a_date: datetime | None = None
+    b_date: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairScores:
+    """Scores of n pairs, in the order they were given.
+
+    Attributes:
+        probabilities: float32 [n, 3], columns duplicate, contradiction, distinct; rows sum to 1.
+        entailment: float32 [n, 2], probability that a entails b, and that b entails a.
+    """
+
+    probabilities: NDArray[np.float32]
+    entailment: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Where probabilities become verdicts; fitted for a stated precision.
+
+    Attributes:
+        auto: Duplicate probability from which a merge may be applied without a person.
+        duplicate: Duplicate probability from which a pair is worth showing as a possible duplicate.
+        contradiction: Contradiction probability from which a pair is reported as a conflict.
+    """
+
+    auto: float
+    duplicate: float
+    contradiction: float
+
+
+class PairScorer(Protocol):
+    """Scores pairs of memories. Symmetric: swapping a and b swaps only the entailment columns."""
+
+    @property
+    def name(self) -> str:
+        """Identity of model and version: part of a plan and of every cache key."""
+        ...
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """The decision thresholds fitted for this scorer."""
+        ...
+
+    def score(self, pairs: Sequence[PairInput]) -> PairScores:
+        """Score all pairs; an empty sequence gives empty arrays."""
+        ...

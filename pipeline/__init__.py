@@ -1,0 +1,1 @@
+"""The stages in order: read, embed, candidates, judge, plan, report, write, journal."""

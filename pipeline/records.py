@@ -1,0 +1,204 @@
+"""The records that flow through the pipeline: frozen in, frozen out.
+
+Similarity is cosine, higher is closer. Every time is aware UTC. Records never hold a client, a
+model or an open file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+PIN_PREFIX = "[PINNED]"
+
+
+class Label(StrEnum):
+    """What a pair of memories is to each other."""
+
+    DUPLICATE = "duplicate"
+    CONTRADICTION = "contradiction"
+    DISTINCT = "distinct"
+    UNSURE = "unsure"
+
+
+class ActionKind(StrEnum):
+    """What a plan may propose."""
+
+    MERGE = "merge"
+    RESOLVE = "resolve"
+    PRUNE = "prune"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Scope:
+    """The full identity tuple of a memory; nothing is ever compared across scopes.
+
+    Attributes:
+        ids: Sorted (name, value) pairs such as (("agent_id", "bot"), ("user_id", "alice")); a name
+            that is absent is simply not there, so two scopes are equal only if every part is.
+    """
+
+    ids: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, **ids: str | None) -> Scope:
+        """Build a scope from keyword ids, leaving out empty ones.
+
+        >>> Scope.of(user_id="alice", run_id=None).ids
+        (('user_id', 'alice'),)
+        """
+        return cls(tuple(sorted((name, value) for name, value in ids.items() if value)))
+
+    def get(self, name: str) -> str | None:
+        """Return one id of the tuple, or None."""
+        return dict(self.ids).get(name)
+
+    def __str__(self) -> str:
+        return " ".join(f"{name}={value}" for name, value in self.ids) or "(no scope)"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One record of a store.
+
+    Attributes:
+        id: The store's own id.
+        text: What is remembered.
+        scope: Whose memory it is.
+        category: The group inside the scope in which duplicates are sought.
+        created_at: When it was first stored; None if unknown.
+        updated_at: When it was last changed; None if unknown.
+        accessed_at: When it was last read by the agent; None if unknown.
+        expires_on: The store's own expiry day; a memory past it is retired already.
+        pinned: Never touched.
+        metadata: The user's own metadata, without the store's bookkeeping.
+    """
+
+    id: str
+    text: str
+    scope: Scope
+    category: str | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    accessed_at: datetime | None = None
+    expires_on: date | None = None
+    pinned: bool = False
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+    @property
+    def text_hash(self) -> str:
+        """SHA-256 of the exact text, as preconditions and caches use it."""
+        return text_hash(self.text)
+
+    @property
+    def stated_at(self) -> datetime | None:
+        """The latest moment at which the store says this text was written."""
+        known = [moment for moment in (self.created_at, self.updated_at) if moment is not None]
+        return max(known, default=None)
+
+    def is_retired(self, today: date) -> bool:
+        """Whether the store already hides this memory on the given day."""
+        return self.expires_on is not None and self.expires_on < today
+
+
+class TextHashed(Protocol):
+    """Anything that knows the hash of its text: a memory, or what a plan kept of it."""
+
+    @property
+    def text_hash(self) -> str:
+        """SHA-256 of the exact text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """Everything a store holds of the scopes asked for.
+
+    Attributes:
+        store: Fingerprint of the store, equal for equal places.
+        memories: Sorted by id.
+        gaps: Why the listing is not provably complete; empty means complete.
+        fidelity: What an undo could not bring back on this store, said before anything is done.
+    """
+
+    store: str
+    memories: tuple[Memory, ...]
+    gaps: tuple[str, ...] = ()
+    fidelity: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the listing is proven complete, so that writing is allowed."""
+        return not self.gaps
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One named reason for or against a verdict.
+
+    Attributes:
+        kind: What fired: "number", "date", "name", "negation", "path", "environment", ...
+        detail: The values, short enough to print: "20 mg / 40 mg".
+        veto: Whether this alone forbids an automatic merge.
+    """
+
+    kind: str
+    detail: str
+    veto: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A pair of memories worth judging; `a` < `b` by id.
+
+    Attributes:
+        a: Id of the first memory.
+        b: Id of the second memory.
+        cosine: Similarity of their embeddings.
+        exact: The texts are equal once case, white space and final punctuation are folded.
+    """
+
+    a: str
+    b: str
+    cosine: float
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided about a candidate, with everything that led to it.
+
+    Attributes:
+        pair: The candidate judged.
+        label: The decision.
+        auto: A duplicate that may be merged without a person.
+        probabilities: Duplicate, contradiction, distinct.
+        entailment: a entails b, b entails a.
+        evidence: The reasons that fired.
+    """
+
+    pair: Candidate
+    label: Label
+    auto: bool = False
+    probabilities: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    entailment: tuple[float, float] = (0.0, 0.0)
+    evidence: tuple[Evidence, ...] = ()
+
+
+def text_hash(text: str) -> str:
+    """SHA-256 of the exact text, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def rejection_key(a: TextHashed, b: TextHashed) -> str:
+    """Name of a pair by its texts: a person's refusal holds until one of them changes."""
+    return ":".join(sorted((a.text_hash, b.text_hash)))
+
+
+def as_utc(moment: datetime) -> datetime:
+    """Return the moment as aware UTC; a naive one is taken to be UTC already."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

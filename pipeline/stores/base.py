@@ -1,0 +1,164 @@
+"""The seam to a store: read everything, look at one record, make one change.
+
+A store makes single changes only. What belongs together, in which order, and what to do when the
+process dies in between, is the writer's business (`pipeline.writer`), because only the journal can
+know what was done before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, Protocol
+
+from ..records import Inventory, Memory, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One raw record, enough to put it back as it was.
+
+    Attributes:
+        id: The store's id.
+        payload: The raw record, JSON-serialisable.
+        vector: The stored embedding, or None where the store does not give it out.
+        links: Raw rows of other indexes that point to this record (mem0: entity rows).
+    """
+
+    id: str
+    payload: Mapping[str, Any]
+    vector: tuple[float, ...] | None = None
+    links: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Store a new memory.
+
+    Attributes:
+        text: What is remembered, stored verbatim.
+        scope: Whose memory it is; every id of the tuple is written.
+        metadata: The user's metadata, `merged_from` included.
+        created_at: The date to store it under.
+        mark: Unique name of this change. It is stored with the memory, so that a resumed run finds
+            what a killed one had added.
+    """
+
+    text: str
+    scope: Scope
+    metadata: Mapping[str, Any]
+    created_at: datetime | None
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Remove a memory for good (until an undo)."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retire:
+    """Hide a memory with the store's own expiry, so that it can be re-learned and brought back.
+
+    Attributes:
+        id: The memory to hide.
+        day: The last day on which it counts as alive.
+    """
+
+    id: str
+    day: date
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Put a record back exactly as it was, whether it still exists or not."""
+
+    snapshot: Snapshot
+
+
+Change = Add | Delete | Retire | Restore
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a store can do, so that a plan can say beforehand what cannot be undone.
+
+    Attributes:
+        retire: Memories can be hidden reversibly.
+        same_id: A removed memory comes back under its old id.
+        vector: The stored vector can be read and put back.
+    """
+
+    retire: bool = False
+    same_id: bool = False
+    vector: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeFilter:
+    """Which scopes to read; every given id must match, an empty filter matches everything."""
+
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+    def matches(self, scope: Scope) -> bool:
+        """Whether the scope holds every id of this filter."""
+        have = dict(scope.ids)
+        return all(have.get(name) == value for name, value in self.ids.items())
+
+
+class Store(Protocol):
+    """A place where memories live."""
+
+    @property
+    def kind(self) -> str:
+        """Short name printed before ids, such as "mem0"."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for equal places; holds no secret."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this store can do."""
+        ...
+
+    def read(self, scopes: ScopeFilter) -> Inventory:
+        """List every memory of the matching scopes, retired ones included, and say what is missing."""
+        ...
+
+    def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
+        """Read the given records afresh; an id is absent from the answer only if it is truly gone.
+
+        Raises:
+            StoreError: If the store cannot be asked, so that an outage never looks like a deletion.
+        """
+        ...
+
+    def parse(self, snapshot: Snapshot) -> Memory:
+        """Turn a raw record into a memory."""
+        ...
+
+    def find_mark(self, mark: str, scope: Scope) -> str | None:
+        """Id of the memory that was added with this mark, if there is one."""
+        ...
+
+    def finds(self, memory_id: str) -> bool:
+        """Whether a search for the memory's own text returns it, as the agent would search."""
+        ...
+
+    def write(self, change: Change) -> str:
+        """Make one change and return the id it concerns.
+
+        Raises:
+            StoreError: If the store did not do it.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release files, locks and connections."""
+        ...

@@ -1,0 +1,64 @@
+"""Settings: what a user may tune, with unit, default and origin.
+
+They are read from the `mem0_dream:` section of the configuration file or given on the command line.
+An unknown key is an error, because a misspelt limit must not silently fall back to its default.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+_DURATION = re.compile(r"^\s*(\d+)\s*(d|day|days|w|week|weeks|y|year|years)?\s*$", re.IGNORECASE)
+_DAYS_PER_UNIT = {"d": 1, "w": 7, "y": 365}
+
+
+def parse_days(value: Any) -> timedelta:  # noqa: ANN401  (pydantic hands over whatever the file held)
+    """Read a duration given as a number of days or as text such as "90d", "12 weeks", "2y".
+
+    Raises:
+        ValueError: If it is neither, or negative.
+    """
+    if isinstance(value, timedelta):
+        return value
+    match = _DURATION.match(str(value))
+    if match is None:
+        raise ValueError(f"{value!r} is no duration; write days as 90 or 90d, weeks as 12w, years as 2y")
+    unit = (match.group(2) or "d")[0].lower()
+    return timedelta(days=int(match.group(1)) * _DAYS_PER_UNIT[unit])
+
+
+Days = Annotated[timedelta, BeforeValidator(parse_days)]
+
+
+class Settings(BaseModel):
+    """All limits of one run.
+
+    Attributes:
+        stale_after: Age from which a memory that nobody reads counts as stale.
+        access_window: A memory read within this time is never stale.
+        min_words: Fewer meaningful words than this, and nothing specific, is vague.
+        retention: Per category, another `stale_after`.
+        max_delete: Largest share of a scope that one run may remove, exact duplicates not counted.
+        min_delete: Removals of so few memories never trip the budget, so that tiny scopes work.
+        floor: Lowest cosine at which a pair is judged at all.
+        neighbours: How many neighbours of each memory are judged.
+        scorer: Which pair scorer judges: "bundled", "keywords", "nli:MODEL".
+        encoder: Path or name of a sentence-transformers model; None is the packaged MiniLM.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    stale_after: Days = timedelta(days=180)
+    access_window: Days = timedelta(days=180)
+    min_words: int = Field(default=5, ge=0, le=50)
+    retention: dict[str, Days] = Field(default_factory=dict)
+    max_delete: float = Field(default=0.30, ge=0, le=1)
+    min_delete: int = Field(default=3, ge=0)
+    floor: float = Field(default=0.25, ge=-1, le=1)
+    neighbours: int = Field(default=50, ge=1)
+    scorer: str = "keywords"
+    encoder: str | None = None
