@@ -1,0 +1,184 @@
+"""Words of a text: normalised characters, folded words, light stems, and spans that are read only once.
+
+Nothing here knows what a word means. Normalising keeps the length, so that offsets hold in both texts.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+TAKEN = "\x00"
+_SAME_LENGTH = str.maketrans(
+    {
+        "’": "'",
+        "‘": "'",
+        "ʼ": "'",
+        "`": "`",
+        "“": '"',
+        "”": '"',
+        "„": '"',
+        "«": '"',
+        "»": '"',
+        "–": "-",
+        "‐": "-",
+        "‑": "-",
+        "−": "-",
+        "—": ";",
+        "\u00a0": " ",
+        "\u202f": " ",
+        "\u2009": " ",
+        "′": "'",
+        "″": '"',
+        "µ": "μ",
+    }
+)
+_LETTERS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_SENTENCE_END = re.compile(r"[.!?:;\n(\[\"•*|]\s*$|(?:^|\s)[-#>]+\s*$")
+_SUFFIXES = ("ingly", "edly", "ments", "ment", "ings", "ing", "ies", "ied", "ers", "er", "es", "ed", "ly", "s", "e", "y")
+_SHORTEST_STEM = 3
+_IRREGULAR = {
+    form: base
+    for base, forms in (
+        line.split(": ")
+        for line in """have: has had having
+do: does did done doing
+go: goes went gone going
+eat: ate eaten
+drink: drank drunk
+take: took taken
+make: made
+get: got gotten
+buy: bought
+sell: sold
+write: wrote written
+speak: spoke spoken
+drive: drove driven
+run: ran running
+keep: kept
+leave: left
+teach: taught
+think: thought
+know: knew known
+meet: met
+pay: paid
+sleep: slept
+wear: wore worn
+choose: chose chosen
+grow: grew grown
+begin: began begun
+see: saw seen
+child: children
+person: people
+wife: wives
+knife: knives""".splitlines()
+    )
+    for form in forms.split()
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a text, with where it stands.
+
+    Attributes:
+        text: As written.
+        folded: Lower case, without diacritics and without a possessive ending.
+        start: Offset of the first character.
+        end: Offset behind the last character.
+        opens: Whether it is the first word of a sentence, clause in brackets, quotation or line.
+    """
+
+    text: str
+    folded: str
+    start: int
+    end: int
+    opens: bool
+
+
+def normalise(text: str) -> str:
+    """Unify quotes, dashes, spaces and digits of other scripts without changing the length.
+
+    >>> normalise("“5–6” ٣")
+    '"5-6" 3'
+    """
+    text = text.translate(_SAME_LENGTH)
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
+
+
+@lru_cache(maxsize=65536)
+def fold(word: str) -> str:
+    """Lower-case a word and strip its diacritics.
+
+    >>> fold("Gdańsk"), fold("Ní"), fold("Łukasz")
+    ('gdansk', 'ni', 'lukasz')
+    """
+    if word.isascii():
+        return word.lower()
+    parts = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(char for char in parts if not unicodedata.combining(char)).translate(_LETTERS)
+
+
+def words(text: str) -> Iterator[Word]:
+    """Yield the words of a normalised text in order."""
+    last = 0
+    for match in _WORD.finditer(text):
+        surface, start, end = match.group(), match.start(), match.end()
+        gap = text[last:start]
+        opens = last == 0 or (gap != " " and _SENTENCE_END.search(gap) is not None)
+        folded = fold(surface)
+        if folded.endswith("'s"):
+            folded = folded[:-2]
+        yield Word(surface, folded, start, end, opens)
+        last = end
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Cut the regular endings off a folded word; crude on purpose, for comparing only.
+
+    >>> stem("uses"), stem("using"), stem("parties"), stem("party")
+    ('us', 'us', 'part', 'part')
+    """
+    word = _IRREGULAR.get(word, word)
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= (2 if suffix in {"es", "ing", "e", "ed"} else _SHORTEST_STEM):
+            word = word[: -len(suffix)]
+            break
+    return word[:-1] if len(word) > _SHORTEST_STEM and word[-1] == word[-2] else word
+
+
+class Page:
+    """A normalised text whose spans are taken one reader after another, so that "14:30" is not also 14 and 30.
+
+    >>> page = Page("at 14:30")
+    >>> [m.group() for m in page.take(re.compile(r"[0-9]+:[0-9]+"))], page.rest
+    (['14:30'], 'at \\x00\\x00\\x00\\x00\\x00')
+    """
+
+    __slots__ = ("rest", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = normalise(text)
+        self.rest = self.text
+
+    def find(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+        """Return the matches among what nobody took, without taking them."""
+        return list(pattern.finditer(self.rest))
+
+    def take(self, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+        """Return the matches among what nobody took, and take them."""
+        found = self.find(pattern)
+        for match in found:
+            self.mark(match.start(), match.end())
+        return found
+
+    def mark(self, start: int, end: int) -> None:
+        """Take one span."""
+        self.rest = self.rest[:start] + TAKEN * (end - start) + self.rest[end:]
