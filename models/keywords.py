@@ -1,0 +1,145 @@
+"""The rule of the original skill as a scorer: word overlap and negation pairs, no model at all.
+
+It is the baseline of every quality table and the scorer that always works. It knows no synonyms, no
+numbers and no names: the guards look after those.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..pipeline.words import Token, exact_key, overlap, significant_words, tokens
+from .cosine import ramp
+from .scorer import PairInput, PairScores, Thresholds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+DUPLICATE_OVERLAP = 0.6
+"""More than this share of significant words in common is a duplicate (origin: the skill's "60%")."""
+
+CONTRADICTION_OVERLAP = 0.4
+"""From this overlap on, texts of opposite polarity contradict each other (origin: the skill's
+"0.4-0.6")."""
+
+INCOMPLETE = 0.8
+"""Highest entailment while a significant word is missing; below every limit from which text is dropped."""
+
+STRICTLY_ABOVE_HALF = float(np.nextafter(np.float32(0.5), np.float32(1)))
+"""An overlap of exactly 60% has probability 0.5 and is no duplicate yet."""
+
+_NEGATORS = frozenset({"not", "never", "cannot", "dont", "doesnt", "didnt", "isnt", "cant", "wont"})
+_AVOIDING = frozenset({"avoid", "stop", "quit"})  # stems; "stop using X" and "avoid X" turn against X
+_HELPERS = frozenset(
+    {"us", "longer"}
+)  # stems between a negation and its object: "stop using X", "no longer X"
+
+
+class KeywordScorer:
+    """More than 60% of significant words shared: duplicate; opposite polarity from 40% on: contradiction.
+
+    Opposite polarity is one of the skill's pairs: do X / do not X, use X / avoid X, use X / stop using
+    X, prefer X / don't prefer X, always X / never X, and prefer X / prefer Y. One deviation from the
+    skill, on purpose: it looks for these only up to 60% overlap, so that "Always squash before merging"
+    / "Never squash before merging" would be merged as duplicates; here such a pair is a contradiction
+    at any overlap from 40% on.
+
+    "Uses tabs" / "Avoids tabs" shares 1 of 2 words and gets (0, 0.58, 0.42).
+    """
+
+    @property
+    def name(self) -> str:
+        """Identity of this rule and its version."""
+        return "keywords-1"
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Strictly more than 60% for duplicates; 40% with opposite polarity for contradictions."""
+        return Thresholds(auto=STRICTLY_ABOVE_HALF, duplicate=STRICTLY_ABOVE_HALF, contradiction=0.5)
+
+    def score(self, pairs: Sequence[PairInput]) -> PairScores:
+        """Score all pairs; entailment a -> b is the share of b's significant words that a has.
+
+        While a word is missing it stays at or below 80%: among ten words the missing one may be the fact.
+        """
+        probabilities = np.zeros((len(pairs), 3), dtype=np.float32)
+        entailment = np.zeros((len(pairs), 2), dtype=np.float32)
+        for row, pair in enumerate(pairs):
+            probabilities[row] = _probabilities(pair.a, pair.b)
+            entailment[row] = _entailment(pair.a, pair.b), _entailment(pair.b, pair.a)
+        return PairScores(probabilities=probabilities, entailment=entailment)
+
+
+def coverage(premise: str, hypothesis: str) -> float:
+    """Share of the hypothesis' significant words that the premise has; 0 if it has none.
+
+    >>> coverage("Owns a brindle whippet named Pickle", "Owns a whippet")
+    1.0
+    """
+    wanted = significant_words(hypothesis)
+    return len(wanted & significant_words(premise)) / len(wanted) if wanted else 0.0
+
+
+def opposed(a: str, b: str) -> bool:
+    """Whether one text turns against a word that the other states, or both prefer something else.
+
+    >>> opposed("Use tabs in Go", "Stop using tabs in Go")
+    True
+    """
+    first, second = tokens(a), tokens(b)
+    if _denies(first, second) or _denies(second, first):
+        return True
+    mine, yours = _preferred(first), _preferred(second)
+    if mine is None or yours is None:
+        return False
+    return mine not in significant_words(b) and yours not in significant_words(a)
+
+
+def _probabilities(a: str, b: str) -> tuple[float, float, float]:
+    if exact_key(a) == exact_key(b):
+        return 1.0, 0.0, 0.0
+    shared = overlap(a, b)
+    if opposed(a, b):
+        against = ramp(shared, CONTRADICTION_OVERLAP)
+        return 0.0, against, 1 - against
+    same = ramp(shared, DUPLICATE_OVERLAP)
+    return same, 0.0, 1 - same
+
+
+def _entailment(premise: str, hypothesis: str) -> float:
+    share = coverage(premise, hypothesis)
+    return share if share == 1 else min(share, INCOMPLETE)
+
+
+def _denies(these: tuple[Token, ...], those: tuple[Token, ...]) -> bool:
+    denied, other_denied = _negated(these), _negated(those)
+    stated = {token.stem for token in those if not token.is_stop} - other_denied
+    return bool(denied & stated)
+
+
+def _negated(words: tuple[Token, ...]) -> set[str]:
+    """Stems of the words that a negation turns against: the next one, and its object after "use"."""
+    found: set[str] = set()
+    pending = False
+    for token in words:
+        if _is_negator(token):
+            pending = True
+        elif pending and not token.is_stop:
+            found.add(token.stem)
+            pending = token.stem in _HELPERS
+    return found
+
+
+def _is_negator(token: Token) -> bool:
+    word = token.text.casefold()
+    return word in _NEGATORS or word.endswith("n't") or word == "no" or token.stem in _AVOIDING
+
+
+def _preferred(words: tuple[Token, ...]) -> str | None:
+    """Stem of the first significant word after a form of "prefer"."""
+    significant = [token.stem for token in words if not token.is_stop]
+    if "prefer" not in significant[:-1]:
+        return None
+    return significant[significant.index("prefer") + 1]

@@ -1,0 +1,322 @@
+"""The merge writer: one text that is at least as complete as each of its sources.
+
+Extractive on purpose: it may choose among the sources' own sentences, and never writes one. If a member
+says it all, its text stays to the letter; else the sentences that add something are appended to the
+most complete member. What cannot be shown to keep every number, date, name, negation, path and URL is
+refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol
+
+from ..pipeline.guards import missing
+from ..pipeline.records import as_utc
+from ..pipeline.words import exact_key, significant_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..pipeline.records import Memory
+
+    Entails = Callable[[str, str], float]
+
+ENTAILED = 0.9
+"""Probability premise -> hypothesis from which the premise counts as saying it all; strict, since the
+rest is dropped."""
+
+JOIN_LENGTH = 2
+"""Characters that joining may add per source: a full stop and a space."""
+
+_SYNONYMS = {
+    word: group[0]
+    for group in (
+        ("mother", "mum", "mom", "mam"),
+        ("father", "dad"),
+        ("child", "children", "kid"),
+        ("grandmother", "grandma", "granny"),
+        ("grandfather", "grandpa", "grandad"),
+        ("bicycl", "bik"),
+        ("television", "tv"),
+        ("mobil", "cellphon"),
+        ("birthday", "bday"),
+        ("favourit", "favorit"),
+        ("colour", "color"),
+        ("begin", "start", "began", "begun"),
+        ("buy", "bought", "purchas"),
+        ("own", "possess"),
+        ("kubernet", "k8s"),
+        ("postgr", "postgresql"),
+        ("repo", "repository"),
+        ("config", "configuration"),
+        ("dep", "dependency"),
+        ("approximat", "approx", "roughly"),
+    )
+    for word in group
+}
+_PROTECTED = re.compile(r"`+[^`]*`+|\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|\([^()]*\)|\[[^\[\]]*\]")
+_SENTENCE_END = re.compile(r"[.!?…]+[\"')\]”»]*\s+(?=\S)|[。！？]+|\s*\n\s*")
+_CLAUSE_BREAK = re.compile(r";\s+|,\s+and\s+(?=(?:I|we|the user|user)\b)")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|approx|ca|cf|no|nr|inc|ltd|co|corp|dept|est|fig|vol|ed"
+    r"|a\.m|p\.m|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|z\.b|bzw|bspw|usw|nr)"
+    r"|\b[A-Za-z]|^\s*\d+)\.$",
+    re.IGNORECASE,
+)
+_DEPENDENT = re.compile(
+    r"(?:he|she|it|they|him|her|his|hers|its|their|theirs|this|that|these|those|there|then|so|but|and|or|also|because"
+    r"|however|instead|otherwise|therefore|which|who|both|neither|either|same|another|other)\b",
+    re.IGNORECASE,
+)
+_OWN_SUBJECT = re.compile(r"(?:I|we|the user|user)\b|[A-Z][\w'’.-]+\s+\S+\s+\S+")
+_STARTS_PLAIN = re.compile(
+    r"(?:the|a|an|my|our|user|we|in|on|at|for|to|with|from|by|as|if|when|no|not|never|always)\b"
+)
+_WIDE_STOPS = ("。", "！", "？")
+_WIDE_END = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]$")
+_UNKNOWN, _LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_FULL_STOPS = (".", "!", "?", "…", "。", "！", "？")
+
+
+class MergeRefused(Exception):  # noqa: N818  (an outcome a caller expects, not a failure a user meets)
+    """No text can be drafted that provably keeps everything; both memories stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A proposed text.
+
+    Attributes:
+        text: What is to be remembered afterwards.
+        whole: Id of the member whose text this is, untouched; None if the text is new.
+    """
+
+    text: str
+    whole: str | None
+
+
+class Merger(Protocol):
+    """Writes one text for memories that state the same fact."""
+
+    def draft(self, memories: Sequence[Memory], *, entails: Entails | None = None) -> Draft:
+        """Draft the text, or raise `MergeRefused`.
+
+        Args:
+            memories: At least two, all duplicates of each other.
+            entails: Probability that the first text entails the second; asked only about texts of
+            `memories`.
+        """
+        ...
+
+
+class ExtractiveMerger:
+    """Chooses among the sources' own sentences; the order in which the memories come never matters.
+
+    "Owns a whippet." and "Owns a whippet named Pickle." give the second, untouched. "Dad was a sailor
+    out of Gdansk." and "Dad worked on cargo ships for thirty years." give both sentences, the more
+    complete first.
+    """
+
+    def draft(self, memories: Sequence[Memory], *, entails: Entails | None = None) -> Draft:
+        """Draft the text of a merge.
+
+        Raises:
+            MergeRefused: If a member is pinned, or no text provably keeps everything.
+        """
+        if any(memory.pinned for memory in memories):
+            raise MergeRefused("a pinned memory is never part of a merge")
+        best = self.whole(memories, entails=entails)
+        if best is not None:
+            return Draft(best.text, best.id)
+        text = _fuse(sorted(memories, key=_rank), entails)
+        sources = [memory.text for memory in memories]
+        lost = missing(sources, text)
+        if lost:
+            raise MergeRefused(f"the draft would lose {len(lost)} details of its sources")
+        if len(text) > sum(len(source) + JOIN_LENGTH for source in sources):
+            raise MergeRefused("the draft would be longer than its sources")
+        return Draft(text, None)
+
+    def whole(
+        self,
+        memories: Sequence[Memory],
+        *,
+        among: Sequence[Memory] | None = None,
+        entails: Entails | None = None,
+    ) -> Memory | None:
+        """Find the member that says all that the others say.
+
+        Of several it is the most complete, then the latest stated, then the one of the smallest id; among
+        texts of the same words the best spelt comes first.
+
+        Args:
+            memories: The memories to be merged.
+            among: Only these may be the answer; default all.
+            entails: See `Merger.draft`.
+        """
+        candidates = memories if among is None else among
+        able = [memory for memory in candidates if not memory.pinned and _says_all(memory, memories, entails)]
+        if not able:
+            return None
+        best = _concepts(min(able, key=_rank).text)
+        copies = [memory for memory in able if _concepts(memory.text) == best]
+        return min(copies, key=lambda memory: (-_spelling(memory.text), *_rank(memory)))
+
+
+def _says_all(memory: Memory, memories: Sequence[Memory], entails: Entails | None) -> bool:
+    others = [other.text for other in memories if other.id != memory.id]
+    different = [text for text in others if exact_key(text) != exact_key(memory.text)]
+    if not different:
+        return True
+    return all(_covers(memory.text, text, entails) for text in different) and not missing(
+        different, memory.text
+    )
+
+
+def _covers(text: str, other: str, entails: Entails | None) -> bool:
+    """Whether one text states the other, by a model's word or by having all its significant words."""
+    if entails is not None and entails(text, other) >= ENTAILED:
+        return True
+    return all(_stated(sentence, text) for sentence in sentences(other))
+
+
+def _stated(sentence: str, text: str) -> bool:
+    """Whether one single sentence of a text has all significant words; spread over two they say others."""
+    wanted = _concepts(sentence)
+    return any(wanted <= _concepts(held) for held in sentences(text))
+
+
+def _concepts(text: str) -> frozenset[str]:
+    return frozenset(_SYNONYMS.get(word, word) for word in significant_words(text))
+
+
+def _rank(memory: Memory) -> tuple[int, float, str]:
+    """Sort key, best first: most words that carry meaning, latest stated, smallest id."""
+    age = (_LATEST - as_utc(memory.stated_at or _UNKNOWN)).total_seconds()
+    return (-len(_concepts(memory.text)), age, memory.id)
+
+
+def _spelling(text: str) -> int:
+    """How carefully a text is written: capitals, one final mark, no stray white space."""
+    capitals = sum(char.isupper() for char in text)
+    return capitals + text.endswith(_FULL_STOPS) + (text == " ".join(text.split()))
+
+
+def _fuse(ranked: Sequence[Memory], entails: Entails | None) -> str:
+    """Append to the most complete member what the others add, in order of their completeness."""
+    kept = sentences(ranked[0].text)
+    for memory in ranked[1:]:
+        if _says_all(ranked[0], [memory], entails):
+            continue
+        additions = _additions(memory.text, joined(kept))
+        if len(additions) == 1:
+            _place(additions[0], kept)
+        else:
+            kept.extend(additions)
+    return joined(kept)
+
+
+def _place(sentence: str, kept: list[str]) -> None:
+    """Put a sentence in the stead of those it says completely, or else at the end."""
+    replaced = [at for at, held in enumerate(kept) if not _adds(held, sentence)]
+    if not replaced or _DEPENDENT.match(sentence):
+        kept.append(sentence)
+        return
+    kept[replaced[0]] = sentence
+    for at in reversed(replaced[1:]):
+        del kept[at]
+
+
+def _additions(source: str, so_far: str) -> list[str]:
+    """The source's sentences that add something, each with the sentences before it that it leans on."""
+    parts = sentences(source)
+    wanted = [_adds(part, so_far) for part in parts]
+    for at in range(len(parts) - 1, 0, -1):
+        if wanted[at] and _DEPENDENT.match(parts[at]):
+            wanted[at - 1] = True
+    return [
+        piece for part, keep in zip(parts, wanted, strict=True) if keep for piece in _pieces(part, so_far)
+    ]
+
+
+def _pieces(sentence: str, so_far: str) -> list[str]:
+    """The clauses of a sentence that add something if each can stand alone, else the sentence whole."""
+    found = clauses(sentence)
+    if len(found) > 1 and all(_OWN_SUBJECT.match(clause) for clause in found):
+        return [clause for clause in found if _adds(clause, so_far)] or [sentence]
+    return [sentence]
+
+
+def _adds(sentence: str, so_far: str) -> bool:
+    return not _stated(sentence, so_far) or bool(missing([sentence], so_far))
+
+
+def sentences(text: str) -> list[str]:
+    """Cut a text at sentence ends and line breaks.
+
+    Never inside code, quotes or brackets, nor after an abbreviation or before a lower-case letter.
+
+    >>> sentences("Saw Dr. Rees at 4 p.m. today. Takes `a. B` daily")
+    ['Saw Dr. Rees at 4 p.m. today.', 'Takes `a. B` daily']
+    """
+    if text.count('"') % 2 or text.count("`") % 2:
+        return [text.strip()]
+    return _cut(text, _SENTENCE_END, keep_mark=True)
+
+
+def clauses(sentence: str) -> list[str]:
+    """Cut a sentence at semicolons and before ", and" with a subject of its own, never inside a quotation.
+
+    >>> clauses("Anna leads QA; I lead the API team, and we share Bo.")
+    ['Anna leads QA', 'I lead the API team', 'we share Bo.']
+    """
+    return _cut(sentence, _CLAUSE_BREAK, keep_mark=False)
+
+
+def _cut(text: str, boundary: re.Pattern[str], *, keep_mark: bool) -> list[str]:
+    protected = [match.span() for match in _PROTECTED.finditer(text)]
+    pieces: list[str] = []
+    start = 0
+    for match in boundary.finditer(text):
+        head = text[start : match.end() if keep_mark else match.start()].strip()
+        if any(first < match.start() < last - 1 for first, last in protected):
+            continue
+        if keep_mark and not _ends_sentence(head, match[0], text[match.end() : match.end() + 1]):
+            continue
+        pieces.append(head)
+        start = match.end()
+    pieces.append(text[start:].strip())
+    return [piece for piece in pieces if piece]
+
+
+def _ends_sentence(head: str, mark: str, following: str) -> bool:
+    if "\n" in mark or mark[0] in "。！？":
+        return True
+    return not following.islower() and not _ABBREVIATION.search(head)
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Join sentences into one text, each closed by a mark.
+
+    >>> joined(["Plays chess online", "the rating is 1650."])
+    'Plays chess online. The rating is 1650.'
+    """
+    if len(parts) == 1:
+        return parts[0]
+    closed = [_closed(parts[0]), *(_closed(_opened(part, like=parts[0])) for part in parts[1:])]
+    return "".join(part if part.endswith(_WIDE_STOPS) else part + " " for part in closed).strip()
+
+
+def _opened(part: str, *, like: str) -> str:
+    """Start with a capital, but only where the first word is a plain one: "npm" and "iPhone" stay."""
+    return part[0].upper() + part[1:] if like[:1].isupper() and _STARTS_PLAIN.match(part) else part
+
+
+def _closed(part: str) -> str:
+    bare = part.rstrip().rstrip(",;")
+    if bare.rstrip("\"')]”»").endswith(_FULL_STOPS):
+        return bare
+    return bare + ("。" if _WIDE_END.search(bare) else ".")

@@ -1,0 +1,157 @@
+"""Tests of the keyword scorer: the rule of the original skill."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mem0_dream.models.keywords import KeywordScorer, coverage, opposed
+from mem0_dream.models.scorer import PairInput, PairScorer
+
+WORDS = [
+    "use",
+    "tabs",
+    "never",
+    "do not",
+    "prefers",
+    "tea",
+    "coffee",
+    "in Go",
+    "avoid",
+    "stop using",
+    "always",
+    "no",
+    "北京",
+]
+MEMORIES = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join) | st.text(max_size=40)
+
+
+def scores(a: str, b: str) -> tuple[float, float, float]:
+    duplicate, contradiction, distinct = KeywordScorer().score([PairInput(a, b, 0.0)]).probabilities[0]
+    return float(duplicate), float(contradiction), float(distinct)
+
+
+def verdict(a: str, b: str) -> str:
+    duplicate, contradiction, _ = scores(a, b)
+    limits = KeywordScorer().thresholds
+    if duplicate >= limits.duplicate:
+        return "duplicate"
+    return "contradiction" if contradiction >= limits.contradiction else "distinct"
+
+
+def test_it_is_a_pair_scorer():
+    """The rule fits the seam under a versioned name."""
+    scorer: PairScorer = KeywordScorer()
+    assert scorer.name == "keywords-1"
+
+
+class TestDuplicates:
+    def test_more_than_sixty_percent_is_a_duplicate(self):
+        """Two of three words: 67%."""
+        assert verdict("Owns a brindle whippet", "Owns a whippet") == "duplicate"
+
+    def test_exactly_sixty_percent_is_none_yet(self):
+        """Three of five words: probability 0.5, below the strict threshold."""
+        a, b = "red green blue white black", "red green blue"
+        assert scores(a, b) == (0.5, 0.0, 0.5)
+        assert verdict(a, b) == "distinct"
+
+    def test_probability_is_proportional_to_the_overlap_on_either_side(self):
+        """30% gives 0.25, 80% gives 0.75."""
+        assert scores("a1 a2 a3 b4 b5 b6 b7 b8 b9 b0", "a1 a2 a3")[0] == pytest.approx(0.25)
+        assert scores("a1 a2 a3 a4 a5", "a1 a2 a3 a4")[0] == pytest.approx(0.75)
+
+    def test_exact_copies_are_certain(self):
+        """Even without one significant word."""
+        assert scores("It is.", "it is") == (1.0, 0.0, 0.0)
+
+
+class TestContradictions:
+    @pytest.mark.parametrize(
+        ("a", "b"),
+        [
+            ("Commit generated files", "Do not commit generated code"),
+            ("Use tabs", "Avoid tabs"),
+            ("Use tabs in Go", "Stop using tabs in Go"),
+            ("Prefers tea", "Doesn't prefer tea"),
+            ("Always squash", "Never squash"),
+            ("Prefers tea", "Prefers coffee"),
+        ],
+    )
+    def test_the_pairs_of_the_skill_are_opposed(self, a, b):
+        """Each pair of the original list is found, whichever text comes first."""
+        assert opposed(a, b)
+        assert opposed(b, a)
+        assert verdict(a, b) == "contradiction"
+
+    @pytest.mark.parametrize(
+        ("a", "b"),
+        [
+            ("Do not use tabs", "Don't use tabs"),
+            ("Avoid tabs", "Never use tabs"),
+            ("Use tabs", "Use spaces"),
+            ("Prefers tea", "Prefers green tea"),
+            ("Never sails", "Likes tea"),
+        ],
+    )
+    def test_the_same_polarity_is_not_opposed(self, a, b):
+        """Two negations, two statements, a refined preference and another subject are no opposition."""
+        assert not opposed(a, b)
+
+    def test_forty_percent_is_the_limit(self):
+        """Two of five words suffice, two of six do not."""
+        assert scores("never alpha beta gamma delta epsilon", "alpha beta")[1] == 0.5
+        assert verdict("never alpha beta gamma delta epsilon zeta", "alpha beta") == "distinct"
+
+    def test_opposites_of_high_overlap_are_no_duplicates(self):
+        """The skill would merge these; here they contradict at any overlap from 40% on."""
+        assert scores("Always squash before merging", "Never squash before merging")[0] == 0.0
+        assert (
+            verdict("Squash commits before merging", "Never squash commits before merging") == "contradiction"
+        )
+
+
+class TestEntailment:
+    def test_it_is_the_share_of_the_others_words(self):
+        """The longer text has all words of the shorter, which has two of four."""
+        found = (
+            KeywordScorer()
+            .score([PairInput("Owns a brindle whippet, Pickle", "Owns a whippet", 0.0)])
+            .entailment
+        )
+        assert found.tolist() == [[1.0, 0.5]]
+
+    def test_an_incomplete_share_stays_below_certainty(self):
+        """Nine words of ten are not nearly all: the tenth may be the fact."""
+        words = "w1 w2 w3 w4 w5 w6 w7 w8 w9"
+        found = KeywordScorer().score([PairInput(words, f"{words} aisle", 0.0)]).entailment
+        assert found.tolist() == [[pytest.approx(0.8), 1.0]]
+
+    def test_a_text_without_words_is_not_entailed(self):
+        """Nothing is no evidence."""
+        assert coverage("Likes tea", "It is") == 0.0
+
+
+class TestProperties:
+    def test_no_pairs_give_empty_arrays(self):
+        """An empty sequence keeps its columns."""
+        found = KeywordScorer().score([])
+        assert (found.probabilities.shape, found.entailment.shape) == ((0, 3), (0, 2))
+
+    @given(MEMORIES, MEMORIES)
+    def test_it_is_symmetric_and_a_distribution(self, a, b):
+        """Swapping the texts swaps only the columns of entailment, and each row sums to 1."""
+        found = KeywordScorer().score([PairInput(a, b, 0.0), PairInput(b, a, 0.0)])
+        assert np.array_equal(found.probabilities[0], found.probabilities[1])
+        assert np.array_equal(found.entailment[0], found.entailment[1][::-1])
+        assert np.allclose(found.probabilities.sum(axis=1), 1)
+        assert (found.probabilities >= 0).all()
+
+    @given(st.integers(0, 8), st.integers(0, 8))
+    def test_probability_rises_with_the_overlap(self, less, more):
+        """Without opposition, more words in common never make a duplicate less likely."""
+        less, more = sorted((less, more))
+        text = "w1 w2 w3 w4 w5 w6 w7 w8"
+        found = [scores(text, " ".join(text.split()[:count]))[0] for count in (less, more)]
+        assert found[0] <= found[1]
