@@ -1,0 +1,73 @@
+"""The search that all FAISS indexes share: unit rows in, nearest partners out, ties broken by row number.
+
+FAISS returns an arbitrary choice of rows at equal distance, and a graph index loses copies altogether.
+So identical rows are folded before the search and unfolded after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .base import RowPairs, row_pairs, unit_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FaissIndex = Any
+"""An index of FAISS, which is untyped for us because it is imported late."""
+
+
+def search(
+    vectors: NDArray[np.float32],
+    build: Callable[[NDArray[np.float32]], FaissIndex],
+    *,
+    floor: float,
+    neighbours: int,
+    sample: frozenset[int] | None = None,
+) -> RowPairs:
+    """Pair each row with its nearest ones.
+
+    Args:
+        vectors: float32 [n, d].
+        build: Makes a filled inner-product index of float32 [m, d] unit rows.
+        floor: Lowest cosine of a pair.
+        neighbours: Most partners that one row looks for; of equally near ones the first.
+        sample: Look only for the partners of these rows (and of rows equal to them).
+    """
+    units, kept = unit_rows(vectors)
+    copies = _equal_rows(units)
+    if len(kept) < 2:
+        return row_pairs(vectors, kept[:0], kept[:0], floor=floor)
+    distinct = np.ascontiguousarray(units[[rows[0] for rows in copies]])
+    asked = [
+        number for number, rows in enumerate(copies) if sample is None or not sample.isdisjoint(kept[rows])
+    ]
+    _, found = build(distinct).search(distinct[asked], min(neighbours + 1, len(distinct)))
+    first: list[int] = []
+    second: list[int] = []
+    for number, near in zip(asked, found.tolist(), strict=True):
+        for row, partner in _unfolded(number, near, copies, neighbours):
+            first.append(row)
+            second.append(partner)
+    return row_pairs(vectors, kept[first], kept[second], floor=floor)
+
+
+def _unfolded(
+    number: int, near: list[int], copies: list[list[int]], neighbours: int
+) -> Iterator[tuple[int, int]]:
+    """Each copy of a distinct row with its nearest rows: the other copies first, then what was found."""
+    rows = copies[number]
+    others = [row for other in near if other not in {number, -1} for row in copies[other]][:neighbours]
+    for row in rows:
+        twins = [twin for twin in rows[: neighbours + 1] if twin != row]
+        yield from ((row, partner) for partner in (twins + others)[:neighbours])
+
+
+def _equal_rows(units: NDArray[np.float32]) -> list[list[int]]:
+    groups: dict[bytes, list[int]] = {}
+    for number, row in enumerate(units):
+        groups.setdefault(row.tobytes(), []).append(number)
+    return list(groups.values())

@@ -1,0 +1,173 @@
+"""Any natural language inference cross-encoder of Hugging Face as a pair scorer.
+
+It asks the model twice, a -> b and b -> a, and blends the answers. What a general model calls a
+contradiction is often only another value of the same kind of fact, so its probabilities are not
+calibrated for memories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError
+from .encoder import (
+    BATCH_SIZE,
+    encodable,
+    equal_length_batches,
+    folder_hash,
+    loading,
+    local_folder,
+)
+from .scorer import PairInput, PairScores, Thresholds
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .encoder import LoadedModel
+
+ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
+
+UNFITTED = Thresholds(auto=0.98, duplicate=0.5, contradiction=0.7)
+"""Set by hand, strict where it is dangerous: general models are not fitted for memories."""
+
+MAX_TOKENS = 512
+"""Both texts together; a longer pair is cut at the end of its longer text."""
+
+_SPECIAL_POSITIONS = 2
+"""Positions that some models (RoBERTa) count in but cannot use."""
+
+
+class NliScorer:
+    """A cross-encoder with the labels entailment, neutral and contradiction, in any order.
+
+    With e and c the probabilities of entailment and contradiction in each direction:
+
+        contradiction = (c_ab + c_ba) / 2           both directions must agree
+        duplicate     = max(e_ab, e_ba) * (1 - contradiction)   one text may say more than the other
+        distinct      = the rest
+
+    e = (0.9, 0.2), c = (0, 0.1) gives 0.855, 0.05, 0.095. Swapping the texts swaps only the entailment
+    columns: each pair is put in one order first, so that both ways run the very same computation.
+
+    Args:
+        model: Folder or hub name.
+        revision: Commit or tag of a hub model.
+        device: Where to run, such as "cuda".
+
+    Raises:
+        ModelError: If it cannot be loaded, or does not have these three labels.
+    """
+
+    def __init__(self, model: str, revision: str | None = None, *, device: str = "cpu") -> None:
+        folder = local_folder(model)
+        what = f"The NLI model {model}"
+        source: dict[str, Any] = {
+            "revision": None if folder else revision,
+            "local_files_only": folder is not None,
+            "trust_remote_code": False,
+        }
+        with loading(what):
+            from transformers import AutoConfig
+
+            config = AutoConfig.from_pretrained(str(folder or model), **source)
+        self._columns = label_columns(config.id2label, what=what)
+        self._tokens = min(
+            MAX_TOKENS, getattr(config, "max_position_embeddings", MAX_TOKENS) - _SPECIAL_POSITIONS
+        )
+        with loading(what):
+            from sentence_transformers import CrossEncoder
+
+            self._model: LoadedModel = CrossEncoder(
+                str(folder or model), device=device, max_length=self._tokens, **source
+            )
+        version = folder_hash(folder) if folder else getattr(config, "_commit_hash", None) or "unknown"
+        self._name = f"nli:{folder.name if folder else model}@{version[:16]}"
+
+    @property
+    def name(self) -> str:
+        """Model and a hash of its files, such as "nli:mine@3f2a…"; a hub model has its commit instead."""
+        return self._name
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Limits that are not fitted for memories; see `UNFITTED`."""
+        return UNFITTED
+
+    def score(self, pairs: Sequence[PairInput]) -> PairScores:
+        """Score all pairs in both directions; an empty sequence gives empty arrays."""
+        texts = [(encodable(pair.a), encodable(pair.b)) for pair in pairs]
+        asked = sorted({tuple(sorted(pair)) for pair in texts})
+        directions = [(a, b) for a, b in asked] + [(b, a) for a, b in asked]
+        rows = {pair: row for row, pair in enumerate(directions)}
+        answers = self._answers(directions)
+        forward = answers[[rows[a, b] for a, b in texts]]
+        backward = answers[[rows[b, a] for a, b in texts]]
+        return blend(forward, backward)
+
+    def _answers(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Entailment, neutral, contradiction of each (premise, hypothesis): float64 [n, 3]."""
+        logits = np.zeros((len(pairs), 3), dtype=np.float64)
+        for rows in equal_length_batches(self._lengths(pairs)):
+            filled = (rows * BATCH_SIZE)[:BATCH_SIZE]
+            logits[rows] = self._logits([pairs[row] for row in filled])[: len(rows)]
+        return softmax(logits[:, self._columns])
+
+    def _logits(self, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
+        import torch
+
+        found = self._model.predict(
+            pairs,
+            batch_size=BATCH_SIZE,
+            activation_fn=torch.nn.Identity(),
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+        return np.asarray(found, dtype=np.float64)
+
+    def _lengths(self, pairs: Sequence[tuple[str, str]]) -> list[int]:
+        if not pairs:
+            return []
+        first, second = [a for a, _ in pairs], [b for _, b in pairs]
+        ids = self._model.tokenizer(first, second, truncation=True, max_length=self._tokens)["input_ids"]
+        return [len(row) for row in ids]
+
+
+def label_columns(id2label: Mapping[int, str], *, what: str) -> list[int]:
+    """The model's columns of entailment, neutral and contradiction, in this order.
+
+    >>> label_columns({0: "CONTRADICTION", 1: "entailment", 2: "neutral"}, what="This model")
+    [1, 2, 0]
+
+    Raises:
+        ModelError: If the labels are any others: a guessed order turns contradictions into duplicates.
+    """
+    columns = {str(label).strip().lower(): int(column) for column, label in id2label.items()}
+    if set(columns) != {ENTAILMENT, NEUTRAL, CONTRADICTION} or len(id2label) != 3:
+        labels = ", ".join(str(label) for label in id2label.values())
+        raise ModelError(f"{what} has the labels {labels}; entailment, neutral and contradiction are needed.")
+    return [columns[ENTAILMENT], columns[NEUTRAL], columns[CONTRADICTION]]
+
+
+def blend(forward: NDArray[np.float64], backward: NDArray[np.float64]) -> PairScores:
+    """Both directions in one: see `NliScorer` for the rule.
+
+    Args:
+        forward: float64 [n, 3], entailment, neutral, contradiction of a -> b.
+        backward: The same of b -> a.
+    """
+    contradiction = (forward[:, 2] + backward[:, 2]) / 2
+    duplicate = np.maximum(forward[:, 0], backward[:, 0]) * (1 - contradiction)
+    rest = np.clip(1 - contradiction - duplicate, 0, 1)
+    probabilities = np.stack([duplicate, contradiction, rest], axis=1)
+    entailment = np.stack([forward[:, 0], backward[:, 0]], axis=1)
+    return PairScores(probabilities.astype(np.float32), entailment.astype(np.float32))
+
+
+def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows to probabilities: float64 [n, k]."""
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    found: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return found

@@ -1,0 +1,93 @@
+"""From the names in the settings to encoders and scorers."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from ..errors import ModelError, UsageError
+
+if TYPE_CHECKING:
+    from .encoder import Encoder
+    from .scorer import PairScorer
+
+CHOICES = ("bundled", "keywords", "cosine", "nli:MODEL[@REVISION]")
+"""Every way to name a scorer."""
+
+NLI_PREFIX = "nli:"
+
+
+def load_scorer(spec: str) -> PairScorer:
+    """Load the scorer that a name means.
+
+    Args:
+        spec: One of `CHOICES`; MODEL is a folder or a hub name.
+
+    Raises:
+        UsageError: If no scorer has this name.
+        ModelError: If it cannot be loaded.
+    """
+    if spec == "keywords":
+        from .keywords import KeywordScorer
+
+        return KeywordScorer()
+    if spec == "cosine":
+        from .cosine import CosineScorer
+
+        return CosineScorer()
+    if spec == "bundled":
+        return _bundled()
+    if spec.startswith(NLI_PREFIX) and spec != NLI_PREFIX:
+        from .nli import NliScorer
+
+        return NliScorer(*split_revision(spec.removeprefix(NLI_PREFIX)))
+    raise UsageError(f"There is no scorer {spec!r}; choose one of {', '.join(CHOICES)}.")
+
+
+def load_encoder(model: str | None = None, *, scorer: str = "bundled") -> Encoder:
+    """Load the encoder that fits a scorer.
+
+    Args:
+        model: Folder or hub name, with @REVISION if wanted; None is the default: the packaged MiniLM, or
+            the words themselves for the scorer "keywords", which then needs no model at all.
+        scorer: Name of the scorer that will judge.
+
+    Raises:
+        ModelError: If it cannot be loaded.
+    """
+    if model is None and scorer == "keywords":
+        from .lexical import LexicalEncoder
+
+        return LexicalEncoder()
+    from .encoder import SentenceEncoder
+
+    if model is None:
+        return SentenceEncoder()
+    name, revision = split_revision(model)
+    return SentenceEncoder(name, revision=revision)
+
+
+def split_revision(model: str) -> tuple[str, str | None]:
+    """Model and revision; an existing folder is never split, since a path may hold an @.
+
+    >>> split_revision("maker/model@main")
+    ('maker/model', 'main')
+    """
+    name, at, revision = model.rpartition("@")
+    if not at or not name or not revision or Path(model).expanduser().is_dir():
+        return model, None
+    return name, revision
+
+
+def _bundled() -> PairScorer:
+    try:
+        module = importlib.import_module(".bundled", __package__)
+    except ModuleNotFoundError as error:
+        raise ModelError(
+            f"The bundled scorer is not part of this installation ({error.name} is missing)."
+        ) from error
+    try:
+        return cast("PairScorer", module.BundledScorer())
+    except FileNotFoundError as error:
+        raise ModelError(f"The weights of the bundled scorer are missing ({error.filename}).") from error

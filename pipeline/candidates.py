@@ -1,0 +1,73 @@
+"""Which pairs are worth judging. Recall is the only aim here; no pair crosses a scope or a category.
+
+Equal texts come first and need no model. Of each group of equal texts only one representative is
+searched for neighbours, so that copies cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..indexes import choose_index, exact_groups
+from .records import Candidate, Memory, Scope
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SAME_TEXT = 1.0
+"""Cosine of an exact pair."""
+
+
+def find_candidates(
+    memories: Sequence[Memory], vectors: NDArray[np.float32], *, floor: float, neighbours: int
+) -> tuple[Candidate, ...]:
+    """Find all pairs to judge.
+
+    Exact groups come as stars: the member with the smallest id with each of the others, which is enough
+    because equality of texts is transitive. That member stands for the group in the search for near ones.
+
+    Args:
+        memories: Those that may be merged at all; pinned and retired ones were left out by the caller.
+        vectors: float32 [n, d], one row for each memory, in the same order.
+        floor: Lowest cosine of a pair.
+        neighbours: Most partners that one memory looks for.
+
+    Returns:
+        Sorted by ids, each unordered pair once. The order of the memories plays no part.
+
+    Raises:
+        ValueError: If there is not one vector for each memory.
+        ModelError: If a vector holds a value that is not a finite number.
+    """
+    if vectors.ndim != 2 or len(vectors) != len(memories):
+        raise ValueError(
+            f"{len(memories)} memories need as many vectors, not an array of shape {vectors.shape}"
+        )
+    pairs: list[Candidate] = []
+    for rows in _partitions(memories):
+        pairs.extend(_of_group([memories[row] for row in rows], vectors[rows], floor, neighbours))
+    return tuple(sorted(pairs, key=lambda pair: (pair.a, pair.b)))
+
+
+def _partitions(memories: Sequence[Memory]) -> Iterator[list[int]]:
+    """Rows of each scope and category, sorted by id."""
+    groups: dict[tuple[Scope, str | None], list[int]] = {}
+    for row in sorted(range(len(memories)), key=lambda row: memories[row].id):
+        groups.setdefault((memories[row].scope, memories[row].category), []).append(row)
+    yield from groups.values()
+
+
+def _of_group(
+    memories: Sequence[Memory], vectors: NDArray[np.float32], floor: float, neighbours: int
+) -> Iterator[Candidate]:
+    groups = exact_groups([memory.text for memory in memories])
+    for first, *copies in groups:
+        for copy in copies:
+            yield Candidate(memories[first].id, memories[copy].id, SAME_TEXT, exact=True)
+    chosen = [rows[0] for rows in groups]
+    near = choose_index(len(chosen)).pairs(vectors[chosen], floor=floor, neighbours=neighbours)
+    for i, j, cosine in near:
+        yield Candidate(memories[chosen[i]].id, memories[chosen[j]].id, cosine)

@@ -1,0 +1,153 @@
+"""The encoder: unit vectors that do not depend on their neighbours in a batch."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mem0_dream.errors import ModelError
+from mem0_dream.models import encoder as module
+from mem0_dream.models.encoder import (
+    BATCH_SIZE,
+    SentenceEncoder,
+    encodable,
+    equal_length_batches,
+    packaged_model_path,
+)
+
+TEXTS = [
+    "Allergic to nuts.",
+    "Uses tabs in Go",
+    "Likes tea",
+    "likes green tea very much indeed, with milk",
+    "🙂",
+    "",
+]
+
+
+@pytest.fixture(scope="module")
+def encoder() -> SentenceEncoder:
+    return SentenceEncoder()
+
+
+def test_packaged_model_is_found_without_torch():
+    """Finding the packaged model imports neither torch nor the package itself."""
+    code = (
+        "import sys; from mem0_dream.models.encoder import packaged_model_path, SentenceEncoder; "
+        "packaged_model_path(); SentenceEncoder().name; "
+        "print([m for m in ('torch', 'transformers', 'sentence_transformers') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_missing_package_is_one_sentence(monkeypatch):
+    """Without the package the error names what to install."""
+    monkeypatch.setattr(module, "PACKAGE", "no_such_package")
+    with pytest.raises(ModelError, match="pip install no-such-package"):
+        packaged_model_path()
+
+
+def test_missing_folder_is_refused_at_once():
+    """A path that does not exist is not looked for on the hub."""
+    with pytest.raises(ModelError, match="no model folder"):
+        SentenceEncoder("./nowhere")
+
+
+def test_damaged_model_is_one_sentence(tmp_path):
+    """A folder that holds no model gives one sentence, not a traceback of a library."""
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(ModelError, match=r"^The encoder .* cannot be loaded: [^\n]*\.$"):
+        SentenceEncoder(str(tmp_path)).encode(["a"])
+
+
+def test_name_changes_with_the_files(tmp_path):
+    """The identity of a local model is its content: a changed file is another model."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    before = SentenceEncoder(str(folder)).name
+    assert before == SentenceEncoder(str(folder)).name
+    (folder / "config.json").write_text("{ }")
+    assert SentenceEncoder(str(folder)).name != before
+    assert before.startswith("mine@")
+
+
+def test_name_does_not_depend_on_the_place(tmp_path):
+    """The same model in two folders of one name is one identity."""
+    for place in ("one", "two"):
+        (tmp_path / place / "m").mkdir(parents=True)
+        (tmp_path / place / "m" / "config.json").write_text("{}")
+    names = {SentenceEncoder(str(tmp_path / place / "m")).name for place in ("one", "two")}
+    assert len(names) == 1
+
+
+@pytest.mark.parametrize("count", [0, 1, BATCH_SIZE, BATCH_SIZE + 1, 30])
+def test_batches_cover_every_row_once(count):
+    """Every row is in exactly one batch, and a batch holds one length only."""
+    lengths = [(7 * row) % 5 for row in range(count)]
+    batches = list(equal_length_batches(lengths))
+    assert sorted(row for rows in batches for row in rows) == list(range(count))
+    assert all(len({lengths[row] for row in rows}) == 1 and len(rows) <= BATCH_SIZE for rows in batches)
+
+
+def test_lone_surrogates_become_question_marks():
+    """Half a surrogate pair, as broken exports hold it, is replaced."""
+    assert encodable("a\ud800b") == "a?b"
+
+
+@pytest.mark.model
+def test_vectors_are_unit_float32_and_contiguous(encoder):
+    """Every row has length 1, type float32, and the array is C-contiguous."""
+    vectors = encoder.encode(TEXTS)
+    assert vectors.shape == (len(TEXTS), 384)
+    assert vectors.dtype == np.float32
+    assert vectors.flags.c_contiguous
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+
+
+@pytest.mark.model
+def test_no_text_gives_no_rows(encoder):
+    """An empty list gives [0, d], so that callers need no special case."""
+    assert encoder.encode([]).shape == (0, 384)
+
+
+@pytest.mark.model
+def test_vector_does_not_depend_on_company(encoder):
+    """A text has the same bits alone, among others, and in any order."""
+    together = encoder.encode(TEXTS)
+    np.testing.assert_array_equal(together, encoder.encode(TEXTS[::-1])[::-1])
+    np.testing.assert_array_equal(together[1:2], encoder.encode(TEXTS[1:2]))
+
+
+@pytest.mark.model
+def test_same_fact_is_nearer_than_another(encoder):
+    """The packaged model is really there: a paraphrase is nearer than an unrelated fact."""
+    same, paraphrase, other = encoder.encode(["Has a dog", "Owns a dog", "Deploys on Fridays"])
+    assert same @ paraphrase > 0.7
+    assert same @ other < 0.4
+
+
+@pytest.mark.model
+def test_awkward_texts_encode(encoder):
+    """Empty, very long and broken texts are encoded without error."""
+    vectors = encoder.encode(["", "x" * 10_000, "\ud800", "日本語", "\x00"])
+    assert np.isfinite(vectors).all()
+
+
+@pytest.mark.model
+def test_copied_model_gives_the_same_vectors(encoder, tmp_path):
+    """A local folder is loaded offline and gives what the packaged model gives."""
+    folder = tmp_path / "copy"
+    shutil.copytree(packaged_model_path(), folder, copy_function=_link)
+    other = SentenceEncoder(str(folder))
+    np.testing.assert_array_equal(other.encode(TEXTS[:2]), encoder.encode(TEXTS[:2]))
+    assert other.name.partition("@")[2] == encoder.name.partition("@")[2]
+
+
+def _link(source: str, target: str) -> None:
+    Path(target).symlink_to(source)
