@@ -1,0 +1,31 @@
+"""One module per kind of store, and how to open the right one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .base import Store
+
+
+def open_store(source: str | os.PathLike[str] | Mapping[str, Any] | object) -> Store:
+    """Open a store from what a user has at hand.
+
+    Args:
+        source: Path of a mem0 configuration file, the configuration itself, or a mem0 `Memory`.
+
+    Raises:
+        ConfigError: If the configuration is missing, unreadable or wrong.
+        StoreLockedError: If the running agent holds the store.
+    """
+    from .mem0 import Mem0Store
+    from .mem0_config import Mem0Config, load_config, open_mem0
+
+    if isinstance(source, (str, os.PathLike)):
+        return open_mem0(load_config(Path(source)))
+    if isinstance(source, (Mem0Config, Mapping)):
+        return open_mem0(source)
+    return Mem0Store(source)

@@ -1,0 +1,281 @@
+"""The store of mem0's open-source `Memory`.
+
+It reads raw rows, because mem0's own listing hides expired rows and core keys, and changes them
+through mem0 wherever mem0 does not alter what must stay: a delete and an add go through its client,
+while a retirement and a restoration write the row itself, so that no vector is computed again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from ...errors import StoreError, UsageError
+from ..records import Inventory, Memory, Scope, as_utc
+from .base import Add, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot
+from .mem0_backends import choose_backend
+from .mem0_links import links_of, relink, sparse_of, unlink
+from .mem0_payload import MARK_KEY, SCOPE_KEYS, SESSION_KEYS, encoded, is_memory, parse_memory, scope_of
+from .mem0_place import store_fingerprint
+from .mem0_rows import Backend, Filters, Row, asking, sentence
+
+_log = logging.getLogger(__name__)
+
+# A retired memory keeps its hash behind this, so that mem0's add() may learn the same fact again.
+RETIRED_PREFIX = "mem0-dream-retired:"
+# How many results a search may return before a memory counts as not found: first as many as an
+# agent asks for, then enough to see past a crowd of equal texts that is about to be merged.
+_SEARCH_BOUNDS = (20, 1000)
+_HISTORY_NOTE = "mem0's history database keeps each delete and each addition as an event, also after an undo"
+_VECTOR_NOTE = "the store does not give out vectors, so an undo embeds the text again"
+
+
+class Mem0Store:
+    """A `mem0.Memory` as a store.
+
+    Args:
+        memory: The client, constructed by the user or by `open_mem0`.
+        owned: Whether `close` closes the client too.
+    """
+
+    kind = "mem0"
+
+    def __init__(self, memory: Any, *, owned: bool = False) -> None:  # noqa: ANN401  (mem0 is untyped)
+        self._memory = memory
+        self._owned = owned
+        self._backend: Backend = choose_backend(memory)
+        self._fingerprint = store_fingerprint(memory)
+
+    @property
+    def memory(self) -> Any:  # noqa: ANN401
+        """The mem0 client itself."""
+        return self._memory
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for equal places; holds no secret."""
+        return self._fingerprint
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this vector store can do."""
+        exact = self._backend.exact
+        return Capabilities(retire=exact, same_id=True, vector=exact)
+
+    def read(self, scopes: ScopeFilter) -> Inventory:
+        """List every memory of the matching scopes, expired ones included.
+
+        Raises:
+            UsageError: If the filter names an id that mem0 does not know, or an empty one.
+            StoreError: If the store cannot be asked.
+        """
+        filters = _checked(scopes)
+        before = self._backend.count(filters)
+        rows = list(self._backend.rows(filters))
+        after = self._backend.count(filters)
+        memories = (self.parse(Snapshot(row.id, row.payload)) for row in rows if is_memory(row.payload))
+        return Inventory(
+            store=self._fingerprint,
+            memories=tuple(sorted(memories, key=lambda memory: memory.id)),
+            gaps=(*self._backend.faults(), *_miscounted(before, len({row.id for row in rows}), after)),
+            fidelity=(_HISTORY_NOTE,) if self._backend.exact else (_HISTORY_NOTE, _VECTOR_NOTE),
+        )
+
+    def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
+        """Read the given records afresh; an id is absent from the answer only if it is truly gone."""
+        rows = self._backend.get(ids)
+        if len(rows) < len(set(ids)):
+            self._probe()
+            rows |= self._backend.get([row_id for row_id in ids if row_id not in rows])
+        links = links_of(self._backend.entities(), rows.values())
+        return {
+            key: Snapshot(key, deepcopy(dict(rows[key].payload)), rows[key].vector, deepcopy(links[key]))
+            for key in ids
+            if key in rows
+        }
+
+    def parse(self, snapshot: Snapshot) -> Memory:
+        """Turn a raw record into a memory."""
+        return parse_memory(snapshot)
+
+    def find_mark(self, mark: str, scope: Scope) -> str | None:
+        """Id of the memory that was added with this mark, if there is one."""
+        found = self._backend.rows({MARK_KEY: mark})
+        return min((row.id for row in found if scope_of(row.payload) == scope), default=None)
+
+    def finds(self, memory_id: str) -> bool:
+        """Whether a search for the memory's own text returns it, as the agent would search.
+
+        A memory without text or without an id that mem0 searches by is never found.
+        """
+        row = self._backend.get([memory_id]).get(memory_id)
+        query = str(row.payload.get("data") or "").strip() if row is not None else ""
+        scope = {key: row.payload[key] for key in SESSION_KEYS if row.payload.get(key)} if row else {}
+        return bool(query and scope) and any(
+            memory_id in self._search(query, scope, bound) for bound in _SEARCH_BOUNDS
+        )
+
+    def write(self, change: Change) -> str:
+        """Make one change and return the id it concerns.
+
+        Raises:
+            StoreError: If the store did not do it.
+        """
+        self._refuse_damage()
+        match change:
+            case Add():
+                return self._add(change)
+            case Delete():
+                return self._delete(change.id)
+            case Retire():
+                return self._retire(change)
+            case Restore():
+                return self._restore(change.snapshot)
+
+    def backup(self, directory: Path) -> tuple[Path, ...]:
+        """Copy the files of a store that rewrites whole files; empty where there are none.
+
+        The other stores commit each change on their own, so the journal is enough for them.
+        """
+        copy = getattr(self._backend, "backup", None)
+        return tuple(copy(directory)) if copy is not None else ()
+
+    def restore_backup(self, directory: Path) -> tuple[Path, ...]:
+        """Put the files of a `backup` back and load them."""
+        put_back = getattr(self._backend, "restore_backup", None)
+        return tuple(put_back(directory)) if put_back is not None else ()
+
+    def close(self) -> None:
+        """Release files, locks and connections, if this store opened them."""
+        release = getattr(self._backend, "close", None)
+        if release is not None:
+            release()
+        if not self._owned:
+            return
+        self._memory.close()
+        for holder in (
+            getattr(self._memory.vector_store, "client", None),
+            getattr(self._memory.vector_store, "connection_pool", None),
+        ):
+            close = getattr(holder, "close", None)
+            if close is not None:
+                close()
+
+    def _add(self, change: Add) -> str:
+        """Store a memory as mem0's `add(infer=False)` does, but in one step.
+
+        `add` itself always writes a role and drops an app id. Correcting that afterwards would leave
+        a memory in the wrong scope if the process died in between, so the step beneath is called.
+        """
+        ids = dict(change.scope.ids)
+        metadata = {**change.metadata, MARK_KEY: change.mark}
+        if change.created_at is not None:
+            metadata["created_at"] = as_utc(change.created_at).isoformat()
+        if self._backend.provider == "chroma":
+            metadata = encoded(metadata)
+        with asking("adding a memory"):
+            vector = self._memory.embedding_model.embed(change.text, "add")
+            added = str(self._memory._create_memory(change.text, {change.text: vector}, {**metadata, **ids}))  # noqa: SLF001
+        if not self._backend.get([added]):
+            raise StoreError(
+                f"mem0 reports memory {added} as added, but the store does not hold it.", ids=(added,)
+            )
+        if self._backend.entities() is not None:
+            session = {key: ids[key] for key in SESSION_KEYS if key in ids}
+            self._memory._link_entities_for_memory(added, change.text, session)  # noqa: SLF001
+        return added
+
+    def _delete(self, memory_id: str) -> str:
+        if self._exists(memory_id):
+            try:
+                self._memory.delete(memory_id)
+            except Exception as error:
+                # mem0 deletes the row first and may fail on its history afterwards.
+                if self._exists(memory_id):
+                    raise StoreError(f"Memory {memory_id} could not be deleted.", ids=(memory_id,)) from error
+                _log.warning("memory %s is deleted, but mem0 could not record it in its history", memory_id)
+        if self._exists(memory_id):
+            raise StoreError(
+                f"mem0 reports memory {memory_id} as deleted, but it is still there.", ids=(memory_id,)
+            )
+        unlink(self._backend.entities(), memory_id)
+        return memory_id
+
+    def _retire(self, change: Retire) -> str:
+        row = self._backend.get([change.id]).get(change.id)
+        if row is None:
+            raise StoreError(f"Memory {change.id} is not in the store.", ids=(change.id,))
+        fingerprint = str(row.payload.get("hash") or "")
+        marked = fingerprint if fingerprint.startswith(RETIRED_PREFIX) else RETIRED_PREFIX + fingerprint
+        payload = {**row.payload, "expiration_date": change.day.isoformat(), "hash": marked}
+        self._put(Row(row.id, payload, row.vector, row.sparse))
+        return change.id
+
+    def _restore(self, snapshot: Snapshot) -> str:
+        vector = snapshot.vector
+        if vector is None and not self._exists(snapshot.id):
+            with asking(f"embedding memory {snapshot.id}"):
+                text = str(snapshot.payload.get("data") or "")
+                vector = tuple(self._memory.embedding_model.embed(text, "update"))
+        row = Row(snapshot.id, snapshot.payload, vector, sparse_of(snapshot.links))
+        if self._backend.get([snapshot.id]).get(snapshot.id) != row:
+            self._put(row)
+        relink(self._backend.entities(), snapshot.id, snapshot.links)
+        return snapshot.id
+
+    def _put(self, row: Row) -> None:
+        self._backend.put(row)
+        found = self._backend.get([row.id]).get(row.id)
+        if found is None or dict(found.payload) != dict(row.payload):
+            raise StoreError(f"The store did not keep memory {row.id} as written.", ids=(row.id,))
+
+    def _exists(self, memory_id: str) -> bool:
+        if self._backend.get([memory_id]):
+            return True
+        self._probe()
+        return bool(self._backend.get([memory_id]))
+
+    def _probe(self) -> None:
+        """Make sure that an absent row is absent, and not hidden by a store that is down.
+
+        Raises:
+            StoreError: If the store does not answer a count, or is known to be damaged.
+        """
+        self._backend.count({})
+        self._refuse_damage()
+
+    def _refuse_damage(self) -> None:
+        for fault in self._backend.faults() if self._backend.exact else ():
+            raise StoreError(sentence(fault))
+
+    def _search(self, query: str, scope: Filters, bound: int) -> set[str]:
+        try:
+            answer = self._memory.search(query, filters=dict(scope), top_k=bound, threshold=0.0)
+        except ValueError:
+            return set()  # an id with white space: mem0 stores it but cannot search by it
+        except Exception as error:
+            raise StoreError("Searching the store failed.") from error
+        return {str(found["id"]) for found in answer["results"]}
+
+
+def _checked(scopes: ScopeFilter) -> dict[str, str]:
+    for name, value in scopes.ids.items():
+        if name not in SCOPE_KEYS:
+            raise UsageError(f"mem0 knows no {name}; a scope is made of {', '.join(SCOPE_KEYS)}.")
+        if not str(value).strip():
+            raise UsageError(f"{name} is empty; leave it out or name one.")
+    return dict(scopes.ids)
+
+
+def _miscounted(before: int | None, listed: int, after: int | None) -> tuple[str, ...]:
+    """Why the counts around a listing do not prove it complete."""
+    if before is None or after is None or before == listed == after:
+        return ()
+    reason = (
+        f"{before} rows were counted before the listing, {listed} listed and {after} counted after it; "
+        "stop the agent that writes to the store and run again"
+    )
+    return (reason,)
