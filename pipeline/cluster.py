@@ -1,0 +1,51 @@
+"""Stars of duplicates: every member is judged a duplicate of the centre directly.
+
+Connected components would let A~B~C drop C although A and C differ; a star cannot. The greedy order
+takes the memory with the most unclaimed duplicates first, so that few memories survive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """A centre and the memories judged duplicates of it.
+
+    Attributes:
+        centre: Id of the centre.
+        others: Ids of its duplicates, sorted, without the centre.
+    """
+
+    centre: str
+    others: tuple[str, ...]
+
+
+def stars(edges: Mapping[str, Collection[str]], *, rank: Mapping[str, tuple[float, ...]]) -> tuple[Star, ...]:
+    """Cover a graph of duplicates greedily with disjoint stars.
+
+    Args:
+        edges: For each id, the ids judged duplicates of it; symmetric.
+        rank: Ties between equally connected ids go to the larger rank, then to the smaller id.
+
+    Returns:
+        Stars with at least one other member, in the order they were found.
+
+    >>> stars({"a": {"b"}, "b": {"a", "c"}, "c": {"b"}}, rank={})
+    (Star(centre='b', others=('a', 'c')),)
+    """
+    free = {node for node, others in edges.items() if others}
+    found: list[Star] = []
+    while free:
+        degree = {node: sum(other in free for other in edges[node]) for node in free}
+        centre = min(
+            free, key=lambda node: (-degree[node], tuple(-part for part in rank.get(node, ())), node)
+        )
+        if not degree[centre]:
+            break
+        others = tuple(sorted(other for other in edges[centre] if other in free))
+        found.append(Star(centre, others))
+        free -= {centre, *others}
+    return tuple(found)

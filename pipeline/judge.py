@@ -1,0 +1,119 @@
+"""From scores to verdicts: thresholds decide, guards may only hold back.
+
+Exact duplicates need no model. Everything else is scored in both directions, compared detail by
+detail, and called a duplicate only if nothing load-bearing differs. No verdict is ever inferred
+from another pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds
+from .guards import compare
+from .records import Candidate, Evidence, Label, Memory, Verdict
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EXACT = Evidence("exact", "same text but for case, white space or final punctuation")
+
+
+def decide(
+    probabilities: Sequence[float], evidence: Iterable[Evidence], thresholds: Thresholds
+) -> tuple[Label, bool]:
+    """Turn the probabilities of one pair into a label, and whether a merge needs no person.
+
+    Args:
+        probabilities: Duplicate, contradiction, distinct.
+        evidence: What the guards found; one veto keeps a pair from being a duplicate.
+        thresholds: Where the scorer's probabilities become decisions.
+
+    >>> decide((0.99, 0.0, 0.01), (), Thresholds(auto=0.9, duplicate=0.5, contradiction=0.5))
+    (<Label.DUPLICATE: 'duplicate'>, True)
+    """
+    duplicate, contradiction = probabilities[DUPLICATE], probabilities[CONTRADICTION]
+    if contradiction >= thresholds.contradiction and contradiction >= duplicate:
+        return Label.CONTRADICTION, False
+    if duplicate >= thresholds.duplicate:
+        if any(item.veto for item in evidence):
+            return Label.UNSURE, False
+        return Label.DUPLICATE, duplicate >= thresholds.auto
+    if max(probabilities) in (duplicate, contradiction):
+        return Label.UNSURE, False
+    return Label.DISTINCT, False
+
+
+def judge(
+    candidates: Sequence[Candidate],
+    memories: Mapping[str, Memory],
+    scorer: PairScorer,
+    *,
+    thresholds: Thresholds | None = None,
+) -> tuple[Verdict, ...]:
+    """Judge every candidate.
+
+    Args:
+        candidates: Pairs of ids; exact ones are not scored.
+        memories: By id; every id of a candidate must be in it.
+        scorer: Gives the probabilities, once for each pair.
+        thresholds: Instead of the scorer's own, for instance calibrated on the user's pairs.
+
+    Returns:
+        One verdict for each candidate, in the same order.
+    """
+    limits = thresholds or scorer.thresholds
+    to_score = [pair for pair in candidates if not pair.exact]
+    scores = scorer.score([pair_input(pair, memories) for pair in to_score])
+    scored = {
+        (pair.a, pair.b): _verdict(pair, memories, row, directions, limits)
+        for pair, row, directions in zip(to_score, scores.probabilities, scores.entailment, strict=True)
+    }
+    return tuple(_exact(pair) if pair.exact else scored[pair.a, pair.b] for pair in candidates)
+
+
+def pair_input(pair: Candidate, memories: Mapping[str, Memory]) -> PairInput:
+    """What a scorer may read of a candidate."""
+    a, b = memories[pair.a], memories[pair.b]
+    return PairInput(
+        a=a.text,
+        b=b.text,
+        cosine=pair.cosine,
+        category=a.category,
+        a_date=a.stated_at,
+        b_date=b.stated_at,
+    )
+
+
+def _exact(pair: Candidate) -> Verdict:
+    return Verdict(
+        pair,
+        Label.DUPLICATE,
+        auto=True,
+        probabilities=(1.0, 0.0, 0.0),
+        entailment=(1.0, 1.0),
+        evidence=(EXACT,),
+    )
+
+
+def _verdict(
+    pair: Candidate,
+    memories: Mapping[str, Memory],
+    row: NDArray[np.float32],
+    directions: NDArray[np.float32],
+    limits: Thresholds,
+) -> Verdict:
+    a, b = memories[pair.a], memories[pair.b]
+    evidence = compare(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at)
+    probabilities = (float(row[0]), float(row[1]), float(row[2]))
+    label, auto = decide(probabilities, evidence, limits)
+    return Verdict(
+        pair,
+        label,
+        auto=auto,
+        probabilities=probabilities,
+        entailment=(float(directions[0]), float(directions[1])),
+        evidence=evidence,
+    )

@@ -1,0 +1,256 @@
+"""What a plan is made of: actions with preconditions, and the totals they are measured against.
+
+A plan is data. It can be printed, saved, read by a person and applied later; it holds everything
+its report needs and everything the writer must check before it acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from .records import ActionKind, Memory, Scope, Verdict, text_hash
+
+Side = Literal["a", "b"]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A memory as the plan saw it; the writer skips the action if it is no longer so.
+
+    Attributes:
+        id: The store's id.
+        text: The text that was judged.
+        created_at: As stored, or None.
+        updated_at: As stored, or None.
+        stated_at: The latest moment the fact is known to have been stated or read.
+    """
+
+    id: str
+    text: str
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    stated_at: datetime | None = None
+
+    @property
+    def text_hash(self) -> str:
+        """SHA-256 of the text that was judged."""
+        return text_hash(self.text)
+
+    @classmethod
+    def of(cls, memory: Memory) -> Member:
+        """Freeze what a plan must remember of a memory."""
+        return cls(memory.id, memory.text, memory.created_at, memory.updated_at, memory.stated_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """Several memories state one fact: one of them stays, or one new text replaces all.
+
+    Attributes:
+        id: Name of the action inside its plan.
+        scope: Shared by all members.
+        category: Shared by all members.
+        members: All memories that state the fact, sorted by id.
+        survivor: The member that says it all and stays untouched, or None.
+        text: The text that is alive afterwards.
+        metadata: Metadata of the new memory; empty if a member survives.
+        created_at: The oldest creation date of the members.
+        exact: Ids of the removed members whose text equals the survivor's.
+        verdicts: Why: each removed member against the survivor or the centre of the star.
+    """
+
+    id: str
+    scope: Scope
+    category: str | None
+    members: tuple[Member, ...]
+    survivor: str | None
+    text: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    created_at: datetime | None = None
+    exact: tuple[str, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    kind: Literal[ActionKind.MERGE] = ActionKind.MERGE
+
+    @property
+    def removes(self) -> tuple[str, ...]:
+        """Ids that go once the survivor is proven alive."""
+        return tuple(member.id for member in self.members if member.id != self.survivor)
+
+    @property
+    def adds(self) -> bool:
+        """Whether a new memory is written."""
+        return self.survivor is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolve:
+    """Two facts cannot both hold now: a person chooses.
+
+    Attributes:
+        id: Name of the action inside its plan.
+        scope: Shared by all members.
+        category: Shared by all members.
+        members: All memories of both sides, sorted by id.
+        a: Ids that state the older fact; the first is the one that was judged.
+        b: Ids that state the newer fact; the first is the one that was judged.
+        topic: A few words both sides share.
+        newer: The side stated later, the likely winner; None if unknown or equal.
+        choice: The side that stays; None means skip.
+        verdicts: The contradicting pairs.
+    """
+
+    id: str
+    scope: Scope
+    category: str | None
+    members: tuple[Member, ...]
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    topic: str
+    newer: Side | None = None
+    choice: Side | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    kind: Literal[ActionKind.RESOLVE] = ActionKind.RESOLVE
+
+    @property
+    def survivor(self) -> str | None:
+        """The judged memory of the chosen side."""
+        return {"a": self.a[0], "b": self.b[0], None: None}[self.choice]
+
+    @property
+    def removes(self) -> tuple[str, ...]:
+        """Ids of the side that was not chosen; nothing while there is no choice."""
+        return {"a": self.b, "b": self.a, None: ()}[self.choice]
+
+    def choose(self, side: Side | None) -> Resolve:
+        """The same conflict with a person's answer."""
+        return replace(self, choice=side)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prune:
+    """A memory that is stale, says nothing, or was asked to be forgotten.
+
+    Attributes:
+        id: Name of the action inside its plan.
+        scope: Whose memory it is.
+        category: Its category.
+        members: The one memory.
+        reason: "stale", "vague" or "forgotten".
+        age_days: Age when the plan was made; None if unknown.
+        detail: What was measured, in a few words.
+    """
+
+    id: str
+    scope: Scope
+    category: str | None
+    members: tuple[Member, ...]
+    reason: Literal["stale", "vague", "forgotten"]
+    age_days: int | None = None
+    detail: str = ""
+    kind: Literal[ActionKind.PRUNE] = ActionKind.PRUNE
+
+    @property
+    def survivor(self) -> None:
+        """Nothing stays."""
+        return
+
+    @property
+    def removes(self) -> tuple[str, ...]:
+        """The one id."""
+        return tuple(member.id for member in self.members)
+
+
+Action = Merge | Resolve | Prune
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeTotal:
+    """How many living memories a scope held when the plan was made."""
+
+    scope: Scope
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A frozen list of actions on one store.
+
+    Attributes:
+        store: Fingerprint of the store it was made for.
+        kind: Name printed before ids.
+        now: The moment ages were reckoned from.
+        scorer: Identity of the scorer.
+        totals: Living memories per scope.
+        actions: Merges, conflicts, prunes, each sorted.
+        unsure: Pairs that a person may want to look at; never acted on.
+        gaps: Why the listing was not provably complete; such a plan cannot be applied.
+        fidelity: What an undo could not bring back.
+    """
+
+    store: str
+    kind: str
+    now: datetime
+    scorer: str
+    totals: tuple[ScopeTotal, ...]
+    actions: tuple[Action, ...]
+    unsure: tuple[Verdict, ...] = ()
+    gaps: tuple[str, ...] = ()
+    fidelity: tuple[str, ...] = ()
+
+    @property
+    def merges(self) -> tuple[Merge, ...]:
+        """The merges of this plan."""
+        return tuple(action for action in self.actions if isinstance(action, Merge))
+
+    @property
+    def conflicts(self) -> tuple[Resolve, ...]:
+        """The contradictions of this plan."""
+        return tuple(action for action in self.actions if isinstance(action, Resolve))
+
+    @property
+    def prunes(self) -> tuple[Prune, ...]:
+        """The prunes of this plan."""
+        return tuple(action for action in self.actions if isinstance(action, Prune))
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """All scopes the plan looked at, in order."""
+        return tuple(total.scope for total in self.totals)
+
+    def with_choices(self, choices: Mapping[str, Side | None]) -> Plan:
+        """The same plan with answers to its conflicts.
+
+        A merge whose members lost a conflict is dropped: the losing fact goes as a whole. A
+        conflict whose winner lost another one is left open.
+        """
+        lost: set[str] = set()
+        resolved: dict[str, Resolve] = {}
+        for conflict in self.conflicts:
+            answered = conflict.choose(choices.get(conflict.id, conflict.choice))
+            if answered.survivor in lost:
+                answered = answered.choose(None)
+            lost.update(answered.removes)
+            resolved[answered.id] = answered
+        actions = tuple(
+            resolved.get(action.id, action)
+            for action in self.actions
+            if not (isinstance(action, Merge) and lost.intersection(m.id for m in action.members))
+        )
+        return replace(self, actions=actions)
+
+    def only(self, *kinds: ActionKind) -> Plan:
+        """The same plan with actions of the given kinds alone."""
+        return replace(self, actions=tuple(action for action in self.actions if action.kind in kinds))
+
+
+def net_removals(action: Action) -> int:
+    """How many facts an action takes away, exact copies not counted.
+
+    A merge of three memories into one removes two; if one of the two was an exact copy, one.
+    """
+    if isinstance(action, Merge):
+        return max(0, len(action.members) - 1 - len(action.exact))
+    return len(action.removes)

@@ -1,0 +1,328 @@
+"""From verdicts to a plan: merges that hold, conflicts between what stays, prunes of what is left.
+
+A memory is merged, pruned or left alone, never two of these; a conflict names all memories that
+state either side, so that a person's choice removes the losing fact as a whole. The plan is a pure
+function of its arguments: no clock, no store, no order of the input.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ..models.encoder import Encoder
+from ..models.merger import ExtractiveMerger
+from ..models.scorer import PairScorer, Thresholds
+from ..settings import Settings
+from .candidates import find_candidates
+from .copies import fold, unfold
+from .judge import judge
+from .merges import Consolidated, draft_merges, last_stated
+from .plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
+from .records import Candidate, Inventory, Label, Memory, Scope, Verdict, rejection_key
+from .stale import Prune as StaleFinding
+from .stale import find_prunes
+from .words import exact_key, topic
+
+Group = tuple[Scope, str | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What a plan depends on besides the inventory and the models.
+
+    Attributes:
+        now: The moment ages are reckoned from, aware UTC.
+        accessed: Latest reads from the access log, by memory id.
+        rejected: Keys of pairs a person refused (see `rejection_key`).
+        thresholds: Calibrated thresholds instead of the scorer's own.
+    """
+
+    now: datetime
+    accessed: Mapping[str, datetime] = field(default_factory=dict)
+    rejected: frozenset[str] = frozenset()
+    thresholds: Thresholds | None = None
+
+
+def build_plan(
+    inventory: Inventory,
+    *,
+    kind: str,
+    encoder: Encoder,
+    scorer: PairScorer,
+    settings: Settings,
+    circumstances: Circumstances,
+) -> Plan:
+    """Propose everything worth doing about an inventory.
+
+    Args:
+        inventory: Every memory of the scopes in question.
+        kind: Name of the store's kind, for the report.
+        encoder: Embeds the texts, float32 [n, d], L2-normalised.
+        scorer: Judges pairs.
+        settings: Limits.
+        circumstances: Time, access log, rejections.
+
+    Returns:
+        Actions sorted by scope, kind and id. An incomplete inventory gives a plan with gaps, which
+        the writer refuses.
+    """
+    now = circumstances.now
+    living = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
+    prunes = find_prunes(living, settings=settings, now=now, accessed=circumstances.accessed)
+    vague = {prune.memory.id for prune in prunes if prune.reason == "vague"}
+    judged, copies = fold(
+        [memory for memory in living if not memory.pinned and memory.id not in vague],
+        rejected=circumstances.rejected,
+    )
+    judging = _Judging(encoder, scorer, settings, circumstances)
+    verdicts = judging.all_pairs(judged)
+    merges = _without_stale(unfold(_merges(judged, verdicts, judging), judged, copies), prunes)
+    actions: list[Action] = [
+        *_merge_actions(merges),
+        *_conflict_actions(living, verdicts, merges, prunes),
+        *_prune_actions(prunes, merges),
+    ]
+    return Plan(
+        store=inventory.store,
+        kind=kind,
+        now=now,
+        scorer=scorer.name,
+        totals=_totals(living),
+        actions=_numbered(actions),
+        unsure=_unsure(verdicts, merges, prunes),
+        gaps=inventory.gaps,
+        fidelity=inventory.fidelity,
+    )
+
+
+@dataclass(slots=True)
+class _Judging:
+    """Embeds and judges, whole inventories first and drafted memories later."""
+
+    encoder: Encoder
+    scorer: PairScorer
+    settings: Settings
+    circumstances: Circumstances
+
+    def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
+        """Judge every candidate pair; pairs that a person refused come back as distinct."""
+        return self._judge(memories, self._candidates(memories))
+
+    def drafted(self, new: Sequence[Memory], others: Sequence[Memory]) -> tuple[Verdict, ...]:
+        """Judge pairs with at least one drafted memory in them."""
+        if not new:
+            return ()
+        fresh = {memory.id for memory in new}
+        memories = [*others, *new]
+        pairs = [pair for pair in self._candidates(memories) if pair.a in fresh or pair.b in fresh]
+        return self._judge(memories, pairs)
+
+    def _candidates(self, memories: Sequence[Memory]) -> tuple[Candidate, ...]:
+        vectors = self.encoder.encode([memory.text for memory in memories])
+        return find_candidates(
+            memories, vectors, floor=self.settings.floor, neighbours=self.settings.neighbours
+        )
+
+    def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
+        by_id = {memory.id: memory for memory in memories}
+        refused = self.circumstances.rejected
+        asked = [p for p in pairs if rejection_key(by_id[p.a], by_id[p.b]) not in refused]
+        return judge(asked, by_id, self.scorer, thresholds=self.circumstances.thresholds)
+
+
+def _merges(
+    memories: Sequence[Memory], verdicts: Sequence[Verdict], judging: _Judging
+) -> list[Consolidated]:
+    """Merges of all groups, each group for itself."""
+    groups: dict[Group, list[Memory]] = defaultdict(list)
+    for memory in sorted(memories, key=lambda item: item.id):
+        groups[memory.scope, memory.category].append(memory)
+    group_of = {memory.id: (memory.scope, memory.category) for memory in memories}
+    by_group: dict[Group, list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        by_group[group_of[verdict.pair.a]].append(verdict)
+    merger = ExtractiveMerger()
+    return [
+        merge
+        for group, members in groups.items()
+        if any(verdict.auto for verdict in by_group[group])
+        for merge in draft_merges(members, by_group[group], judge_new=judging.drafted, merger=merger)
+    ]
+
+
+def _without_stale(
+    merges: Iterable[Consolidated], prunes: Iterable[StaleFinding]
+) -> tuple[Consolidated, ...]:
+    """Leave out merges of which every member is stale: those are pruned, whatever they say."""
+    stale = {prune.memory.id for prune in prunes}
+    return tuple(merge for merge in merges if not merge.ids <= stale)
+
+
+def _merge_actions(merges: Iterable[Consolidated]) -> list[Merge]:
+    return [
+        Merge(
+            id="",
+            scope=merge.members[0].scope,
+            category=merge.members[0].category,
+            members=tuple(Member.of(memory) for memory in merge.members),
+            survivor=merge.survivor,
+            text=merge.text,
+            metadata={} if merge.survivor else united_metadata(merge.members),
+            created_at=min((m.created_at for m in merge.members if m.created_at), default=None),
+            exact=_exact_copies(merge),
+            verdicts=merge.verdicts,
+        )
+        for merge in merges
+    ]
+
+
+def _exact_copies(merge: Consolidated) -> tuple[str, ...]:
+    """Members that say literally what another member says: removing them takes no fact away."""
+    seen = {exact_key(merge.text)} if merge.survivor else set()
+    copies = []
+    for memory in merge.members:
+        key = exact_key(memory.text)
+        if memory.id != merge.survivor and key in seen:
+            copies.append(memory.id)
+        seen.add(key)
+    return tuple(copies)
+
+
+def united_metadata(members: Sequence[Memory]) -> dict[str, Any]:
+    """Metadata of a merged memory: every key of every member, the latest statement of each winning.
+
+    Lists are united. `merged_from` names all sources, earlier merges' sources included;
+    `last_stated_at` and `last_accessed_at` keep the fact from looking older than it is.
+    """
+    ordered = sorted(members, key=lambda memory: (last_stated(memory) or _LONG_AGO, memory.id))
+    united: dict[str, Any] = {}
+    for memory in ordered:
+        for key, value in memory.metadata.items():
+            held = united.get(key)
+            if isinstance(held, list) and isinstance(value, list):
+                united[key] = held + [item for item in value if item not in held]
+            else:
+                united[key] = value
+    earlier = [source for memory in members for source in _sources(memory)]
+    united["merged_from"] = sorted({*earlier, *(memory.id for memory in members)})
+    stated = max((moment for moment in map(last_stated, members) if moment), default=None)
+    accessed = max((memory.accessed_at for memory in members if memory.accessed_at), default=None)
+    if stated:
+        united["last_stated_at"] = stated.isoformat()
+    if accessed:
+        united["last_accessed_at"] = accessed.isoformat()
+    return united
+
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+def _sources(memory: Memory) -> list[str]:
+    sources = memory.metadata.get("merged_from")
+    return [str(source) for source in sources] if isinstance(sources, list) else []
+
+
+def _conflict_actions(
+    memories: Sequence[Memory],
+    verdicts: Iterable[Verdict],
+    merges: Iterable[Consolidated],
+    prunes: Iterable[StaleFinding],
+) -> list[Resolve]:
+    """One conflict for each two facts that contradict, however many memories state them."""
+    by_id = {memory.id: memory for memory in memories}
+    pruned = {prune.memory.id for prune in prunes}
+    cluster = {memory_id: merge for merge in merges for memory_id in merge.ids}
+
+    def fact(memory_id: str) -> frozenset[str]:
+        return cluster[memory_id].ids if memory_id in cluster else frozenset({memory_id})
+
+    between: dict[frozenset[frozenset[str]], list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        if verdict.label is not Label.CONTRADICTION:
+            continue
+        sides = frozenset({fact(verdict.pair.a), fact(verdict.pair.b)})
+        if len(sides) == 2 and not any(side <= pruned for side in sides):
+            between[sides].append(verdict)
+    return [_conflict(by_id, sides, pairs) for sides, pairs in between.items()]
+
+
+def _conflict(
+    by_id: Mapping[str, Memory], sides: frozenset[frozenset[str]], pairs: Sequence[Verdict]
+) -> Resolve:
+    strongest = min(pairs, key=lambda item: (-item.probabilities[1], item.pair.a, item.pair.b))
+    judged = {strongest.pair.a, strongest.pair.b}
+
+    def newest(side: frozenset[str]) -> tuple[datetime, str]:
+        moments = [last_stated(by_id[memory_id]) or _LONG_AGO for memory_id in side]
+        return (max(moments), min(side))
+
+    older, newer = sorted(sides, key=newest)
+    decided: Side | None = (
+        "b" if newest(older)[0] < newest(newer)[0] and newest(older)[0] > _LONG_AGO else None
+    )
+    a, b = (tuple(sorted(side, key=lambda i: (i not in judged, i))) for side in (older, newer))
+    return Resolve(
+        id="",
+        scope=by_id[a[0]].scope,
+        category=by_id[a[0]].category,
+        members=tuple(Member.of(by_id[memory_id]) for memory_id in sorted({*a, *b})),
+        a=a,
+        b=b,
+        topic=topic(by_id[a[0]].text, by_id[b[0]].text) or by_id[a[0]].category or "same topic",
+        newer=decided,
+        verdicts=tuple(pairs),
+    )
+
+
+def _prune_actions(prunes: Iterable[StaleFinding], merges: Iterable[Consolidated]) -> list[Prune]:
+    merged = {memory_id for merge in merges for memory_id in merge.ids}
+    return [
+        Prune(
+            id="",
+            scope=prune.memory.scope,
+            category=prune.memory.category,
+            members=(Member.of(prune.memory),),
+            reason=prune.reason.value,
+            age_days=prune.age_days,
+            detail=prune.detail,
+        )
+        for prune in prunes
+        if prune.memory.id not in merged
+    ]
+
+
+def _unsure(
+    verdicts: Iterable[Verdict], merges: Iterable[Consolidated], prunes: Iterable[StaleFinding]
+) -> tuple[Verdict, ...]:
+    """Pairs worth a person's look: near a threshold, or held back by a guard."""
+    gone = {prune.memory.id for prune in prunes}
+    gone |= {memory_id for merge in merges for memory_id in merge.ids - {merge.survivor}}
+    return tuple(
+        verdict
+        for verdict in verdicts
+        if not gone & {verdict.pair.a, verdict.pair.b}
+        and (verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto))
+    )
+
+
+def _totals(living: Iterable[Memory]) -> tuple[ScopeTotal, ...]:
+    ordered = sorted(memory.scope for memory in living)
+    return tuple(ScopeTotal(scope, len(list(same))) for scope, same in itertools.groupby(ordered))
+
+
+_PREFIX = {"merge": "m", "resolve": "c", "prune": "p"}
+
+
+def _numbered(actions: Sequence[Action]) -> tuple[Action, ...]:
+    """Give each action its name: by kind, then in order of scope and members."""
+    numbered: list[Action] = []
+    for kind, prefix in _PREFIX.items():
+        same = [action for action in actions if action.kind == kind]
+        same.sort(key=lambda action: (action.scope, [member.id for member in action.members]))
+        numbered += [replace(action, id=f"{prefix}{number}") for number, action in enumerate(same, 1)]
+    return tuple(numbered)

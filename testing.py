@@ -1,0 +1,228 @@
+"""Stand-ins for tests of ours and of users: no model, no database, no clock.
+
+They fit the seams of the real parts (`Encoder`, `PairScorer`, `Store`) and behave like them where it
+matters for safety: an id that is gone stays gone, a restored record is equal to what it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .models.scorer import PairInput, PairScores, Thresholds
+from .pipeline.records import PIN_PREFIX, Inventory, Memory, Scope, as_utc
+from .pipeline.stores.base import (
+    Add,
+    Capabilities,
+    Change,
+    Delete,
+    Restore,
+    Retire,
+    ScopeFilter,
+    Snapshot,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_DIMENSIONS = 64
+
+
+class FakeEncoder:
+    """Embeds a text as the hashed counts of its words, so that shared words mean similarity."""
+
+    name = "fake-encoder-1"
+
+    def __init__(self, vectors: Mapping[str, Sequence[float]] | None = None) -> None:
+        """Use the given vectors for the given texts, and word counts for all others."""
+        self._vectors = dict(vectors or {})
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed the texts: float32 [n, d], rows of length one (zero for a text without words)."""
+        rows = [self._vectors.get(text) or _word_counts(text) for text in texts]
+        width = max((len(row) for row in rows), default=_DIMENSIONS)
+        matrix = np.zeros((len(rows), width), dtype=np.float32)
+        for position, row in enumerate(rows):
+            matrix[position, : len(row)] = row
+        lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+        return np.ascontiguousarray(matrix / np.where(lengths == 0, 1, lengths), dtype=np.float32)
+
+
+def _word_counts(text: str) -> list[float]:
+    row = [0.0] * _DIMENSIONS
+    for word in text.lower().split():
+        row[int.from_bytes(hashlib.sha256(word.encode()).digest()[:2], "big") % _DIMENSIONS] += 1.0
+    return row
+
+
+class FakeScorer:
+    """Answers from a table of pairs; every pair that is not in it is distinct."""
+
+    name = "fake-scorer-1"
+    thresholds = Thresholds(auto=0.9, duplicate=0.6, contradiction=0.6)
+
+    def __init__(
+        self,
+        pairs: Mapping[tuple[str, str], tuple[float, float, float]] | None = None,
+        *,
+        default: Callable[[str, str], tuple[float, float, float]] = lambda _a, _b: (0.0, 0.0, 1.0),
+    ) -> None:
+        """Set the answers.
+
+        Args:
+            pairs: Probabilities (duplicate, contradiction, distinct) by the two texts, in any order.
+            default: Called with the two texts, sorted, for every other pair.
+        """
+        self._pairs = {tuple(sorted(pair)): answer for pair, answer in (pairs or {}).items()}
+        self._default = default
+        self.asked: list[PairInput] = []
+
+    def score(self, pairs: Sequence[PairInput]) -> PairScores:
+        """Look the pairs up; entailment is the duplicate probability in both directions."""
+        self.asked.extend(pairs)
+        rows = [self._answer(*sorted((pair.a, pair.b))) for pair in pairs]
+        probabilities = np.asarray(rows, dtype=np.float32).reshape(len(rows), 3)
+        return PairScores(probabilities, np.repeat(probabilities[:, :1], 2, axis=1))
+
+    def _answer(self, a: str, b: str) -> tuple[float, float, float]:
+        found = self._pairs.get((a, b))
+        return found if found is not None else self._default(a, b)
+
+
+class InMemoryStore:
+    """A store in a dictionary, with everything a real one does that the writer relies on."""
+
+    kind = "memory"
+    capabilities = Capabilities(retire=True, same_id=True, vector=True)
+
+    def __init__(self, memories: Iterable[Memory] = (), *, fingerprint: str = "in-memory") -> None:
+        """Fill the store with memories, under the ids they have."""
+        self.fingerprint = fingerprint
+        self.gaps: tuple[str, ...] = ()
+        self.rows: dict[str, dict[str, Any]] = {memory.id: _payload(memory) for memory in memories}
+        self.vectors: dict[str, tuple[float, ...]] = {
+            memory_id: _vector(row["text"]) for memory_id, row in self.rows.items()
+        }
+        self.lost_in_search: set[str] = set()
+        self.before_write: Callable[[Change], None] = lambda _: None
+        self.after_write: Callable[[Change], None] = lambda _: None
+        self._numbers = itertools.count(1)
+
+    def __repr__(self) -> str:
+        return f"InMemoryStore({json.dumps(self.rows, indent=1)})"
+
+    def read(self, scopes: ScopeFilter) -> Inventory:
+        """List the matching memories."""
+        memories = [self.parse(Snapshot(memory_id, row)) for memory_id, row in self.rows.items()]
+        matching = (memory for memory in memories if scopes.matches(memory.scope))
+        return Inventory(self.fingerprint, tuple(sorted(matching, key=lambda m: m.id)), self.gaps)
+
+    def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
+        """Copies of the given records, those that exist."""
+        return {
+            memory_id: Snapshot(
+                memory_id, json.loads(json.dumps(self.rows[memory_id])), self.vectors.get(memory_id)
+            )
+            for memory_id in ids
+            if memory_id in self.rows
+        }
+
+    def parse(self, snapshot: Snapshot) -> Memory:
+        """Turn a record back into a memory."""
+        row = snapshot.payload
+        moments = {
+            name: as_utc(datetime.fromisoformat(row[name])) if row[name] else None
+            for name in ("created_at", "updated_at", "accessed_at")
+        }
+        return Memory(
+            id=snapshot.id,
+            text=row["text"],
+            scope=Scope(tuple((name, value) for name, value in row["scope"])),
+            category=row["category"],
+            expires_on=date.fromisoformat(row["expires_on"]) if row["expires_on"] else None,
+            pinned=row["pinned"],
+            metadata=row["metadata"],
+            **moments,
+        )
+
+    def find_mark(self, mark: str, scope: Scope) -> str | None:
+        """The record that was added with this mark."""
+        wanted = [list(pair) for pair in scope.ids]
+        return next(
+            (i for i, row in self.rows.items() if row["mark"] == mark and row["scope"] == wanted), None
+        )
+
+    def finds(self, memory_id: str) -> bool:
+        """Whether a search would return the record; tests may lose it on purpose."""
+        return memory_id in self.rows and memory_id not in self.lost_in_search
+
+    def write(self, change: Change) -> str:
+        """Make one change, calling the hooks before and after it."""
+        self.before_write(change)
+        memory_id = self._change(change)
+        self.after_write(change)
+        return memory_id
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def _change(self, change: Change) -> str:
+        if isinstance(change, Add):
+            return self._add(change)
+        if isinstance(change, Restore):
+            memory_id = change.snapshot.id
+            self.rows[memory_id] = json.loads(json.dumps(change.snapshot.payload))
+            self.vectors[memory_id] = change.snapshot.vector or ()
+            return memory_id
+        if isinstance(change, Retire):
+            self.rows[change.id]["expires_on"] = change.day.isoformat()
+            return change.id
+        assert isinstance(change, Delete)  # noqa: S101  (the union has no other member)
+        self.rows.pop(change.id, None)
+        self.vectors.pop(change.id, None)
+        return change.id
+
+    def _add(self, change: Add) -> str:
+        memory_id = next(i for i in (f"new-{n}" for n in self._numbers) if i not in self.rows)
+        accessed = change.metadata.get("last_accessed_at")
+        memory = Memory(
+            id=memory_id,
+            text=change.text,
+            scope=change.scope,
+            category=change.metadata.get("category"),
+            created_at=change.created_at,
+            updated_at=change.created_at,
+            accessed_at=datetime.fromisoformat(accessed) if accessed else None,
+            metadata=change.metadata,
+        )
+        self.rows[memory_id] = _payload(memory) | {"mark": change.mark}
+        self.vectors[memory_id] = _vector(change.text)
+        return memory_id
+
+
+def _payload(memory: Memory) -> dict[str, Any]:
+    def iso(moment: datetime | date | None) -> str | None:
+        return moment.isoformat() if moment else None
+
+    return {
+        "text": memory.text,
+        "scope": [list(pair) for pair in memory.scope.ids],
+        "category": memory.category,
+        "created_at": iso(memory.created_at),
+        "updated_at": iso(memory.updated_at),
+        "accessed_at": iso(memory.accessed_at),
+        "expires_on": iso(memory.expires_on),
+        "pinned": memory.pinned or memory.text.startswith(PIN_PREFIX),
+        "metadata": json.loads(json.dumps(dict(memory.metadata))),
+        "mark": None,
+    }
+
+
+def _vector(text: str) -> tuple[float, ...]:
+    return tuple(float(value) for value in FakeEncoder().encode([text])[0])
