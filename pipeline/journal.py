@@ -1,0 +1,289 @@
+"""The only memory of what was done: every run, what it touched before, every single change.
+
+A row is on disk before the change it announces and again after it, so that a run killed anywhere
+can be finished or taken back. The journal decides nothing; see `pipeline.writer`.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+
+from ..errors import JournalError
+from .stores.base import Snapshot
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+    id TEXT PRIMARY KEY, store TEXT NOT NULL, started_at TEXT NOT NULL, finished_at TEXT,
+    state TEXT NOT NULL, retire_on TEXT, plan TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS snapshots (
+    run TEXT NOT NULL, memory TEXT NOT NULL, payload TEXT NOT NULL, vector BLOB, links TEXT NOT NULL,
+    PRIMARY KEY (run, memory));
+CREATE TABLE IF NOT EXISTS changes (
+    run TEXT NOT NULL, number INTEGER NOT NULL, action TEXT NOT NULL, operation TEXT NOT NULL,
+    memory TEXT, state TEXT NOT NULL, PRIMARY KEY (run, number));
+CREATE TABLE IF NOT EXISTS outcomes (
+    run TEXT NOT NULL, action TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,
+    PRIMARY KEY (run, action));
+CREATE TABLE IF NOT EXISTS rejections (
+    store TEXT NOT NULL, pair TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (store, pair));
+"""
+_WAIT_SECONDS = 30.0
+"""How long a statement waits for another process before it fails."""
+
+
+class RunState(StrEnum):
+    """How far a run has come."""
+
+    APPLYING = "applying"
+    APPLIED = "applied"
+    UNDOING = "undoing"
+    UNDONE = "undone"
+
+
+class Operation(StrEnum):
+    """What a change does to the store."""
+
+    ADD = "add"
+    REMOVE = "remove"
+
+
+class ChangeState(StrEnum):
+    """How far one change has come."""
+
+    INTENDED = "intended"
+    DONE = "done"
+    TAKEN_BACK = "taken back"
+
+
+class Outcome(StrEnum):
+    """What became of an action."""
+
+    APPLIED = "applied"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One execution of a plan.
+
+    Attributes:
+        id: Name of the run.
+        store: Fingerprint of the store.
+        started_at: When it began.
+        finished_at: When it ended; None while under way or killed.
+        state: How far it has come.
+        retire_on: If set, removed memories expired on this day instead of being deleted.
+        plan: The plan as JSON Lines.
+    """
+
+    id: str
+    store: str
+    started_at: datetime
+    finished_at: datetime | None
+    state: RunState
+    retire_on: str | None
+    plan: str
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether it still has work to do."""
+        return self.state in (RunState.APPLYING, RunState.UNDOING)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One change of a run.
+
+    Attributes:
+        number: Position in the run, from 1.
+        action: Which action of the plan.
+        operation: Added or removed.
+        memory: The id concerned; None for an addition that was only intended.
+        state: How far it has come.
+    """
+
+    number: int
+    action: str
+    operation: Operation
+    memory: str | None
+    state: ChangeState
+
+
+class Journal:
+    """The journal of all runs on this machine, in one SQLite file."""
+
+    def __init__(self, directory: Path) -> None:
+        """Open or create `journal.db` in the state directory.
+
+        Raises:
+            JournalError: If the file is damaged or cannot be written.
+        """
+        self._path = directory / "journal.db"
+        try:
+            self._db = sqlite3.connect(self._path, isolation_level=None, timeout=_WAIT_SECONDS)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=FULL")
+            self._db.executescript(_SCHEMA)
+        except sqlite3.Error as error:
+            raise JournalError(
+                f"The journal {self._path} cannot be opened ({error}); without it nothing may be changed. "
+                "Restore the file, or move it away to begin a new one (earlier runs can then not be undone)."
+            ) from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def begin(
+        self,
+        run: str,
+        *,
+        store: str,
+        plan: str,
+        snapshots: Iterable[Snapshot],
+        retire_on: str | None,
+        at: datetime,
+    ) -> None:
+        """Write down a run and everything it will touch, in one transaction, before it acts."""
+        rows = [
+            (run, item.id, _dump(item.payload), _pack(item.vector), _dump(list(item.links)))
+            for item in snapshots
+        ]
+        with self._transaction():
+            self._db.execute(
+                "INSERT INTO runs VALUES (?, ?, ?, NULL, ?, ?, ?)",
+                (run, store, at.isoformat(), RunState.APPLYING, retire_on, plan),
+            )
+            self._db.executemany("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", rows)
+
+    def set_state(self, run: str, state: RunState, *, at: datetime) -> None:
+        """Record how far a run has come."""
+        finished = at.isoformat() if state in (RunState.APPLIED, RunState.UNDONE) else None
+        self._db.execute("UPDATE runs SET state = ?, finished_at = ? WHERE id = ?", (state, finished, run))
+
+    def intend(self, run: str, action: str, operation: Operation, memory: str | None) -> int:
+        """Announce a change; return its number."""
+        row = self._db.execute(
+            "SELECT COALESCE(MAX(number), 0) + 1 FROM changes WHERE run = ?", (run,)
+        ).fetchone()
+        number = int(row[0])
+        self._db.execute(
+            "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)",
+            (run, number, action, operation, memory, ChangeState.INTENDED),
+        )
+        return number
+
+    def mark(self, run: str, number: int, state: ChangeState, *, memory: str) -> None:
+        """Record that an announced change was made, or taken back."""
+        self._db.execute(
+            "UPDATE changes SET state = ?, memory = ? WHERE run = ? AND number = ?",
+            (state, memory, run, number),
+        )
+
+    def conclude(self, run: str, action: str, outcome: Outcome, reason: str = "") -> None:
+        """Record what became of an action."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", (run, action, outcome, reason)
+        )
+
+    def run(self, run: str) -> Run:
+        """Look a run up by its name.
+
+        Raises:
+            JournalError: If there is none.
+        """
+        found = self._runs("WHERE id = ?", run)
+        if not found:
+            raise JournalError(
+                f"There is no run {run!r} in the journal; `mem0-dream runs` lists all of them."
+            )
+        return found[0]
+
+    def runs(self, store: str | None = None) -> tuple[Run, ...]:
+        """All runs, newest first; of one store if its fingerprint is given."""
+        return self._runs("WHERE store = ?", store) if store else self._runs("")
+
+    def interrupted(self, store: str) -> Run | None:
+        """The newest run of a store that still has work to do."""
+        return next((run for run in self.runs(store) if run.interrupted), None)
+
+    def changes(self, run: str) -> tuple[Recorded, ...]:
+        """All changes of a run, in order."""
+        rows = self._db.execute(
+            "SELECT number, action, operation, memory, state FROM changes WHERE run = ? ORDER BY number",
+            (run,),
+        )
+        return tuple(Recorded(r[0], r[1], Operation(r[2]), r[3], ChangeState(r[4])) for r in rows)
+
+    def outcomes(self, run: str) -> dict[str, tuple[Outcome, str]]:
+        """What became of each action so far, with the reason."""
+        rows = self._db.execute("SELECT action, state, reason FROM outcomes WHERE run = ?", (run,))
+        return {row[0]: (Outcome(row[1]), row[2]) for row in rows}
+
+    def snapshot(self, run: str, memory: str) -> Snapshot:
+        """A record as it was before the run.
+
+        Raises:
+            JournalError: If the run did not touch it.
+        """
+        row = self._db.execute(
+            "SELECT payload, vector, links FROM snapshots WHERE run = ? AND memory = ?", (run, memory)
+        ).fetchone()
+        if row is None:
+            raise JournalError(f"Run {run} holds no copy of memory {memory}.", ids=(memory,))
+        return Snapshot(memory, json.loads(row[0]), _unpack(row[1]), tuple(json.loads(row[2])))
+
+    def reject(self, store: str, pairs: Iterable[str], *, at: datetime) -> None:
+        """Remember pairs that a person does not want to be asked about again."""
+        rows = [(store, pair, at.isoformat()) for pair in pairs]
+        self._db.executemany("INSERT OR REPLACE INTO rejections VALUES (?, ?, ?)", rows)
+
+    def rejected(self, store: str) -> frozenset[str]:
+        """All pairs of a store that a person refused."""
+        rows = self._db.execute("SELECT pair FROM rejections WHERE store = ?", (store,))
+        return frozenset(row[0] for row in rows)
+
+    def _runs(self, where: str, *arguments: str) -> tuple[Run, ...]:
+        rows = self._db.execute(
+            f"SELECT id, store, started_at, finished_at, state, retire_on, plan FROM runs {where} "
+            "ORDER BY started_at DESC, rowid DESC",
+            arguments,
+        )
+        return tuple(
+            Run(r[0], r[1], _moment(r[2]), _moment(r[3]) if r[3] else None, RunState(r[4]), r[5], r[6])
+            for r in rows
+        )
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=True, allow_nan=True, sort_keys=False)
+
+
+def _pack(vector: tuple[float, ...] | None) -> bytes | None:
+    return None if vector is None else array.array("d", vector).tobytes()
+
+
+def _unpack(blob: bytes | None) -> tuple[float, ...] | None:
+    return None if blob is None else tuple(array.array("d", blob))
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)

@@ -1,0 +1,388 @@
+"""The only code that changes a store: check, keep, verify, then remove; and every step back.
+
+Order inside an action: all preconditions, then the survivor is added or re-read and found by a
+search, and only then are the others removed, one by one, each checked again just before. A fact is
+at no moment absent from the store.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+from ..errors import BudgetExceededError, IncompleteListingError, JournalError, PlanFileError
+from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState
+from .plan import Action, Member, Merge, Plan, Resolve, net_removals
+from .plan_file import dump_plan, parse_plan
+from .records import Scope
+from .stores.base import Add, Delete, Restore, Retire, Snapshot, Store
+
+if TYPE_CHECKING:
+    from .access import AccessLog
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run did.
+
+    Attributes:
+        run: Name of the run in the journal; empty if nothing had to be done.
+        merged: Merges applied.
+        pruned: Memories pruned.
+        resolved: Conflicts resolved.
+        skipped: Conflicts left open, and actions whose memories had moved.
+        removed: Memories removed.
+        added: Memories added.
+        moved: Id of each action that was not applied as planned, and why.
+    """
+
+    run: str
+    merged: int = 0
+    pruned: int = 0
+    resolved: int = 0
+    skipped: int = 0
+    removed: int = 0
+    added: int = 0
+    moved: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UndoResult:
+    """What an undo did.
+
+    Attributes:
+        run: The run that was taken back.
+        restored: Memories put back.
+        withdrawn: Memories that the run had added and that are gone again.
+        kept: Memories that changed since and were left alone, with the reason.
+    """
+
+    run: str
+    restored: int = 0
+    withdrawn: int = 0
+    kept: tuple[tuple[str, str], ...] = ()
+
+
+class _MovedError(Exception):
+    """The store is no longer as planned; the action is skipped."""
+
+
+def check_budget(plan: Plan, *, max_share: float, min_count: int) -> None:
+    """Refuse a plan that takes away too much of a scope; exact copies are not counted.
+
+    Args:
+        plan: With the conflicts answered as they would be applied.
+        max_share: Largest share of a scope's living memories, 0 to 1.
+        min_count: So few removals are always allowed.
+
+    Raises:
+        BudgetExceededError: With the numbers of the first scope over budget.
+    """
+    taken: dict[Scope, int] = {}
+    for action in plan.actions:
+        taken[action.scope] = taken.get(action.scope, 0) + net_removals(action)
+    for total in plan.totals:
+        count = taken.get(total.scope, 0)
+        if count > min_count and count > max_share * total.memories:
+            raise BudgetExceededError(
+                f"The plan would remove {count} of {total.memories} memories of {total.scope} "
+                f"({count / total.memories:.0%}, exact copies not counted), more than the delete budget of "
+                f"{max_share:.0%}; nothing was changed. Look at it with --dry-run, then raise --max-delete."
+            )
+
+
+class Writer:
+    """Applies plans to one store, resumes what was killed, and takes runs back."""
+
+    def __init__(self, store: Store, journal: Journal, *, access: AccessLog | None = None) -> None:
+        """Bind a store and its journal; the access log learns what merges prove to be in use."""
+        self._store = store
+        self._journal = journal
+        self._access = access
+
+    def apply(
+        self,
+        plan: Plan,
+        *,
+        run: str,
+        at: datetime,
+        retire_on: date | None = None,
+        progress: Progress = lambda _: None,
+    ) -> RunResult:
+        """Apply a plan as one run of the journal.
+
+        Args:
+            plan: Conflicts without a choice are left open.
+            run: Name of the new run.
+            at: The present moment.
+            retire_on: Expire on this day instead of deleting.
+            progress: Told after each action how many were completed.
+
+        Raises:
+            IncompleteListingError: If the plan rests on an incomplete listing.
+            PlanFileError: If it was made for another store, or retiring is asked of one that cannot.
+            JournalError: If an earlier run of this store was interrupted.
+        """
+        self._refuse_unfit(plan, retire_on)
+        touched = sorted(
+            {member.id for action in plan.actions if action.removes for member in action.members}
+        )
+        if not touched:
+            return _result("", plan, {}, ())
+        snapshots = self._store.fetch(touched)
+        self._journal.begin(
+            run,
+            store=self._store.fingerprint,
+            plan=dump_plan(plan),
+            snapshots=snapshots.values(),
+            retire_on=retire_on.isoformat() if retire_on else None,
+            at=at,
+        )
+        return self._carry_out(self._journal.run(run), plan, at=at, progress=progress)
+
+    def resume(
+        self, run: Run, *, at: datetime, progress: Progress = lambda _: None
+    ) -> RunResult | UndoResult:
+        """Finish a run that was killed, whether it was applying or undoing.
+
+        Raises:
+            JournalError: If the run has nothing left to do, or belongs to another store.
+        """
+        self._refuse_foreign(run)
+        if run.state is RunState.UNDOING:
+            return self.undo(run, at=at)
+        if run.state is not RunState.APPLYING:
+            raise JournalError(f"Run {run.id} is {run.state}; there is nothing to resume.")
+        return self._carry_out(run, parse_plan(run.plan), at=at, progress=progress)
+
+    def undo(self, run: Run, *, at: datetime) -> UndoResult:
+        """Take a run back: restore what it removed, then withdraw what it added.
+
+        Raises:
+            JournalError: If it was undone already, or belongs to another store.
+        """
+        self._refuse_foreign(run)
+        if run.state is RunState.UNDONE:
+            raise JournalError(f"Run {run.id} was undone already; there is nothing to take back.")
+        self._journal.set_state(run.id, RunState.UNDOING, at=at)
+        plan = parse_plan(run.plan)
+        restored = withdrawn = 0
+        kept: list[tuple[str, str]] = []
+        for change in reversed(self._journal.changes(run.id)):
+            if change.state is ChangeState.TAKEN_BACK:
+                continue
+            try:
+                if change.operation is Operation.REMOVE:
+                    restored += self._put_back(run, change)
+                else:
+                    withdrawn += self._withdraw(run, change, plan)
+            except _MovedError as moved:
+                kept.append((change.memory or change.action, str(moved)))
+        self._journal.set_state(run.id, RunState.UNDONE, at=at)
+        return UndoResult(run.id, restored, withdrawn, tuple(kept))
+
+    def _refuse_unfit(self, plan: Plan, retire_on: date | None) -> None:
+        if plan.gaps:
+            raise IncompleteListingError(
+                f"The listing of this store is not provably complete ({'; '.join(plan.gaps)}), "
+                "so nothing may be written."
+            )
+        if plan.store != self._store.fingerprint:
+            raise PlanFileError(
+                "This plan was made for another store; make a new one with the configuration you apply."
+            )
+        if retire_on is not None and not self._store.capabilities.retire:
+            raise PlanFileError("This store cannot retire memories; apply without --retire.")
+        earlier = self._journal.interrupted(self._store.fingerprint)
+        if earlier is not None:
+            raise JournalError(
+                f"Run {earlier.id} was interrupted; finish it with `mem0-dream resume {earlier.id}` "
+                f"or take it back with `mem0-dream undo {earlier.id}`, then start again."
+            )
+
+    def _refuse_foreign(self, run: Run) -> None:
+        if run.store != self._store.fingerprint:
+            raise JournalError(
+                f"Run {run.id} was made on another store; use the configuration it was made with."
+            )
+
+    def _carry_out(self, run: Run, plan: Plan, *, at: datetime, progress: Progress) -> RunResult:
+        concluded = self._journal.outcomes(run.id)
+        for number, action in enumerate(_in_order(plan.actions), 1):
+            if action.id not in concluded:
+                self._conclude(run, action)
+            progress(number)
+        self._journal.set_state(run.id, RunState.APPLIED, at=at)
+        return _result(run.id, plan, self._journal.outcomes(run.id), self._journal.changes(run.id))
+
+    def _conclude(self, run: Run, action: Action) -> None:
+        if not action.removes:
+            self._journal.conclude(run.id, action.id, Outcome.SKIPPED, "left open")
+            return
+        try:
+            self._execute(run, action)
+        except _MovedError as moved:
+            self._journal.conclude(run.id, action.id, Outcome.SKIPPED, str(moved))
+        else:
+            self._journal.conclude(run.id, action.id, Outcome.APPLIED)
+
+    def _execute(self, run: Run, action: Action) -> None:
+        made = [change for change in self._journal.changes(run.id) if change.action == action.id]
+        members = {member.id: member for member in action.members}
+        if not made:
+            self._check(members.values())
+        survivor = self._ensure_survivor(run, action, made)
+        for memory_id in action.removes:
+            self._remove(run, action, members[memory_id], made)
+        if survivor is not None and isinstance(action, Merge):
+            self._note_use(run, survivor, action.members)
+
+    def _check(self, members: Iterable[Member]) -> dict[str, Snapshot]:
+        """Read the members afresh; whatever differs from the plan means the action is off."""
+        expected = list(members)
+        found = self._store.fetch([member.id for member in expected])
+        for member in expected:
+            snapshot = found.get(member.id)
+            if snapshot is None:
+                raise _MovedError(f"memory {member.id} is gone")
+            memory = self._store.parse(snapshot)
+            if memory.text_hash != member.text_hash or memory.updated_at != member.updated_at:
+                raise _MovedError(f"memory {member.id} changed since the plan was made")
+            if memory.pinned:
+                raise _MovedError(f"memory {member.id} was pinned since the plan was made")
+        return found
+
+    def _ensure_survivor(self, run: Run, action: Action, made: list[Recorded]) -> str | None:
+        if isinstance(action, Merge) and action.adds:
+            survivor = self._add(run, action, made)
+        elif action.survivor is not None:
+            survivor = action.survivor
+            if made:
+                self._check([member for member in action.members if member.id == survivor])
+        else:
+            return None
+        if not self._store.finds(survivor):
+            if isinstance(action, Merge) and action.adds:
+                self._abandon(run, action, survivor)
+            raise _MovedError(f"a search does not find memory {survivor}, which would have to stay")
+        return survivor
+
+    def _add(self, run: Run, action: Merge, made: list[Recorded]) -> str:
+        mark = f"{run.id}/{action.id}"
+        intended = next((change for change in made if change.operation is Operation.ADD), None)
+        if intended is not None and intended.state is ChangeState.DONE and intended.memory:
+            added = intended.memory
+        else:
+            number = (
+                intended.number if intended else self._journal.intend(run.id, action.id, Operation.ADD, None)
+            )
+            earlier = self._store.find_mark(mark, action.scope) if intended else None
+            added = earlier or self._store.write(
+                Add(action.text, action.scope, action.metadata, action.created_at, mark)
+            )
+            self._journal.mark(run.id, number, ChangeState.DONE, memory=added)
+        snapshot = self._store.fetch([added]).get(added)
+        if snapshot is None or self._store.parse(snapshot).text != action.text:
+            raise _MovedError(f"the merged memory {added} could not be read back")
+        return added
+
+    def _abandon(self, run: Run, action: Merge, added: str) -> None:
+        """Take a merged memory out again before anything was removed for it."""
+        for change in self._journal.changes(run.id):
+            if change.action == action.id and change.operation is Operation.ADD:
+                self._store.write(Delete(added))
+                self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=added)
+
+    def _remove(self, run: Run, action: Action, member: Member, made: list[Recorded]) -> None:
+        earlier = next((c for c in made if c.operation is Operation.REMOVE and c.memory == member.id), None)
+        if earlier is not None and (earlier.state is ChangeState.DONE or self._is_removed(run, member.id)):
+            self._journal.mark(run.id, earlier.number, ChangeState.DONE, memory=member.id)
+            return
+        self._check([member])
+        number = (
+            earlier.number
+            if earlier
+            else self._journal.intend(run.id, action.id, Operation.REMOVE, member.id)
+        )
+        if run.retire_on:
+            self._store.write(Retire(member.id, date.fromisoformat(run.retire_on)))
+        else:
+            self._store.write(Delete(member.id))
+        self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
+
+    def _is_removed(self, run: Run, memory_id: str) -> bool:
+        snapshot = self._store.fetch([memory_id]).get(memory_id)
+        if snapshot is None:
+            return True
+        expires = self._store.parse(snapshot).expires_on
+        return run.retire_on is not None and expires == date.fromisoformat(run.retire_on)
+
+    def _note_use(self, run: Run, survivor: str, members: Iterable[Member]) -> None:
+        """A fact that was stated again is in use, though what survives kept its old dates.
+
+        One statement of unknown age may be recent, so it counts as made when the run began.
+        """
+        moments = [member.stated_at or run.started_at for member in members]
+        if self._access is not None:
+            self._access.record(self._store.fingerprint, [survivor], max(moments))
+
+    def _put_back(self, run: Run, change: Recorded) -> int:
+        memory_id = change.memory or ""
+        before = self._journal.snapshot(run.id, memory_id)
+        now = self._store.fetch([memory_id]).get(memory_id)
+        if now is not None and now.payload == before.payload:
+            if change.state is ChangeState.DONE:
+                self._store.write(Restore(before))
+            self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
+            return 0 if change.state is ChangeState.INTENDED else 1
+        if now is not None and self._store.parse(now).text != self._store.parse(before).text:
+            raise _MovedError("it was written anew since the run")
+        self._store.write(Restore(before))
+        self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
+        return 1
+
+    def _withdraw(self, run: Run, change: Recorded, plan: Plan) -> int:
+        action = next(item for item in plan.actions if item.id == change.action)
+        added = change.memory or self._store.find_mark(f"{run.id}/{action.id}", action.scope)
+        snapshot = self._store.fetch([added]).get(added) if added else None
+        if added is None or snapshot is None:
+            self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=added or "")
+            return 0
+        if isinstance(action, Merge) and self._store.parse(snapshot).text != action.text:
+            raise _MovedError("the merged memory was changed since the run")
+        self._store.write(Delete(added))
+        self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=added)
+        return 1
+
+
+def _in_order(actions: Iterable[Action]) -> list[Action]:
+    """Conflicts first: what a person decided must not be overtaken by a merge."""
+    return sorted(actions, key=lambda action: not isinstance(action, Resolve))
+
+
+def _result(
+    run: str, plan: Plan, outcomes: Mapping[str, tuple[Outcome, str]], changes: Iterable[Recorded]
+) -> RunResult:
+    done = {name for name, (outcome, _) in outcomes.items() if outcome is Outcome.APPLIED}
+    moved = tuple(
+        (name, reason) for name, (outcome, reason) in sorted(outcomes.items()) if outcome is Outcome.SKIPPED
+    )
+    made = [change for change in changes if change.state is ChangeState.DONE]
+    skipped = sum(action.id not in done for action in plan.actions)
+    return RunResult(
+        run=run,
+        merged=sum(action.id in done for action in plan.merges),
+        pruned=sum(action.id in done for action in plan.prunes),
+        resolved=sum(action.id in done for action in plan.conflicts),
+        skipped=skipped,
+        removed=sum(change.operation is Operation.REMOVE for change in made),
+        added=sum(change.operation is Operation.ADD for change in made),
+        moved=tuple(item for item in moved if item[1] != "left open"),
+    )
