@@ -1,0 +1,231 @@
+"""The command line: parse, make one call, show what came of it.
+
+Every error of ours becomes one sentence on the error stream and the exit code of its class; a
+traceback shown to a user is a bug.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import DreamError, IncompleteListingError, UsageError
+from .cli_options import Options, open_session, plan_options, scope_options, store_options
+from .cli_runs import COMMANDS
+
+if TYPE_CHECKING:
+    from .engine import Session
+    from .plan import Plan, Resolve, Side
+    from .report import Report
+    from .writer import RunResult
+
+_INTERRUPTED = 130
+
+
+class DreamGroup(click.Group):
+    """Turns our errors into one sentence and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; the only place where errors are caught."""
+        try:
+            return super().invoke(ctx)
+        except DreamError as error:
+            click.echo(f"mem0-dream: {error}", err=True)
+            ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo(
+                "mem0-dream: interrupted; `mem0-dream resume` finishes a run that had begun.", err=True
+            )
+            ctx.exit(_INTERRUPTED)
+
+
+@click.group(cls=DreamGroup, invoke_without_command=True, context_settings={"max_content_width": 100})
+@store_options
+@scope_options
+@plan_options
+@click.option("--auto", is_flag=True, help="Ask nobody: apply merges and prunes, leave conflicts open.")
+@click.option("--dry-run", is_flag=True, help="Show the report and change nothing.")
+@click.option("--retire", is_flag=True, help="Expire memories instead of deleting them.")
+@click.option("--explain", is_flag=True, help="Show texts, scores and evidence under each line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; asks nothing.")
+@click.version_option(package_name="mem0-dream")
+@click.pass_context
+def main(ctx: click.Context, /, **given: Any) -> None:
+    """Consolidate the long-term memory of an agent: merge duplicates, surface contradictions,
+    retire stale and vague entries. Shows every change first, and can take it back.
+
+    \b
+    Example:
+      mem0-dream --config mem0.yaml --user-id alice
+      mem0-dream --config mem0.yaml --all --auto --retire
+    """  # noqa: D205, D301  (click's own escape keeps the example's lines)
+    ctx.obj = options = Options.gather(ctx, given)
+    if ctx.invoked_subcommand is None:
+        consolidate_command(options, given)
+
+
+for _command in COMMANDS:
+    main.add_command(_command)
+
+
+def consolidate_command(options: Options, given: dict[str, Any]) -> None:
+    """Read, propose, ask, apply."""
+    auto, dry_run, as_json = given["auto"], given["dry_run"], given["as_json"]
+    if auto and dry_run:
+        raise UsageError("--auto applies and --dry-run does not; choose one.")
+    scopes = options.scopes()
+    with open_session(options) as session:
+        if dry_run or (as_json and not auto):
+            plan = _proposed(session, options)
+            _show(plan, given, ending="Dry run: no changes made.")
+            return
+        with session.locked():
+            if auto:
+                _resume_interrupted(session, options)
+            plan = only(session.propose(scopes, now=options.moment), options)
+            if auto:
+                _apply_unattended(session, plan, options, given)
+            else:
+                _apply_attended(session, plan, options, given)
+
+
+def _proposed(session: Session, options: Options) -> Plan:
+    return only(session.propose(options.scopes(), now=options.moment), options)
+
+
+def only(plan: Plan, options: Options) -> Plan:
+    """Keep the kinds of actions the options ask for."""
+    from .records import ActionKind
+
+    if options.merge_only and options.forget_only:
+        raise UsageError("--merge-only and --forget-only exclude each other; leave both out for everything.")
+    if options.merge_only:
+        return plan.only(ActionKind.MERGE)
+    if options.forget_only:
+        return plan.only(ActionKind.PRUNE)
+    return plan
+
+
+def _resume_interrupted(session: Session, options: Options) -> None:
+    """An unattended run finishes what a killed one had begun, so that one crash cannot stop all nights."""
+    earlier = session.journal.interrupted(session.store.fingerprint)
+    if earlier is not None:
+        session.resume(earlier.id, now=options.clock)
+        click.echo(f"mem0-dream: finished run {earlier.id}, which had been interrupted.", err=True)
+
+
+def _apply_unattended(session: Session, plan: Plan, options: Options, given: dict[str, Any]) -> None:
+    from . import report
+
+    if plan.gaps:
+        raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing was changed.")
+    result = session.apply(plan, now=options.clock, retire=given["retire"])
+    for name, reason in result.moved:
+        click.echo(f"mem0-dream: skipped {name}: {reason}", err=True)
+    if given["as_json"]:
+        _print_json(plan, result)
+    else:
+        click.echo(report.auto_summary(result, conflicts=len(plan.conflicts)))
+
+
+def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[str, Any]) -> None:
+    from . import report
+
+    shown = _show(plan, given, ending=None)
+    if shown is None:
+        return
+    if plan.gaps:
+        raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
+    for note in plan.fidelity:
+        click.echo(f"Note: {note}")
+    choices = {conflict.id: _ask(conflict, shown) for conflict in plan.conflicts}
+    if not confirmed(shown.proposal()):
+        click.echo(report.CANCELLED)
+        return
+    result = session.apply(plan, now=options.clock, choices=choices, retire=given["retire"])
+    session.remember_skips(plan, choices, now=options.clock)
+    for line in report.moved_lines(result, plan, shown):
+        click.echo(line)
+    click.echo(report.summary(result))
+    if result.run:
+        click.echo(f"Undo with: mem0-dream undo {result.run}", err=True)
+
+
+def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | None:
+    """Print the report; None if there is nothing to decide."""
+    from . import report
+
+    if given["as_json"]:
+        _print_json(plan, None)
+        return None
+    if not plan.totals:
+        click.echo(report.NOTHING_STORED)
+        return None
+    shown = report.Report(plan, explain=given["explain"])
+    if not plan.actions:
+        click.echo(report.NOTHING_FOUND)
+    else:
+        click.echo("\n".join(_coloured(line) for line in shown.lines()))
+    if given["explain"] and plan.unsure:
+        click.echo("\n".join(shown.unsure_lines()))
+    if not plan.actions:
+        return None
+    if ending is not None:
+        click.echo(shown.proposal())
+        click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + ending)
+    return shown
+
+
+_COLOURS = {"Merges": "green", "Conflicts": "yellow", "Prune": "red", "##": "cyan"}
+
+
+def _coloured(line: str) -> str:
+    """Headings in colour; click strips it where the output is no terminal."""
+    colour = _COLOURS.get(line.split(" ", 1)[0])
+    return click.style(line, fg=colour, bold=True) if colour and not line.startswith("[") else line
+
+
+def _ask(conflict: Resolve, shown: Report) -> Side | None:
+    from .report import one_line
+
+    texts = {member.id: member for member in conflict.members}
+    for side, ids in (("A", conflict.a), ("B", conflict.b)):
+        likely = " (newer, likely to hold)" if conflict.newer == side.lower() else ""
+        click.echo(f"  {side}: {one_line(texts[ids[0]].text)}{likely}")
+    while True:
+        answer = _read(shown.line(conflict).removesuffix("[A/B/skip]"), "[A/B/skip]").lower()
+        if answer in ("a", "b"):
+            return "a" if answer == "a" else "b"
+        if answer in ("", "s", "skip"):
+            return None
+        click.echo("Please answer A, B or skip.")
+
+
+def confirmed(proposal: str) -> bool:
+    """Ask whether to apply; an empty answer means yes."""
+    while True:
+        answer = _read(f"{proposal} Apply? ", "[Y/n]").lower()
+        if answer in ("", "y", "yes"):
+            return True
+        if answer in ("n", "no"):
+            return False
+        click.echo("Please answer y or n.")
+
+
+def _read(question: str, choices: str) -> str:
+    """Ask one question; the end of the input means nobody is there, and nothing may be applied."""
+    click.echo(f"{question}{choices} ", nl=False)
+    answer = sys.stdin.readline()
+    if not answer:
+        click.echo()
+        raise UsageError("Nobody answered, so nothing was changed; use --auto for unattended runs.")
+    return answer.strip()
+
+
+def _print_json(plan: Plan, result: RunResult | None) -> None:
+    from .plan_file import to_json
+
+    click.echo(json.dumps(to_json(plan, result), ensure_ascii=False, indent=2, sort_keys=True))

@@ -1,0 +1,192 @@
+"""Options that several commands share, and what they open.
+
+A command given before or after its options means the same: what a subcommand leaves out is taken
+from the group, so `mem0-dream --config c.yaml status` equals `mem0-dream status --config c.yaml`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+    from .engine import Session
+    from .stores.base import ScopeFilter
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+STORES = ("mem0",)
+
+
+class Moment(click.ParamType[datetime]):
+    """A date or date-time; without a zone it is UTC."""
+
+    name = "date"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> datetime:
+        """Read ISO 8601."""
+        try:
+            moment = datetime.fromisoformat(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is no date; write 2026-11-21 or 2026-11-21T03:00:00+00:00", param, ctx)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+_STORE_OPTIONS = (
+    click.option("--config", type=click.Path(path_type=Path), help="mem0's own configuration, YAML or JSON."),
+    click.option("--store", "store_kind", type=click.Choice(STORES), help="Kind of store. [default: mem0]"),
+    click.option("--state-dir", type=click.Path(path_type=Path), help="Where journal and caches live."),
+    click.option("-v", "--verbose", count=True, help="Log what happens; twice for details."),
+)
+_SCOPE_OPTIONS = (
+    click.option("--user-id", help="Only this user's memories."),
+    click.option("--agent-id", help="Only this agent's memories."),
+    click.option("--run-id", help="Only this run's memories."),
+    click.option("--app-id", help="Only this app's memories."),
+    click.option("--all", "all_scopes", is_flag=True, help="Every scope in the store, each for itself."),
+)
+_PLAN_OPTIONS = (
+    click.option(
+        "--now", type=Moment(), help="Reckon ages and windows from this moment. [default: the clock]"
+    ),
+    click.option("--scorer", help="Who judges pairs: bundled, keywords, cosine, nli:MODEL."),
+    click.option("--encoder", help="Embedding model, a path or a name; 'words' needs no model."),
+    click.option(
+        "--max-delete", type=click.FloatRange(0, 1), help="Largest share of a scope one run may remove."
+    ),
+    click.option("--merge-only", is_flag=True, help="Propose merges alone."),
+    click.option("--forget-only", is_flag=True, help="Propose prunes alone."),
+)
+
+
+def _decorator(options: tuple[Callable[[Command], Command], ...]) -> Callable[[Command], Command]:
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+store_options = _decorator(_STORE_OPTIONS)
+scope_options = _decorator(_SCOPE_OPTIONS)
+plan_options = _decorator(_PLAN_OPTIONS)
+
+
+@dataclass(slots=True)
+class Options:
+    """What was given on the command line; None and False mean it was not."""
+
+    config: Path | None = None
+    store_kind: str | None = None
+    state_dir: Path | None = None
+    verbose: int = 0
+    user_id: str | None = None
+    agent_id: str | None = None
+    run_id: str | None = None
+    app_id: str | None = None
+    all_scopes: bool = False
+    now: datetime | None = None
+    scorer: str | None = None
+    encoder: str | None = None
+    max_delete: float | None = None
+    merge_only: bool = False
+    forget_only: bool = False
+
+    @classmethod
+    def gather(cls, ctx: click.Context, given: dict[str, Any]) -> Options:
+        """Take what the command was given, then what its group was given."""
+        above: Options | None = ctx.parent.obj if ctx.parent is not None else None
+        options = cls()
+        for item in fields(cls):
+            value = given.get(item.name)
+            inherited = getattr(above, item.name) if above is not None else getattr(options, item.name)
+            setattr(options, item.name, value if value not in (None, False, 0) else inherited)
+        _log(options.verbose)
+        return options
+
+    @property
+    def moment(self) -> datetime:
+        """The moment ages are reckoned from."""
+        return self.now or self.clock
+
+    @property
+    def clock(self) -> datetime:
+        """The present moment: it names runs and dates what is retired, whatever --now says."""
+        return datetime.now(UTC)
+
+    def scopes(self) -> ScopeFilter:
+        """Whose memories are meant.
+
+        Raises:
+            UsageError: If nothing says so, or an id and --all contradict each other.
+        """
+        from .engine import SCOPE_IDS, scope_filter
+
+        chosen = scope_filter(**{name: getattr(self, name) for name in SCOPE_IDS})
+        if chosen.ids and self.all_scopes:
+            raise UsageError("--all means every scope; leave it out, or leave the ids out.")
+        if not chosen.ids and not self.all_scopes:
+            raise UsageError(
+                "Say whose memories: --user-id, --agent-id, --run-id or --app-id, or --all for every scope."
+            )
+        return chosen
+
+
+@contextlib.contextmanager
+def open_session(options: Options) -> Iterator[Session]:
+    """Open the configured store with its settings, and close it again.
+
+    Raises:
+        ConfigError: If there is no configuration, or it is wrong.
+        StoreLockedError: If the running agent holds the store.
+    """
+    if options.config is None:
+        raise ConfigError("No configuration: give mem0's own with --config mem0.yaml.")
+    from .cli_progress import Bars
+    from .engine import Session
+    from .stores import open_store
+    from .stores.mem0_config import load_config
+
+    os.environ.setdefault("TQDM_DISABLE", "1")  # the models mem0 loads would draw bars of their own
+    config = load_config(options.config)
+    settings = _settings(dict(config.settings), options)
+    store = open_store(config)
+    with Session(store, settings=settings, state_dir=options.state_dir, observer=Bars()) as session:
+        yield session
+
+
+def _settings(section: dict[str, Any], options: Options) -> Settings:
+    from pydantic import ValidationError
+
+    from ..settings import Settings
+
+    given = {"scorer": options.scorer, "encoder": options.encoder, "max_delete": options.max_delete}
+    try:
+        return Settings(**(section | {name: value for name, value in given.items() if value is not None}))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"The setting mem0_dream.{place} is wrong: {first['msg']}.") from None
+
+
+def _log(verbose: int) -> None:
+    level = {0: logging.ERROR, 1: logging.INFO}.get(verbose, logging.DEBUG)
+    logging.basicConfig(level=logging.ERROR, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("mem0_dream").setLevel(level)

@@ -1,0 +1,193 @@
+"""The diff report, as text: what would change, and on request why.
+
+One form for every reader: the interactive run, the dry run and a saved plan print the same lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from .plan import Action, Member, Merge, Plan, Prune, Resolve
+from .records import Scope, Verdict
+from .writer import RunResult, UndoResult
+
+TITLE = "## dream — consolidation report"
+NOTHING_STORED = "No memories found. Nothing to consolidate."
+NOTHING_FOUND = "Dream complete. No duplicate, contradictory, or stale memories found."
+CANCELLED = "Cancelled. No changes made."
+TEXT_WIDTH = 100
+"""Characters of a merged text in the report."""
+_ID_WIDTH = 8
+
+
+class Report:
+    """Renders one plan; ids are shortened as far as they stay unique within it."""
+
+    def __init__(self, plan: Plan, *, explain: bool = False) -> None:
+        """Prepare the short ids.
+
+        Args:
+            plan: What to show.
+            explain: Add texts, scores and evidence under each line.
+        """
+        self._plan = plan
+        self._explain = explain
+        self._members: dict[str, Member] = {m.id: m for action in plan.actions for m in action.members}
+        self._short = short_ids([*self._members, *(i for v in plan.unsure for i in (v.pair.a, v.pair.b))])
+
+    def lines(self) -> list[str]:
+        """The whole report but for its last line, which asks or states."""
+        lines = [TITLE, ""]
+        many = len({action.scope for action in self._plan.actions}) > 1
+        for scope in dict.fromkeys(action.scope for action in sorted(self._plan.actions, key=_scope)):
+            lines += ([f"Scope {scope}"] if many else []) + self._sections(scope)
+        return lines
+
+    def proposal(self) -> str:
+        """The line with the totals."""
+        merges, prunes, conflicts = self._plan.merges, self._plan.prunes, self._plan.conflicts
+        return f"Proposed: {len(merges)} merges, {len(prunes)} prunes, {len(conflicts)} conflicts."
+
+    def label(self, memory_id: str) -> str:
+        """A memory's short name, such as `[mem0:1f2e3d4c]`."""
+        return f"[{self._plan.kind}:{self._short.get(memory_id, memory_id)}]"
+
+    def line(self, action: Action) -> str:
+        """The one line that stands for an action."""
+        if isinstance(action, Merge):
+            joined = " + ".join(self.label(member.id) for member in _survivor_first(action))
+            return f'{joined} -> "{clip(action.text)}"'
+        if isinstance(action, Resolve):
+            return f'{self.label(action.a[0])} vs {self.label(action.b[0])} — "{action.topic}" [A/B/skip]'
+        age = f"{action.age_days}d old" if action.age_days is not None else "age unknown"
+        return f"{self.label(action.members[0].id)} — {action.category or 'uncategorised'}, {age}"
+
+    def explanation(self, action: Action) -> list[str]:
+        """What is under an action's line with --explain."""
+        lines = [f"    {self.label(m.id)} {_day(m.stated_at)}  {one_line(m.text)}" for m in action.members]
+        if isinstance(action, Prune):
+            return [
+                *lines,
+                f"    because: {action.reason}, {action.detail}"
+                if action.detail
+                else f"    because: {action.reason}",
+            ]
+        if isinstance(action, Resolve) and action.newer:
+            lines.append(f"    {action.newer.upper()} was stated later and is the likely winner")
+        if isinstance(action, Merge):
+            lines.append(f"    {_what_stays(action, self.label)}")
+        return lines + [line for verdict in action.verdicts for line in self._why(verdict)]
+
+    def unsure_lines(self) -> list[str]:
+        """Pairs that nobody acts on, for a person's look."""
+        if not self._plan.unsure:
+            return []
+        lines = [f"Unsure ({len(self._plan.unsure)}), never applied:"]
+        for verdict in self._plan.unsure:
+            lines.append(f"{self.label(verdict.pair.a)} ? {self.label(verdict.pair.b)}")
+            lines += self._why(verdict)
+        return lines
+
+    def _sections(self, scope: Scope) -> list[str]:
+        lines: list[str] = []
+        for name, actions in (
+            ("Merges", self._plan.merges),
+            ("Conflicts", self._plan.conflicts),
+            ("Prune", self._plan.prunes),
+        ):
+            here = [action for action in actions if action.scope == scope]
+            if here:
+                lines.append(f"{name} ({len(here)}):")
+            for action in here:
+                lines.append(self.line(action))
+                lines += self.explanation(action) if self._explain else []
+        return lines
+
+    def _why(self, verdict: Verdict) -> list[str]:
+        duplicate, contradiction, distinct = verdict.probabilities
+        forward, backward = verdict.entailment
+        pair = f"{self._name(verdict.pair.a)} ~ {self._name(verdict.pair.b)}"
+        scores = (
+            f"    {pair}: {verdict.label}; duplicate {duplicate:.2f}, contradiction {contradiction:.2f}, "
+            f"distinct {distinct:.2f}; entails {forward:.2f} -> / {backward:.2f} <-; "
+            f"cosine {verdict.pair.cosine:.2f}"
+        )
+        found = "; ".join(
+            f"{item.kind}: {item.detail}{' (veto)' if item.veto else ''}" for item in verdict.evidence
+        )
+        return [scores] + ([f"    evidence: {found}"] if found else [])
+
+    def _name(self, memory_id: str) -> str:
+        return self.label(memory_id) if memory_id in self._short else "[merged]"
+
+
+def short_ids(ids: Iterable[str]) -> dict[str, str]:
+    """Shorten ids to the fewest leading characters, at least eight, that tell all of them apart.
+
+    >>> short_ids(["aaaaaaaaaa1", "aaaaaaaaaa2"])
+    {'aaaaaaaaaa1': 'aaaaaaaaaa1', 'aaaaaaaaaa2': 'aaaaaaaaaa2'}
+    """
+    unique = sorted(set(ids))
+    longest = max(map(len, unique), default=0)
+    for width in range(_ID_WIDTH, longest):
+        if len({memory_id[:width] for memory_id in unique}) == len(unique):
+            return {memory_id: memory_id[:width] for memory_id in unique}
+    return {memory_id: memory_id for memory_id in unique}
+
+
+def one_line(text: str) -> str:
+    """The text with all white space folded and control characters made visible."""
+    return "".join(
+        char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split())
+    )
+
+
+def clip(text: str, width: int = TEXT_WIDTH) -> str:
+    """One line of at most `width` characters, with an ellipsis where it was cut."""
+    flat = one_line(text)
+    return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
+
+
+def summary(result: RunResult) -> str:
+    """The line after an interactive run."""
+    return (
+        f"Dream complete — merged: {result.merged}, pruned: {result.pruned}, "
+        f"conflicts resolved: {result.resolved}, skipped: {result.skipped}"
+    )
+
+
+def auto_summary(result: RunResult, *, conflicts: int) -> str:
+    """The one line of an unattended run."""
+    return f"[mem0-dream --auto] merged={result.merged} pruned={result.pruned} conflicts_skipped={conflicts}"
+
+
+def moved_lines(result: RunResult, plan: Plan, report: Report) -> list[str]:
+    """Actions that were not applied because the store had moved on."""
+    actions: Mapping[str, Action] = {action.id: action for action in plan.actions}
+    return [
+        f"Skipped {report.line(actions[name])}: {reason}" for name, reason in result.moved if name in actions
+    ]
+
+
+def undo_summary(result: UndoResult) -> str:
+    """The line after an undo."""
+    return f"Run {result.run} taken back — restored: {result.restored}, withdrawn: {result.withdrawn}"
+
+
+def _scope(action: Action) -> Scope:
+    return action.scope
+
+
+def _survivor_first(action: Merge) -> list[Member]:
+    return sorted(action.members, key=lambda member: (member.id != action.survivor, member.id))
+
+
+def _what_stays(action: Merge, label: object) -> str:
+    if action.survivor is None:
+        return f"all are replaced by: {one_line(action.text)}"
+    return f"{label(action.survivor)} says it all and stays as it is" if callable(label) else ""
+
+
+def _day(moment: datetime | None) -> str:
+    return moment.date().isoformat() if moment else "no date"
