@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from .pipeline.engine import Consolidation, Session, consolidate
     from .pipeline.plan import Merge, Plan, Prune, Resolve
     from .pipeline.records import Evidence, Label, Memory, Scope, Verdict
+    from .pipeline.results import RunResult, UndoResult
     from .pipeline.stores import open_store
-    from .pipeline.writer import RunResult, UndoResult
     from .settings import Settings
 
 _PLACES = {
@@ -32,11 +32,11 @@ _PLACES = {
     "Plan": "pipeline.plan",
     "Prune": "pipeline.plan",
     "Resolve": "pipeline.plan",
-    "RunResult": "pipeline.writer",
+    "RunResult": "pipeline.results",
     "Scope": "pipeline.records",
     "Session": "pipeline.engine",
     "Settings": "settings",
-    "UndoResult": "pipeline.writer",
+    "UndoResult": "pipeline.results",
     "Verdict": "pipeline.records",
     "consolidate": "pipeline.engine",
     "open_store": "pipeline.stores",

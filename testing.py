@@ -26,6 +26,7 @@ from .pipeline.stores.base import (
     Retire,
     ScopeFilter,
     Snapshot,
+    Update,
 )
 
 if TYPE_CHECKING:
@@ -175,6 +176,10 @@ class InMemoryStore:
     def _change(self, change: Change) -> str:
         if isinstance(change, Add):
             return self._add(change)
+        if isinstance(change, Update):
+            self.rows[change.id]["text"] = change.text
+            self.vectors[change.id] = _vector(change.text)
+            return change.id
         if isinstance(change, Restore):
             memory_id = change.snapshot.id
             self.rows[memory_id] = json.loads(json.dumps(change.snapshot.payload))

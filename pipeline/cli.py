@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import DreamError, IncompleteListingError, UsageError
+from .cli_label import calibrate, label
 from .cli_options import Options, open_session, plan_options, scope_options, store_options
 from .cli_runs import COMMANDS
 
 if TYPE_CHECKING:
     from .engine import Session
-    from .plan import Plan, Resolve, Side
+    from .plan import Merge, Plan, Resolve, Side
     from .report import Report
-    from .writer import RunResult
+    from .results import RunResult
 
 _INTERRUPTED = 130
 
@@ -50,6 +51,7 @@ class DreamGroup(click.Group):
 @click.option("--dry-run", is_flag=True, help="Show the report and change nothing.")
 @click.option("--retire", is_flag=True, help="Expire memories instead of deleting them.")
 @click.option("--explain", is_flag=True, help="Show texts, scores and evidence under each line.")
+@click.option("--review", is_flag=True, help="Ask about unsure pairs too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; asks nothing.")
 @click.version_option(package_name="mem0-dream")
 @click.pass_context
@@ -67,7 +69,7 @@ def main(ctx: click.Context, /, **given: Any) -> None:
         consolidate_command(options, given)
 
 
-for _command in COMMANDS:
+for _command in (*COMMANDS, label, calibrate):
     main.add_command(_command)
 
 
@@ -142,11 +144,15 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
     for note in plan.fidelity:
         click.echo(f"Note: {note}")
     choices = {conflict.id: _ask(conflict, shown) for conflict in plan.conflicts}
+    skipped: list[Merge | Resolve] = [item for item in plan.conflicts if choices[item.id] is None]
+    if given["review"]:
+        plan = _reviewed(plan, shown, skipped)
+        shown = report.Report(plan, explain=given["explain"])
     if not confirmed(shown.proposal()):
         click.echo(report.CANCELLED)
         return
     result = session.apply(plan, now=options.clock, choices=choices, retire=given["retire"])
-    session.remember_skips(plan, choices, now=options.clock)
+    session.remember_skips(skipped, now=options.clock)
     for line in report.moved_lines(result, plan, shown):
         click.echo(line)
     click.echo(report.summary(result))
@@ -161,6 +167,10 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
     if given["as_json"]:
         _print_json(plan, None)
         return None
+    if plan.gaps and not plan.actions:
+        raise IncompleteListingError(
+            f"Read-only: {'; '.join(plan.gaps)}. Nothing was found in what could be listed."
+        )
     if not plan.totals:
         click.echo(report.NOTHING_STORED)
         return None
@@ -171,7 +181,7 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
         click.echo("\n".join(_coloured(line) for line in shown.lines()))
     if given["explain"] and plan.unsure:
         click.echo("\n".join(shown.unsure_lines()))
-    if not plan.actions:
+    if not plan.actions and not (given["review"] and plan.unsure):
         return None
     if ending is not None:
         click.echo(shown.proposal())
@@ -202,6 +212,26 @@ def _ask(conflict: Resolve, shown: Report) -> Side | None:
         if answer in ("", "s", "skip"):
             return None
         click.echo("Please answer A, B or skip.")
+
+
+def _reviewed(plan: Plan, shown: Report, skipped: list[Merge | Resolve]) -> Plan:
+    """Ask about each unsure pair; what is accepted joins the plan, the rest is noted as skipped."""
+    from .plan import Merge
+
+    accepted: list[str] = []
+    choices: dict[str, Side | None] = {}
+    for doubt in plan.unsure:
+        if isinstance(doubt, Merge):
+            click.echo("\n".join(shown.explanation(doubt)))
+            if _read(shown.line(doubt) + " ", "[merge/skip]").lower() in ("m", "merge"):
+                accepted.append(doubt.id)
+                continue
+        else:
+            choices[doubt.id] = _ask(doubt, shown)
+            if choices[doubt.id] is not None:
+                continue
+        skipped.append(doubt)
+    return plan.accept(accepted, choices)
 
 
 def confirmed(proposal: str) -> bool:

@@ -117,7 +117,9 @@ class Options:
         for item in fields(cls):
             value = given.get(item.name)
             inherited = getattr(above, item.name) if above is not None else getattr(options, item.name)
-            setattr(options, item.name, value if value not in (None, False, 0) else inherited)
+            # 0 is a value for --max-delete, so only what a flag or a count leaves unset is inherited.
+            given_here = value is not None and value is not False and (item.name, value) != ("verbose", 0)
+            setattr(options, item.name, value if given_here else inherited)
         _log(options.verbose)
         return options
 

@@ -5,10 +5,22 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class Bars:
-    """Draws a bar for each stage of a pass; silent when the error stream is no terminal."""
+    """Draws a bar for each stage of a pass; silent when the error stream is no terminal.
+
+    Stages may overlap (drafting a merge embeds and scores again), so all bars share one display.
+    """
+
+    def __init__(self) -> None:
+        """Draw nothing yet."""
+        self._display: Progress | None = None
+        self._open = 0
 
     @contextlib.contextmanager
     def stage(self, name: str, total: int | None) -> Iterator[Callable[[int], None]]:
@@ -16,10 +28,27 @@ class Bars:
         if not sys.stderr.isatty():
             yield lambda _done: None
             return
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+        display = self._enter()
+        task = display.add_task(name, total=total)
+        try:
+            yield lambda done: display.update(task, completed=done)
+        finally:
+            self._leave()
 
-        columns = (SpinnerColumn(), TextColumn("{task.description:<6}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task(name, total=total)
-            yield lambda done: progress.update(task, completed=done)
+    def _enter(self) -> Progress:
+        if self._display is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+            words = TextColumn("{task.description:<6}")
+            columns = (SpinnerColumn(), words, BarColumn(), MofNCompleteColumn())
+            self._display = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._display.start()
+        self._open += 1
+        return self._display
+
+    def _leave(self) -> None:
+        self._open -= 1
+        if self._open == 0 and self._display is not None:
+            self._display.stop()
+            self._display = None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .records import Memory
     from .report import Report
-    from .writer import RunResult, UndoResult
+    from .results import RunResult, UndoResult
 
 
 @click.command()
@@ -47,7 +47,13 @@ def status(ctx: click.Context, /, **given: Any) -> None:
 @scope_options
 @plan_options
 @click.option("--retire", is_flag=True, help="Expire instead of deleting.")
-@click.option("--limit", default=10, show_default=True, help="Show at most so many memories.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Show at most so many memories.",
+)
 @click.pass_context
 def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **given: Any) -> None:
     """Find memories about QUERY, and forget the ones you pick; undo brings them back.
@@ -265,7 +271,7 @@ def _by_prefix(session: Session, memories: Iterable[Memory], text: str) -> Memor
 
 def _echo_result(result: RunResult | UndoResult) -> None:
     from . import report
-    from .writer import RunResult
+    from .results import RunResult
 
     if isinstance(result, RunResult):
         click.echo(report.summary(result))

@@ -6,6 +6,7 @@ takes the memory with the most unclaimed duplicates first, so that few memories 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -37,15 +38,26 @@ def stars(edges: Mapping[str, Collection[str]], *, rank: Mapping[str, tuple[floa
     (Star(centre='b', others=('a', 'c')),)
     """
     free = {node for node, others in edges.items() if others}
+    degree = {node: sum(other in free for other in edges[node]) for node in free}
+
+    def key(node: str) -> tuple[int, tuple[float, ...], str]:
+        """Sorts the next centre first."""
+        return (-degree[node], tuple(-part for part in rank.get(node, ())), node)
+
+    queue = [key(node) for node in free]
+    heapq.heapify(queue)
     found: list[Star] = []
-    while free:
-        degree = {node: sum(other in free for other in edges[node]) for node in free}
-        centre = min(
-            free, key=lambda node: (-degree[node], tuple(-part for part in rank.get(node, ())), node)
-        )
+    while queue:
+        entry = heapq.heappop(queue)
+        centre = entry[-1]
+        if centre not in free or entry != key(centre):
+            continue  # claimed, or queued again since with fewer free neighbours
         if not degree[centre]:
             break
         others = tuple(sorted(other for other in edges[centre] if other in free))
         found.append(Star(centre, others))
         free -= {centre, *others}
+        for neighbour in {node for gone in (centre, *others) for node in edges[gone]} & free:
+            degree[neighbour] = sum(other in free for other in edges[neighbour])
+            heapq.heappush(queue, key(neighbour))
     return tuple(found)

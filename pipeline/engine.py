@@ -9,7 +9,8 @@ from __future__ import annotations
 import contextlib
 import logging
 import secrets
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -19,23 +20,29 @@ from typing import TYPE_CHECKING, Protocol, Self
 from ..errors import JournalError, UsageError
 from ..settings import Settings
 from .access import AccessLog
+from .budget import check_budget
 from .cache import Cache, CachedEncoder, CachedScorer
+from .calibration import load_thresholds
 from .journal import Journal, Run, RunState
-from .plan import Plan, Side
-from .planner import Circumstances, build_plan
-from .records import Inventory, Memory, rejection_key
+from .plan import Merge, Plan, Resolve, Side
+from .planner import Circumstances, build_plan, judge_all
+from .records import Inventory, Memory, Verdict, rejection_key
+from .results import RunResult, UndoResult
 from .state import state_directory, store_lock
 from .stores.base import ScopeFilter, Store
-from .writer import RunResult, UndoResult, Writer, check_budget
+from .writer import Writer
 
 if TYPE_CHECKING:
     from ..models.encoder import Encoder
-    from ..models.scorer import PairScorer
+    from ..models.scorer import PairScorer, Thresholds
 
 logger = logging.getLogger(__name__)
 
 SCOPE_IDS = ("user_id", "agent_id", "run_id", "app_id")
 """Ids by which a person names the memories to consolidate."""
+
+KEPT_BACKUPS = 5
+"""Copies of a store's files that are kept, one for each of the latest runs."""
 
 
 class Observer(Protocol):
@@ -148,12 +155,7 @@ class Session:
 
     def plan(self, inventory: Inventory, *, now: datetime) -> Plan:
         """Plan what to do about an inventory that was read already."""
-        fingerprint = self.store.fingerprint
-        circumstances = Circumstances(
-            now=now,
-            accessed=self.access.last(fingerprint),
-            rejected=self.journal.rejected(fingerprint),
-        )
+        circumstances = self._circumstances(now)
         with contextlib.ExitStack() as stages:
             embed = stages.enter_context(self._observer.stage("embed", len(inventory.memories)))
             score = stages.enter_context(self._observer.stage("score", None))
@@ -164,6 +166,7 @@ class Session:
                 scorer=CachedScorer(self.scorer, self._cache, on_progress=score),
                 settings=self.settings,
                 circumstances=circumstances,
+                in_place=self.store.capabilities.fold,
             )
 
     def apply(
@@ -190,14 +193,11 @@ class Session:
         chosen = plan.with_choices(choices or {})
         if within_budget:
             check_budget(chosen, max_share=self.settings.max_delete, min_count=self.settings.min_delete)
+        run = _run_name(now)
+        self._back_up(run)
+        retire_on = _yesterday(now) if retire else None
         with self._observer.stage("apply", len(chosen.actions)) as advance:
-            return self._writer().apply(
-                chosen,
-                run=_run_name(now),
-                at=now,
-                retire_on=_yesterday(now) if retire else None,
-                progress=advance,
-            )
+            return self._writer().apply(chosen, run=run, at=now, retire_on=retire_on, progress=advance)
 
     def undo(self, run: str | None = None, *, now: datetime) -> UndoResult:
         """Take a run back; the newest that is not undone if no name is given."""
@@ -211,13 +211,12 @@ class Session:
         with self._observer.stage("apply", None) as advance:
             return self._writer().resume(found, at=now, progress=advance)
 
-    def remember_skips(self, plan: Plan, choices: Mapping[str, Side | None], *, now: datetime) -> None:
-        """Do not ask again about conflicts that a person left open, until one of their texts changes."""
+    def remember_skips(self, skipped: Iterable[Merge | Resolve], *, now: datetime) -> None:
+        """Do not ask again about what a person left open, until one of the texts changes."""
         pairs = []
-        for conflict in plan.conflicts:
-            if conflict.id in choices and choices[conflict.id] is None:
-                members = {member.id: member for member in conflict.members}
-                pairs += [rejection_key(members[v.pair.a], members[v.pair.b]) for v in conflict.verdicts]
+        for action in skipped:
+            members = {member.id: member for member in action.members}
+            pairs += [rejection_key(members[v.pair.a], members[v.pair.b]) for v in action.verdicts]
         self.journal.reject(self.store.fingerprint, pairs, at=now)
 
     def reject(self, a: Memory, b: Memory, *, now: datetime) -> None:
@@ -241,6 +240,40 @@ class Session:
 
             self._scorer = load_scorer(self.settings.scorer)
         return self._scorer
+
+    def judged(self, scopes: ScopeFilter, *, now: datetime) -> tuple[dict[str, Memory], tuple[Verdict, ...]]:
+        """The living, unpinned memories of the scopes by id, and what is thought of their pairs."""
+        inventory = self.read(scopes)
+        memories = [m for m in inventory.memories if not m.pinned and not m.is_retired(now.date())]
+        verdicts = judge_all(
+            memories,
+            encoder=CachedEncoder(self.encoder, self._cache),
+            scorer=CachedScorer(self.scorer, self._cache),
+            settings=self.settings,
+            circumstances=self._circumstances(now),
+        )
+        return {memory.id: memory for memory in memories}, verdicts
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Where the scorer's probabilities become decisions: a person's calibration, else its own."""
+        return load_thresholds(self.directory, self.scorer.name) or self.scorer.thresholds
+
+    def _circumstances(self, now: datetime) -> Circumstances:
+        return Circumstances(
+            now=now,
+            accessed=self.access.last(self.store.fingerprint),
+            rejected=self.journal.rejected(self.store.fingerprint),
+            thresholds=self.thresholds,
+        )
+
+    def _back_up(self, run: str) -> None:
+        """Copy the files of a store that rewrites them whole; the journal alone is enough for others."""
+        backup = getattr(self.store, "backup", None)
+        folder = self.directory / "backups" / self.store.fingerprint
+        if backup is not None and backup(folder / run):
+            for old in sorted(folder.iterdir())[:-KEPT_BACKUPS]:
+                shutil.rmtree(old)
 
     def _writer(self) -> Writer:
         return Writer(self.store, self.journal, access=self.access)

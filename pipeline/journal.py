@@ -52,6 +52,7 @@ class Operation(StrEnum):
     """What a change does to the store."""
 
     ADD = "add"
+    REPLACE = "replace"
     REMOVE = "remove"
 
 

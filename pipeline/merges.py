@@ -46,6 +46,11 @@ class Consolidated:
         """Ids of all members."""
         return frozenset(memory.id for memory in self.members)
 
+    @property
+    def most_complete(self) -> str:
+        """The survivor, or else the member that says most: where a text can be folded into."""
+        return self.survivor or max(self.members, key=lambda memory: (_rank(memory), memory.id)).id
+
 
 @dataclass(slots=True)
 class _Known:
@@ -55,24 +60,30 @@ class _Known:
     blocked: set[Pair] = field(default_factory=set)
 
     def learn(self, verdicts: Iterable[Verdict]) -> None:
+        """Take note of verdicts; a later one about the same pair counts."""
         self.verdicts.update({(item.pair.a, item.pair.b): item for item in verdicts})
 
     def get(self, a: str, b: str) -> Verdict | None:
+        """The verdict about a pair, in whichever order."""
         return self.verdicts.get((min(a, b), max(a, b)))
 
     def duplicate(self, a: str, b: str) -> bool:
+        """Whether two memories may be merged without a person."""
         found = self.get(a, b)
         return found is not None and found.auto and (min(a, b), max(a, b)) not in self.blocked
 
     def contradicts(self, a: str, b: str) -> bool:
+        """Whether two memories were judged to contradict each other."""
         found = self.get(a, b)
         return found is not None and found.label is Label.CONTRADICTION
 
     def probability(self, a: str, b: str) -> float:
+        """How likely two memories state the same fact; 0 if nobody judged them."""
         found = self.get(a, b)
         return found.probabilities[0] if found else 0.0
 
     def entails(self, premise: str, hypothesis: str) -> float:
+        """How likely one memory says all of the other; 0 if nobody judged them."""
         found = self.get(premise, hypothesis)
         if found is None:
             return 0.0
@@ -171,6 +182,7 @@ class _Pass:
         id_of = {memory.text: memory.id for memory in members}
 
         def entails(premise: str, hypothesis: str) -> float:
+            """The same by texts, as the merger asks."""
             return self.known.entails(id_of[premise], id_of[hypothesis])
 
         direct = [m for m in members if all(n is m or self.known.duplicate(m.id, n.id) for n in members)]

@@ -6,7 +6,7 @@ its report needs and everything the writer must check before it acts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
@@ -54,7 +54,8 @@ class Merge:
         scope: Shared by all members.
         category: Shared by all members.
         members: All memories that state the fact, sorted by id.
-        survivor: The member that says it all and stays untouched, or None.
+        survivor: The member that stays, or None if a new memory takes the place of all. It stays
+            untouched if it says it all; else `text` becomes its text.
         text: The text that is alive afterwards.
         metadata: Metadata of the new memory; empty if a member survives.
         created_at: The oldest creation date of the members.
@@ -83,6 +84,12 @@ class Merge:
     def adds(self) -> bool:
         """Whether a new memory is written."""
         return self.survivor is None
+
+    @property
+    def rewrites(self) -> str | None:
+        """Id of the survivor if its text changes."""
+        kept = next((member for member in self.members if member.id == self.survivor), None)
+        return kept.id if kept is not None and kept.text != self.text else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +170,44 @@ class Prune:
         return tuple(member.id for member in self.members)
 
 
-Action = Merge | Resolve | Prune
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """A memory that stays, with another text.
+
+    Attributes:
+        id: Name of the action inside its plan.
+        scope: Whose memory it is.
+        category: Its category.
+        members: The one memory.
+        text: Its new text.
+        reason: Why, in a few words.
+    """
+
+    id: str
+    scope: Scope
+    category: str | None
+    members: tuple[Member, ...]
+    text: str
+    reason: str
+    kind: Literal[ActionKind.REWRITE] = ActionKind.REWRITE
+
+    @property
+    def survivor(self) -> str:
+        """The one id."""
+        return self.members[0].id
+
+    @property
+    def removes(self) -> tuple[str, ...]:
+        """Nothing goes."""
+        return ()
+
+    @property
+    def rewrites(self) -> str:
+        """The one id."""
+        return self.members[0].id
+
+
+Action = Merge | Resolve | Prune | Rewrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +229,7 @@ class Plan:
         scorer: Identity of the scorer.
         totals: Living memories per scope.
         actions: Merges, conflicts, prunes, each sorted.
-        unsure: Pairs that a person may want to look at; never acted on.
+        unsure: Merges and conflicts that only a person can decide on; never acted on as they are.
         gaps: Why the listing was not provably complete; such a plan cannot be applied.
         fidelity: What an undo could not bring back.
     """
@@ -196,7 +240,7 @@ class Plan:
     scorer: str
     totals: tuple[ScopeTotal, ...]
     actions: tuple[Action, ...]
-    unsure: tuple[Verdict, ...] = ()
+    unsure: tuple[Merge | Resolve, ...] = ()
     gaps: tuple[str, ...] = ()
     fidelity: tuple[str, ...] = ()
 
@@ -216,6 +260,11 @@ class Plan:
         return tuple(action for action in self.actions if isinstance(action, Prune))
 
     @property
+    def rewrites(self) -> tuple[Rewrite, ...]:
+        """The rewrites of this plan."""
+        return tuple(action for action in self.actions if isinstance(action, Rewrite))
+
+    @property
     def scopes(self) -> tuple[Scope, ...]:
         """All scopes the plan looked at, in order."""
         return tuple(total.scope for total in self.totals)
@@ -223,8 +272,8 @@ class Plan:
     def with_choices(self, choices: Mapping[str, Side | None]) -> Plan:
         """The same plan with answers to its conflicts.
 
-        A merge whose members lost a conflict is dropped: the losing fact goes as a whole. A
-        conflict whose winner lost another one is left open.
+        A merge or rewrite of a memory that lost a conflict is dropped: the losing fact goes as a
+        whole. A conflict whose winner lost another one is left open.
         """
         lost: set[str] = set()
         resolved: dict[str, Resolve] = {}
@@ -237,9 +286,23 @@ class Plan:
         actions = tuple(
             resolved.get(action.id, action)
             for action in self.actions
-            if not (isinstance(action, Merge) and lost.intersection(m.id for m in action.members))
+            if not (isinstance(action, Merge | Rewrite) and lost.intersection(m.id for m in action.members))
         )
         return replace(self, actions=actions)
+
+    def accept(self, accepted: Iterable[str], choices: Mapping[str, Side | None]) -> Plan:
+        """The same plan with the unsure merges and answered unsure conflicts a person wants done.
+
+        What touches a memory that another action touches already is left out.
+        """
+        actions, wanted = list(self.actions), set(accepted)
+        for doubt in self.unsure:
+            action = doubt if isinstance(doubt, Merge) else doubt.choose(choices.get(doubt.id))
+            taken = {member.id for other in actions for member in other.members}
+            free = not taken & {member.id for member in action.members}
+            if free and (action.id in wanted if isinstance(action, Merge) else action.removes):
+                actions.append(action)
+        return replace(self, actions=tuple(actions))
 
     def only(self, *kinds: ActionKind) -> Plan:
         """The same plan with actions of the given kinds alone."""

@@ -11,12 +11,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PlanFileError
-from .plan import Merge, Plan, Prune, Resolve
+from .plan import Merge, Plan, Prune, Resolve, Rewrite
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    from .writer import RunResult
+    from .results import RunResult
 
 
 FORMAT = "mem0-dream plan"
@@ -56,7 +56,7 @@ def parse_plan(text: str) -> Plan:
     header = records[0][1]
     if header.get("version") != VERSION:
         raise PlanFileError(
-            f"This plan file has version {header.get('version')!r} and this mem0-dream reads version {VERSION}; "
+            f"This plan file has version {header.get('version')!r} but this mem0-dream reads {VERSION}; "
             "make it again with `mem0-dream plan`."
         )
     fields: dict[str, Any] = {name: header.get(name) for name in _HEADER_FIELDS}
@@ -99,11 +99,8 @@ def _check_consistent(plan: Plan) -> None:
         named = {*action.removes, *([action.survivor] if action.survivor else [])}
         if isinstance(action, Resolve):
             named |= {*action.a, *action.b}
-        if (
-            not named <= ids
-            or (isinstance(action, Merge) and len(ids) < 2)
-            or (isinstance(action, Prune) and len(ids) != 1)
-        ):
+        single = isinstance(action, Prune | Rewrite)
+        if not named <= ids or (single and len(ids) != 1) or (isinstance(action, Merge) and len(ids) < 2):
             raise PlanFileError(f"Action {action.id} of the plan file names memories it has no members for.")
 
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..models.encoder import Encoder
-from ..models.merger import ExtractiveMerger
+from ..models.merger import ExtractiveMerger, MergeRefused
 from ..models.scorer import PairScorer, Thresholds
 from ..settings import Settings
 from .candidates import find_candidates
@@ -56,6 +56,7 @@ def build_plan(
     scorer: PairScorer,
     settings: Settings,
     circumstances: Circumstances,
+    in_place: bool = False,
 ) -> Plan:
     """Propose everything worth doing about an inventory.
 
@@ -66,6 +67,7 @@ def build_plan(
         scorer: Judges pairs.
         settings: Limits.
         circumstances: Time, access log, rejections.
+        in_place: Put a merged text into the most complete of its sources instead of a new memory.
 
     Returns:
         Actions sorted by scope, kind and id. An incomplete inventory gives a plan with gaps, which
@@ -81,9 +83,11 @@ def build_plan(
     )
     judging = _Judging(encoder, scorer, settings, circumstances)
     verdicts = judging.all_pairs(judged)
-    merges = _without_stale(unfold(_merges(judged, verdicts, judging), judged, copies), prunes)
+    stale = {prune.memory.id for prune in prunes}
+    unread = {m.id for m in judged if stale.issuperset({m.id, *(c.id for c in copies.get(m.id, ()))})}
+    merges = _without_stale(unfold(_merges(judged, verdicts, judging, unread), judged, copies), stale)
     actions: list[Action] = [
-        *_merge_actions(merges),
+        *_merge_actions(merges, in_place=in_place),
         *_conflict_actions(living, verdicts, merges, prunes),
         *_prune_actions(prunes, merges),
     ]
@@ -94,10 +98,22 @@ def build_plan(
         scorer=scorer.name,
         totals=_totals(living),
         actions=_numbered(actions),
-        unsure=_unsure(verdicts, merges, prunes),
+        unsure=_unsure(verdicts, {memory.id: memory for memory in living}, actions),
         gaps=inventory.gaps,
         fidelity=inventory.fidelity,
     )
+
+
+def judge_all(
+    memories: Sequence[Memory],
+    *,
+    encoder: Encoder,
+    scorer: PairScorer,
+    settings: Settings,
+    circumstances: Circumstances,
+) -> tuple[Verdict, ...]:
+    """Judge every candidate pair of the given memories, without planning anything."""
+    return _Judging(encoder, scorer, settings, circumstances).all_pairs(memories)
 
 
 @dataclass(slots=True)
@@ -136,7 +152,7 @@ class _Judging:
 
 
 def _merges(
-    memories: Sequence[Memory], verdicts: Sequence[Verdict], judging: _Judging
+    memories: Sequence[Memory], verdicts: Sequence[Verdict], judging: _Judging, stale: set[str]
 ) -> list[Consolidated]:
     """Merges of all groups, each group for itself."""
     groups: dict[Group, list[Memory]] = defaultdict(list)
@@ -146,39 +162,56 @@ def _merges(
     by_group: dict[Group, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         by_group[group_of[verdict.pair.a]].append(verdict)
-    merger = ExtractiveMerger()
     return [
         merge
         for group, members in groups.items()
         if any(verdict.auto for verdict in by_group[group])
-        for merge in draft_merges(members, by_group[group], judge_new=judging.drafted, merger=merger)
+        for merge in _merges_of_group(members, by_group[group], judging, stale)
     ]
 
 
-def _without_stale(
-    merges: Iterable[Consolidated], prunes: Iterable[StaleFinding]
+def _merges_of_group(
+    members: Sequence[Memory], verdicts: Sequence[Verdict], judging: _Judging, stale: set[str]
 ) -> tuple[Consolidated, ...]:
+    """Merges among what will still be there: a stale memory that joins no living one is pruned.
+
+    What is pruned may have stood in the way of other merges, so the group is drafted again without
+    it; else the next pass would find them.
+    """
+    leaving: set[str] = set()
+    while True:
+        staying = [memory for memory in members if memory.id not in leaving]
+        left = [item for item in verdicts if not leaving & {item.pair.a, item.pair.b}]
+        merges = draft_merges(staying, left, judge_new=judging.drafted, merger=ExtractiveMerger())
+        kept = {memory_id for merge in merges if not merge.ids <= stale for memory_id in merge.ids}
+        more = {memory.id for memory in staying if memory.id in stale} - kept
+        if not more:
+            return merges
+        leaving |= more
+
+
+def _without_stale(merges: Iterable[Consolidated], stale: set[str]) -> tuple[Consolidated, ...]:
     """Leave out merges of which every member is stale: those are pruned, whatever they say."""
-    stale = {prune.memory.id for prune in prunes}
     return tuple(merge for merge in merges if not merge.ids <= stale)
 
 
-def _merge_actions(merges: Iterable[Consolidated]) -> list[Merge]:
-    return [
-        Merge(
-            id="",
-            scope=merge.members[0].scope,
-            category=merge.members[0].category,
-            members=tuple(Member.of(memory) for memory in merge.members),
-            survivor=merge.survivor,
-            text=merge.text,
-            metadata={} if merge.survivor else united_metadata(merge.members),
-            created_at=min((m.created_at for m in merge.members if m.created_at), default=None),
-            exact=_exact_copies(merge),
-            verdicts=merge.verdicts,
-        )
-        for merge in merges
-    ]
+def _merge_actions(merges: Iterable[Consolidated], *, in_place: bool) -> list[Merge]:
+    return [_merge_action(merge, merge.most_complete if in_place else merge.survivor) for merge in merges]
+
+
+def _merge_action(merge: Consolidated, survivor: str | None) -> Merge:
+    return Merge(
+        id="",
+        scope=merge.members[0].scope,
+        category=merge.members[0].category,
+        members=tuple(Member.of(memory) for memory in merge.members),
+        survivor=survivor,
+        text=merge.text,
+        metadata={} if survivor else united_metadata(merge.members),
+        created_at=min((m.created_at for m in merge.members if m.created_at), default=None),
+        exact=_exact_copies(merge),
+        verdicts=merge.verdicts,
+    )
 
 
 def _exact_copies(merge: Consolidated) -> tuple[str, ...]:
@@ -297,17 +330,41 @@ def _prune_actions(prunes: Iterable[StaleFinding], merges: Iterable[Consolidated
 
 
 def _unsure(
-    verdicts: Iterable[Verdict], merges: Iterable[Consolidated], prunes: Iterable[StaleFinding]
-) -> tuple[Verdict, ...]:
-    """Pairs worth a person's look: near a threshold, or held back by a guard."""
-    gone = {prune.memory.id for prune in prunes}
-    gone |= {memory_id for merge in merges for memory_id in merge.ids - {merge.survivor}}
-    return tuple(
-        verdict
-        for verdict in verdicts
-        if not gone & {verdict.pair.a, verdict.pair.b}
-        and (verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto))
-    )
+    verdicts: Iterable[Verdict], by_id: Mapping[str, Memory], actions: Iterable[Action]
+) -> tuple[Merge | Resolve, ...]:
+    """What a person may decide: pairs near a threshold, or held back by a guard.
+
+    A pair of which one memory is touched by an action anyway is left for the next pass.
+    """
+    taken = {member.id for action in actions for member in action.members}
+    doubts: list[Merge | Resolve] = []
+    for verdict in verdicts:
+        doubtful = verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto)
+        if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
+            continue
+        if verdict.probabilities[0] >= verdict.probabilities[1]:
+            merge = _merge_of_pair(verdict, by_id)
+            doubts += [_merge_action(merge, merge.survivor)] if merge else []
+        else:
+            sides = frozenset({frozenset({verdict.pair.a}), frozenset({verdict.pair.b})})
+            doubts.append(_conflict(by_id, sides, [verdict]))
+    doubts.sort(key=lambda action: (action.scope, [member.id for member in action.members]))
+    return tuple(replace(doubt, id=f"u{number}") for number, doubt in enumerate(doubts, 1))
+
+
+def _merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Consolidated | None:
+    """What merging just these two would give, if that can be written down without loss."""
+    members = (by_id[verdict.pair.a], by_id[verdict.pair.b])
+
+    def entails(premise: str, _hypothesis: str) -> float:
+        """The scorer's word, as the merger asks for it."""
+        return verdict.entailment[0 if premise == members[0].text else 1]
+
+    try:
+        draft = ExtractiveMerger().draft(members, entails=entails)
+    except MergeRefused:
+        return None
+    return Consolidated(members, draft.whole, draft.text, (verdict,))
 
 
 def _totals(living: Iterable[Memory]) -> tuple[ScopeTotal, ...]:

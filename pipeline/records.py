@@ -31,6 +31,7 @@ class ActionKind(StrEnum):
     MERGE = "merge"
     RESOLVE = "resolve"
     PRUNE = "prune"
+    REWRITE = "rewrite"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from .plan import Action, Member, Merge, Plan, Prune, Resolve
+from .plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite
 from .records import Scope, Verdict
-from .writer import RunResult, UndoResult
+from .results import RunResult, UndoResult
 
 TITLE = "## dream — consolidation report"
 NOTHING_STORED = "No memories found. Nothing to consolidate."
@@ -34,7 +34,8 @@ class Report:
         self._plan = plan
         self._explain = explain
         self._members: dict[str, Member] = {m.id: m for action in plan.actions for m in action.members}
-        self._short = short_ids([*self._members, *(i for v in plan.unsure for i in (v.pair.a, v.pair.b))])
+        doubtful = (member.id for action in plan.unsure for member in action.members)
+        self._short = short_ids([*self._members, *doubtful])
 
     def lines(self) -> list[str]:
         """The whole report but for its last line, which asks or states."""
@@ -60,19 +61,21 @@ class Report:
             return f'{joined} -> "{clip(action.text)}"'
         if isinstance(action, Resolve):
             return f'{self.label(action.a[0])} vs {self.label(action.b[0])} — "{action.topic}" [A/B/skip]'
+        if isinstance(action, Rewrite):
+            return f'{self.label(action.survivor)} -> "{clip(action.text)}" ({action.reason})'
         age = f"{action.age_days}d old" if action.age_days is not None else "age unknown"
         return f"{self.label(action.members[0].id)} — {action.category or 'uncategorised'}, {age}"
 
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain."""
-        lines = [f"    {self.label(m.id)} {_day(m.stated_at)}  {one_line(m.text)}" for m in action.members]
+        lines = [
+            f"    {_side(action, m.id)}{self.label(m.id)} {_day(m.stated_at)}  {one_line(m.text)}"
+            for m in _in_order(action)
+        ]
         if isinstance(action, Prune):
-            return [
-                *lines,
-                f"    because: {action.reason}, {action.detail}"
-                if action.detail
-                else f"    because: {action.reason}",
-            ]
+            return [*lines, "    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
+        if isinstance(action, Rewrite):
+            return lines
         if isinstance(action, Resolve) and action.newer:
             lines.append(f"    {action.newer.upper()} was stated later and is the likely winner")
         if isinstance(action, Merge):
@@ -80,13 +83,10 @@ class Report:
         return lines + [line for verdict in action.verdicts for line in self._why(verdict)]
 
     def unsure_lines(self) -> list[str]:
-        """Pairs that nobody acts on, for a person's look."""
-        if not self._plan.unsure:
-            return []
-        lines = [f"Unsure ({len(self._plan.unsure)}), never applied:"]
-        for verdict in self._plan.unsure:
-            lines.append(f"{self.label(verdict.pair.a)} ? {self.label(verdict.pair.b)}")
-            lines += self._why(verdict)
+        """What only a person can decide; --auto never touches it."""
+        lines = [f"Unsure ({len(self._plan.unsure)}):"] if self._plan.unsure else []
+        for action in self._plan.unsure:
+            lines += [self.line(action), *self.explanation(action)]
         return lines
 
     def _sections(self, scope: Scope) -> list[str]:
@@ -177,6 +177,20 @@ def undo_summary(result: UndoResult) -> str:
 
 def _scope(action: Action) -> Scope:
     return action.scope
+
+
+def _in_order(action: Action) -> list[Member]:
+    """Members as they are shown: A before B in a conflict."""
+    if not isinstance(action, Resolve):
+        return list(action.members)
+    place = {memory_id: number for number, memory_id in enumerate((*action.a, *action.b))}
+    return sorted(action.members, key=lambda member: place[member.id])
+
+
+def _side(action: Action, memory_id: str) -> str:
+    if not isinstance(action, Resolve):
+        return ""
+    return "A: " if memory_id in action.a else "B: "
 
 
 def _survivor_first(action: Merge) -> list[Member]:

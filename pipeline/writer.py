@@ -8,17 +8,16 @@ at no moment absent from the store.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from ..errors import BudgetExceededError, IncompleteListingError, JournalError, PlanFileError
+from ..errors import IncompleteListingError, JournalError, PlanFileError
 from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState
-from .plan import Action, Member, Merge, Plan, Resolve, net_removals
+from .plan import Action, Member, Merge, Plan, Resolve, Rewrite
 from .plan_file import dump_plan, parse_plan
-from .records import Scope
-from .stores.base import Add, Delete, Restore, Retire, Snapshot, Store
+from .results import RunResult, UndoResult, run_result
+from .stores.base import Add, Delete, Restore, Retire, Snapshot, Store, Update
 
 if TYPE_CHECKING:
     from .access import AccessLog
@@ -28,74 +27,8 @@ logger = logging.getLogger(__name__)
 Progress = Callable[[int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """What a run did.
-
-    Attributes:
-        run: Name of the run in the journal; empty if nothing had to be done.
-        merged: Merges applied.
-        pruned: Memories pruned.
-        resolved: Conflicts resolved.
-        skipped: Conflicts left open, and actions whose memories had moved.
-        removed: Memories removed.
-        added: Memories added.
-        moved: Id of each action that was not applied as planned, and why.
-    """
-
-    run: str
-    merged: int = 0
-    pruned: int = 0
-    resolved: int = 0
-    skipped: int = 0
-    removed: int = 0
-    added: int = 0
-    moved: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class UndoResult:
-    """What an undo did.
-
-    Attributes:
-        run: The run that was taken back.
-        restored: Memories put back.
-        withdrawn: Memories that the run had added and that are gone again.
-        kept: Memories that changed since and were left alone, with the reason.
-    """
-
-    run: str
-    restored: int = 0
-    withdrawn: int = 0
-    kept: tuple[tuple[str, str], ...] = ()
-
-
 class _MovedError(Exception):
     """The store is no longer as planned; the action is skipped."""
-
-
-def check_budget(plan: Plan, *, max_share: float, min_count: int) -> None:
-    """Refuse a plan that takes away too much of a scope; exact copies are not counted.
-
-    Args:
-        plan: With the conflicts answered as they would be applied.
-        max_share: Largest share of a scope's living memories, 0 to 1.
-        min_count: So few removals are always allowed.
-
-    Raises:
-        BudgetExceededError: With the numbers of the first scope over budget.
-    """
-    taken: dict[Scope, int] = {}
-    for action in plan.actions:
-        taken[action.scope] = taken.get(action.scope, 0) + net_removals(action)
-    for total in plan.totals:
-        count = taken.get(total.scope, 0)
-        if count > min_count and count > max_share * total.memories:
-            raise BudgetExceededError(
-                f"The plan would remove {count} of {total.memories} memories of {total.scope} "
-                f"({count / total.memories:.0%}, exact copies not counted), more than the delete budget of "
-                f"{max_share:.0%}; nothing was changed. Look at it with --dry-run, then raise --max-delete."
-            )
 
 
 class Writer:
@@ -135,7 +68,7 @@ class Writer:
             {member.id for action in plan.actions if action.removes for member in action.members}
         )
         if not touched:
-            return _result("", plan, {}, ())
+            return run_result("", plan, {}, ())
         snapshots = self._store.fetch(touched)
         self._journal.begin(
             run,
@@ -179,8 +112,8 @@ class Writer:
             if change.state is ChangeState.TAKEN_BACK:
                 continue
             try:
-                if change.operation is Operation.REMOVE:
-                    restored += self._put_back(run, change)
+                if change.operation is not Operation.ADD:
+                    restored += self._put_back(run, change, plan)
                 else:
                     withdrawn += self._withdraw(run, change, plan)
             except _MovedError as moved:
@@ -220,10 +153,10 @@ class Writer:
                 self._conclude(run, action)
             progress(number)
         self._journal.set_state(run.id, RunState.APPLIED, at=at)
-        return _result(run.id, plan, self._journal.outcomes(run.id), self._journal.changes(run.id))
+        return run_result(run.id, plan, self._journal.outcomes(run.id), self._journal.changes(run.id))
 
     def _conclude(self, run: Run, action: Action) -> None:
-        if not action.removes:
+        if not _acts(action):
             self._journal.conclude(run.id, action.id, Outcome.SKIPPED, "left open")
             return
         try:
@@ -264,13 +197,14 @@ class Writer:
             survivor = self._add(run, action, made)
         elif action.survivor is not None:
             survivor = action.survivor
-            if made:
+            if isinstance(action, Merge | Rewrite) and action.rewrites:
+                self._rewrite(run, action, made)
+            elif made:
                 self._check([member for member in action.members if member.id == survivor])
         else:
             return None
         if not self._store.finds(survivor):
-            if isinstance(action, Merge) and action.adds:
-                self._abandon(run, action, survivor)
+            self._abandon(run, action, survivor)
             raise _MovedError(f"a search does not find memory {survivor}, which would have to stay")
         return survivor
 
@@ -293,12 +227,33 @@ class Writer:
             raise _MovedError(f"the merged memory {added} could not be read back")
         return added
 
-    def _abandon(self, run: Run, action: Merge, added: str) -> None:
-        """Take a merged memory out again before anything was removed for it."""
+    def _rewrite(self, run: Run, action: Merge | Rewrite, made: list[Recorded]) -> None:
+        """Give the survivor its new text, unless a killed run did so already."""
+        member = next(member for member in action.members if member.id == action.survivor)
+        earlier = next((change for change in made if change.operation is Operation.REPLACE), None)
+        number = earlier.number if earlier else 0
+        if earlier is None or not self._states(member.id, action.text):
+            self._check([member])
+            number = number or self._journal.intend(run.id, action.id, Operation.REPLACE, member.id)
+            self._store.write(Update(member.id, action.text))
+        if not self._states(member.id, action.text):
+            raise _MovedError(f"the new text of memory {member.id} could not be read back")
+        self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
+
+    def _states(self, memory_id: str, text: str) -> bool:
+        snapshot = self._store.fetch([memory_id]).get(memory_id)
+        return snapshot is not None and self._store.parse(snapshot).text == text
+
+    def _abandon(self, run: Run, action: Action, survivor: str) -> None:
+        """Take back what was written for a survivor that proved unfit, before anything is removed."""
         for change in self._journal.changes(run.id):
-            if change.action == action.id and change.operation is Operation.ADD:
-                self._store.write(Delete(added))
-                self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=added)
+            if change.action != action.id or change.state is not ChangeState.DONE:
+                continue
+            if change.operation is Operation.ADD:
+                self._store.write(Delete(survivor))
+            elif change.operation is Operation.REPLACE:
+                self._store.write(Restore(self._journal.snapshot(run.id, survivor)))
+            self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=survivor)
 
     def _remove(self, run: Run, action: Action, member: Member, made: list[Recorded]) -> None:
         earlier = next((c for c in made if c.operation is Operation.REMOVE and c.memory == member.id), None)
@@ -333,7 +288,7 @@ class Writer:
         if self._access is not None:
             self._access.record(self._store.fingerprint, [survivor], max(moments))
 
-    def _put_back(self, run: Run, change: Recorded) -> int:
+    def _put_back(self, run: Run, change: Recorded, plan: Plan) -> int:
         memory_id = change.memory or ""
         before = self._journal.snapshot(run.id, memory_id)
         now = self._store.fetch([memory_id]).get(memory_id)
@@ -342,7 +297,8 @@ class Writer:
                 self._store.write(Restore(before))
             self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
             return 0 if change.state is ChangeState.INTENDED else 1
-        if now is not None and self._store.parse(now).text != self._store.parse(before).text:
+        ours = {self._store.parse(before).text} | _written(plan, change.action)
+        if now is not None and self._store.parse(now).text not in ours:
             raise _MovedError("it was written anew since the run")
         self._store.write(Restore(before))
         self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
@@ -362,27 +318,20 @@ class Writer:
         return 1
 
 
+def _acts(action: Action) -> bool:
+    """Whether an action changes the store; a conflict without a choice does not."""
+    return bool(action.removes) or isinstance(action, Rewrite)
+
+
+def _written(plan: Plan, action_id: str) -> set[str]:
+    """The text that an action writes into a memory that was there before."""
+    return {
+        action.text
+        for action in plan.actions
+        if action.id == action_id and isinstance(action, Merge | Rewrite)
+    }
+
+
 def _in_order(actions: Iterable[Action]) -> list[Action]:
     """Conflicts first: what a person decided must not be overtaken by a merge."""
     return sorted(actions, key=lambda action: not isinstance(action, Resolve))
-
-
-def _result(
-    run: str, plan: Plan, outcomes: Mapping[str, tuple[Outcome, str]], changes: Iterable[Recorded]
-) -> RunResult:
-    done = {name for name, (outcome, _) in outcomes.items() if outcome is Outcome.APPLIED}
-    moved = tuple(
-        (name, reason) for name, (outcome, reason) in sorted(outcomes.items()) if outcome is Outcome.SKIPPED
-    )
-    made = [change for change in changes if change.state is ChangeState.DONE]
-    skipped = sum(action.id not in done for action in plan.actions)
-    return RunResult(
-        run=run,
-        merged=sum(action.id in done for action in plan.merges),
-        pruned=sum(action.id in done for action in plan.prunes),
-        resolved=sum(action.id in done for action in plan.conflicts),
-        skipped=skipped,
-        removed=sum(change.operation is Operation.REMOVE for change in made),
-        added=sum(change.operation is Operation.ADD for change in made),
-        moved=tuple(item for item in moved if item[1] != "left open"),
-    )

@@ -23,7 +23,9 @@ CONTRADICTION = (0.05, 0.9, 0.05)
 MAYBE = (0.7, 0.0, 0.3)
 
 
-def memory(memory_id: str, text: str, *, days: float | None = 10, scope: Scope = ALICE, **more: Any) -> Memory:
+def memory(
+    memory_id: str, text: str, *, days: float | None = 10, scope: Scope = ALICE, **more: Any
+) -> Memory:
     """A memory stated so many days before NOW; None means its age is unknown."""
     stated = None if days is None else NOW - timedelta(days=days)
     fields: dict[str, Any] = {"category": "note", "created_at": stated, "updated_at": stated} | more
@@ -55,9 +57,7 @@ def plan_of(
 
 def duplicates(*groups: Sequence[str]) -> FakeScorer:
     """A scorer that calls the texts of each group duplicates of each other."""
-    return FakeScorer(
-        {(a, b): DUPLICATE for group in groups for a in group for b in group if a < b}
-    )
+    return FakeScorer({(a, b): DUPLICATE for group in groups for a in group for b in group if a < b})
 
 
 def state(path: Path) -> Path:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from builders import plan_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import PlanFileError
 from mem0_dream.pipeline.plan_file import dump_plan, parse_plan, to_json
-
-from builders import plan_of
 from test_writer import messy_plan, messy_store, moody_scorer, stores
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicates, memory, plan_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.pipeline.plan import net_removals
@@ -11,8 +12,6 @@ from mem0_dream.pipeline.plan_file import dump_plan
 from mem0_dream.pipeline.planner import united_metadata
 from mem0_dream.pipeline.records import Label, rejection_key
 from mem0_dream.testing import FakeScorer, InMemoryStore
-
-from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicates, memory, plan_of
 from test_writer import moody_scorer, stores
 
 TEA, TEA_LONG, COFFEE = "Likes tea.", "Likes green tea.", "Never drinks tea."
@@ -36,7 +35,11 @@ def test_exact_copies_need_no_scorer():
 
 def test_nothing_crosses_a_scope_or_a_category():
     """Equal texts of two users, or of two categories, are two memories."""
-    for other in (memory("b", TEA, scope=BOB), memory("b", TEA, category="rule"), memory("b", TEA, category=None)):
+    for other in (
+        memory("b", TEA, scope=BOB),
+        memory("b", TEA, category="rule"),
+        memory("b", TEA, category=None),
+    ):
         assert plan_of(InMemoryStore([memory("a", TEA), other]), duplicates()).actions == ()
 
 
@@ -65,7 +68,7 @@ def test_a_doubtful_pair_is_shown_and_left_alone():
         InMemoryStore([memory("a", TEA), memory("b", TEA_LONG)]), FakeScorer({(TEA, TEA_LONG): MAYBE})
     )
     assert plan.actions == ()
-    assert [(verdict.pair.a, verdict.pair.b) for verdict in plan.unsure] == [("a", "b")]
+    assert [[member.id for member in doubt.members] for doubt in plan.unsure] == [["a", "b"]]
 
 
 def test_a_differing_number_vetoes_a_merge():
@@ -73,8 +76,9 @@ def test_a_differing_number_vetoes_a_merge():
     texts = ["Takes 20 mg of lisinopril daily.", "Takes 40 mg of lisinopril daily."]
     plan = plan_of(InMemoryStore([memory("a", texts[0]), memory("b", texts[1])]), duplicates(texts))
     assert plan.merges == ()
-    assert [verdict.label for verdict in plan.unsure] == [Label.UNSURE]
-    assert any(item.veto for item in plan.unsure[0].evidence)
+    (doubt,) = plan.unsure
+    assert doubt.verdicts[0].label is Label.UNSURE
+    assert any(item.veto for item in doubt.verdicts[0].evidence)
 
 
 def test_a_conflict_names_the_newer_side_and_keeps_both_until_chosen():
@@ -110,7 +114,9 @@ def test_a_conflict_speaks_for_whole_clusters():
 def test_a_loser_cannot_win_another_conflict():
     """Once a fact lost, a conflict it was chosen in stays open."""
     texts = ["Lives in Leeds.", "Lives in York.", "Lives in Bath."]
-    store = InMemoryStore([memory(name, text, days=10 - i) for i, (name, text) in enumerate(zip("abc", texts, strict=True))])
+    store = InMemoryStore(
+        [memory(name, text, days=10 - i) for i, (name, text) in enumerate(zip("abc", texts, strict=True))]
+    )
     scorer = FakeScorer({(x, y): CONTRADICTION for x in texts for y in texts if x < y})
     plan = plan_of(store, scorer)
     pairs = {conflict.id: (conflict.a[0], conflict.b[0]) for conflict in plan.conflicts}

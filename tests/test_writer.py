@@ -7,16 +7,17 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
+from builders import ALICE, CONTRADICTION, NOW, duplicates, memory, plan_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import BudgetExceededError, IncompleteListingError, JournalError, PlanFileError
 from mem0_dream.pipeline.access import AccessLog
+from mem0_dream.pipeline.budget import check_budget
 from mem0_dream.pipeline.journal import Journal, RunState
 from mem0_dream.pipeline.records import text_hash
-from mem0_dream.pipeline.writer import Writer, check_budget
+from mem0_dream.pipeline.results import RunResult
+from mem0_dream.pipeline.writer import Writer
 from mem0_dream.testing import InMemoryStore
-
-from builders import ALICE, CONTRADICTION, NOW, duplicates, memory, plan_of
 
 DOG, DOG_NAME, DOG_LONG = (
     "Has a dog.",
@@ -155,6 +156,7 @@ def test_a_run_killed_anywhere_is_finished_by_resume(journal, step, after, retir
     assert journal.interrupted(store.fingerprint).id == "r1"
     result = Writer(store, journal).resume(journal.run("r1"), at=NOW)
     assert facts(store) == facts(unkilled)
+    assert isinstance(result, RunResult)
     assert (result.merged, result.resolved, result.pruned, result.removed, result.added) == (2, 1, 1, 6, 1)
     assert journal.interrupted(store.fingerprint) is None
 

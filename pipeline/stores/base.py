@@ -53,6 +53,19 @@ class Add:
 
 
 @dataclass(frozen=True, slots=True)
+class Update:
+    """Give a memory another text, in place; its id and its creation date stay.
+
+    Attributes:
+        id: The memory to change.
+        text: Its new text, stored verbatim.
+    """
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Delete:
     """Remove a memory for good (until an undo)."""
 
@@ -79,7 +92,7 @@ class Restore:
     snapshot: Snapshot
 
 
-Change = Add | Delete | Retire | Restore
+Change = Add | Update | Delete | Retire | Restore
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +103,13 @@ class Capabilities:
         retire: Memories can be hidden reversibly.
         same_id: A removed memory comes back under its old id.
         vector: The stored vector can be read and put back.
+        fold: A merged text goes into one of its sources instead of a new memory.
     """
 
     retire: bool = False
     same_id: bool = False
     vector: bool = False
+    fold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
