@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from .encoder import Encoder
     from .scorer import PairScorer
 
-CHOICES = ("bundled", "keywords", "cosine", "nli:MODEL[@REVISION]")
+CHOICES = ("bundled", "keywords", "cosine", "nli:MODEL[@REVISION]", "openai:MODEL@URL")
 """Every way to name a scorer."""
 
 NLI_PREFIX = "nli:"
+OPENAI_PREFIX = "openai:"
 
 
 def load_scorer(spec: str) -> PairScorer:
@@ -42,6 +43,10 @@ def load_scorer(spec: str) -> PairScorer:
         from .nli import NliScorer
 
         return NliScorer(*split_revision(spec.removeprefix(NLI_PREFIX)))
+    if spec.startswith(OPENAI_PREFIX):
+        from .openai_judge import OpenAIJudge
+
+        return OpenAIJudge(spec.removeprefix(OPENAI_PREFIX))
     raise UsageError(f"There is no scorer {spec!r}; choose one of {', '.join(CHOICES)}.")
 
 

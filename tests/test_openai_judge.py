@@ -1,0 +1,155 @@
+"""The language model as scorer, against a real HTTP server of the test's own."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pytest
+from mem0_dream.errors import ModelError, UsageError
+from mem0_dream.models.openai_judge import PAIRS_PER_REQUEST, OpenAIJudge
+from mem0_dream.models.registry import load_scorer
+from mem0_dream.models.scorer import PairInput
+
+TEA, GREEN = (
+    PairInput("Likes tea.", "Likes green tea.", 0.9),
+    PairInput("Likes green tea.", "Likes tea.", 0.9),
+)
+
+
+class Endpoint:
+    """Answers with whatever the test says, and keeps what it was asked."""
+
+    def __init__(self):
+        self.asked, self.keys, self.answers, self.failures = [], [], None, []
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                endpoint.keys.append(self.headers.get("Authorization"))
+                pairs = json.loads(body["messages"][1]["content"])["pairs"]
+                endpoint.asked.append(body | {"pairs": pairs})
+                status = endpoint.failures.pop(0) if endpoint.failures else 200
+                content = endpoint.answers(pairs)
+                answer = {"choices": [{"message": {"content": content}}]}
+                self.send_response(status)
+                self.end_headers()
+                self.wfile.write(json.dumps(answer).encode())
+
+            def log_message(self, *arguments):
+                """Say nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def verdict(number, label="duplicate", confidence=0.9, *, forward=True, backward=False):
+    """One well-formed verdict."""
+    return {
+        "number": number,
+        "label": label,
+        "confidence": confidence,
+        "a_says_all_of_b": forward,
+        "b_says_all_of_a": backward,
+    }
+
+
+@pytest.fixture
+def endpoint():
+    """A server on the loopback address."""
+    running = Endpoint()
+    running.answers = lambda pairs: json.dumps({"verdicts": [verdict(p["number"]) for p in pairs]})
+    yield running
+    running.close()
+
+
+def test_a_confidence_becomes_probabilities(endpoint):
+    """The label gets the confidence, the others share the rest."""
+    scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA])
+    assert scores.probabilities[0].tolist() == pytest.approx([0.9, 0.05, 0.05])
+    assert scores.probabilities.dtype == np.float32
+
+
+def test_swapping_a_pair_swaps_only_the_entailment(endpoint):
+    """The texts travel in alphabetical order, so both pairs are one question."""
+    scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA, GREEN])
+    assert scores.probabilities[0].tolist() == scores.probabilities[1].tolist()
+    assert scores.entailment.tolist() == [[0.0, 1.0], [1.0, 0.0]]
+
+
+def test_many_pairs_travel_together(endpoint):
+    """One request for each ten pairs; none for none."""
+    judge = OpenAIJudge(f"m@{endpoint.url}")
+    judge.score([TEA] * (PAIRS_PER_REQUEST + 1))
+    assert [len(body["pairs"]) for body in endpoint.asked] == [PAIRS_PER_REQUEST, 1]
+    assert judge.score([]).probabilities.shape == (0, 3)
+    assert len(endpoint.asked) == 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "no json",
+        "[]",
+        '{"verdicts": 3}',
+        '{"verdicts": [1]}',
+        json.dumps({"verdicts": [verdict(2)]}),
+        json.dumps({"verdicts": [verdict(1, label="same")]}),
+        json.dumps({"verdicts": [verdict(1, confidence=7)]}),
+        json.dumps({"verdicts": [verdict(1, confidence="high")]}),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_no_opinion(endpoint, content):
+    """Nothing is ever merged on a guess."""
+    endpoint.answers = lambda _pairs: content
+    scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA])
+    assert scores.probabilities[0].tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_a_passing_fault_is_tried_again(endpoint):
+    """Too many requests and server errors may pass; the answer counts."""
+    endpoint.failures = [503, 429]
+    scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA])
+    assert scores.probabilities[0][0] == pytest.approx(0.9)
+    assert len(endpoint.asked) == 3
+
+
+def test_a_refusal_is_one_sentence(endpoint):
+    """A wrong key is not tried again."""
+    endpoint.failures = [401]
+    with pytest.raises(ModelError, match="answered 401"):
+        OpenAIJudge(f"m@{endpoint.url}").score([TEA])
+    assert len(endpoint.asked) == 1
+
+
+def test_the_key_comes_from_the_environment(endpoint, monkeypatch):
+    """Our own variable wins over the general one; without any no key is sent."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("MEM0_DREAM_API_KEY", raising=False)
+    judge = OpenAIJudge(f"m@{endpoint.url}")
+    judge.score([TEA])
+    monkeypatch.setenv("OPENAI_API_KEY", "general")
+    judge.score([TEA])
+    monkeypatch.setenv("MEM0_DREAM_API_KEY", "own")
+    judge.score([TEA])
+    assert endpoint.keys == [None, "Bearer general", "Bearer own"]
+
+
+@pytest.mark.parametrize("spec", ["openai:m", "openai:@http://x", "openai:m@ftp://x"])
+def test_a_spec_without_model_or_address_is_refused(spec):
+    """The sentence shows how to write it."""
+    with pytest.raises(UsageError, match="openai:MODEL@URL"):
+        load_scorer(spec)
+
+
+def test_the_registry_knows_it(endpoint):
+    """`--scorer openai:MODEL@URL` loads it, and its name holds model and endpoint."""
+    assert load_scorer(f"openai:m@{endpoint.url}").name == f"openai-1:m@{endpoint.url}"
