@@ -183,6 +183,7 @@ def _noting(method: Callable[..., Any], note: _Note) -> Callable[..., Any]:
 
         @wraps(method)
         async def asynchronous(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+            """Call the client and note its answer."""
             answer = await method(*args, **options)
             note(answer)
             return answer
@@ -191,6 +192,7 @@ def _noting(method: Callable[..., Any], note: _Note) -> Callable[..., Any]:
 
     @wraps(method)
     def synchronous(*args: Any, **options: Any) -> Any:  # noqa: ANN401
+        """Call the client and note its answer."""
         answer = method(*args, **options)
         note(answer)
         return answer

@@ -49,6 +49,7 @@ class Place:
         memory = self.memory()
         options = {"user_id": "alice"} | options
         try:
+            memory.embedding_model.embed_batch(texts)
             return [remember(memory, text, **options) for text in texts]
         finally:
             Mem0Store(memory, owned=True).close()
@@ -72,7 +73,7 @@ def remember(memory: Any, text: str, **options: Any) -> str:
 
 @pytest.fixture(scope="session")
 def shared_encoder() -> Iterator[None]:
-    """Hand out one instance of mem0's real embedder per configuration."""
+    """Hand out one instance of mem0's real embedder, which computes each text once."""
     from mem0.utils.factory import EmbedderFactory
 
     original, loaded = EmbedderFactory.create, {}
@@ -80,12 +81,27 @@ def shared_encoder() -> Iterator[None]:
     def create(provider: str, config: dict[str, Any], vectors: Any) -> Any:
         key = (provider, repr(sorted(config.items())))
         if key not in loaded:
-            loaded[key] = original(provider, config, vectors)
+            loaded[key] = _remembering(original(provider, config, vectors))
         return loaded[key]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(EmbedderFactory, "create", staticmethod(create))
         yield
+
+
+def _remembering(embedder: Any) -> Any:
+    """The same embedder with a memory; a batch is computed at once."""
+    known: dict[str, list[float]] = {}
+    compute = embedder.embed_batch
+
+    def embed_batch(texts: list[str], memory_action: str = "add") -> list[list[float]]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(new, compute(new, memory_action), strict=True) if new else ())
+        return [list(known[text]) for text in texts]
+
+    embedder.embed_batch = embed_batch
+    embedder.embed = lambda text, memory_action=None: embed_batch([text])[0]
+    return embedder
 
 
 @pytest.fixture(scope="session")

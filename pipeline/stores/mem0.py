@@ -7,6 +7,7 @@ while a retirement and a restoration write the row itself, so that no vector is 
 
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Sequence
 from copy import deepcopy
@@ -15,7 +16,7 @@ from typing import Any
 
 from ...errors import StoreError, UsageError
 from ..records import Inventory, Memory, Scope, as_utc
-from .base import Add, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot
+from .base import Add, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
 from .mem0_backends import choose_backend
 from .mem0_links import links_of, relink, sparse_of, unlink
 from .mem0_payload import MARK_KEY, SCOPE_KEYS, SESSION_KEYS, encoded, is_memory, parse_memory, scope_of
@@ -39,11 +40,16 @@ class Mem0Store:
     Args:
         memory: The client, constructed by the user or by `open_mem0`.
         owned: Whether `close` closes the client too.
+
+    Raises:
+        UsageError: If it is another kind of client.
     """
 
     kind = "mem0"
 
     def __init__(self, memory: Any, *, owned: bool = False) -> None:  # noqa: ANN401  (mem0 is untyped)
+        memory = getattr(memory, "_tracked", memory)  # our own reads are no reads of the agent
+        _refuse_other_clients(memory)
         self._memory = memory
         self._owned = owned
         self._backend: Backend = choose_backend(memory)
@@ -128,6 +134,8 @@ class Mem0Store:
         match change:
             case Add():
                 return self._add(change)
+            case Update():
+                return self._update(change)
             case Delete():
                 return self._delete(change.id)
             case Retire():
@@ -156,13 +164,11 @@ class Mem0Store:
         if not self._owned:
             return
         self._memory.close()
-        for holder in (
-            getattr(self._memory.vector_store, "client", None),
-            getattr(self._memory.vector_store, "connection_pool", None),
-        ):
-            close = getattr(holder, "close", None)
-            if close is not None:
-                close()
+        for found in (self._memory.vector_store, self._memory._entity_store):  # noqa: SLF001
+            for name in ("client", "connection_pool"):
+                shut = getattr(getattr(found, name, None), "close", None)
+                if shut is not None:
+                    shut()
 
     def _add(self, change: Add) -> str:
         """Store a memory as mem0's `add(infer=False)` does, but in one step.
@@ -187,6 +193,18 @@ class Mem0Store:
             session = {key: ids[key] for key in SESSION_KEYS if key in ids}
             self._memory._link_entities_for_memory(added, change.text, session)  # noqa: SLF001
         return added
+
+    def _update(self, change: Update) -> str:
+        if not self._exists(change.id):
+            raise StoreError(f"Memory {change.id} is not in the store.", ids=(change.id,))
+        with asking(f"updating memory {change.id}"):
+            if self._backend.entities() is not None:
+                _ = self._memory.entity_store  # mem0 moves links only once it has opened this
+            self._memory.update(change.id, text=change.text)
+        found = self._backend.get([change.id]).get(change.id)
+        if found is None or found.payload.get("data") != change.text:
+            raise StoreError(f"The store did not keep memory {change.id} as written.", ids=(change.id,))
+        return change.id
 
     def _delete(self, memory_id: str) -> str:
         if self._exists(memory_id):
@@ -259,6 +277,15 @@ class Mem0Store:
         except Exception as error:
             raise StoreError("Searching the store failed.") from error
         return {str(found["id"]) for found in answer["results"]}
+
+
+def _refuse_other_clients(memory: Any) -> None:  # noqa: ANN401
+    if inspect.iscoroutinefunction(getattr(memory, "search", None)):
+        raise UsageError(
+            "An AsyncMemory cannot be consolidated; open a mem0 Memory with the same configuration."
+        )
+    if not hasattr(getattr(memory, "config", None), "vector_store"):
+        raise UsageError(f"{type(memory).__name__} is no mem0 Memory.")
 
 
 def _checked(scopes: ScopeFilter) -> dict[str, str]:

@@ -45,12 +45,15 @@ class ChromaBackend:
                 return
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        """The rows with these ids."""
-        if not ids:
-            return {}
-        with asking("reading the Chroma collection"):
-            page = self._collection.get(ids=sorted(set(ids)), include=["metadatas", "embeddings"])
-        return {row.id: row for row in _rows(page)}
+        """The rows with these ids, asked for in portions that SQLite can bind."""
+        wanted = sorted(set(ids))
+        found: dict[str, Row] = {}
+        for start in range(0, len(wanted), _PAGE):
+            with asking("reading the Chroma collection"):
+                portion = wanted[start : start + _PAGE]
+                page = self._collection.get(ids=portion, include=["metadatas", "embeddings"])
+            found |= {row.id: row for row in _rows(page)}
+        return found
 
     def put(self, row: Row) -> None:
         """Add or update; Chroma merges metadata, so a key that must go is sent as None."""

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -157,7 +158,8 @@ def _expanded(value: Any, key: str, file: Path) -> Any:  # noqa: ANN401  (a conf
     if not isinstance(value, str):
         return value
 
-    def variable(match: re.Match[str]) -> str:
+    def value_of(match: re.Match[str]) -> str:
+        """The variable's value, or its default."""
         name, default = match.group(1), match.group(2)
         found = os.environ.get(name) or default
         if found is None:
@@ -166,15 +168,16 @@ def _expanded(value: Any, key: str, file: Path) -> Any:  # noqa: ANN401  (a conf
             )
         return found
 
-    text = _VARIABLE.sub(variable, value)
+    text = _VARIABLE.sub(value_of, value)
     if key in _PATH_KEYS:
         return str(Path(text).expanduser()) if text.startswith("~") else text
     return int(text) if text != value and text.isdecimal() and key.endswith(_NUMBER_KEYS) else text
 
 
 def _quieten_mem0() -> None:
-    """Switch telemetry off unless the user decided, and keep mem0's log lines to errors."""
+    """Switch telemetry and progress bars off unless the user decided, and keep log lines to errors."""
     os.environ.setdefault("MEM0_TELEMETRY", "False")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     logger = logging.getLogger("mem0")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.ERROR)
@@ -223,7 +226,9 @@ def _constructed(checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:  #
     try:
         from mem0 import Memory
 
-        return Memory(checked)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its clients' inner workings, not of this store
+            return Memory(checked)
     except ImportError as error:
         raise _missing_package(error) from error
     except Exception as error:

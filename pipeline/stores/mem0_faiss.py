@@ -40,8 +40,9 @@ class FaissBackend:
     def faults(self) -> tuple[str, ...]:
         """Files that changed under our feet, or that do not belong together."""
         name, store = self._store.collection_name, self._store
-        vectors, rows, places = store.index.ntotal, set(store.docstore), list(store.index_to_id.values())
-        if len(places) != vectors or set(places) != rows or len(places) != len(rows):
+        vectors, rows, places = self.count({}), set(store.docstore), list(store.index_to_id.values())
+        loaded = store.index is not None and len(places) == vectors == len(rows) and set(places) == rows
+        if not loaded:
             damage = (
                 f"the FAISS store {name} in {self._folder} is damaged or was not loaded: {vectors} vectors, "
                 f"{len(rows)} memories, {len(places)} places; restore it from a backup"
@@ -51,7 +52,9 @@ class FaissBackend:
 
     def count(self, filters: Filters) -> int:
         """Number of vectors; for a filter, of the rows that match."""
-        return sum(1 for _ in self.rows(filters)) if filters else int(self._store.index.ntotal)
+        if filters:
+            return sum(1 for _ in self.rows(filters))
+        return int(self._store.index.ntotal) if self._store.index is not None else 0
 
     def rows(self, filters: Filters) -> Iterator[Row]:
         """Every matching row of the loaded docstore."""

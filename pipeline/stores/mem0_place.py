@@ -196,22 +196,30 @@ def _chroma_collections(config: Any) -> list[str]:  # noqa: ANN401
     from chromadb.config import Settings
 
     settings = Settings(anonymized_telemetry=False)
-    if _value(config, "tenant") and _value(config, "api_key"):
-        client = chromadb.CloudClient(
-            api_key=_value(config, "api_key"), tenant=_value(config, "tenant"), database="mem0"
-        )
-        return [found.name for found in client.list_collections()]
     path = _value(config, "path")
+    cloud = _value(config, "tenant") and _value(config, "api_key")
     if _value(config, "host") and _value(config, "port"):
         settings.chroma_server_host = _value(config, "host")
         settings.chroma_server_http_port = _value(config, "port")
         settings.chroma_api_impl = "chromadb.api.fastapi.FastAPI"
-    elif not (Path(_absolute(path)) / "chroma.sqlite3").is_file():
+    elif not cloud and not (Path(_absolute(path)) / "chroma.sqlite3").is_file():
         return []
     # Chroma shares one system per path and insists on equal settings, so these are mem0's.
     settings.persist_directory = path
     settings.is_persistent = True
-    return [found.name for found in chromadb.Client(settings).list_collections()]
+    client = (
+        chromadb.CloudClient(
+            api_key=_value(config, "api_key"), tenant=_value(config, "tenant"), database="mem0"
+        )
+        if cloud
+        else chromadb.Client(settings)
+    )
+    try:
+        return [found.name for found in client.list_collections()]
+    finally:
+        close = getattr(client, "close", None)  # older versions have none
+        if close is not None:
+            close()
 
 
 def _pgvector_collections(config: Any) -> list[str]:  # noqa: ANN401
