@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from ..errors import IncompleteListingError, JournalError, PlanFileError
+from ..errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
 from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState
 from .plan import Action, Member, Merge, Plan, Resolve, Rewrite
 from .plan_file import dump_plan, parse_plan
@@ -64,9 +64,7 @@ class Writer:
             JournalError: If an earlier run of this store was interrupted.
         """
         self._refuse_unfit(plan, retire_on)
-        touched = sorted(
-            {member.id for action in plan.actions if action.removes for member in action.members}
-        )
+        touched = sorted({member.id for action in plan.actions if _acts(action) for member in action.members})
         if not touched:
             return run_result("", plan, {}, ())
         snapshots = self._store.fetch(touched)
@@ -116,7 +114,7 @@ class Writer:
                     restored += self._put_back(run, change, plan)
                 else:
                     withdrawn += self._withdraw(run, change, plan)
-            except _MovedError as moved:
+            except (_MovedError, RefusedChangeError) as moved:
                 kept.append((change.memory or change.action, str(moved)))
         self._journal.set_state(run.id, RunState.UNDONE, at=at)
         return UndoResult(run.id, restored, withdrawn, tuple(kept))
@@ -161,7 +159,7 @@ class Writer:
             return
         try:
             self._execute(run, action)
-        except _MovedError as moved:
+        except (_MovedError, RefusedChangeError) as moved:
             self._journal.conclude(run.id, action.id, Outcome.SKIPPED, str(moved))
         else:
             self._journal.conclude(run.id, action.id, Outcome.APPLIED)
@@ -257,15 +255,16 @@ class Writer:
 
     def _remove(self, run: Run, action: Action, member: Member, made: list[Recorded]) -> None:
         earlier = next((c for c in made if c.operation is Operation.REMOVE and c.memory == member.id), None)
-        if earlier is not None and (earlier.state is ChangeState.DONE or self._is_removed(run, member.id)):
-            self._journal.mark(run.id, earlier.number, ChangeState.DONE, memory=member.id)
+        if earlier is not None and earlier.state is ChangeState.DONE:
             return
-        self._check([member])
+        if earlier is None or not self._is_removed(run, member.id):
+            self._check([member])
         number = (
             earlier.number
             if earlier
             else self._journal.intend(run.id, action.id, Operation.REMOVE, member.id)
         )
+        # Also where a killed run had removed the row already: what belongs to it may be left.
         if run.retire_on:
             self._store.write(Retire(member.id, date.fromisoformat(run.retire_on)))
         else:
