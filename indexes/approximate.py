@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SEED = 20_260
 """Seed of the clustering and of the sample, so that one input gives one result."""
 
-PROBED_SHARE = 16
+PROBED_SHARE = 8
 """One of so many cells is searched for each row."""
 
 LEAST_PROBES = 8

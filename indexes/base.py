@@ -17,8 +17,8 @@ from ..errors import ModelError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_ROWS_AT_ONCE = 65_536
-"""Pairs that are re-scored together: two float64 blocks of this many rows stay below half a gigabyte."""
+_PAIRS_AT_ONCE = 1_024
+"""Pairs that are re-scored together, few enough for the processor's cache at the usual widths."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,9 +95,9 @@ def exact_cosines(vectors: NDArray[np.float32], rows: NDArray[np.int64]) -> NDAr
     """Cosine of each pair of rows, float32 [m]; summed in float64, so that no library's blocking shows."""
     parts = [
         _cosines(
-            vectors[rows[start : start + _ROWS_AT_ONCE, 0]], vectors[rows[start : start + _ROWS_AT_ONCE, 1]]
+            vectors[rows[start : start + _PAIRS_AT_ONCE, 0]], vectors[rows[start : start + _PAIRS_AT_ONCE, 1]]
         )
-        for start in range(0, len(rows), _ROWS_AT_ONCE)
+        for start in range(0, len(rows), _PAIRS_AT_ONCE)
     ]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
 

@@ -46,13 +46,25 @@ def search(
         number for number, rows in enumerate(copies) if sample is None or not sample.isdisjoint(kept[rows])
     ]
     _, found = build(distinct).search(distinct[asked], min(neighbours + 1, len(distinct)))
-    first: list[int] = []
-    second: list[int] = []
-    for number, near in zip(asked, found.tolist(), strict=True):
-        for row, partner in _unfolded(number, near, copies, neighbours):
-            first.append(row)
-            second.append(partner)
+    if len(copies) == len(units):
+        first, second = _without_itself(np.asarray(asked), found, neighbours)
+    else:
+        pairs = [
+            pair
+            for number, near in zip(asked, found.tolist(), strict=True)
+            for pair in _unfolded(number, near, copies, neighbours)
+        ]
+        first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
     return row_pairs(vectors, kept[first], kept[second], floor=floor)
+
+
+def _without_itself(
+    asked: NDArray[np.int64], found: NDArray[np.int64], neighbours: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each row with the first `neighbours` rows it found, itself and padding (-1) left out."""
+    others = (found != asked[:, None]) & (found >= 0)
+    others &= np.cumsum(others, axis=1) <= neighbours
+    return np.repeat(asked, others.sum(axis=1)), found[others]
 
 
 def _unfolded(
