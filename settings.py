@@ -58,7 +58,7 @@ class Settings(BaseModel):
     retention: dict[str, Days] = Field(default_factory=dict)
     max_delete: float = Field(default=0.30, ge=0, le=1)
     min_delete: int = Field(default=3, ge=0)
-    floor: float = Field(default=0.25, ge=-1, le=1)
+    floor: float = Field(default=0.10, ge=-1, le=1)
     neighbours: int = Field(default=50, ge=1)
     scorer: str = "keywords"
     encoder: str | None = None

@@ -58,7 +58,10 @@ class FakeEncoder:
 def _word_counts(text: str) -> list[float]:
     row = [0.0] * _DIMENSIONS
     for word in text.lower().split():
-        row[int.from_bytes(hashlib.sha256(word.encode()).digest()[:2], "big") % _DIMENSIONS] += 1.0
+        row[
+            int.from_bytes(hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()[:2], "big")
+            % _DIMENSIONS
+        ] += 1.0
     return row
 
 

@@ -2,30 +2,62 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
+
 from ..errors import BudgetExceededError
 from .plan import Plan, net_removals
 from .records import Scope
 
 
-def check_budget(plan: Plan, *, max_share: float, min_count: int) -> None:
-    """Refuse a plan that takes away too much of a scope; exact copies are not counted.
+@dataclass(frozen=True, slots=True)
+class Overdraft:
+    """A scope of which a plan takes away too much.
+
+    Attributes:
+        scope: The first such scope.
+        removed: Facts the plan takes away, exact copies not counted.
+        memories: Living memories of the scope.
+    """
+
+    scope: Scope
+    removed: int
+    memories: int
+
+    def __str__(self) -> str:
+        share = f"{self.removed / self.memories:.0%}"
+        return (
+            f"{self.removed} of {self.memories} memories of {self.scope} ({share}, exact copies not counted)"
+        )
+
+
+def overdraft(plan: Plan, *, max_share: float, min_count: int) -> Overdraft | None:
+    """The first scope of which a plan takes away too much; exact copies are not counted.
 
     Args:
         plan: With the conflicts answered as they would be applied.
         max_share: Largest share of a scope's living memories, 0 to 1.
         min_count: So few removals are always allowed.
+    """
+    taken: Counter[Scope] = Counter()
+    for action in plan.actions:
+        taken[action.scope] += net_removals(action)
+    for total in plan.totals:
+        count = taken[total.scope]
+        if count > min_count and count > max_share * total.memories:
+            return Overdraft(total.scope, count, total.memories)
+    return None
+
+
+def check_budget(plan: Plan, *, max_share: float, min_count: int) -> None:
+    """Refuse a plan over budget; see `overdraft`.
 
     Raises:
         BudgetExceededError: With the numbers of the first scope over budget.
     """
-    taken: dict[Scope, int] = {}
-    for action in plan.actions:
-        taken[action.scope] = taken.get(action.scope, 0) + net_removals(action)
-    for total in plan.totals:
-        count = taken.get(total.scope, 0)
-        if count > min_count and count > max_share * total.memories:
-            raise BudgetExceededError(
-                f"The plan would remove {count} of {total.memories} memories of {total.scope} "
-                f"({count / total.memories:.0%}, exact copies not counted), more than the delete budget of "
-                f"{max_share:.0%}; nothing was changed. Look at it with --dry-run, then raise --max-delete."
-            )
+    over = overdraft(plan, max_share=max_share, min_count=min_count)
+    if over is not None:
+        raise BudgetExceededError(
+            f"The plan would remove {over}, more than the delete budget of {max_share:.0%}; "
+            "nothing was changed. Look at it with --dry-run, then raise --max-delete."
+        )

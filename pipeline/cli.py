@@ -148,10 +148,17 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
     if given["review"]:
         plan = _reviewed(plan, shown, skipped)
         shown = report.Report(plan, explain=given["explain"])
+    over = session.overdraft(plan.with_choices(choices))
+    if over is not None:
+        click.echo(
+            f"Careful: this removes {over}, more than the delete budget of {session.settings.max_delete:.0%}."
+        )
     if not confirmed(shown.proposal()):
         click.echo(report.CANCELLED)
         return
-    result = session.apply(plan, now=options.clock, choices=choices, retire=given["retire"])
+    result = session.apply(
+        plan, now=options.clock, choices=choices, retire=given["retire"], within_budget=False
+    )
     session.remember_skips(skipped, now=options.clock)
     for line in report.moved_lines(result, plan, shown):
         click.echo(line)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from ..errors import JournalError, UsageError
 from ..settings import Settings
 from .access import AccessLog
-from .budget import check_budget
+from .budget import Overdraft, check_budget, overdraft
 from .cache import Cache, CachedEncoder, CachedScorer
 from .calibration import load_thresholds
 from .journal import Journal, Run, RunState
@@ -198,6 +198,10 @@ class Session:
         retire_on = _yesterday(now) if retire else None
         with self._observer.stage("apply", len(chosen.actions)) as advance:
             return self._writer().apply(chosen, run=run, at=now, retire_on=retire_on, progress=advance)
+
+    def overdraft(self, plan: Plan) -> Overdraft | None:
+        """What a person should be warned about before agreeing to a plan."""
+        return overdraft(plan, max_share=self.settings.max_delete, min_count=self.settings.min_delete)
 
     def undo(self, run: str | None = None, *, now: datetime) -> UndoResult:
         """Take a run back; the newest that is not undone if no name is given."""

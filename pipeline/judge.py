@@ -105,9 +105,11 @@ def _verdict(
     directions: NDArray[np.float32],
     limits: Thresholds,
 ) -> Verdict:
-    a, b = memories[pair.a], memories[pair.b]
-    evidence = compare(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at)
     probabilities = (float(row[0]), float(row[1]), float(row[2]))
+    evidence: tuple[Evidence, ...] = ()
+    if decide(probabilities, (), limits)[0] is not Label.DISTINCT:
+        a, b = memories[pair.a], memories[pair.b]
+        evidence = compare(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at)
     label, auto = decide(probabilities, evidence, limits)
     return Verdict(
         pair,

@@ -189,6 +189,7 @@ def overlap(a: str, b: str) -> float:
     return len(first & second) / larger
 
 
+@lru_cache(maxsize=CACHED_TEXTS)
 def exact_key(text: str) -> str:
     """Key of the exact-duplicate group: two texts with one key say the same and need no model.
 
