@@ -7,7 +7,7 @@ counts as distinct in every three-way figure, since nothing happens to such a pa
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,26 +65,25 @@ class Decisions:
 def pair_figures(decisions: Decisions, *, threshold: float, resamples: int = RESAMPLES) -> Figures:
     """Everything that is reported about labelled pairs, as it stands in the JSON output.
 
+    The figures on top are those of the most probable label, for a scorer has one of three answers.
+    Under "decided" stands what the product makes of them: thresholds, guards and abstention, where
+    unsure counts as distinct.
+
     Args:
         decisions: At least one.
         threshold: Probability from which the scorer merges by itself, for the record.
         resamples: Bootstrap samples behind the 95% intervals.
     """
     sums = group_sums(decisions)
+    best_sums = group_sums(replace(decisions, decided=decisions.probabilities.argmax(axis=1)))
     total = sums.sum(axis=0, keepdims=True)
-    table = total[0, :_CELLS].reshape(len(LABELS), len(DECISIONS))
     auto_right, auto_wrong, duplicates, others = total[0, _CELLS:]
     return {
         "pairs": len(decisions),
         "weight": count(decisions.weight.sum()),
-        "macro_f1": float(macro_f1(total)[0]),
-        "macro_f1_argmax": argmax_f1(decisions),
-        "labels": label_figures(table),
-        "confusion": {
-            gold: dict(zip(DECISIONS, map(count, row), strict=True))
-            for gold, row in zip(LABELS, table, strict=True)
-        },
-        "unsure": count(table[:, -1].sum()),
+        **_label_part(best_sums),
+        "decided": _label_part(sums),
+        "unsure": count(_table(total)[:, -1].sum()),
         "auto": {
             "threshold": threshold,
             "precision": float(auto_precision(total)[0]),
@@ -100,8 +99,26 @@ def pair_figures(decisions: Decisions, *, threshold: float, resamples: int = RES
                 decisions.probabilities[:, 0], decisions.gold == 0, decisions.weight
             ),
         },
-        "intervals": intervals(sums, resamples=resamples),
+        "intervals": intervals(sums, best_sums, resamples=resamples),
     }
+
+
+def _label_part(sums: Floats) -> Figures:
+    total = sums.sum(axis=0, keepdims=True)
+    table = _table(total)
+    return {
+        "macro_f1": float(macro_f1(total)[0]),
+        "labels": label_figures(table),
+        "confusion": {
+            gold: dict(zip(DECISIONS, map(count, row), strict=True))
+            for gold, row in zip(LABELS, table, strict=True)
+        },
+    }
+
+
+def _table(total: Floats) -> Floats:
+    table: Floats = total[0, :_CELLS].reshape(len(LABELS), len(DECISIONS))
+    return table
 
 
 def count(value: float) -> int | float:
@@ -169,15 +186,6 @@ def label_figures(table: Floats) -> Figures:
     return figures
 
 
-def argmax_f1(decisions: Decisions) -> float:
-    """Macro-F1 of the most probable label, thresholds and guards left aside."""
-    best = Decisions(
-        decisions.gold, decisions.probabilities.argmax(axis=1), decisions.auto,
-        decisions.probabilities, decisions.weight, decisions.group,
-    )  # fmt: skip
-    return float(macro_f1(group_sums(best).sum(axis=0, keepdims=True))[0])
-
-
 def label_calibration(decisions: Decisions) -> float:
     """Expected calibration error of the most probable label."""
     best = decisions.probabilities.argmax(axis=1)
@@ -197,29 +205,32 @@ def calibration_error(confidence: Floats, right: NDArray[np.bool_], weight: Floa
     return float(np.abs(gap).sum() / weight.sum())
 
 
-def intervals(sums: Floats, *, resamples: int = RESAMPLES, seed: int = SEED) -> Figures:
+def intervals(sums: Floats, best_sums: Floats, *, resamples: int = RESAMPLES, seed: int = SEED) -> Figures:
     """95% intervals by drawing whole groups with replacement; the same seed gives the same intervals."""
     groups = len(sums)
     drawn = np.random.default_rng(seed).multinomial(groups, np.full(groups, 1 / groups), size=resamples)
-    totals = drawn @ sums
-    measures = {"macro_f1": macro_f1, "auto_precision": auto_precision, "auto_recall": auto_recall}
+    measures = {
+        "macro_f1": macro_f1(drawn @ best_sums),
+        "auto_precision": auto_precision(drawn @ sums),
+        "auto_recall": auto_recall(drawn @ sums),
+    }
     return {
-        name: [float(edge) for edge in np.percentile(measure(totals), [2.5, 97.5])]
-        for name, measure in measures.items()
+        name: [float(edge) for edge in np.percentile(values, [2.5, 97.5])]
+        for name, values in measures.items()
     }
 
 
 def kind_figures(decisions: Decisions, kinds: Sequence[str]) -> Figures:
-    """For each label and kind: pairs, share decided right, share merged by itself."""
+    """For each label and kind: pairs, share whose most probable label is right, share merged by itself."""
     named = np.array([f"{LABELS[gold]}/{kind}" for gold, kind in zip(decisions.gold, kinds, strict=True)])
-    decided = np.minimum(decisions.decided, len(LABELS) - 1)
+    best = decisions.probabilities.argmax(axis=1)
     figures = {}
     for name in sorted(set(named.tolist())):
         rows = named == name
         weight = decisions.weight[rows]
         figures[name] = {
             "pairs": int(rows.sum()),
-            "right": float(np.average(decided[rows] == decisions.gold[rows], weights=weight)),
+            "right": float(np.average(best[rows] == decisions.gold[rows], weights=weight)),
             "auto": float(np.average(decisions.auto[rows], weights=weight)),
         }
     return figures

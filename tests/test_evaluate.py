@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -43,12 +44,22 @@ def test_figures_by_hand():
         "merges": 2, "false_merges": 1, "duplicates": 2, "non_duplicates": 2,
     }  # fmt: skip
     assert figures["unsure"] == 1
-    assert figures["confusion"]["duplicate"] == {
+    assert figures["decided"]["confusion"]["duplicate"] == {
         "duplicate": 1,
         "contradiction": 0,
         "distinct": 0,
         "unsure": 1,
     }
+
+
+def test_the_most_probable_label_stands_on_top_and_the_decision_below():
+    """A pair held back as unsure counts for its most probable label, and as distinct where decided."""
+    held_back = decisions([(DUP, UNSURE, False), (DIS, DIS, False)])
+    held_back = replace(held_back, probabilities=np.array([[0.7, 0.1, 0.2], [0.1, 0.1, 0.8]]))
+    figures = pair_figures(held_back, threshold=0.9)
+    assert figures["labels"]["duplicate"]["recall"] == 1.0
+    assert figures["decided"]["labels"]["duplicate"]["recall"] == 0.0
+    assert figures["unsure"] == 1
 
 
 def test_weights_count_for_pairs():
