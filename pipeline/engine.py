@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from ..errors import JournalError, UsageError
+from ..errors import JournalError, StoreError, UsageError
 from ..settings import Settings
 from .access import AccessLog
 from .budget import Overdraft, check_budget, overdraft
@@ -197,7 +197,16 @@ class Session:
         self._back_up(run)
         retire_on = _yesterday(now) if retire else None
         with self._observer.stage("apply", len(chosen.actions)) as advance:
-            return self._writer().apply(chosen, run=run, at=now, retire_on=retire_on, progress=advance)
+            try:
+                return self._writer().apply(chosen, run=run, at=now, retire_on=retire_on, progress=advance)
+            except StoreError as error:
+                if self.journal.interrupted(self.store.fingerprint) is None:
+                    raise
+                raise type(error)(
+                    f"{error} Run {run} stopped half-way: finish it with `mem0-dream resume {run}` "
+                    f"or take it back with `mem0-dream undo {run}`.",
+                    ids=error.ids,
+                ) from error
 
     def overdraft(self, plan: Plan) -> Overdraft | None:
         """What a person should be warned about before agreeing to a plan."""
