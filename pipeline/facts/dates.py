@@ -1,62 +1,89 @@
-"""Days, months, years and weekdays, whole or in part: "12 March", "March 12, 2025" and "2025-03-12" agree.
+"""Days, months and years, whole or in part: "12 March", "March 12, 2025" and "2025-03-12" agree.
 
-A part that is not said is compatible with any. Relative days ("yesterday", "next month") count only against the
-date of the memory, which the caller passes in; without it they contradict nothing. No clock is read here.
+A part that is not said is compatible with any. Relative days ("yesterday", "next month") count only
+against the date of the memory, which the caller passes in; without it they contradict nothing. No clock
+is read here.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import ClassVar
 
 from .detail import Detail
-from .tokens import Page
+from .numerals import ORDINALS, SMALL
+from .tokens import Expression, Page, listed
 
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH_NUMBER = {name: number for number, name in enumerate(_MONTHS, 1)} | {
-    name[:3]: number for number, name in enumerate(_MONTHS, 1)
-}
-_MONTH_NUMBER["sept"] = 9
-_MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec"
-    r"|january|february|april|june|july|august|september|october|november|december|jan|feb|apr|aug|sept|sep|oct|nov|dec|JAN|FEB|MAR|APR|MAY|JUN|JUL"
-    r"|AUG|SEP|OCT|NOV|DEC)\b\.?"
+_MONTHS = listed("january february march april may june july august september october november december")
+_MONTH_NUMBER = {name: number for number, name in enumerate(_MONTHS, 1)}
+_MONTH_NUMBER |= {name[:3]: number for name, number in _MONTH_NUMBER.items()} | {"sept": 9}
+_LOOSE = "|".join(sorted(_MONTH_NUMBER, key=len, reverse=True))
+# Alone, "may", "march", "mar" and the like are months only with a capital.
+_UNAMBIGUOUS = "|".join(
+    name for name in _LOOSE.split("|") if name not in {"may", "march", "mar", "jun", "jul"}
 )
-_LOOSE_MONTH = r"(?:" + _MONTH + r"|(?:march|may|jun|jul|mar)\b\.?)"
-_ORDINAL_WORDS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth "
-    "seventeenth eighteenth nineteenth twentieth"
-).split()
-_ORDINAL_DAY = {word: number for number, word in enumerate(_ORDINAL_WORDS, 1)}
-_ORDINAL_DAY |= {f"twenty-{word}": 20 + number for number, word in enumerate(_ORDINAL_WORDS[:9], 1)}
-_ORDINAL_DAY |= {"thirtieth": 30, "thirty-first": 31}
+_CAPITAL = "|".join(f"{name.capitalize()}|{name.upper()}" for name in _LOOSE.split("|"))
+_LOOSE_MONTH = rf"(?:{_LOOSE})\b\.?"
+_DAY_WORDS = {word: number for word, number in ORDINALS.items() if number <= 31}
 _DAY = r"(?:[0-3]?[0-9])(?:st|nd|rd|th)?\b"
-_DAY_WORD = "(?:" + "|".join(sorted(_ORDINAL_DAY, key=len, reverse=True)) + r")\b"
+_DAY_WORD = "(?:" + "|".join(sorted(_DAY_WORDS, key=len, reverse=True)) + r")\b"
 _YEAR = r"(?:(?:19[0-9]|20[0-3])[0-9])\b"
-_ISO = re.compile(r"\b(?P<y>(?:19|20)[0-9]{2})[-/.](?P<m>[01]?[0-9])(?:[-/.](?P<d>[0-3]?[0-9]))?(?=\b|T)(?![-/.]?[0-9])")
-_DAY_MONTH = re.compile(
-    rf"\b(?:the )?(?P<d>{_DAY}|{_DAY_WORD})(?: ?(?:-|to|and|&|or|until) ?(?P<d2>{_DAY}))? ?(?:of )?-?(?P<m>{_LOOSE_MONTH})(?:,? ?-?(?P<y>{_YEAR}|'[0-9]{{2}}\b))?",
+_AND_DAY = rf"(?: ?(?:-|to|and|&|or|until) ?(?P<d2>{_DAY})(?! ?(?:am|pm|%)))?"
+_ISO = Expression(
+    r"\b(?P<y>(?:19|20)[0-9]{2})[-/.](?P<m>[01]?[0-9])(?:[-/.](?P<d>[0-3]?[0-9]))?(?=\b|T)(?![-/.]?[0-9])",
+    digits=True,
+)
+_DAY_MONTH = Expression(
+    rf"\b(?:the )?(?P<d>{_DAY}|{_DAY_WORD}){_AND_DAY} ?(?:of )?-?(?P<m>{_LOOSE_MONTH})"
+    rf"(?:,? ?-?(?P<y>{_YEAR}|'[0-9]{{2}}\b))?",
     re.IGNORECASE,
 )
-_MONTH_DAY = re.compile(
-    rf"\b(?P<m>{_LOOSE_MONTH}) ?(?:the )?(?P<d>{_DAY}|{_DAY_WORD})(?![.:][0-9]|%| ?(?:am|pm)\b)(?: ?(?:-|to|and|&|or|until) ?(?P<d2>{_DAY})(?! ?(?:am|pm|%)))?(?:,? ?(?:in )?(?P<y>{_YEAR}))?",
+_MONTH_DAY = Expression(
+    rf"\b(?P<m>{_LOOSE_MONTH}) ?(?:the )?(?P<d>{_DAY}|{_DAY_WORD})(?![.:][0-9]|%| ?(?:am|pm)\b){_AND_DAY}"
+    rf"(?:,? ?(?:in )?(?P<y>{_YEAR}))?",
     re.IGNORECASE,
 )
-_MONTH_YEAR = re.compile(rf"\b(?P<m>{_LOOSE_MONTH})(?:,| of| in)? (?P<y>{_YEAR})", re.IGNORECASE)
-_MONTH_ALONE = re.compile(rf"\b(?:(?:mid|early|late)-)?(?P<m>{_MONTH})(?!')")
-_NUMERIC = re.compile(r"(?<![\w/.-])(?P<one>[0-3]?[0-9])(?P<sep>[/.])(?P<two>[0-3]?[0-9])(?P=sep)(?P<y>(?:19|20)?[0-9]{2})(?![\w/]|[.-][0-9])")
-_DASHED = re.compile(r"(?<![\w/.-])(?P<one>[0-3][0-9])-(?P<two>[0-3][0-9])-(?P<y>(?:19|20)[0-9]{2})(?![\w/]|[.-][0-9])")
-_SHORT = re.compile(r"(?<![\w/.-])(?P<one>[0-3]?[0-9])/(?P<two>[0-3]?[0-9])(?![\w/%]|[.-][0-9])")
-_GERMAN = re.compile(r"(?<![\w.])(?P<one>[0-3]?[0-9])\.(?P<two>[01]?[0-9])\.(?![0-9])")
-_QUARTER = re.compile(r"\bQ(?P<q>[1-4])(?:[ -]?(?P<y>(?:19|20)[0-9]{2}))?\b|\b(?P<y2>(?:19|20)[0-9]{2})[ -]?Q(?P<q2>[1-4])\b")
-_WEEK = re.compile(r"\b(?:[Ww]eek|[Cc]alendar week|[Ww]k|KW|CW) ?(?P<w>[0-5]?[0-9])\b(?![-%.]?[0-9])")
-_DECADE = re.compile(r"\b((?:19|20)[0-9]0)s\b|\b(?:his|her|their|my|the|early|mid|late)[ -]'?([1-9]0)'?s\b")
-_YEAR_ALONE = re.compile(rf"(?<![\w.,$€£#+-])(?P<y>{_YEAR})(?![.,:/-]?[0-9]|%| ?(?:ms|kcal|mg|km|[kMGT]i?B|m|USD|EUR|CHF|euros?|dollars?|items?|steps)\b)")
-_IN_YEAR = re.compile(r"\b(?:in|since|from|of|by|until|till|to|before|after|during|year|early|late|mid|until|and|for)[ -]$", re.IGNORECASE)
-_COUNTED = re.compile(r"2000\b|[0-9]{4} (?:[a-z]+s|[A-Z]{2,3}|people|[a-z]+ (?:per|a|an|each))\b")
-_YEAR_SHORT = re.compile(r"(?<![\w'])'(?P<y>[0-9]{2})\b(?!')")
+_MONTH_YEAR = Expression(
+    rf"\b(?P<m>{_LOOSE_MONTH})(?:,| of| in)? (?P<y>{_YEAR}|'[0-9]{{2}}\b)", re.IGNORECASE, digits=True
+)
+_MONTH_ALONE = Expression(rf"\b(?:(?:mid|early|late)-)?(?P<m>(?:{_CAPITAL}|{_UNAMBIGUOUS})\b\.?)(?!')")
+_NUMERIC = Expression(
+    r"(?<![\w/.-])(?P<one>[0-3]?[0-9])(?P<sep>[/.])(?P<two>[0-3]?[0-9])(?P=sep)(?P<y>(?:19|20)?[0-9]{2})"
+    r"(?![\w/]|[.-][0-9])",
+    digits=True,
+)
+_DASHED = Expression(
+    r"(?<![\w/.-])(?P<one>[0-3][0-9])-(?P<two>[0-3][0-9])-(?P<y>(?:19|20)[0-9]{2})(?![\w/]|[.-][0-9])",
+    digits=True,
+)
+_SHORT = Expression(
+    r"(?<![\w/.-])(?!24/7)(?P<one>[0-3]?[0-9])/(?P<two>[0-3]?[0-9])(?![\w/%]|[.-][0-9])", digits=True
+)
+_GERMAN = Expression(r"(?<![\w.])(?P<one>[0-3]?[0-9])\.(?P<two>[01]?[0-9])\.(?![0-9])", digits=True)
+_QUARTER = Expression(
+    r"\bQ(?P<q>[1-4])(?:[ -]?(?P<y>(?:19|20)[0-9]{2}))?\b|\b(?P<y2>(?:19|20)[0-9]{2})[ -]?Q(?P<q2>[1-4])\b",
+    digits=True,
+)
+_WEEK = Expression(
+    r"\b(?:[Ww]eek|[Cc]alendar week|[Ww]k|KW|CW) ?(?P<w>[0-5]?[0-9])\b(?![-%.]?[0-9])", digits=True
+)
+_DECADE = Expression(
+    r"\b((?:19|20)[0-9]0)s\b|\b(?:his|her|their|my|the|early|mid|late)[ -]'?([1-9]0)'?s\b", digits=True
+)
+_YEAR_ALONE = Expression(
+    rf"(?<![\w.,$€£#+-])(?P<y>{_YEAR})(?![.,:/-]?[0-9]|%| ?(?:ms|kcal|mg|km|[kMGT]i?B|m|USD|EUR|CHF|euros?|"
+    r"dollars?|items?|steps)\b)",
+    digits=True,
+)
+_IN_YEAR = Expression(
+    r"\b(?:in|since|from|of|by|until|till|to|before|after|during|year|early|late|mid|and|for)[ -]$",
+    re.IGNORECASE,
+)
+_COUNTED = Expression(r"2000\b|[0-9]{4} (?:[a-z]+s|[A-Z]{2,3}|people|[a-z]+ (?:per|a|an|each))\b")
+_YEAR_SHORT = Expression(r"(?<![\w'])'(?P<y>[0-9]{2})\b(?!')", digits=True)
 _FEASTS = {
     "new year's day": (1, 1),
     "new year's eve": (12, 31),
@@ -65,22 +92,15 @@ _FEASTS = {
     "valentine's day": (2, 14),
     "halloween": (10, 31),
 }
-_FEAST = re.compile(r"\b(" + "|".join(_FEASTS) + r")\b", re.IGNORECASE)
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-_WEEKDAY_NUMBER = {name: number for number, name in enumerate(_WEEKDAYS)} | {name[:3]: number for number, name in enumerate(_WEEKDAYS)}
-_WEEKDAY_NUMBER |= {"tues": 1, "thur": 3, "thurs": 3, "weds": 2}
-_WEEKDAY = r"(?:(?i:(?:mon|tues|wednes|thurs|fri|satur|sun)days?)|(?:Mon|Tues?|Weds?|Thurs?|Thu|Fri|Sat|Sun|mon|tues?|weds|thurs?|thu|fri)\b)"
-_WEEK_RANGE = re.compile(rf"\b({_WEEKDAY})\.?(?: ?(?:-|to|through|thru|till|until) ?)({_WEEKDAY})\b")
-_ONE_WEEKDAY = re.compile(rf"\b({_WEEKDAY})\b")
-_WEEK_PART = re.compile(r"\b(week-?ends?|week-?days?|work-?days?|working days|business days|school days)\b", re.IGNORECASE)
-_RELATIVE = re.compile(
-    r"\b(?:(?P<word>yesterday|today|tonight|tomorrow)|(?P<which>last|next|this) (?P<unit>week|month|year|spring|summer|autumn|fall|winter|quarter)"
-    r"|(?P<n>[0-9]+|a|an|one|two|three|four|five|six|seven|eight|nine|ten) (?P<units>day|week|month|year)s? ago)\b",
+_FEAST = Expression(r"\b(" + "|".join(_FEASTS) + r")\b", re.IGNORECASE)
+_AGO = "|".join(["[0-9]+", "an?", *list(SMALL)[1:11]])
+_RELATIVE = Expression(
+    r"\b(?:(?P<word>yesterday|today|tonight|tomorrow)"
+    r"|(?P<which>last|next|this) (?P<unit>week|month|year|spring|summer|autumn|fall|winter|quarter)"
+    rf"|(?P<n>{_AGO}) (?P<units>day|week|month|year)s? ago)\b",
     re.IGNORECASE,
 )
-_PIVOT = 40
-_COUNTS = {word: number for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)} | {"a": 1, "an": 1}
-_SEASONS = {"spring": 4, "summer": 7, "autumn": 10, "fall": 10, "winter": 1}
+_PIVOT = 40  # '39 is 2039, '40 is 1940
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,42 +127,36 @@ class Day(Detail):
         return isinstance(other, Day) and self._shares(other) and self._fits(other)
 
     def rivals(self, other: Detail) -> bool:
-        """Whether a part that both state differs; a bare month and a bare year say nothing about each other."""
+        """Whether a part that both state differs; a bare month says nothing about a bare year."""
         return isinstance(other, Day) and not self._fits(other)
 
     def covers(self, other: Detail) -> bool:
         """Whether this one agrees and states every part the other states."""
         if not isinstance(other, Day) or not self.agrees(other):
             return False
-        said = ((self.year, other.year), (self.month, other.month), (self.day, other.day), (self.part or None, other.part or None))
+        said = (
+            (self.year, other.year),
+            (self.month, other.month),
+            (self.day, other.day),
+            (self.part or None, other.part or None),
+        )
         return all(mine is not None for mine, theirs in said if theirs is not None)
 
     def _fits(self, other: Day) -> bool:
         return any(_fits(mine, theirs) for mine in self._readings() for theirs in other._readings())
 
     def _shares(self, other: Day) -> bool:
-        mine, theirs = (self.year, self.month, self.day, self.part or None), (other.year, other.month, other.day, other.part or None)
-        return mine == theirs or any(x is not None and y is not None for x, y in zip(mine, theirs, strict=True))
+        mine, theirs = (
+            (self.year, self.month, self.day, self.part or None),
+            (other.year, other.month, other.day, other.part or None),
+        )
+        return mine == theirs or any(
+            x is not None and y is not None for x, y in zip(mine, theirs, strict=True)
+        )
 
     def _readings(self) -> tuple[tuple[int | None, int | None, int | None, str], ...]:
         plain = (self.year, self.month, self.day, self.part)
         return (plain, (self.year, self.day, self.month, self.part)) if self.swapped else (plain,)
-
-
-@dataclass(frozen=True, slots=True)
-class Weekday(Detail):
-    """A day of the week; ranges and "weekend" are read as all their days.
-
-    Attributes:
-        number: 0 is Monday.
-    """
-
-    kind: ClassVar[str] = "weekday"
-    number: int = 0
-
-    def agrees(self, other: Detail) -> bool:
-        """Whether both are the same day of the week."""
-        return isinstance(other, Weekday) and self.number == other.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,11 +195,17 @@ class Relative(Detail):
         return Day(self.text, today.year + self.offset) if self.unit == "year" else Day(self.text)
 
 
-def _fits(mine: tuple[int | None, int | None, int | None, str], theirs: tuple[int | None, int | None, int | None, str]) -> bool:
+def _fits(
+    mine: tuple[int | None, int | None, int | None, str],
+    theirs: tuple[int | None, int | None, int | None, str],
+) -> bool:
     """Whether two readings of dates state no part differently."""
     if mine[3] and theirs[3] and mine[3][0] == theirs[3][0] and mine[3] != theirs[3]:
         return False
-    return all(left is None or right is None or left == right for left, right in zip(mine[:3], theirs[:3], strict=True))
+    return all(
+        left is None or right is None or left == right
+        for left, right in zip(mine[:3], theirs[:3], strict=True)
+    )
 
 
 def dates(page: Page) -> tuple[Day, ...]:
@@ -194,35 +214,40 @@ def dates(page: Page) -> tuple[Day, ...]:
     >>> [(d.year, d.month, d.day) for d in dates(Page("12 March, 2025-03-12, May 2024, in 2019"))]
     [(2025, 3, 12), (None, 3, 12), (2024, 5, None), (2019, None, None)]
     """
-    found = []
+    found: list[Day] = []
     for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _MONTH_YEAR):
         for match in page.find(pattern):
             found.extend(_taken(page, match))
     found.extend(_numeric(page))
-    for match in page.take(_FEAST):
-        month, day = _FEASTS[match.group(1).lower()]
-        found.append(Day(match.group(), None, month, day))
-    for match in page.take(_QUARTER):
-        year = match.group("y") or match.group("y2")
-        found.append(Day(match.group(), int(year) if year else None, part=f"Q{match.group('q') or match.group('q2')}"))
-    found.extend(Day(match.group(), part=f"week {int(match.group('w'))}") for match in page.take(_WEEK))
-    for match in page.take(_DECADE):
-        found.append(Day(match.group(), part=f"decade {match.group(1) or match.group(2)}"))
+    found.extend(Day(match.group(), None, *_FEASTS[match.group(1).lower()]) for match in page.take(_FEAST))
+    found.extend(_parts(page))
     found.extend(Day(match.group(), None, _month(match.group("m"))) for match in page.take(_MONTH_ALONE))
     for match in page.find(_YEAR_ALONE):
-        if _IN_YEAR.search(page.text, max(0, match.start() - 12), match.start()) or not _COUNTED.match(page.text, match.start()):
+        in_year = _IN_YEAR.search(page.text, max(0, match.start() - 12), match.start())
+        if in_year is not None or _COUNTED.match(page.text, match.start()) is None:
             page.mark(match.start(), match.end())
             found.append(Day(match.group(), int(match.group("y"))))
     found.extend(Day(match.group(), _year(match.group("y"))) for match in page.take(_YEAR_SHORT))
     return tuple(found)
 
 
+def _parts(page: Page) -> Iterator[Day]:
+    """Take named parts of a year and decades: Q2 2025, week 42, 1990s."""
+    for match in page.take(_QUARTER):
+        year, quarter = match.group("y") or match.group("y2"), match.group("q") or match.group("q2")
+        yield Day(match.group(), int(year) if year else None, part=f"Q{quarter}")
+    for match in page.take(_WEEK):
+        yield Day(match.group(), part=f"week {int(match.group('w'))}")
+    for match in page.take(_DECADE):
+        yield Day(match.group(), part=f"decade {match.group(1) or match.group(2)}")
+
+
 def _taken(page: Page, match: re.Match[str]) -> list[Day]:
     """Take one match that names a month, unless its numbers cannot be a date."""
     groups = match.groupdict()
     month = int(groups["m"]) if groups["m"].isdigit() else _month(groups["m"])
-    days = [_day(groups[name]) for name in ("d", "d2") if groups.get(name)]
-    if not 1 <= month <= 12 or any(not 1 <= day <= 31 for day in days):
+    days: list[int | None] = [_day(groups[name]) for name in ("d", "d2") if groups.get(name)]
+    if not 1 <= month <= 12 or any(day is None or not 1 <= day <= 31 for day in days):
         return []
     page.mark(match.start(), match.end())
     year = _year(groups.get("y"))
@@ -236,8 +261,8 @@ def _month(name: str) -> int:
 
 def _day(text: str) -> int:
     """Number of a day: 3, 3rd, third."""
-    word = _ORDINAL_DAY.get(text.lower())
-    return word if word is not None else int(re.sub(r"\D", "", text))
+    word = _DAY_WORDS.get(text.lower())
+    return word if word is not None else int("".join(char for char in text if char.isdigit()))
 
 
 def _year(text: str | None) -> int | None:
@@ -255,40 +280,26 @@ def _numeric(page: Page) -> list[Day]:
         for match in page.find(pattern):
             one, two = int(match.group("one")), int(match.group("two"))
             day, month = (one, two) if two <= 12 else (two, one)
-            if pattern is _NUMERIC and match.group("sep") == "." and len(match.group("y")) == 2 and len(match.group()) < 8:
+            if (
+                pattern is _NUMERIC
+                and match.group("sep") == "."
+                and len(match.group("y")) == 2
+                and len(match.group()) < 8
+            ):
                 continue
             padded = match.group("one").startswith("0") or match.group("two").startswith("0")
-            if not (1 <= month <= 12 and 1 <= day <= 31) or (pattern is _SHORT and not padded and max(one, two) <= 12):
+            if not (1 <= month <= 12 and 1 <= day <= 31) or (
+                pattern is _SHORT and not padded and max(one, two) <= 12
+            ):
                 continue
             if pattern is _SHORT and two > 12 and not padded:
                 continue
             page.mark(match.start(), match.end())
             year = None if pattern in (_SHORT, _GERMAN) else _year(match.group("y"))
-            found.append(Day(match.group(), year, month, day, "", pattern is not _GERMAN and one <= 12 and two <= 12))
+            found.append(
+                Day(match.group(), year, month, day, "", pattern is not _GERMAN and one <= 12 and two <= 12)
+            )
     return found
-
-
-def weekdays(page: Page) -> tuple[Weekday, ...]:
-    """Take days of the week; a range counts as all its days.
-
-    >>> [day.number for day in weekdays(Page("Fri-Sun and on Tuesdays"))]
-    [4, 5, 6, 1]
-    """
-    found = []
-    for match in page.take(_WEEK_RANGE):
-        first, last = (_weekday(group) for group in match.groups())
-        found.extend(Weekday(match.group(), (first + step) % 7) for step in range((last - first) % 7 + 1))
-    found.extend(Weekday(match.group(), _weekday(match.group())) for match in page.take(_ONE_WEEKDAY))
-    for match in page.take(_WEEK_PART):
-        span = (5, 6) if "end" in match.group().lower() else range(5)
-        found.extend(Weekday(match.group(), number) for number in span)
-    return tuple(found)
-
-
-def _weekday(name: str) -> int:
-    """Number of a weekday by name, plural or short."""
-    name = name.lower()
-    return _WEEKDAY_NUMBER[name[:-1] if name.endswith("days") else name]
 
 
 def relatives(page: Page) -> tuple[Relative, ...]:
@@ -301,10 +312,18 @@ def relatives(page: Page) -> tuple[Relative, ...]:
     for match in page.take(_RELATIVE):
         word, which, count = match.group("word"), match.group("which"), match.group("n")
         if word:
-            found.append(Relative(match.group(), "day", {"yesterday": -1, "tomorrow": 1}.get(word.lower(), 0)))
+            found.append(
+                Relative(match.group(), "day", {"yesterday": -1, "tomorrow": 1}.get(word.lower(), 0))
+            )
         elif which:
-            found.append(Relative(match.group(), match.group("unit").lower(), {"last": -1, "next": 1, "this": 0}[which.lower()]))
+            found.append(
+                Relative(
+                    match.group(),
+                    match.group("unit").lower(),
+                    {"last": -1, "next": 1, "this": 0}[which.lower()],
+                )
+            )
         else:
-            number = int(count[:4]) if count[0].isdigit() else _COUNTS[count.lower()]
+            number = int(count[:4]) if count[0].isdigit() else SMALL.get(count.lower(), 1)
             found.append(Relative(match.group(), match.group("units").lower(), -number))
     return tuple(found)

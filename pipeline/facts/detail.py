@@ -1,7 +1,7 @@
 """What every extracted detail has in common, so that guards compare all kinds in one way.
 
-A detail knows when another one states the same value (`agrees`), when another one may stand in for it without
-loss (`covers`), and when both answer the same question with different values (`rivals`).
+A detail knows when another one states the same value (`agrees`), when another one may stand in for it
+without loss (`covers`), and when both answer the same question with different values (`rivals`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ class Detail:
     """
 
     kind: ClassVar[str] = "detail"
+    exclusive: ClassVar[bool] = True
     text: str
 
     def agrees(self, other: Detail) -> bool:
@@ -31,4 +32,4 @@ class Detail:
 
     def rivals(self, other: Detail) -> bool:
         """Whether both could fill the same slot, so that not agreeing is a conflict; symmetric."""
-        return type(self) is type(other)
+        return self.exclusive and type(self) is type(other)

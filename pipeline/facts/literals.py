@@ -1,7 +1,8 @@
 """Details that count letter for letter: URLs, paths, identifiers, versions, code spans and quotations.
 
-They are read before numbers and dates, because their digits mean nothing on their own. Case is ignored except
-where two spellings differ only by it and nothing else is known; no file or address is ever looked up.
+They are read before numbers and dates, because their digits mean nothing on their own. Case is ignored
+except where two spellings differ only by it and nothing else is known; no file or address is ever looked
+up.
 """
 
 from __future__ import annotations
@@ -11,53 +12,69 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .detail import Detail
-from .tokens import Page, fold
+from .tokens import Expression, Page, fold
+from .units import unit_at
+from .words import common
 
-_URL = re.compile(r"\b(?:[a-z][a-z0-9+.-]{1,9}://|www\.)[^\s<>\"'\x00]+", re.IGNORECASE)
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_URL = Expression(r"\b(?:[a-z][a-z0-9+.-]{1,9}://|www\.)[^\s<>\"'\x00]+", re.IGNORECASE)
+_EMAIL = Expression(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60})+")
 _TRAILING = ".,;:!?)]}'\"`"
-_CODE = re.compile(r"`([^`\n\x00]+)`")
-_QUOTED = re.compile(r'"([^"\n\x00]{2,120})"|(?<!\w)\'([^\'\n\x00]{2,80})\'(?!\w)')
+_CODE = Expression(r"`([^`\n\x00]+)`")
+_QUOTED = Expression(r'"([^"\n\x00]{2,120})"|(?<!\w)\'([^\'\n\x00]{2,80})\'(?!\w)')
 _EXTENSIONS = (
     "py|pyi|ipynb|rs|go|js|mjs|jsx|tsx?|java|kt|rb|php|cs|cpp|cc|hpp|swift|sh|bash|zsh|sql|md|rst|txt|json|jsonl|ya?ml|"
     "toml|ini|cfg|conf|lock|env|csv|tsv|parquet|xlsx?|docx?|pptx?|pdf|png|jpe?g|svg|gif|html?|css|scss|xml|log|tf|proto|"
     "gradle|lua|vim|service|zip|gz|tar|exe|dll|so|bak|db|sqlite|pem|key|crt"
 )
-_PATH = re.compile(
+_PATH = Expression(
     r"(?<![\w/.])(?:"
     r"(?:~|\.{1,2})?/[\w.@+~-]+(?:/[\w.@+~*-]+)*/?"
     r"|[A-Za-z]:\\[\w.\\ -]+\w"
     r"|(?:[\w.@+-]+/){2,}[\w.@+*-]*"
     r"|[\w.@+-]+/[\w@+-]*\.(?:" + _EXTENSIONS + r")\b"
-    r"|[\w@+-]*[A-Za-z_][\w@+.-]*\.(?:" + _EXTENSIONS + r")\b"
+    r"|(?<![@+-])(?=[\w@+-]{0,40}[A-Za-z_])[\w@+-][\w@+.-]{0,80}\.(?:" + _EXTENSIONS + r")\b"
     r"|\.env\b|(?:Makefile|Dockerfile|Jenkinsfile)\b"
     r")"
 )
-_NOT_PATHS = re.compile(
+_NOT_PATHS = Expression(
     r"[0-9/.]+$|/(?:s|sec|min|h|hr|hour|d|day|w|wk|week|mo|month|y|yr|year|user|seat|head|each)s?$|"
     r"[A-Z][a-z]+\.js$|[A-Z][a-z]+(?:/[A-Z][a-z]+)+$"
 )
 _UUID = r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 _IP = r"\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?:/[0-9]{1,2}|:[0-9]{2,5})?\b"
-_HASH = r"\b(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{7,40}\b"
-_REFERENCE = r"(?:\b(?:PR|MR|issue|ticket|bug|pull request)\s*)?#[0-9]+\b|\b(?:PR|MR|PRs)\s+[0-9]+\b"
+_HASH = r"\b(?=[0-9a-f]{0,40}[a-f])(?=[0-9a-f]{0,40}[0-9])[0-9a-f]{7,40}\b"
+_REFERENCE = (
+    r"(?:\b(?:PR|MR|issue|ticket|bug|pull request)\s*)?#[0-9]+(?:-[0-9]+)*\b|\b(?:PR|MR|PRs)\s+[0-9]+\b"
+)
 _SNAKE = r"\b[A-Za-z0-9]*(?:_[A-Za-z0-9]+)+\b"
 _TICKET = r"\b[A-Z][A-Z0-9]{1,9}-[0-9]+\b"
-_MIXED = (
-    r"\b(?=[A-Za-z0-9.-]*[A-Za-z])(?=[A-Za-z0-9.-]*[0-9])[A-Za-z0-9]+(?:[-.][A-Za-z0-9]+)*-[A-Za-z0-9]+(?:[-.][A-Za-z0-9]+)*\b"
+_PIECES = r"[A-Za-z0-9]{1,60}(?:[-.][A-Za-z0-9]{1,60}){0,8}"
+_MIXED = rf"\b(?=[A-Za-z0-9.-]{{0,60}}[A-Za-z])(?=[A-Za-z0-9.-]{{0,60}}[0-9]){_PIECES}-{_PIECES}\b"
+_MODEL = (
+    r"\b(?![vV][0-9])[A-Z]{1,5}[0-9]+[A-Za-z0-9]*\b|\b[a-z]+[0-9]+[a-z]+\b"
+    r"|(?<![0-9] )\b(?![vx][0-9]|c?m2\b|km2\b|m3\b|co2\b)[a-z]{1,3}[0-9]{1,4}\b"
 )
-_MODEL = r"\b[A-Z]{1,5}[0-9]+[A-Za-z0-9]*\b|\b[a-z]+[0-9]+[a-z]+\b|(?<![0-9] )\b(?![vx][0-9]|c?m2\b|km2\b|m3\b|co2\b)[a-z]{1,3}[0-9]{1,4}\b"
-_LONG = r"\b[0-9]{12,}\b|\b[0-9]{2,}(?:-[0-9]{2,}){2,}\b"
-_IDENTIFIER = re.compile("|".join((_UUID, _IP, _HASH, _REFERENCE, _SNAKE, _TICKET, _MIXED, _MODEL, _LONG)))
-_NOT_IDENTIFIERS = re.compile(
-    r"(?:[0-9]+(?:\.[0-9]+)?-)+[A-Za-z]+(?:-[A-Za-z]+)*$|(?:under|over|mid|top|pre|post|sub|aged?)-[0-9]+\w?$|"
-    r"[0-9]{1,2}-[0-9]{1,2}(?:st|nd|rd|th)$|H[12]$|Q[1-4]$|[0-9]{4}-Q[1-4]$|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2})?$|"
+_LONG = (
+    r"\b[0-9]{12,}\b|\b(?:19|20)[0-9]{2}-(?!(?:19|20)[0-9]{2}\b)[0-9]{3,}\b|\b[0-9]{2,}(?:-[0-9]{2,}){2,}\b"
+)
+_KINDS_OF_IDENTIFIER = (_UUID, _IP, _HASH, _REFERENCE, _SNAKE, _TICKET, _MIXED, _MODEL, _LONG)
+_IDENTIFIER = Expression("|".join(_KINDS_OF_IDENTIFIER))
+_NOT_IDENTIFIERS = Expression(
+    r"[0-9]+(?:\.[0-9]+)+[-+](?:rc|beta|alpha|dev|b|a)\.?[0-9]*$|(?:[0-9]+(?:\.[0-9]+)?-)+[A-Za-z]+(?:-[A-Za-z]+)*$|(?:under|over|mid|top|pre|post|sub|aged?)-[0-9]+\w?$|"
+    r"[0-9]{1,2}-[0-9]{1,2}(?:st|nd|rd|th)$|H[12]$|Q[1-4]$|[0-9]{4}-Q[1-4]$|"
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2})?$|"
     r"[0-9]{1,2}-[0-9]{1,2}-[0-9]{4}$|[0-9.]+[a-zA-Z]{0,4}-[0-9.]+[a-zA-Z]{1,4}$|[0-9.]+[a-zA-Z]{1,4}-[0-9.]+$",
     re.IGNORECASE,
 )
-_FLAG = re.compile(r"(?<![\w-])(?:--[A-Za-z][\w-]*|-[A-Za-z])(?![\w-])")
-_DOTTED = re.compile(r"\bv\.?\s?([0-9]+(?:\.[0-9x]+)*(?:[-+]?(?:rc|beta|alpha|dev|b|a)\.?[0-9]*)?)\b|\b([0-9]+(?:\.[0-9]+){2,}(?:[-+]?(?:rc|beta|alpha|b|a)\.?[0-9]*)?)\b", re.IGNORECASE)
-_TOOL_VERSION = re.compile(
+_FLAG = Expression(r"(?<![\w-])(?:--[A-Za-z][\w-]*|-[A-Za-z])(?![\w-])")
+_PRERELEASE = r"(?:[-+]?(?:rc|beta|alpha|dev|b|a)\.?[0-9]*)?"
+_THOUSANDS = r"(?![0-9]{1,3}(?:\.[0-9]{3}){2,}(?![.0-9]))"
+_DOTTED = Expression(
+    rf"\bv\.?\s?([0-9]+(?:\.[0-9x]+)*{_PRERELEASE})\b|{_THOUSANDS}\b([0-9]+(?:\.[0-9]+){{2,}}{_PRERELEASE})\b",
+    re.IGNORECASE,
+    digits=True,
+)
+_TOOL_VERSION = Expression(
     r"\b((?:[A-Z][\w+#]*|version|release|python|node|postgres|postgresql|mysql|redis|django|rust|ruby|php|java|kubernetes|k8s|"
     r"torch|pytorch|cuda|ubuntu|debian|golang|go|swift|terraform|react|vue|angular|npm|gcc|clang|spark|airflow|numpy|pandas)"
     r"\s+)([0-9]{1,3}\.[0-9]{1,3}|[0-9]{1,2}\.x)\+?(?![0-9:.]*[0-9%])(?!\s*(?:%|percent|million|billion|[kK]?[mMgG]?[bB]\b|F1\b))"
@@ -127,11 +144,14 @@ class Identifier(Literal):
         if not isinstance(other, Identifier):
             return False
         short, long = sorted((_squeezed(self.key), _squeezed(other.key)), key=len)
+        short = short.lstrip("#") if "#" not in long else short
         return short == long or (len(short) >= _SHORTEST_TAIL and long.endswith(short)) or long == short + "s"
 
     def covers(self, other: Detail) -> bool:
         """Whether both are spelled alike, hyphens and a plural s aside."""
-        return isinstance(other, Identifier) and _squeezed(self.key).rstrip("s") == _squeezed(other.key).rstrip("s")
+        return isinstance(other, Identifier) and _squeezed(self.key).rstrip("s") == _squeezed(
+            other.key
+        ).rstrip("s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +243,11 @@ def identifiers(page: Page) -> tuple[Identifier, ...]:
             if _NOT_IDENTIFIERS.match(text):
                 continue
             page.mark(match.start(), match.end())
-            number = re.fullmatch(r"\D*?#?([0-9]+)", text) if "#" in text or text.startswith(("PR", "MR")) else None
+            number = (
+                re.fullmatch(r"\D*?#?([0-9]+(?:-[0-9]+)*)", text)
+                if "#" in text or text.startswith(("PR", "MR"))
+                else None
+            )
             found.append(Identifier(text, f"#{number.group(1)}" if number else fold(text)))
     return tuple(found)
 
@@ -234,10 +258,12 @@ def versions(page: Page) -> tuple[Version, ...]:
     >>> [each.key for each in versions(Page("Python 3.11, v2, 1.4.0-rc1"))]
     ['2', '1.4.0-rc1', '3.11']
     """
-    found = []
-    for match in page.take(_DOTTED):
-        found.append(Version(match.group(), (match.group(1) or match.group(2)).lower()))
+    found = [
+        Version(match.group(), (match.group(1) or match.group(2)).lower()) for match in page.take(_DOTTED)
+    ]
     for match in page.find(_TOOL_VERSION):
+        if common(fold(match.group(1).strip())) or unit_at(page.rest, match.end(2)) is not None:
+            continue
         page.mark(match.start(2), match.end(2))
         found.append(Version(match.group(2), match.group(2)))
     return tuple(found)

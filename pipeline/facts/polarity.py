@@ -1,7 +1,8 @@
 """What a text denies: "does not use tabs", "no longer smokes", "avoids dairy", "without sugar".
 
-Hard negations are grammatical (not, no, never, without); soft ones are verbs that deny their object (avoid, stop,
-hate). Both carry the words in their reach, so that two denials of the same thing agree however they are put.
+Hard negations are grammatical (not, no, never, without); soft ones are verbs that deny their object
+(avoid, stop, hate). Both carry the words in their reach, so that two denials of the same thing agree
+however they are put.
 """
 
 from __future__ import annotations
@@ -11,34 +12,57 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .detail import Detail
-from .tokens import Page, fold, stem, words
+from .tokens import Expression, Page, fold, listed, stem, words
 
 _HARD = (
     r"no longer|not|[a-z]+n't|cannot|never|none|nobody|no one|nothing|nowhere|neither|nor|without|no|"
-    r"dont|doesnt|didnt|isnt|arent|wasnt|cant|couldnt|wont|wouldnt|shouldnt|hasnt|havent|hadnt|non|zero"
+    r"dont|doesnt|didnt|isnt|arent|wasnt|cant|couldnt|wont|wouldnt|shouldnt|hasnt|havent|hadnt|non"
 )
 _SOFT = (
-    r"can't stand|can't bear|cannot stand|cannot bear|avoid\w*|avoidance|stop(?:s|ped|ping)?|quit(?:s|ting)?|ceas\w+|refus\w+|declin\w+|"
-    r"hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|despis\w+|skip(?:s|ped|ping)?|lack\w*|reject\w*|forbid\w*|forbidden|ban(?:s|ned)?|prohibit\w*|"
-    r"disallow\w*|cancel\w*|drop(?:s|ped|ping)?|abandon\w*|remov\w+|unable|free of|free from|gave up|give up|gives up|given up|stays? off|stay(?:s|ing)? away|"
-    r"steers? clear|keeps? away|instead of|rather than|except\w*|apart from|aside from|excluding|former\w*|used to|formerly|ex|left|fail\w*|"
-    r"against|clear of|opposes?|den(?:y|ies|ied)|disabl\w+|opted out|opts out|rules? out|ruled out|hardly|rarely|seldom|barely|scarcely|allerg\w+|intoleran\w+|off limits|off the table"
+    r"can't stand|can't bear|cannot stand|cannot bear|avoid\w*|stop(?:s|ped|ping)?|quit(?:s|ting)?|"
+    r"ceas\w+|refus\w+|declin\w+|hat(?:e|es|ed|ing)|dislik\w+|detest\w*|loath\w+|despis\w+|skip(?:s|"
+    r"ped|ping)?|lack\w*|reject\w*|forbid\w*|ban(?:s|ned)?|prohibit\w*|disallow\w*|cancel\w*|drop(?:s|"
+    r"ped|ping)?|abandon\w*|remov\w+|unable|free of|free from|gave up|give up|gives up|given up|"
+    r"stays? off|stay(?:s|ing)? away|steers? clear|keeps? away|instead of|rather than|except\w*|"
+    r"apart from|aside from|exclud\w+|omit\w*|leaves? out|left out|tak\w+ out|former\w*|used to|ex|"
+    r"left|fail\w*|against|clear of|opposes?|den(?:y|ies|ied)|disabl\w+|opted out|opts out|rules? out|"
+    r"ruled out|hardly|rarely|seldom|barely|scarcely|allerg\w+|intoleran\w+|off limits|off the table"
 )
-_CUE = re.compile(rf"\b(?:(?P<soft>{_SOFT})|(?P<hard>{_HARD}))\b", re.IGNORECASE)
-_NOT_NEGATION = re.compile(
-    r"\b(?:not only|no doubt|no matter|no\. ?[0-9]+|no problem|nothing but|why not|can't wait|cannot wait|couldn't agree more|not just|"
-    r"nor?-?reply|non-?stop|no-brainer|until|left (?:hand|side|foot|arm|leg|knee|shoulder|wrist|ankle|ear|eye|lower|upper))\b",
+_CUE = Expression(rf"\b(?:(?P<soft>{_SOFT})|(?P<hard>{_HARD}))\b", re.IGNORECASE)
+_NOT_NEGATION = Expression(
+    r"\b(?:no (?:more|less|fewer|later|earlier|longer) than|not (?:more|later) than|yes or no|not only|"
+    r"not just|no doubt|no matter|no\. ?[0-9]+|no problem|nothing but|why not|can't wait|cannot wait|"
+    r"couldn't agree more|nor?-?reply|non-?stop|no-brainer|until|"
+    r"left (?:hand|side|foot|arm|leg|knee|shoulder|wrist|ankle|ear|eye|lower|upper))\b",
     re.IGNORECASE,
 )
-_CLAUSE_END = re.compile(r"[.;:!?\n()]|,|\b(?:but|although|though|whereas|while|because|since|so|and|unless|until)\b", re.IGNORECASE)
-_REACH = 5
-_EMPTY = frozenset(
-    "a an the to of in on at for with by from as is are was were be been being am do does did has have had will would can could should may might "
-    "must shall any anything anyone anybody ever it its his her their my our your he she they we i you user this that these those there all more much "
-    "many very really too also just yet even so or and want need get getting use using used like go going make making take eat drink him them us me "
-    "longer than about if when where which who what how up out off over into new own some other every each one".split()
+_CLAUSE_END = Expression(
+    r"[.;:!?\n()]|,|\b(?:but|although|though|whereas|while|because|since|so|and|unless|until)\b",
+    re.IGNORECASE,
 )
-_LIGHT = frozenset(stem(word) for word in "want need get use like go make take eat drink have do be allow work run keep let".split())
+_REACH = 5
+_LOOK_BACK = 80
+_LOOK_AHEAD = 160
+_EMPTY = frozenset(
+    listed(
+        """
+        a an the to of in on at for with by from as is are was were be been being am do does did has have
+        had will would can could should may might must shall any anything anyone anybody ever it its his her
+        their my our your he she they we i you user this that these those there all more much many very
+        really too also just yet even so or and want need get getting use using used like go going make
+        making take eat drink him them us me longer than about if when where which who what how up out off
+        over into new own some other every each one
+        """
+    )
+)
+_LIGHT = frozenset(
+    stem(word)
+    for word in listed(
+        """
+        want need get use like go make take eat drink have do be allow work run keep let
+        """
+    )
+)
 
 
 def is_light(word: str) -> bool:
@@ -54,12 +78,17 @@ class Negation(Detail):
         cue: The folded cue word: "not", "avoids".
         hard: Grammatical negation rather than a denying verb.
         reach: Stems of the words it denies, in order; light verbs included.
+        clause: The cue with its reach as it stands in the text.
+        subject: Stems before it in the clause: "files are forbidden" denies files.
     """
 
     kind: ClassVar[str] = "negation"
+    exclusive: ClassVar[bool] = False  # two denials never contradict each other by themselves
     cue: str = ""
     hard: bool = True
     reach: tuple[str, ...] = ()
+    subject: frozenset[str] = frozenset()
+    clause: str = ""
 
     @property
     def heavy(self) -> bool:
@@ -76,15 +105,14 @@ class Negation(Detail):
         """Whether both deny a common thing."""
         if not isinstance(other, Negation):
             return False
-        return bool(self.objects & other.objects) or (not self.reach and not other.reach)
+        shared = self.objects & other.objects or self.objects & other.subject or self.subject & other.objects
+        return bool(shared) or (not self.reach and not other.reach)
 
     def covers(self, other: Detail) -> bool:
         """Whether this denies the same things as hard."""
-        return isinstance(other, Negation) and self.agrees(other) and (self.hard or not other.hard)
-
-    def rivals(self, other: Detail) -> bool:
-        """Two denials never contradict each other by themselves."""
-        return False
+        if not isinstance(other, Negation) or (other.hard and not self.hard):
+            return False
+        return other.objects <= self.objects and set(other.reach) <= {*self.reach, *self.subject}
 
 
 def negations(page: Page) -> tuple[Negation, ...]:
@@ -94,20 +122,32 @@ def negations(page: Page) -> tuple[Negation, ...]:
     [('not', ('us', 'tab')), ('avoids', ('dair',))]
     """
     text = page.text
-    idle = [match.span() for match in _NOT_NEGATION.finditer(text)]
+    idle = [match.span() for match in _NOT_NEGATION.all(text)]
     found = []
-    for match in _CUE.finditer(text):
+    for match in _CUE.all(text):
         if any(start <= match.start() < end for start, end in idle):
             continue
-        end = _CLAUSE_END.search(text, match.end())
-        stop = end.start() if end else len(text)
-        reach = []
-        for word in words(text[match.end() : stop]):
-            if word.folded in _EMPTY and stem(word.folded) not in _LIGHT:
-                continue
-            reach.append(stem(word.folded))
-            if len(reach) == _REACH:
-                break
+        furthest = min(len(text), match.end() + _LOOK_AHEAD)
+        end = _CLAUSE_END.search(text, match.end(), furthest)
+        stop = end.start() if end else furthest
+        reach = _content(text[match.end() : stop])[:_REACH]
+        before = _CLAUSE_END.compiled.split(text[max(0, match.start() - _LOOK_BACK) : match.start()])[-1]
         surface = text[match.start() : match.end()]
-        found.append(Negation(surface, fold(surface), match.group("hard") is not None, tuple(reach)))
-    return tuple(found)
+        hard = match.group("hard") is not None
+        found.append(
+            Negation(
+                surface,
+                fold(surface),
+                hard,
+                reach,
+                frozenset(_content(before)[-_REACH:]),
+                text[match.start() : stop].strip(),
+            )
+        )
+    return tuple(dict.fromkeys(found))
+
+
+def _content(clause: str) -> tuple[str, ...]:
+    """Stems of the words of a clause that carry meaning, light verbs included."""
+    stems = ((word.folded, stem(word.folded)) for word in words(clause))
+    return tuple(each for folded, each in stems if folded not in _EMPTY or each in _LIGHT)

@@ -1,12 +1,12 @@
-"""Everyday words that may stand for each other in an otherwise equal sentence, and words that carry no content.
+"""Everyday words that may stand for each other in an equal sentence, and words without content.
 
-Kept small: it only stops the guard for exchanged words from firing on a change of style. It is no thesaurus, and a
-word missing here costs a merge, never a memory.
+Kept small: it only stops the guard for exchanged words from firing on a change of style. It is no
+thesaurus, and a word missing here costs a merge, never a memory.
 """
 
 from __future__ import annotations
 
-from .tokens import stem
+from .tokens import listed, stem
 
 _GROUPS = """
 use utilise utilize employ rely work
@@ -32,6 +32,7 @@ run execute
 handle manage take deal
 change switch move migrate transition
 fix repair resolve solve
+close shut
 check verify review inspect
 call name title dub term
 group team squad
@@ -96,9 +97,14 @@ for _number, _line in enumerate(_GROUPS.strip().splitlines()):
     for _word in _line.split():
         _NUMBERS.setdefault(stem(_word), set()).add(_number)
 FRAME_WORDS = frozenset(
-    "a an the of to in on at for with and or is are was were be been being has have had his her their my our your its it he she they i you we user "
-    "users by from as that this these those will would can could do does did who which what there here so then also just very really too than into "
-    "about over up out some any own self him them me us while when where rather more most much".split()
+    listed(
+        """
+        a an the of to in on at for with and or is are was were be been being has have had his her their my
+        our your its it he she they i you we user users by from as that this these those will would can
+        could do does did who which what there here so then also just very really too than into about over
+        up out some any own self him them me us while when where rather more most much
+        """
+    )
 )
 
 

@@ -1,13 +1,15 @@
 """Units of measure and how they convert: one table, one look-up.
 
-Only units that memories are written in. A unit that two dimensions share keeps the commoner one ("m" is metres,
-"bps" is basis points). Currencies are units that never convert into each other.
+Only units that memories are written in. A unit that two dimensions share keeps the commoner one ("m" is
+metres, "bps" is basis points). Currencies are units that never convert into each other.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+
+from .tokens import Expression, listed
 
 DAY = 86400.0
 YEAR = 365.25 * DAY
@@ -118,13 +120,13 @@ money USD|1|si|$ USD usd US$ dollar dollars bucks
 money EUR|1|si|€ EUR eur euro euros
 money EUR|0.01|si|ct
 money GBP|1|si|£ GBP gbp quid
-money JPY|1|si|¥ JPY yen
-money INR|1|si|₹ INR rupee rupees
+money JPY|1|si|¥ JPY jpy yen
+money INR|1|si|₹ INR inr rupee rupees
 money CHF|1|si|CHF chf franc francs
-money PLN|1|si|zł PLN zloty zlotys
-money SEK|1|si|SEK
-money NOK|1|si|NOK
-money DKK|1|si|DKK
+money PLN|1|si|zł PLN pln zloty zlotys
+money SEK|1|si|SEK sek
+money NOK|1|si|NOK nok
+money DKK|1|si|DKK dkk
 money KRONE|1|si|kr krone kroner krona kronor
 money CAD|1|si|CAD C$
 money AUD|1|si|AUD A$
@@ -137,7 +139,7 @@ def _read() -> dict[str, Unit]:
     units = {}
     for line in _TABLE.strip().splitlines():
         dimension, factor, system, spellings = line.split("|")
-        names = spellings.split()
+        names = listed(spellings)
         kind, _, currency = dimension.partition(" ")
         for spelling in names:
             name = currency if kind == "money" else names[-1]
@@ -152,8 +154,35 @@ def _read() -> dict[str, Unit]:
 
 
 UNITS = _read()
-PREFIXES = {"$", "€", "£", "¥", "₹", "US$", "C$", "A$", "CHF", "USD", "EUR", "GBP", "JPY", "INR", "PLN", "SEK", "NOK", "DKK", "CAD", "AUD", "chf", "usd", "eur", "gbp"}
-SQUARES = {"square metre": "m2", "square metres": "m2", "square meter": "m2", "square meters": "m2", "sq m": "m2", "square foot": "sqft", "square feet": "sqft", "sq ft": "sqft", "per cent": "%", "basis points": "bps", "basis point": "bps", "US dollars": "USD", "kilometres per hour": "km/h", "miles per hour": "mph", "°C": "°C", "degrees Celsius": "°C", "degrees celsius": "°C", "degrees Fahrenheit": "°F", "years old": "years", "year old": "years", "fl oz": "fl oz"}
+PREFIXES = frozenset(
+    listed(
+        "$ € £ ¥ ₹ US$ C$ A$ CHF USD EUR GBP JPY INR PLN SEK NOK DKK CAD AUD "
+        "chf usd eur gbp jpy inr pln sek nok dkk"
+    )
+)
+_IN_WORDS = {
+    "square metre": "m2",
+    "square metres": "m2",
+    "square meter": "m2",
+    "square meters": "m2",
+    "sq m": "m2",
+    "square foot": "sqft",
+    "square feet": "sqft",
+    "sq ft": "sqft",
+    "per cent": "%",
+    "basis points": "bps",
+    "basis point": "bps",
+    "US dollars": "USD",
+    "kilometres per hour": "km/h",
+    "miles per hour": "mph",
+    "degrees Celsius": "°C",
+    "degrees celsius": "°C",
+    "degrees Fahrenheit": "°F",
+    "years old": "years",
+    "year old": "years",
+    "year-old": "years",
+    "years-old": "years",
+}
 PERIODS = {
     **dict.fromkeys(("s", "sec", "second"), 1.0),
     **dict.fromkeys(("min", "minute"), 60.0),
@@ -164,8 +193,8 @@ PERIODS = {
     **dict.fromkeys(("quarter", "quarterly"), YEAR / 4),
     **dict.fromkeys(("y", "yr", "year", "annum", "yearly", "annual", "annually"), YEAR),
 }
-_spellings = sorted({*UNITS, *SQUARES}, key=len, reverse=True)
-UNIT = re.compile(r"[ -]?-?(" + "|".join(re.escape(each) for each in _spellings) + r")(?![^\W_])(?!-(?:to|and)-)")
+_SPELLINGS = "|".join(re.escape(each) for each in sorted({*UNITS, *_IN_WORDS}, key=len, reverse=True))
+_UNIT = Expression(rf"[ -]?-?({_SPELLINGS})(?![^\W_])(?!-(?:to|and)-)")
 
 
 def unit_at(text: str, position: int) -> tuple[Unit, int] | None:
@@ -174,9 +203,9 @@ def unit_at(text: str, position: int) -> tuple[Unit, int] | None:
     >>> unit_at("75 mcg", 2)[0].name
     'micrograms'
     """
-    match = UNIT.match(text, position)
+    match = _UNIT.match(text, position)
     if match is None:
         return None
-    spelling = SQUARES.get(match.group(1), match.group(1))
+    spelling = _IN_WORDS.get(match.group(1), match.group(1))
     unit = UNITS.get(spelling)
     return None if unit is None else (unit, match.end())

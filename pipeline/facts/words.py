@@ -1,15 +1,18 @@
 """Common lower-case words of English, so that a capital at the start of a sentence is not taken for a name.
 
-Base forms only: `common` also accepts the regular plural, past, participle and adverb of each. The list was
-drawn by frequency; words that are as often a given name or a product (Mark, Rose, Java) are left out.
+Base forms only: `common` also accepts the regular plural, past, participle and adverb of each. The list
+was drawn by frequency; words that are as often a given name or a product (Mark, Rose, Java) are left out.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
+from .tokens import listed
+
 _WORDS = frozenset(
-    """
+    listed(
+        """
 abbreviated ability able abnormal aboard abolished abortion about above abroad absence absent absolute
 abstract abundance abundant abuse academic accent accept acceptable acceptance access accessible accident
 accommodate accomplish accordance according accordion account accountable accredited accuracy accurate
@@ -325,9 +328,20 @@ within without witness wives wolves woman women won wonder wonderful wood wooden
 work workflow workforce workout workplace works worldwide worn worry worse worship worst worth would
 wouldn wound woven wrapped wrestle wrist write written wrong wrote yacht yaml yard yarn yeah year yearly
 yellow yes yesterday yet yield yo yoga you young youngest your yourself youth zero zip zombie zoo zoology
-""".split()
+"""
+    )
 )
-_ENDINGS = (("ies", "y"), ("ied", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("ly", ""))
+_ENDINGS = (
+    ("ies", "y"),
+    ("ied", "y"),
+    ("es", ""),
+    ("s", ""),
+    ("ed", ""),
+    ("ed", "e"),
+    ("ing", ""),
+    ("ing", "e"),
+    ("ly", ""),
+)
 _SHORTEST_BASE = 3
 
 

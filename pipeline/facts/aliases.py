@@ -1,0 +1,140 @@
+"""Different spellings of one name: short forms, old names, typing slips, languages and their countries.
+
+Names that merely begin alike stay apart: Java is not JavaScript, Robert is not Roberto.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .tokens import listed
+
+_ALIASES = (
+    "kubernetes k8s kube",
+    "oidc openid",
+    "jdk jvm java",
+    "argocd argo",
+    "shabbat shabbos sabbath",
+    "arizona az",
+    "california ca",
+    "texas tx",
+    "postgresql postgres pg",
+    "javascript js ecmascript",
+    "typescript ts",
+    "python py python3",
+    "golang go",
+    "neovim nvim",
+    "vscode vsc",
+    "github gh",
+    "mongodb mongo",
+    "elasticsearch elastic es",
+    "terraform tf",
+    "amazon aws",
+    "macos osx mac macbook",
+    "iac infrastructure",
+    "facebook fb",
+    "instagram ig insta",
+    "whatsapp wa",
+    "christmas xmas",
+    "usa us america american",
+    "uk britain british england english",
+    "eu europe european",
+    "nyc york",
+    "sf francisco",
+    "la angeles",
+    "dc washington",
+    "uw washington",
+    "french france",
+    "german germany deutsch deutschland",
+    "spanish spain",
+    "italian italy",
+    "dutch netherlands holland",
+    "polish poland",
+    "swedish sweden swede",
+    "danish denmark dane",
+    "finnish finland",
+    "portuguese portugal",
+    "greek greece",
+    "turkish turkey turkiye",
+    "irish ireland",
+    "welsh wales",
+    "scottish scotland scots",
+    "swiss switzerland",
+    "czech czechia",
+    "hungarian hungary",
+    "chinese china mandarin",
+    "farsi persian",
+    "hungarian magyar",
+    "norwegian norway",
+)
+_SHORT_FORMS = """
+robert rob bob bobby
+william will bill billy
+richard rick dick rich
+elizabeth liz beth lizzie eliza
+michael mike mick
+james jim jimmy
+john jack johnny
+katherine kate katie cathy
+catherine kate cathy katie
+margaret maggie meg peggy
+thomas tom tommy
+anthony tony
+alexander alex sasha
+alexandra alex sasha
+samuel sam
+samantha sam
+daniel dan danny
+benjamin ben
+joseph joe joey
+andrew andy drew
+edward ed ted eddie
+charles charlie chuck
+jennifer jen jenny
+rebecca becky
+susan sue susie
+patricia pat tricia
+christopher chris
+matthew matt
+nicholas nick
+jonathan jon
+timothy tim
+gregory greg
+stephen steve
+steven steve
+victoria vicky tori
+philip phil
+frederick fred
+lawrence larry
+"""
+_FORMAL: dict[str, frozenset[str]] = {
+    listed(line)[0]: frozenset(listed(line)[1:]) for line in _SHORT_FORMS.strip().splitlines()
+}
+_ALIAS_GROUPS: dict[str, int] = {
+    word: number for number, line in enumerate(_ALIASES) for word in listed(line)
+}
+_DERIVED = ("sql", "s", "n", "an", "ian", "ean", "ese", "ish", "er", "ers", "i", "js", "db", "ic")
+_SHORTEST_ROOT = 4
+_SHORTEST_TYPO = 7
+
+
+@lru_cache(maxsize=65536)
+def same_name(left: str, right: str) -> bool:
+    """Whether two folded words name the same thing.
+
+    >>> same_name("postgres", "postgresql"), same_name("java", "javascript"), same_name("k8s", "kubernetes")
+    (True, False, True)
+    """
+    if left == right:
+        return True
+    group = _ALIAS_GROUPS.get(left)
+    if group is not None and group == _ALIAS_GROUPS.get(right):
+        return True
+    if left in _FORMAL.get(right, ()) or right in _FORMAL.get(left, ()):
+        return True
+    if len(left) == len(right) >= _SHORTEST_TYPO and sorted(left) == sorted(right):
+        return True
+    short, long = sorted((left, right), key=len)
+    if len(short) < _SHORTEST_ROOT:
+        return long == short + "s"
+    return long.startswith(short) and long[len(short) :] in _DERIVED

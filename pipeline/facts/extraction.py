@@ -1,0 +1,96 @@
+"""Reads one text into `Facts`: every reader in its order, each taking its spans from the page.
+
+The order matters: a URL is not a path, a date is not a number, and "14:30" is not 14 and 30.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .amounts import Number
+from .clocks import Clock, clocks
+from .dates import Day, Relative, dates, relatives
+from .detail import Detail
+from .frequencies import Frequency, frequencies
+from .literals import Identifier, Link, Path, Quote, Version, identifiers, links, paths, quotes, versions
+from .names import Name, names
+from .numbers import numbers
+from .polarity import Negation, negations
+from .tokens import Page, Word, stem, words
+from .traits import Trait, traits
+from .weekdays import Weekday, weekdays
+
+REMEMBERED_TEXTS = 65536
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything extracted from one text.
+
+    Attributes:
+        text: The normalised text.
+        words: All its words, in order.
+        vocabulary: Its folded words.
+        stems: The stems of its words.
+        initials: The first letters of its words, for acronyms.
+    """
+
+    text: str
+    words: tuple[Word, ...]
+    vocabulary: frozenset[str]
+    stems: frozenset[str]
+    initials: str
+    links: tuple[Link, ...]
+    quotes: tuple[Quote, ...]
+    paths: tuple[Path, ...]
+    days: tuple[Day, ...]
+    relatives: tuple[Relative, ...]
+    weekdays: tuple[Weekday, ...]
+    frequencies: tuple[Frequency, ...]
+    clocks: tuple[Clock, ...]
+    identifiers: tuple[Identifier, ...]
+    versions: tuple[Version, ...]
+    numbers: tuple[Number, ...]
+    names: tuple[Name, ...]
+    negations: tuple[Negation, ...]
+    traits: tuple[Trait, ...]
+
+    def details(self) -> tuple[Detail, ...]:
+        """All details of all kinds, kind by kind; the certain ones first."""
+        literal = (*self.links, *self.quotes, *self.paths, *self.identifiers, *self.versions)
+        times = (*self.days, *self.relatives, *self.weekdays, *self.frequencies, *self.clocks)
+        return (*literal, *times, *self.numbers, *self.names, *self.negations, *self.traits)
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def extract(text: str) -> Facts:
+    """Read the details of a text; the same text is read once.
+
+    >>> facts = extract("Takes 75 mcg of levothyroxine at 7 am since March 2024")
+    >>> facts.numbers[0].value, facts.clocks[0].minute, facts.days[0].month
+    (75.0, 420, 3)
+    """
+    page = Page(text)
+    spelled = tuple(words(page.text))
+    return Facts(
+        text=page.text,
+        words=spelled,
+        vocabulary=frozenset(word.folded for word in spelled),
+        stems=frozenset(stem(word.folded) for word in spelled),
+        initials="".join(word.folded[:1] for word in spelled),
+        quotes=quotes(page),
+        links=links(page),
+        paths=paths(page),
+        days=dates(page),
+        relatives=relatives(page),
+        weekdays=weekdays(page),
+        frequencies=frequencies(page),
+        clocks=clocks(page),
+        identifiers=identifiers(page),
+        versions=versions(page),
+        numbers=numbers(page),
+        names=names(page, spelled),
+        negations=negations(page),
+        traits=traits(page),
+    )
