@@ -208,10 +208,13 @@ def _spelling(text: str) -> int:
 def _fuse(ranked: Sequence[Memory], entails: Entails | None) -> str:
     """Append to the most complete member what the others add, in order of their completeness."""
     kept = sentences(ranked[0].text)
+    included = [ranked[0]]
     for memory in ranked[1:]:
-        if _says_all(ranked[0], [memory], entails):
+        if any(_says_all(held, [memory], entails) for held in included):
             continue
         additions = _additions(memory.text, joined(kept))
+        if additions == sentences(memory.text):
+            included.append(memory)
         if len(additions) == 1:
             _place(additions[0], kept)
         else:

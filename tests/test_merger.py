@@ -188,6 +188,16 @@ class TestFused:
             == "Works at Acme as a landscape architect. Works at Acme on Mondays. Works in Bristol on Mondays."
         )
 
+    def test_a_member_that_an_appended_one_entails_is_left_out(self):
+        """A model may vouch for any member that stands in the draft, not for the first alone."""
+        texts = (
+            "Steers clear of penicillin since it gave her hives",
+            "Known drug allergy: penicillin",
+            "Reacts to penicillin",
+        )
+        found = draft(*texts, entails=lambda a, b: float(a.startswith("Known")))
+        assert found.text == f"{texts[0]}. {texts[1]}."
+
     def test_words_spread_over_two_sentences_state_nothing(self):
         """That Acme is in Bristol is lost unless one sentence says so."""
         found = draft(
