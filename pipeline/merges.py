@@ -120,10 +120,46 @@ def draft_merges(
     by_id = {memory.id: memory for memory in memories}
     for _ in range(MAX_ROUNDS):
         merges = _Pass(by_id, known, merger, judge_new).merges()
-        unstable = _unstable(by_id, merges, known, merger, judge_new)
-        if not any([known.block(merge.ids) for merge in unstable]):  # noqa: C419  (block all of them)
+        merges, unstable = _settled(by_id, merges, known, merger, judge_new)
+        if not unstable:
             return tuple(sorted(merges, key=lambda merge: merge.members[0].id))
+        if not any([known.block(merge.ids) for merge in unstable]):  # noqa: C419  (block all of them)
+            break
     return ()
+
+
+def _settled(
+    by_id: Mapping[str, Memory],
+    merges: tuple[Consolidated, ...],
+    known: _Known,
+    merger: ExtractiveMerger,
+    judge_new: JudgeNew,
+) -> tuple[tuple[Consolidated, ...], list[Consolidated]]:
+    """Merges together with those that only they make possible, and which of them a second pass would touch.
+
+    The second pass is this very procedure over what the merges leave. What it finds among memories
+    that the first left alone is done in the first: something that stood in its way is gone by then.
+    """
+    while merges:
+        after, fresh = _after(by_id, merges, judge_new)
+        owner = {merge.survivor or _drafted(merge).id: merge for merge in merges}
+        unstable = [merge for verdict in fresh for merge in _newly_contradicting(verdict, owner, known)]
+        again = draft_merges(after, [*known.verdicts.values(), *fresh], judge_new=judge_new, merger=merger)
+        unstable += [owner[i] for merge in again for i in sorted(merge.ids) if i in owner]
+        if unstable or not again:
+            return merges, list(dict.fromkeys(unstable))
+        merges = (*merges, *again)
+    return merges, []
+
+
+def _after(
+    by_id: Mapping[str, Memory], merges: Sequence[Consolidated], judge_new: JudgeNew
+) -> tuple[list[Memory], tuple[Verdict, ...]]:
+    """What is alive after the merges, and what is thought of the texts they add."""
+    removed = frozenset(i for merge in merges for i in merge.ids if i != merge.survivor)
+    staying = [memory for memory_id, memory in by_id.items() if memory_id not in removed]
+    drafted = [_drafted(merge) for merge in merges if merge.survivor is None]
+    return [*staying, *drafted], judge_new(drafted, staying)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,36 +295,8 @@ def last_stated(memory: Memory) -> datetime | None:
     return max(known, default=None)
 
 
-def _unstable(
-    by_id: Mapping[str, Memory],
-    merges: Sequence[Consolidated],
-    known: _Known,
-    merger: ExtractiveMerger,
-    judge_new: JudgeNew,
-) -> list[Consolidated]:
-    """Merges after which a second pass would propose something, or which raise a new contradiction."""
-    removed = (
-        frozenset().union(*(merge.ids - {merge.survivor} for merge in merges)) if merges else frozenset()
-    )
-    after = {memory_id: memory for memory_id, memory in by_id.items() if memory_id not in removed}
-    new = {fused(merge.members, merge.text).id: merge for merge in merges if merge.survivor is None}
-    drafted = [fused(merge.members, merge.text) for merge in new.values()]
-    second = _Known(verdicts=dict(known.verdicts))
-    fresh = judge_new(drafted, list(after.values()))
-    second.learn(fresh)
-    after |= {memory.id: memory for memory in drafted}
-    owner = {
-        memory_id: merge for merge in merges for memory_id in ({merge.survivor} if merge.survivor else set())
-    }
-    owner |= new
-    unstable = [
-        owner[memory_id]
-        for again in _Pass(after, second, merger, judge_new).merges()
-        for memory_id in sorted(again.ids)
-        if memory_id in owner
-    ]
-    unstable += [merge for verdict in fresh for merge in _newly_contradicting(verdict, owner, known)]
-    return list(dict.fromkeys(unstable))
+def _drafted(merge: Consolidated) -> Memory:
+    return fused(merge.members, merge.text)
 
 
 def _newly_contradicting(
