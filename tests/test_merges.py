@@ -148,7 +148,7 @@ words = st.lists(st.sampled_from(["tea", "dog", "Rex", "run", "blue", "car"]), m
     seed=st.integers(0, 60),
     shuffle=st.randoms(),
 )
-@example(texts=["tea", "Rex", "tea tea tea", "Rex dog"], seed=0, shuffle=Random(0))
+@example(texts=["tea", "Rex", "tea tea tea", "Rex dog"], seed=0, shuffle=Random(0))  # noqa: S311  (a fixed order)
 def test_whatever_the_judge_says_the_rules_hold(texts: list[str], seed: int, shuffle: Random) -> None:
     """Disjoint, judged directly, stable under a second pass, and the same for any order of the input."""
     memories = [memory(f"m{number}", text) for number, text in enumerate(texts)]

@@ -354,6 +354,8 @@ def test_the_budget_counts_what_is_taken_away(journal):
     with pytest.raises(BudgetExceededError, match="5 of 10 memories of user_id=alice"):
         check_budget(plan, max_share=0.49, min_count=0)
     check_budget(plan, max_share=0.1, min_count=5)
+    with pytest.raises(BudgetExceededError):
+        check_budget(plan, max_share=0.0, min_count=5)
 
 
 words = st.lists(

@@ -1,0 +1,290 @@
+"""The main job on real mem0 stores, through the command line as a person uses it.
+
+Each process is `python -m mem0_dream`. What it did is read back twice: with mem0 itself, as the
+agent will see it, and row by row with neither mem0 nor us.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from e2e_world import (
+    FUSED,
+    NOW,
+    PICKLE,
+    Builder,
+    World,
+    embeddings,
+    messy,
+    messy_qdrant,
+    messy_stores,
+    postgres,
+)
+from e2e_world import ROWS as MESSY
+
+__all__ = ["embeddings", "messy", "messy_qdrant", "messy_stores", "postgres"]
+pytestmark = [pytest.mark.e2e, pytest.mark.store]
+
+ALICE = ("--user-id", "alice")
+BYSTANDERS = {
+    "pinned", "aunt", "blood", "name", "nuts", "slow", "choir", "desk", "rust", "café", "train", "planner",
+}  # fmt: skip
+HIDDEN = {"parked", "pickle_expired"}
+OF_BOB = {"bob_pickle", "bob_copy", "bob_passport", "bob_chess"}
+MERGED_AWAY = {"pickle_oldest", "pickle_lower", "milk", "hills", "shoes"}
+PRUNED = {"plumber", "call", "bug", "something"}
+STAYS = BYSTANDERS | HIDDEN | OF_BOB | {"pickle", "milk_more", "no_tabs"}
+DRY = "Dry run: no changes made."
+
+
+def expected_report(world: World) -> list[str]:
+    """The report on alice's memories, to the letter."""
+
+    def first(*names: str) -> str:
+        return min(world.ids[name] for name in names)
+
+    def joined(*names: str) -> str:
+        return " + ".join(world.label(name) for name in names)
+
+    def by_id(*names: str) -> list[str]:
+        return sorted(names, key=lambda name: world.ids[name])
+
+    copies = by_id("pickle_oldest", "pickle_lower")
+    clipped = FUSED[:99].rstrip() + "…"
+    merges = {
+        first("pickle", *copies): f'{joined("pickle", *copies)} -> "{PICKLE}"',
+        first(
+            "milk", "milk_more"
+        ): f'{joined("milk_more", "milk")} -> "Prefers oat milk in the first morning coffee."',
+        first("hills", "shoes"): f'{joined(*by_id("hills", "shoes"))} -> "{clipped}"',
+    }
+    ages = {
+        "plumber": "todo, 400d old",
+        "call": "session_state, 200d old",
+        "bug": "uncategorised, 10d old",
+        "something": "uncategorised, 5d old",
+    }
+    return [
+        "## dream — consolidation report",
+        "",
+        "Merges (3):",
+        *(merges[key] for key in sorted(merges)),
+        "Conflicts (1):",
+        f'{world.label("tabs")} vs {world.label("no_tabs")} — "tabs indentation Go code" [A/B/skip]',
+        "Prune (4):",
+        *(f"{world.label(name)} — {ages[name]}" for name in by_id(*ages)),
+    ]
+
+
+PROPOSAL = "Proposed: 3 merges, 4 prunes, 1 conflicts."
+SUMMARY = "Dream complete — merged: 3, pruned: 4, conflicts resolved: 1, skipped: 0"
+
+
+def test_report_apply_and_undo(messy: World) -> None:
+    """Dry run, typed answers, summary, what mem0 then sees, and every byte back after undo."""
+    before, listed = messy.raw(), messy.seen()
+
+    dry = messy.pass_over(*ALICE, "--dry-run")
+    assert dry.lines == [*expected_report(messy), PROPOSAL, DRY]
+    assert dry.err == ""
+    assert messy.raw() == before
+
+    done = messy.pass_over(*ALICE, answers="x\nB\n\n")
+    question = expected_report(messy)[7]
+    rest = done.out.removeprefix("\n".join(expected_report(messy)) + "\n")
+    assert rest != done.out
+    assert f"{question} Please answer A, B or skip.\n{question} {PROPOSAL} Apply? [Y/n] " in rest
+    assert done.lines[-1].endswith(SUMMARY)
+
+    after = messy.raw()
+    kept = {messy.ids[name] for name in STAYS}
+    (added,) = after.keys() - before.keys()
+    assert after.keys() == kept | {added}
+    assert {row: after[row] for row in kept} == {row: before[row] for row in kept}
+    check_the_merged_memory(messy, added)
+
+    undone = messy.dream("undo")
+    assert undone.lines[-1].endswith("taken back — restored: 10, withdrawn: 1")
+    assert messy.raw() == before
+    assert messy.seen() == listed
+
+
+def check_the_merged_memory(world: World, added: str) -> None:
+    """mem0 lists, finds and dates the new text, and knows where it came from."""
+    with world.mem0() as memory:
+        shown = memory.get(added)
+        listed = {item["id"] for item in memory.get_all(filters={"user_id": "alice"}, top_k=1000)["results"]}
+        found = memory.search("Leeds marathon", filters={"user_id": "alice"}, top_k=3)["results"]
+    assert shown["memory"] == FUSED
+    assert datetime.fromisoformat(shown["created_at"]) == NOW - timedelta(days=100)
+    assert (shown["user_id"], shown.get("agent_id")) == ("alice", None)
+    united = shown["metadata"]
+    assert (united["category"], united["source"], united["place"]) == ("hobby", "chat", "Otley")
+    sources = sorted(world.ids[name] for name in ("hills", "shoes"))
+    assert sources == united["merged_from"] or all(source in united["merged_from"] for source in sources)
+    assert found[0]["id"] == added
+    assert listed == {world.ids[name] for name in STAYS - HIDDEN - OF_BOB} | {added}
+
+
+def test_unattended_runs_settle(messy: World) -> None:
+    """--auto applies merges and prunes in one line, leaves the conflict, and finds nothing the second time."""
+    first = messy.pass_over(*ALICE, "--auto")
+    assert first.out == "[mem0-dream --auto] merged=3 pruned=4 conflicts_skipped=1\n"
+    assert first.err == ""
+    settled = messy.raw()
+    assert {messy.ids[name] for name in STAYS | {"tabs"}} < settled.keys()
+    assert not {messy.ids[name] for name in MERGED_AWAY | PRUNED} & settled.keys()
+
+    again = messy.pass_over(*ALICE, "--auto")
+    assert again.out == "[mem0-dream --auto] merged=0 pruned=0 conflicts_skipped=1\n"
+    assert messy.raw() == settled
+
+
+def test_retiring_hides_and_lets_mem0_learn_again(messy_qdrant: World) -> None:
+    """--retire keeps the rows but mem0 neither lists nor finds them, may learn them anew, and undo shows them again."""
+    world = messy_qdrant
+    before, listed = world.raw(), world.seen()
+    done = world.pass_over(*ALICE, "--auto", "--retire")
+    assert done.out == "[mem0-dream --auto] merged=3 pruned=4 conflicts_skipped=1\n"
+    assert before.keys() < world.raw().keys()
+
+    gone = {world.ids[name] for name in MERGED_AWAY | PRUNED}
+    yesterday = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+    plumber = next(row.text for row in MESSY if row.name == "plumber")
+    with world.mem0() as memory:
+        assert not gone & {
+            item["id"] for item in memory.get_all(filters={"user_id": "alice"}, top_k=1000)["results"]
+        }
+        found = memory.search(plumber, filters={"user_id": "alice"}, top_k=100, threshold=0.0)["results"]
+        assert found
+        assert not gone & {item["id"] for item in found}
+        retired = memory.get(world.ids["plumber"])
+        assert (retired["memory"], retired["expiration_date"]) == (plumber, yesterday)
+        # mem0 would not learn a fact whose hash any row of the scope still has, expired or not.
+        rows = memory.vector_store.list(filters={"user_id": "alice"}, top_k=1000)[0]
+        assert hashlib.md5(plumber.encode()).hexdigest() not in {row.payload["hash"] for row in rows}  # noqa: S324
+
+    world.dream("undo")
+    assert world.raw() == before
+    assert world.seen() == listed
+
+
+def test_all_scopes_never_mix(messy_qdrant: World) -> None:
+    """With --all every scope is shown and consolidated for itself; equal texts of two users stay two."""
+    world = messy_qdrant
+    shown = world.pass_over("--all", "--dry-run")
+    scopes = [line for line in shown.lines if line.startswith("Scope ")]
+    assert scopes == ["Scope role=user user_id=alice", "Scope role=user user_id=bob"]
+    at = shown.lines.index(scopes[1])
+    of_bob = {world.ids[name][:8] for name in OF_BOB}
+    named = {word[6:14] for line in shown.lines[at:] for word in line.split() if word.startswith("[mem0:")}
+    assert named <= of_bob
+    assert not of_bob & {word[6:14] for line in shown.lines[:at] for word in line.split()}
+
+    before = world.raw()
+    done = world.pass_over("--all", "--auto")
+    assert done.out == "[mem0-dream --auto] merged=4 pruned=5 conflicts_skipped=1\n"
+    assert world.alive("pickle", "planner", "bob_chess")
+    assert world.alive("bob_pickle") != world.alive("bob_copy")
+    for payload, _ in world.raw().values():
+        sources = payload.get("merged_from") or []
+        assert {before[source][0]["user_id"] for source in sources} <= {payload["user_id"]}
+
+
+def test_a_skip_is_remembered_until_a_text_changes(messy_qdrant: World) -> None:
+    """An empty answer skips; the pair is not asked again, until mem0 changes one of its texts."""
+    world = messy_qdrant
+    first = world.pass_over(*ALICE, answers="\n\n")
+    assert first.lines[-1].endswith(
+        "Dream complete — merged: 3, pruned: 4, conflicts resolved: 0, skipped: 1"
+    )
+    assert world.alive("tabs", "no_tabs")
+
+    second = world.pass_over(*ALICE)
+    assert second.out == "Dream complete. No duplicate, contradictory, or stale memories found.\n"
+
+    with world.mem0() as memory:
+        memory.update(world.ids["tabs"], text="Always uses tabs for indentation in Go code.")
+    third = world.pass_over(*ALICE, "--dry-run")
+    assert "Conflicts (1):" in third.lines
+
+
+def test_the_budget_stops_a_run_that_removes_too_much(messy_qdrant: World) -> None:
+    """Unattended: the numbers, exit code 3, not a byte is changed; a person is warned before the question."""
+    world = messy_qdrant
+    before = world.raw()
+    stopped = world.pass_over(*ALICE, "--auto", "--max-delete", "0.1", code=3)
+    assert stopped.out == ""
+    assert "would remove 6 of 24 memories" in stopped.err
+    assert "25%" in stopped.err
+    assert "10%" in stopped.err
+    warned = world.pass_over(*ALICE, "--max-delete", "0.1", answers="a\nn\n")
+    assert "Careful: this removes 7 of 24 memories of role=user user_id=alice (29%" in warned.out
+    assert warned.lines[-1].endswith("Cancelled. No changes made.")
+    assert world.raw() == before
+
+
+def test_a_plan_file_is_written_edited_and_applied(
+    messy_qdrant: World, tmp_path_factory: pytest.TempPathFactory, messy_stores: Builder
+) -> None:
+    """Writing a plan changes nothing; with a line dropped and a choice set, apply does exactly the rest."""
+    world = messy_qdrant
+    before, file = world.raw(), world.folder / "plan.jsonl"
+    written = world.pass_over("plan", *ALICE, "-o", str(file))
+    assert (written.out, written.err) == ("", f"8 actions written to {file}.\n")
+    assert world.raw() == before
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert lines[0]["format"] == "mem0-dream plan"
+    kept = [line for line in lines if line.get("reason") != "vague"]
+    for line in kept:
+        if line.get("kind") == "resolve":
+            line["choice"] = "a"
+    file.write_text("".join(json.dumps(line) + "\n" for line in kept))
+
+    other = messy_stores("faiss", tmp_path_factory.mktemp("other"))
+    refused = other.dream("apply", str(file), "--yes", code=2)
+    assert refused.err == (
+        "mem0-dream: This plan was made for another store; make a new one with the configuration you apply.\n"
+    )
+
+    applied = world.dream("apply", str(file), answers="y\n")
+    assert applied.lines[-1].endswith(
+        "Dream complete — merged: 3, pruned: 2, conflicts resolved: 1, skipped: 0"
+    )
+    assert world.alive("tabs", "bug", "something")
+    assert not world.alive("no_tabs")
+    undone = world.dream("undo")
+    assert world.raw() == before
+    name = undone.out.split()[1]
+    twice = world.dream("undo", name, code=6)
+    assert twice.err == f"mem0-dream: Run {name} was undone already; there is nothing to take back.\n"
+
+
+def test_forget_reject_and_status(messy_qdrant: World) -> None:
+    """The commands around a pass, each on the same real store."""
+    world = messy_qdrant
+    before = world.raw()
+    status = world.pass_over("status", *ALICE)
+    assert status.lines[:5] == [
+        "Memories: 25 living, 2 retired, 2 pinned",
+        "Scopes: 2",
+        "Exact duplicates: 2",
+        "Stale: 2",
+        "Listing: complete",
+    ]
+    assert status.lines[-1] == "Last run: never"
+
+    ids = [world.ids["tabs"], world.label("no_tabs")[1:-1]]
+    assert world.dream("reject", *ids).out == "Noted: this pair will not be proposed again.\n"
+    assert "Conflicts" not in world.pass_over(*ALICE, "--dry-run").out
+
+    found = world.pass_over("forget", "standing desk", *ALICE, answers="1\n")
+    assert found.lines[0] == "  1. Bought a standing desk made of ash wood for the study."
+    assert "Forgotten: 1. Undo with: mem0-dream undo " in found.out
+    assert world.raw().keys() == before.keys() - {world.ids["desk"]}
+
+    world.dream("undo", found.out.split()[-1])
+    assert world.raw() == before

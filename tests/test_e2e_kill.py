@@ -1,0 +1,149 @@
+"""Kill -9 in the middle of a run on real stores; resume gives what an unkilled run gives."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2e_world import NOW, Builder, Raw, World, embeddings, messy_stores, postgres
+
+__all__ = ["embeddings", "messy_stores", "postgres"]
+pytestmark = [pytest.mark.e2e, pytest.mark.store]
+
+DRIVER = Path(__file__).with_name("e2e_kill.py")
+WRITES = 11
+"""Two copies, one contained, one added and its two sources, one loser, four prunes."""
+KILLED = -signal.SIGKILL
+SUMMARY = "Dream complete — merged: 3, pruned: 4, conflicts resolved: 1, skipped: 0\n"
+
+
+def drive(cases: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Let the driver carry out the cases, each in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, str(DRIVER)],
+        input=json.dumps(list(cases)),
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"MEM0_TELEMETRY": "False", "PYTHONWARNINGS": "ignore"},
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def kill(world: World, step: int, *, after: bool, retire: bool = False) -> dict[str, Any]:
+    """The case of a run that dies at this write."""
+    where = {"config": str(world.config), "state": str(world.state)}
+    return where | {"do": "kill", "now": NOW.isoformat(), "step": step, "after": after, "retire": retire}
+
+
+def cli(world: World, *arguments: str) -> dict[str, Any]:
+    """The case of the command line."""
+    return {"do": "cli", "state": str(world.state), "arguments": [*arguments, "--config", str(world.config)]}
+
+
+def codes_of(answers: Sequence[dict[str, Any]]) -> list[int]:
+    """How each case ended."""
+    return [answer["code"] for answer in answers]
+
+
+def end_state(world: World, before: Raw) -> Raw:
+    """All rows; the added one without its id and the name of its run."""
+    rows = {}
+    for row_id, (payload, vector) in world.raw().items():
+        new = row_id not in before
+        kept = {key: value for key, value in payload.items() if not (new and key == "mem0_dream_mark")}
+        rows["added" if new else row_id] = (kept, vector)
+    return rows
+
+
+MATRIX = {
+    "qdrant": (tuple(range(1, WRITES + 1)), False),
+    "qdrant, retiring": ((2, 5, 9), True),
+    "faiss": ((1, 4, 6, 10), False),
+    "faiss, retiring": ((3, 7), True),
+}
+
+
+@pytest.mark.parametrize("case", MATRIX)
+def test_a_run_killed_at_any_write_is_finished_and_undone(
+    case: str, tmp_path_factory: pytest.TempPathFactory, messy_stores: Builder
+) -> None:
+    """SIGKILL at a write, then `resume` equals an unkilled run, and `undo` gives every byte back."""
+    (steps, retire), provider = MATRIX[case], case.split(",", maxsplit=1)[0]
+    worlds = {step: messy_stores(provider, tmp_path_factory.mktemp("killed")) for step in (0, *steps)}
+    before = worlds[0].raw()
+    cases = [kill(worlds[step], step, after=bool(step % 2), retire=retire) for step in worlds]
+    assert codes_of(drive(cases)) == [0] + [KILLED] * len(steps)
+
+    resumed = drive([cli(worlds[step], "resume") for step in steps])
+    assert [answer["out"] for answer in resumed] == [SUMMARY] * len(steps)
+    wanted = end_state(worlds[0], before)
+    for step in steps:
+        assert end_state(worlds[step], before) == wanted, f"killed at write {step}"
+
+    undone = drive([cli(world, "undo") for world in worlds.values()])
+    assert codes_of(undone) == [0] * len(worlds), undone
+    for step, world in worlds.items():
+        assert world.raw() == before, f"killed at write {step}"
+
+
+INSIDE = [("qdrant", "history"), ("faiss", "history"), ("faiss", "swap")]
+
+
+@pytest.mark.parametrize(("provider", "inside"), INSIDE)
+def test_a_run_killed_inside_a_write_is_finished_and_undone(
+    provider: str, inside: str, tmp_path: Path, messy_stores: Builder
+) -> None:
+    """SIGKILL between a deleted row and its history, or between the two files of FAISS, loses nothing."""
+    world = messy_stores(provider, tmp_path)
+    before = world.raw()
+    case = kill(world, 0, after=False) | {"inside": inside}
+    killed, resumed = drive([case, cli(world, "resume")])
+    assert (killed["code"], resumed["out"]) == (KILLED, SUMMARY)
+    assert not world.alive("milk")
+    (undone,) = drive([cli(world, "undo")])
+    assert undone["code"] == 0, undone
+    assert world.raw() == before
+
+
+def test_an_undo_killed_on_its_way_is_finished(
+    tmp_path_factory: pytest.TempPathFactory, messy_stores: Builder
+) -> None:
+    """`resume` ends an undo that was killed, before or after one of its writes."""
+    worlds = [messy_stores("qdrant", tmp_path_factory.mktemp("undo")) for _ in range(3)]
+    before = worlds[0].raw()
+    steps = ((2, False), (4, True), (10, True))
+    cases = [
+        kill(world, step, after=after) | {"undo": True}
+        for world, (step, after) in zip(worlds, steps, strict=True)
+    ]
+    assert codes_of(drive(cases)) == [KILLED] * 3
+    assert codes_of(drive([cli(world, "resume") for world in worlds])) == [0] * 3
+    assert [world.raw() == before for world in worlds] == [True] * 3
+
+
+def test_after_a_kill_the_commands_say_what_to_do(tmp_path: Path, messy_stores: Builder) -> None:
+    """Status names the killed run, a pass refuses, an unattended one finishes it; its lock is no hindrance."""
+    world = messy_stores("qdrant", tmp_path)
+    before = world.raw()
+    (killed,) = drive([kill(world, 6, after=True)])
+    assert killed["code"] == KILLED
+    status = world.pass_over("status", "--all")
+    (told,) = [line for line in status.lines if line.startswith("Interrupted: run ")]
+    run = told.split()[2].rstrip(";")
+    refused = world.pass_over("--user-id", "alice", answers="\ny\n", code=6)
+    assert f"Run {run} was interrupted" in refused.err
+    nightly = world.pass_over("--user-id", "alice", "--auto")
+    assert nightly.err == f"mem0-dream: finished run {run}, which had been interrupted.\n"
+    assert nightly.out == "[mem0-dream --auto] merged=0 pruned=0 conflicts_skipped=0\n"
+    world.dream("undo", run)
+    assert world.raw() == before

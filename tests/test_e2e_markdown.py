@@ -1,0 +1,223 @@
+"""The command line over a project's memories, as a process: what it prints, does, and takes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from markdown_trees import fingerprint, write_tree
+from markdown_world import PROJECT, REVIEWER, WORKTREE, write_world
+
+pytestmark = pytest.mark.e2e
+
+AT = ["--now", "2026-11-21", "--scorer", "keywords"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A realistic project with three memory directories and more than sixty memories."""
+    return write_world(tmp_path / "shop")
+
+
+def _run(root: Path, *words: str, answers: str = "", check: bool = True) -> subprocess.CompletedProcess[str]:
+    env = {
+        **os.environ,
+        "HOME": str(root.parent / "home"),
+        "MEM0_DREAM_STATE_DIR": str(root.parent / "state"),
+    }
+    command = [sys.executable, "-m", "mem0_dream", *words, "--store", "md", "--root", str(root)]
+    ran = subprocess.run(
+        command, input=answers, capture_output=True, text=True, env=env, check=False, timeout=300
+    )
+    assert not check or ran.returncode == 0, ran.stderr
+    assert "Traceback" not in ran.stderr
+    return ran
+
+
+def _dream(
+    root: Path, *words: str, answers: str = "", check: bool = True
+) -> subprocess.CompletedProcess[str]:
+    return _run(root, *AT, *words, answers=answers, check=check)
+
+
+def _run_name(ran: subprocess.CompletedProcess[str]) -> str:
+    found = re.search(r"mem0-dream undo (\S+)", ran.stderr)
+    assert found
+    return found[1]
+
+
+def test_a_dry_run_says_everything_and_changes_nothing(project: Path) -> None:
+    """Every line is prefixed, in the words of the original; not a byte or a time moves."""
+    before = fingerprint(project)
+    lines = _dream(
+        project, "--dry-run", "--transcripts", str(project.parent / "transcripts")
+    ).stdout.splitlines()
+    assert fingerprint(project) == before
+    assert all(line.startswith("[DRY RUN] ") for line in lines)
+    for expected in (
+        f"Would delete: {PROJECT}/old_cache.md (FULLY_STALE)",
+        f"Would delete: {PROJECT}/old_queue.md (FULLY_STALE)",
+        f"Would delete: {PROJECT}/ghost.md (FULLY_STALE)",
+        f"Would delete: {PROJECT}/tabs.md (DUPLICATE of tabs_again.md)",
+        f"Would update: {PROJECT}/partly.md (relative dates)",
+        f"Would update: {PROJECT}/search.md (moved in from the index)",
+        f"Would add to: {PROJECT}/from_daily_logs.md (2 new from logs/2026/11/2026-11-19.md, sessions/2026-11-20-review.md)",
+        f"Would rebuild: {PROJECT}/MEMORY.md (3 entries removed, 28 remaining)",
+        f"Would rebuild: {REVIEWER}/MEMORY.md (0 entries removed, 4 remaining)",
+        f"Flagged: {PROJECT}/moved.md (PARTIALLY_STALE: services/payments/gateway.py (now lib/payments/gateway.py?))",
+        f"Evidence for {PROJECT}/partly.md: a.jsonl: edit 69 of services/search/legacy.py",
+    ):
+        assert f"[DRY RUN] {expected}" in lines
+    assert lines[-1] == "[DRY RUN] No files were modified. Run without --dry-run to apply changes."
+
+
+def test_explain_shows_texts_and_scores(project: Path) -> None:
+    """--explain adds both texts and what was measured under the proposals."""
+    out = _dream(project, "--dry-run", "--explain").stdout
+    assert "Use tabs for indentation in every Go file." in out
+    assert "evidence: " in out
+
+
+def test_supersede_shows_what_is_contradicted(project: Path) -> None:
+    """With --supersede the older statement goes; only its sentence, where the file says more."""
+    out = _dream(project, "--dry-run", "--supersede").stdout
+    assert f"[DRY RUN] Would update: {PROJECT}/friday.md (CONTRADICTED by no_friday.md)\n" in out
+    write_tree(
+        project,
+        {
+            f"{PROJECT}/friday.md": (project / PROJECT / "friday.md")
+            .read_text()
+            .replace(" Ines holds the pager.", "")
+        },
+    )
+    out = _dream(project, "--dry-run", "--supersede").stdout
+    assert f"[DRY RUN] Would delete: {PROJECT}/friday.md (CONTRADICTED by no_friday.md)\n" in out
+
+
+def test_auto_applies_reports_and_undo_takes_everything_back(project: Path) -> None:
+    """The report's counts are those of the files; a second pass is tight; undo gives all bytes and times."""
+    before = fingerprint(project)
+    ran = _dream(project, "--auto")
+    for row in (
+        "| Metric | Count |", "|---|---|", "| Directories scanned | 3 |", "| Files scanned | 36 |", "| Stale pruned | 3 |",
+        "| Duplicates merged | 2 |", "| Contradictions resolved | 0 |", "| Partially stale (kept, flagged) | 2 |",
+        "| Surviving | 59 |", "| Indexes rebuilt | 3 |", "### Changes Made", "| File | Action | Reason |",
+        f"| {PROJECT}/old_cache.md | deleted | FULLY_STALE |", f"| {PROJECT}/tabs.md | deleted | DUPLICATE of tabs_again.md |",
+        "### Flagged for Review (PARTIALLY_STALE)", "| File | Missing References |",
+        f"| {PROJECT}/partly.md | services/search/legacy.py |",
+    ):  # fmt: skip
+        assert row in ran.stdout.splitlines(), ran.stdout
+    assert ran.stdout.startswith("## Dream Consolidation Report\n")
+    assert re.search(r"^Improved \d+ memories$", ran.stdout, re.MULTILINE)
+    rules = (project / REVIEWER / "rules.md").read_bytes()
+    assert rules.startswith(b"\xef\xbb\xbf# Rules\r\n\r\n- Rule 0")
+    assert rules.count(b"catalogue") == 1
+    assert (project / REVIEWER / "odd.md").read_bytes().startswith(b"# Odd\n\n- caf\xe9 is closed")
+    assert (project / WORKTREE / "MEMORY.md").exists()
+    again = _dream(project, "--auto")
+    assert again.stdout.rstrip().endswith("Nothing changed: your memories are already tight.")
+    assert "restored" in _run(project, "undo", _run_name(ran)).stdout
+    assert fingerprint(project) == before
+
+
+def test_answers_are_asked_for_and_kept(project: Path) -> None:
+    """A for the older statement: the newer loses its sentence; a decline changes nothing."""
+    before = fingerprint(project)
+    assert "Cancelled. No changes made." in _dream(project, answers="skip\nn\n").stdout
+    assert fingerprint(project) == before
+    fresh = write_world(project.parent / "other")
+    ran = _dream(fresh, answers="a\ny\n")
+    assert "| Contradictions resolved | 1 |" in ran.stdout
+    assert "Never deploy" not in (fresh / PROJECT / "no_friday.md").read_text()
+    assert "Smoke tests take 20 minutes." in (fresh / PROJECT / "no_friday.md").read_text()
+
+
+def test_index_only_touches_nothing_but_indexes(project: Path) -> None:
+    """--index-only rebuilds MEMORY.md, and moves in what a line says too much."""
+    before = fingerprint(project)
+    _dream(project, "--index-only", "--auto")
+    changed = {name for name, row in fingerprint(project).items() if before.get(name) != row}
+    names = {f"{PROJECT}/MEMORY.md", f"{PROJECT}/search.md", f"{REVIEWER}/MEMORY.md", f"{WORKTREE}/MEMORY.md"}
+    assert changed == names
+    index = (project / PROJECT / "MEMORY.md").read_text()
+    assert index.startswith("# Shop Memory\n\nAsk Ines before you change anything here.\n")
+    assert index.endswith("## House rules\n\nBe kind.\n")
+    assert all(len(line) < 150 for line in index.splitlines())
+
+
+def test_a_plan_can_be_written_read_and_applied(project: Path) -> None:
+    """Plan -o and apply work on Markdown stores as on any other."""
+    file = project.parent / "plan.jsonl"
+    _run(project, "plan", "-o", str(file), *AT)
+    assert json.loads(file.read_text().splitlines()[0])["kind"] == "md"
+    _run(project, "apply", str(file), "--yes")
+    assert not (project / PROJECT / "old_cache.md").exists()
+    assert "applied" in _run(project, "runs").stdout
+
+
+def test_json_is_one_object(project: Path) -> None:
+    """--json prints the plan, and asks nothing."""
+    shown = json.loads(_dream(project, "--json").stdout)
+    assert shown["proposed"] == {"merges": 2, "prunes": 3, "conflicts": 1}
+    assert shown["applied"] is None
+
+
+def test_given_directories_instead_of_a_search(project: Path) -> None:
+    """--memory-dir names what is read; several may be given."""
+    out = _dream(project, "--dry-run", "--memory-dir", str(project / REVIEWER)).stdout
+    assert PROJECT + "/" not in out
+    assert REVIEWER in out
+
+
+def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
+    """No directory, an empty one, and one that is all as it should be."""
+    root = write_tree(tmp_path / "p", {"a.py": "x"})
+    assert _dream(root, "--auto").stdout == "No memory directories found\n"
+    (root / ".claude/memory").mkdir(parents=True)
+    empty = _dream(root, "--auto", "--memory-dir", str(root / ".claude/memory")).stdout
+    assert empty == ".claude/memory: Directory empty, nothing to consolidate\n"
+    write_tree(
+        root,
+        {".claude/memory/a.md": "Prefers short answers.", ".claude/memory/b.md": "The cat is called Miso."},
+    )
+    assert "[DRY RUN] All 2 memories are current, nothing to prune\n" in _dream(root, "--dry-run").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--auto", "--supersede", "--scorer", "cosine"], "--scorer keywords"),
+        (["--auto", "--merge-only", "--index-only"], "exclude each other"),
+        (["--auto", "--memory-dir", "nowhere"], "does not exist"),
+        (["--auto", "--memory-dir", "a/../b"], "without '..'"),
+        (["--dry-run", "--transcripts", "nowhere"], "no directory"),
+        (["--auto", "--retire"], "--store md"),
+    ],
+)
+def test_bad_options_have_one_sentence(project: Path, words: list[str], sentence: str) -> None:
+    """What cannot be done is said in one sentence, with exit code 2."""
+    ran = _run(project, *words, check=False)
+    assert (ran.returncode, sentence in ran.stderr) == (2, True), ran.stderr
+
+
+def test_the_prompt_names_its_places(tmp_path: Path) -> None:
+    """`prompt` prints the four phases with the given paths and the extra text."""
+    words = ["prompt", "--memory-root", "/m/emory", "--transcripts", "/t/scripts", "--extra", "Mind the gap."]
+    ran = subprocess.run(
+        [sys.executable, "-m", "mem0_dream", *words], capture_output=True, text=True, check=True
+    )
+    for part in (
+        "## Phase 1",
+        "## Phase 2",
+        "## Phase 3",
+        "## Phase 4",
+        "`/m/emory`",
+        "/t/scripts",
+        "Mind the gap.",
+    ):
+        assert part in ran.stdout

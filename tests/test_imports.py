@@ -1,0 +1,66 @@
+"""What importing costs, and what the package offers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import mem0_dream
+import pytest
+
+HEAVY = (
+    "torch", "transformers", "sentence_transformers", "faiss", "mem0", "numpy", "pydantic", "openai",
+    "qdrant_client", "chromadb", "psycopg", "sklearn", "rich", "yaml",
+)  # fmt: skip
+COMMANDS = ("status", "forget", "runs", "undo", "resume", "plan", "apply", "reject")
+
+
+def loaded_by(code: str) -> list[str]:
+    """Heavy modules that a fresh interpreter has loaded after running the code."""
+    told = f"import sys\n{code}\nprint('LOADED', *(name for name in {HEAVY!r} if name in sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", told], capture_output=True, text=True, check=True, timeout=120
+    )
+    return done.stdout.splitlines()[-1].split()[1:]
+
+
+@pytest.mark.parametrize(
+    "code", ["import mem0_dream", "import mem0_dream.pipeline.cli", "import mem0_dream.errors"]
+)
+def test_importing_loads_nothing_heavy(code: str) -> None:
+    """No model, no database client, no array library before it is needed."""
+    assert loaded_by(code) == []
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """The help of every command is there at once."""
+    assert (
+        loaded_by(f"""
+import contextlib
+from mem0_dream.pipeline.cli import main
+for command in [[], *([name] for name in {COMMANDS!r})]:
+    with contextlib.suppress(SystemExit):
+        main([*command, "--help"])
+""")
+        == []
+    )
+
+
+def test_a_wrong_command_line_loads_nothing_heavy() -> None:
+    """A missing configuration is told before anything is imported for it."""
+    assert "mem0" not in loaded_by("""
+import contextlib
+from mem0_dream.pipeline.cli import main
+with contextlib.suppress(SystemExit):
+    main(["--all"])
+""")
+
+
+def test_every_public_name_can_be_imported() -> None:
+    """`__all__` is sorted, short and true; another name is an AttributeError."""
+    assert sorted(mem0_dream.__all__) == mem0_dream.__all__
+    assert len(mem0_dream.__all__) <= 20
+    for name in mem0_dream.__all__:
+        assert getattr(mem0_dream, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = mem0_dream.nonsense
