@@ -1,21 +1,26 @@
 # The verbs of this project; CI calls them as they stand here.
-PYTHON ?= python3
-VENV   ?= .venv
-BIN    := $(VENV)/bin
+PYTHON  ?= python3
+VENV    ?= .venv
+WORKERS ?= 2
+BIN     := $(VENV)/bin
+# -qq: errors only. setuptools warns at length about a root that is the package.
+INSTALL := $(BIN)/python -m pip install -qq --constraint constraints.txt
 
 .PHONY: install demo check lint types test bench docs clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("mem0-dream needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
+	@echo "Installing into $(VENV): a few minutes and 2 GB, most of it torch."
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/pip install --quiet --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --constraint constraints.txt --group dev --editable .
-	touch $@
+	$(INSTALL) --upgrade "pip>=25.1"
+	$(INSTALL) torch
+	$(INSTALL) --group dev --editable .
+	@touch $@
 
 install: $(VENV)/.installed
 
 demo: install
-	$(BIN)/python scripts/demo.py
+	@$(BIN)/python scripts/demo.py
 
 lint: install
 	$(BIN)/ruff check .
@@ -23,19 +28,21 @@ lint: install
 
 # mypy must see the repository root under the package's name; a link gives it that view.
 types: install
-	mkdir -p .typecheck && ln -sfn .. .typecheck/mem0_dream
+	@mkdir -p .typecheck && ln -sfn .. .typecheck/mem0_dream
 	MYPYPATH=.typecheck $(BIN)/mypy -p mem0_dream
 
 check: lint types
 
+# One thread for each worker's models: more would only fight for the same cores.
 test: check
-	$(BIN)/python -m pytest -q
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS)
 
 bench: install
 	$(BIN)/python scripts/benchmark.py
 
 docs: install
-	$(BIN)/python scripts/cli_reference.py > docs/cli.md
+	$(BIN)/python scripts/cli_reference.py > docs/cli.md.new
+	mv docs/cli.md.new docs/cli.md
 
 clean:
 	rm -rf build dist *.egg-info .demo .typecheck .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,67 @@
+"""Print docs/cli.md from the help of every command: `make docs`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from mem0_dream.errors import DreamError
+from mem0_dream.pipeline.cli import main as command_line
+
+PROGRAM = "mem0-dream"
+WIDTH = 100
+INTRODUCTION = f"""\
+# Command line
+
+Generated from `{PROGRAM} --help` by `make docs`; do not edit.
+
+Options may stand before or after a command's name: `{PROGRAM} --config c.yaml status` equals
+`{PROGRAM} status --config c.yaml`. The report goes to the output, everything else to the error stream.
+"""
+OUTSIDE_THE_TREE = (
+    (0, "", "Done, nothing to do, or declined by the person."),
+    (130, "", "Interrupted with Ctrl-C; `mem0-dream resume` finishes a run that had begun."),
+)
+
+
+def reference() -> str:
+    """The whole page."""
+    parts = [INTRODUCTION, "## Exit codes\n", exit_codes()]
+    for name, command in (("", command_line), *sorted(command_line.commands.items())):
+        title = f"{PROGRAM} {name}".strip()
+        parts += [f"## {title}\n", f"```text\n{help_text(title, command)}\n```\n"]
+    return "\n".join(parts)
+
+
+def help_text(title: str, command: click.Command) -> str:
+    """What `--help` prints, at a fixed width."""
+    with click.Context(command, info_name=title, max_content_width=WIDTH, terminal_width=WIDTH) as context:
+        return command.get_help(context)
+
+
+def exit_codes() -> str:
+    """A table from the tree of errors itself."""
+    rows = [*OUTSIDE_THE_TREE, *((error.exit_code, error.__name__, summary(error)) for error in errors())]
+    lines = [
+        f"| {code} | {f'`{name}`' if name else ''} | {meaning} |" for code, name, meaning in sorted(rows)
+    ]
+    return "\n".join(["| code | error | meaning |", "|---|---|---|", *lines, ""])
+
+
+def errors() -> list[type[DreamError]]:
+    """Every public error class, root first."""
+    found, waiting = list[type[DreamError]](), [DreamError]
+    while waiting:
+        error = waiting.pop(0)
+        found.append(error)
+        waiting += [child for child in error.__subclasses__() if not child.__name__.startswith("_")]
+    return found
+
+
+def summary(error: type[DreamError]) -> str:
+    """The first line of a class's docstring."""
+    return (error.__doc__ or "").strip().splitlines()[0]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())

