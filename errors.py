@@ -8,6 +8,7 @@
     +-- StoreError (4)             the store answers with an error or only in part
     |   +-- StoreLockedError (5)   another process holds the store, or another run is under way
     |   +-- IncompleteListingError (4)  the listing is not provably complete, so nothing may be written
+    |   +-- RefusedChangeError (4)      one change is impossible; the writer skips its action and goes on
     +-- JournalError (6)           a run cannot be found, resumed or undone
     +-- ModelError (7)             a model cannot be loaded or does not fit its place
     +-- MissingExtraError (8)      an optional dependency is not installed
@@ -57,6 +58,10 @@ class StoreError(DreamError):
 
 class IncompleteListingError(StoreError):
     """The listing is not provably complete, so nothing may be written."""
+
+
+class RefusedChangeError(StoreError):
+    """One change is impossible: a file moved, or may not be written; the others go on."""
 
 
 class StoreLockedError(StoreError):

@@ -7,10 +7,13 @@ An unknown key is an error, because a misspelt limit must not silently fall back
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from .errors import ConfigError
 
 _DURATION = re.compile(r"^\s*(\d+)\s*(d|day|days|w|week|weeks|y|year|years)?\s*$", re.IGNORECASE)
 _DAYS_PER_UNIT = {"d": 1, "w": 7, "y": 365}
@@ -62,3 +65,17 @@ class Settings(BaseModel):
     neighbours: int = Field(default=50, ge=1)
     scorer: str = "keywords"
     encoder: str | None = None
+
+
+def read_settings(section: Mapping[str, Any]) -> Settings:
+    """Check the `mem0_dream:` section of a configuration.
+
+    Raises:
+        ConfigError: If a key is unknown or a value is wrong, naming the key.
+    """
+    try:
+        return Settings(**section)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"The setting mem0_dream.{place} is wrong: {first['msg']}.") from None

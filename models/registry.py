@@ -17,6 +17,8 @@ CHOICES = ("bundled", "keywords", "cosine", "nli:MODEL[@REVISION]", "openai:MODE
 
 NLI_PREFIX = "nli:"
 OPENAI_PREFIX = "openai:"
+WORDS = "words"
+"""The encoder that needs no model."""
 
 
 def load_scorer(spec: str) -> PairScorer:
@@ -54,14 +56,14 @@ def load_encoder(model: str | None = None, *, scorer: str = "bundled") -> Encode
     """Load the encoder that fits a scorer.
 
     Args:
-        model: Folder or hub name, with @REVISION if wanted; None is the default: the packaged MiniLM, or
-            the words themselves for the scorer "keywords", which then needs no model at all.
+        model: Folder or hub name, with @REVISION if wanted, or "words" for the words themselves, which
+            needs no model at all; None is those for the scorer "keywords", else the packaged MiniLM.
         scorer: Name of the scorer that will judge.
 
     Raises:
         ModelError: If it cannot be loaded.
     """
-    if model is None and scorer == "keywords":
+    if model == WORDS or (model is None and scorer == "keywords"):
         from .lexical import LexicalEncoder
 
         return LexicalEncoder()

@@ -37,14 +37,15 @@ def overdraft(plan: Plan, *, max_share: float, min_count: int) -> Overdraft | No
     Args:
         plan: With the conflicts answered as they would be applied.
         max_share: Largest share of a scope's living memories, 0 to 1.
-        min_count: So few removals are always allowed.
+        min_count: So few removals are always allowed, unless the share is 0: that means none.
     """
     taken: Counter[Scope] = Counter()
     for action in plan.actions:
         taken[action.scope] += net_removals(action)
     for total in plan.totals:
         count = taken[total.scope]
-        if count > min_count and count > max_share * total.memories:
+        small = count <= min_count and max_share > 0
+        if not small and count > max_share * total.memories:
             return Overdraft(total.scope, count, total.memories)
     return None
 

@@ -38,7 +38,14 @@ def status(ctx: click.Context, /, **given: Any) -> None:
     with open_session(options) as session:
         inventory = session.read(options.scopes())
         history = session.journal.runs(session.store.fingerprint)
-        click.echo("\n".join(status_lines(inventory, history, settings=session.settings, now=options.moment)))
+        lines = status_lines(
+            inventory,
+            history,
+            settings=session.settings,
+            now=options.moment,
+            accessed=session.access.last(session.store.fingerprint),
+        )
+        click.echo("\n".join(lines))
 
 
 @click.command()
@@ -206,6 +213,8 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
         for line in report.moved_lines(result, plan, shown):
             click.echo(line)
         click.echo(report.summary(result))
+        if result.run:
+            click.echo(f"Undo with: mem0-dream undo {result.run}", err=True)
 
 
 def _load_plan(file: str) -> Plan:

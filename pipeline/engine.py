@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from ..errors import JournalError, StoreError, UsageError
-from ..settings import Settings
+from ..settings import Settings, read_settings
 from .access import AccessLog
 from .budget import Overdraft, check_budget, overdraft
 from .cache import Cache, CachedEncoder, CachedScorer
@@ -100,14 +100,14 @@ class Session:
 
         Args:
             store: What to consolidate; the session closes it.
-            settings: Limits; the defaults if omitted.
+            settings: Limits; those of the store's own configuration if omitted.
             state_dir: Where journal and caches live; see `pipeline.state`.
             encoder: Instead of the one the settings name.
             scorer: Instead of the one the settings name.
             observer: Is told how far a pass has come.
         """
         self.store = store
-        self.settings = settings or Settings()
+        self.settings = settings or read_settings(getattr(store, "section", {}))
         self.directory = state_directory(state_dir)
         self.journal = Journal(self.directory)
         self.access = AccessLog(self.directory)

@@ -10,11 +10,12 @@ import array
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from ..errors import JournalError
 from .stores.base import Snapshot
@@ -159,24 +160,22 @@ class Journal:
             for item in snapshots
         ]
         with self._transaction():
-            self._db.execute(
+            self._tell(
                 "INSERT INTO runs VALUES (?, ?, ?, NULL, ?, ?, ?)",
                 (run, store, at.isoformat(), RunState.APPLYING, retire_on, plan),
             )
-            self._db.executemany("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", rows)
+            self._tell_each("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", rows)
 
     def set_state(self, run: str, state: RunState, *, at: datetime) -> None:
         """Record how far a run has come."""
         finished = at.isoformat() if state in (RunState.APPLIED, RunState.UNDONE) else None
-        self._db.execute("UPDATE runs SET state = ?, finished_at = ? WHERE id = ?", (state, finished, run))
+        self._tell("UPDATE runs SET state = ?, finished_at = ? WHERE id = ?", (state, finished, run))
 
     def intend(self, run: str, action: str, operation: Operation, memory: str | None) -> int:
         """Announce a change; return its number."""
-        row = self._db.execute(
-            "SELECT COALESCE(MAX(number), 0) + 1 FROM changes WHERE run = ?", (run,)
-        ).fetchone()
+        row = self._ask("SELECT COALESCE(MAX(number), 0) + 1 FROM changes WHERE run = ?", (run,))[0]
         number = int(row[0])
-        self._db.execute(
+        self._tell(
             "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)",
             (run, number, action, operation, memory, ChangeState.INTENDED),
         )
@@ -184,16 +183,14 @@ class Journal:
 
     def mark(self, run: str, number: int, state: ChangeState, *, memory: str) -> None:
         """Record that an announced change was made, or taken back."""
-        self._db.execute(
+        self._tell(
             "UPDATE changes SET state = ?, memory = ? WHERE run = ? AND number = ?",
             (state, memory, run, number),
         )
 
     def conclude(self, run: str, action: str, outcome: Outcome, reason: str = "") -> None:
         """Record what became of an action."""
-        self._db.execute(
-            "INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", (run, action, outcome, reason)
-        )
+        self._tell("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", (run, action, outcome, reason))
 
     def run(self, run: str) -> Run:
         """Look a run up by its name.
@@ -218,7 +215,7 @@ class Journal:
 
     def changes(self, run: str) -> tuple[Recorded, ...]:
         """All changes of a run, in order."""
-        rows = self._db.execute(
+        rows = self._ask(
             "SELECT number, action, operation, memory, state FROM changes WHERE run = ? ORDER BY number",
             (run,),
         )
@@ -226,7 +223,7 @@ class Journal:
 
     def outcomes(self, run: str) -> dict[str, tuple[Outcome, str]]:
         """What became of each action so far, with the reason."""
-        rows = self._db.execute("SELECT action, state, reason FROM outcomes WHERE run = ?", (run,))
+        rows = self._ask("SELECT action, state, reason FROM outcomes WHERE run = ?", (run,))
         return {row[0]: (Outcome(row[1]), row[2]) for row in rows}
 
     def snapshot(self, run: str, memory: str) -> Snapshot:
@@ -235,25 +232,26 @@ class Journal:
         Raises:
             JournalError: If the run did not touch it.
         """
-        row = self._db.execute(
+        rows = self._ask(
             "SELECT payload, vector, links FROM snapshots WHERE run = ? AND memory = ?", (run, memory)
-        ).fetchone()
-        if row is None:
+        )
+        if not rows:
             raise JournalError(f"Run {run} holds no copy of memory {memory}.", ids=(memory,))
+        row = rows[0]
         return Snapshot(memory, json.loads(row[0]), _unpack(row[1]), tuple(json.loads(row[2])))
 
     def reject(self, store: str, pairs: Iterable[str], *, at: datetime) -> None:
         """Remember pairs that a person does not want to be asked about again."""
         rows = [(store, pair, at.isoformat()) for pair in pairs]
-        self._db.executemany("INSERT OR REPLACE INTO rejections VALUES (?, ?, ?)", rows)
+        self._tell_each("INSERT OR REPLACE INTO rejections VALUES (?, ?, ?)", rows)
 
     def rejected(self, store: str) -> frozenset[str]:
         """All pairs of a store that a person refused."""
-        rows = self._db.execute("SELECT pair FROM rejections WHERE store = ?", (store,))
+        rows = self._ask("SELECT pair FROM rejections WHERE store = ?", (store,))
         return frozenset(row[0] for row in rows)
 
     def _runs(self, where: str, *arguments: str) -> tuple[Run, ...]:
-        rows = self._db.execute(
+        rows = self._ask(
             f"SELECT id, store, started_at, finished_at, state, retire_on, plan FROM runs {where} "
             "ORDER BY started_at DESC, rowid DESC",
             arguments,
@@ -265,13 +263,36 @@ class Journal:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
+        self._tell("BEGIN IMMEDIATE")
         try:
             yield
         except BaseException:
-            self._db.execute("ROLLBACK")
+            self._tell("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
+        self._tell("COMMIT")
+
+    def _ask(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+        with self._usable():
+            return self._db.execute(statement, values).fetchall()
+
+    def _tell(self, statement: str, values: Sequence[object] = ()) -> None:
+        with self._usable():
+            self._db.execute(statement, values)
+
+    def _tell_each(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        with self._usable():
+            self._db.executemany(statement, rows)
+
+    @contextlib.contextmanager
+    def _usable(self) -> Iterator[None]:
+        """A file that is damaged, full or held by another process is one sentence."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise JournalError(
+                f"The journal {self._path} cannot be used ({error}); nothing more was done. "
+                "Run again once it can be written, then `mem0-dream resume` finishes what had begun."
+            ) from error
 
 
 def _dump(value: object) -> str:

@@ -14,6 +14,8 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 PIN_PREFIX = "[PINNED]"
+_SPOKEN = {"user_id": 0, "agent_id": 1, "run_id": 2, "app_id": 3, "actor_id": 4}
+"""The order in which a person is told the ids of a scope; any other comes last."""
 
 
 class Label(StrEnum):
@@ -59,7 +61,8 @@ class Scope:
         return dict(self.ids).get(name)
 
     def __str__(self) -> str:
-        return " ".join(f"{name}={value}" for name, value in self.ids) or "(no scope)"
+        whose_first = sorted(self.ids, key=lambda part: (_SPOKEN.get(part[0], len(_SPOKEN)), part))
+        return " ".join(f"{name}={value}" for name, value in whose_first) or "(no scope)"
 
 
 @dataclass(frozen=True, slots=True)

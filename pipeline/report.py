@@ -42,8 +42,9 @@ class Report:
         lines = [TITLE, ""]
         many = len({action.scope for action in self._plan.actions}) > 1
         for scope in dict.fromkeys(action.scope for action in sorted(self._plan.actions, key=_scope)):
-            lines += ([f"Scope {scope}"] if many else []) + self._sections(scope)
-        return lines
+            sections = self._sections(scope)
+            lines += [f"Scope {scope}", *sections, ""] if many else sections
+        return [visible(line) for line in lines]
 
     def proposal(self) -> str:
         """The line with the totals."""
@@ -56,6 +57,9 @@ class Report:
 
     def line(self, action: Action) -> str:
         """The one line that stands for an action."""
+        return visible(self._line(action))
+
+    def _line(self, action: Action) -> str:
         if isinstance(action, Merge):
             joined = " + ".join(self.label(member.id) for member in _survivor_first(action))
             return f'{joined} -> "{clip(action.text)}"'
@@ -87,7 +91,7 @@ class Report:
         lines = [f"Unsure ({len(self._plan.unsure)}):"] if self._plan.unsure else []
         for action in self._plan.unsure:
             lines += [self.line(action), *self.explanation(action)]
-        return lines
+        return [visible(line) for line in lines]
 
     def _sections(self, scope: Scope) -> list[str]:
         lines: list[str] = []
@@ -138,9 +142,12 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
 
 def one_line(text: str) -> str:
     """The text with all white space folded and control characters made visible."""
-    return "".join(
-        char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in " ".join(text.split())
-    )
+    return visible(" ".join(text.split()))
+
+
+def visible(text: str) -> str:
+    """The text with a sign for each character that could forge or colour a line of the terminal."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def clip(text: str, width: int = TEXT_WIDTH) -> str:

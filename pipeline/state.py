@@ -50,12 +50,16 @@ def store_lock(directory: Path, fingerprint: str) -> Iterator[None]:
         fingerprint: Which store.
 
     Raises:
+        ConfigError: If there is no place for a lock.
         StoreLockedError: If another run holds it.
     """
     from filelock import FileLock, Timeout
 
     folder = directory / "locks"
-    folder.mkdir(exist_ok=True)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"The folder of locks {folder} cannot be created ({error.strerror}).") from error
     holder = folder / f"{fingerprint}.pid"
     lock = FileLock(folder / f"{fingerprint}.lock", timeout=0)
     try:

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ..settings import Settings
 from .journal import ChangeState, Operation, Recorded, Run
 from .records import Inventory
+from .report import visible
 from .stale import is_stale
 from .words import exact_key
 
 
 def status_lines(
-    inventory: Inventory, history: Sequence[Run], *, settings: Settings, now: datetime
+    inventory: Inventory,
+    history: Sequence[Run],
+    *,
+    settings: Settings,
+    now: datetime,
+    accessed: Mapping[str, datetime] | None = None,
 ) -> list[str]:
     """Count memories per scope and category, and name what needs attention."""
     memories = inventory.memories
     living = [memory for memory in memories if not memory.is_retired(now.date())]
     keys = Counter((memory.scope, memory.category, exact_key(memory.text)) for memory in living)
-    stale = sum(not m.pinned and is_stale(m, settings=settings, now=now) for m in living)
+    read = accessed or {}
+    stale = sum(
+        not m.pinned and is_stale(m, settings=settings, now=now, accessed=read.get(m.id)) for m in living
+    )
     lines = [
         (
             f"Memories: {len(living)} living, {len(memories) - len(living)} retired, "
@@ -28,7 +37,7 @@ def status_lines(
         ),
         f"Scopes: {len({memory.scope for memory in memories})}",
         f"Exact duplicates: {sum(count - 1 for count in keys.values())}",
-        f"Stale by age: {stale}",
+        f"Stale: {stale}",
         "Listing: complete"
         if inventory.complete
         else f"Listing: incomplete, read-only: {'; '.join(inventory.gaps)}",
@@ -40,7 +49,7 @@ def status_lines(
     if unfinished is not None:
         lines.append(f"Interrupted: run {unfinished.id}; finish it with `mem0-dream resume {unfinished.id}`")
     lines.append(f"Last run: {history[0].id} ({history[0].state})" if history else "Last run: never")
-    return lines
+    return [visible(line) for line in lines]
 
 
 def run_line(run: Run, changes: Sequence[Recorded]) -> str:

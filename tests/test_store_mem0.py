@@ -89,9 +89,9 @@ class TestRead:
         bot = store.read(ScopeFilter({"user_id": "alice", "agent_id": "bot"}))
         store.close()
         assert {str(memory.scope) for memory in everything.memories} == {
-            "role=user user_id=alice",
-            "agent_id=bot role=user user_id=alice",
-            "role=user user_id=bob",
+            "user_id=alice role=user",
+            "user_id=alice agent_id=bot role=user",
+            "user_id=bob role=user",
         }
         assert len(alice.memories) == 2
         assert len(bot.memories) == 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ class Mem0Store:
     Args:
         memory: The client, constructed by the user or by `open_mem0`.
         owned: Whether `close` closes the client too.
+        section: The `mem0_dream:` section of the configuration it was opened with.
 
     Raises:
         UsageError: If it is another kind of client.
@@ -47,7 +48,14 @@ class Mem0Store:
 
     kind = "mem0"
 
-    def __init__(self, memory: Any, *, owned: bool = False) -> None:  # noqa: ANN401  (mem0 is untyped)
+    def __init__(
+        self,
+        memory: Any,  # noqa: ANN401  (mem0 is untyped)
+        *,
+        owned: bool = False,
+        section: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.section = dict(section or {})
         memory = getattr(memory, "_tracked", memory)  # our own reads are no reads of the agent
         _refuse_other_clients(memory)
         self._memory = memory
