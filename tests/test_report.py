@@ -88,9 +88,11 @@ def test_each_scope_has_its_own_sections() -> None:
         "Scope user_id=alice",
         "Prune (1):",
         "[memory:a] — note, 400d old",
+        "",
         "Scope user_id=bob",
         "Prune (1):",
         "[memory:b] — note, 500d old",
+        "",
     ]
 
 
