@@ -124,6 +124,8 @@ class _Judging:
     scorer: PairScorer
     settings: Settings
     circumstances: Circumstances
+    known: dict[tuple[str, str, str], Verdict] = field(default_factory=dict)
+    """Verdicts so far by ids and texts: drafting asks about the same pairs again and again."""
 
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
         """Judge every candidate pair; pairs that a person refused come back as distinct."""
@@ -146,9 +148,16 @@ class _Judging:
 
     def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
         by_id = {memory.id: memory for memory in memories}
-        refused = self.circumstances.rejected
-        asked = [p for p in pairs if rejection_key(by_id[p.a], by_id[p.b]) not in refused]
-        return judge(asked, by_id, self.scorer, thresholds=self.circumstances.thresholds)
+        named = [(pair.a, pair.b, rejection_key(by_id[pair.a], by_id[pair.b])) for pair in pairs]
+        new = [
+            pair
+            for pair, name in zip(pairs, named, strict=True)
+            if name[2] not in self.circumstances.rejected and name not in self.known
+        ]
+        found = judge(new, by_id, self.scorer, thresholds=self.circumstances.thresholds)
+        fresh = {(item.pair.a, item.pair.b): item for item in found}
+        self.known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
+        return tuple(self.known[name] for name in named if name in self.known)
 
 
 def _merges(
