@@ -1,0 +1,52 @@
+"""The configuration of a weights folder: a JSON object beside the weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ..errors import ModelError
+from .scorer import Thresholds
+
+CONFIG_FILE = "config.json"
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The configuration of a weights folder.
+
+    Raises:
+        ModelError: it is missing or no JSON object.
+    """
+    try:
+        config = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{folder / CONFIG_FILE} cannot be read: {error}; reinstall mem0-dream") from error
+    if not isinstance(config, dict):
+        raise ModelError(f"{folder / CONFIG_FILE} is no JSON object; reinstall mem0-dream")
+    return config
+
+
+def read_thresholds(folder: Path) -> Thresholds:
+    """The thresholds in the configuration of a weights folder.
+
+    Raises:
+        ModelError: the configuration cannot be read or has no thresholds.
+    """
+    try:
+        found = read_config(folder)["thresholds"]
+        return Thresholds(**{name: float(found[name]) for name in ("auto", "duplicate", "contradiction")})
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"{folder / CONFIG_FILE} has no thresholds: {error}; reinstall mem0-dream"
+        ) from error
+
+
+def check_features(folder: Path, names: tuple[str, ...]) -> None:
+    """Refuse weights whose calibrator was fitted on other signals than this version computes.
+
+    Raises:
+        ModelError: the names differ.
+    """
+    if tuple(read_config(folder).get("features", ())) != names:
+        raise ModelError(f"the weights in {folder} belong to another version; reinstall mem0-dream")

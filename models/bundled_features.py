@@ -1,0 +1,336 @@
+"""The signals that the bundled scorer's calibrator reads, as one fixed row of numbers per pair.
+
+Each pair is seen as (short, long), ordered by number of words and then by text, so a row does not depend on
+which
+memory was called a. Model answers come in as arrays; this module reads no model and no clock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..pipeline import guards
+
+Floats = NDArray[np.float64]
+
+ENTAILS, NEUTRAL, CONTRADICTS = 0, 1, 2
+DECIMALS = 4  # rounding hides differences of floating point between batch sizes from the decision trees
+LONGEST_COMPARED = 1_000  # characters; beyond them word statistics say nothing new
+
+_WORD = re.compile(r"[^\W_]+(?:[.:/'’-][^\W_]+)*")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NAME = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][\w-]+")
+_NEGATIONS = frozenset(
+    [
+        "no",
+        "not",
+        "never",
+        "none",
+        "nobody",
+        "nothing",
+        "neither",
+        "nor",
+        "without",
+        "cannot",
+        "can't",
+        "don't",
+        "doesn't",
+        "didn't",
+        "isn't",
+        "aren't",
+        "wasn't",
+        "won't",
+        "wouldn't",
+        "shouldn't",
+        "hasn't",
+        "haven't",
+        "dislikes",
+        "hates",
+        "avoids",
+        "refuses",
+        "stopped",
+        "quit",
+    ]
+)
+_UPDATES = frozenset(
+    [
+        "now",
+        "anymore",
+        "longer",
+        "switched",
+        "moved",
+        "changed",
+        "replaced",
+        "instead",
+        "cancelled",
+        "dropped",
+        "abandoned",
+        "left",
+        "former",
+        "formerly",
+        "previously",
+        "since",
+        "already",
+        "finally",
+        "became",
+        "joined",
+        "postponed",
+        "delayed",
+        "reverted",
+        "retired",
+        "stopped",
+    ]
+)
+_STOP = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "for",
+        "and",
+        "or",
+        "but",
+        "with",
+        "by",
+        "from",
+        "as",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "user",
+        "user's",
+        "users",
+        "i",
+        "my",
+        "me",
+        "we",
+        "our",
+        "she",
+        "he",
+        "her",
+        "his",
+        "him",
+        "they",
+        "their",
+        "it",
+        "its",
+        "that",
+        "this",
+        "these",
+        "those",
+        "which",
+        "who",
+        "will",
+        "would",
+        "can",
+        "could",
+        "should",
+        "also",
+        "very",
+        "so",
+        "than",
+        "then",
+        "there",
+        "when",
+        "while",
+        "about",
+        "into",
+        "over",
+        "per",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PairSignals:
+    """What the network says of one pair; every array is float64.
+
+    Attributes:
+        short: the shorter memory. `long`: the other.
+        cosine: similarity of the two embeddings.
+        whole_entailment: [2, 3] entails, neutral, contradicts; row 0 long -> short, row 1 short -> long.
+        whole_memory: [3] duplicate, contradiction, distinct; mean of both orders.
+        memory_gap: largest difference between the two orders.
+        short_parts: [n, 3] long -> each statement of short.
+        long_parts: [m, 3] short -> each statement of long.
+        short_memory: [n, 3] memory head on (long, statement of short). `long_memory`: [m, 3] the mirror.
+    """
+
+    short: str
+    long: str
+    cosine: float
+    whole_entailment: Floats
+    whole_memory: Floats
+    memory_gap: float
+    short_parts: Floats
+    long_parts: Floats
+    short_memory: Floats
+    long_memory: Floats
+
+
+def short_long(a: str, b: str) -> tuple[str, str]:
+    """The two texts as (short, long), the same whichever comes first."""
+    first, second = sorted((a, b), key=lambda text: (len(text.split()), text))
+    return first, second
+
+
+def feature_names() -> tuple[str, ...]:
+    """Names of the columns of `features`."""
+    return (*_MODEL_NAMES, *_TEXT_NAMES, *_GUARD_NAMES)
+
+
+def features(signals: Sequence[PairSignals]) -> Floats:
+    """float64 [n, len(feature_names())], rounded to `DECIMALS`."""
+    rows = [[*_model_row(s), *text_row(s.short, s.long), *guard_row(s.short, s.long)] for s in signals]
+    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(feature_names()))
+    return np.round(table, DECIMALS)
+
+
+_MODEL_NAMES = (
+    "cosine", "memory_duplicate", "memory_contradiction", "memory_gap",
+    "long_entails_short", "short_entails_long", "entails_low", "contradicts_high", "contradicts_low",
+    "short_covered_low", "short_covered_mean", "long_covered_low", "long_covered_mean", "long_covered_high",
+    "part_contradicts_high", "part_contradicts_mean",
+    "short_part_duplicate_low", "short_part_duplicate_mean", "long_part_duplicate_high",
+    "long_part_duplicate_mean",
+    "part_memory_contradiction_high", "short_statements", "long_statements",
+)  # fmt: skip
+
+
+def _model_row(s: PairSignals) -> list[float]:
+    entails, contradicts = s.whole_entailment[:, ENTAILS], s.whole_entailment[:, CONTRADICTS]
+    short, long = s.short_parts[:, ENTAILS], s.long_parts[:, ENTAILS]
+    against = np.concatenate([s.short_parts[:, CONTRADICTS], s.long_parts[:, CONTRADICTS]])
+    conflict = np.concatenate([s.short_memory[:, 1], s.long_memory[:, 1]])
+    return [
+        s.cosine, float(s.whole_memory[0]), float(s.whole_memory[1]), s.memory_gap,
+        float(entails[0]), float(entails[1]), float(entails.min()), float(contradicts.max()),
+        float(contradicts.min()),
+        float(short.min()), float(short.mean()), float(long.min()), float(long.mean()), float(long.max()),
+        float(against.max()), float(against.mean()),
+        float(s.short_memory[:, 0].min()), float(s.short_memory[:, 0].mean()),
+        float(s.long_memory[:, 0].max()), float(s.long_memory[:, 0].mean()),
+        float(conflict.max()), float(len(short)), float(len(long)),
+    ]  # fmt: skip
+
+
+_TEXT_NAMES = (
+    "short_contained", "long_contained", "overlap", "short_words", "long_words", "length_ratio",
+    "short_only_words", "long_only_words", "trigram_overlap", "order_agreement",
+    "numbers_short_only", "numbers_long_only", "numbers_shared",
+    "names_short_only", "names_long_only", "names_shared",
+    "negation_differs", "updates_short_only", "updates_long_only", "same_start",
+)  # fmt: skip
+
+
+def text_row(short: str, long: str) -> list[float]:
+    """Word statistics of a pair, in the order of the last names of `feature_names`."""
+    short, long = short[:LONGEST_COMPARED], long[:LONGEST_COMPARED]
+    s_words, l_words = _words(short), _words(long)
+    s_set, l_set = _content(s_words), _content(l_words)
+    s_numbers, l_numbers = set(_NUMBER.findall(short)), set(_NUMBER.findall(long))
+    s_names, l_names = _names(short, l_words), _names(long, s_words)
+    s_updates, l_updates = _UPDATES & set(s_words), _UPDATES & set(l_words)
+    return [
+        _share(s_set & l_set, s_set), _share(s_set & l_set, l_set), _share(s_set & l_set, s_set | l_set),
+        float(len(s_words)), float(len(l_words)), len(s_words) / max(1, len(l_words)),
+        float(len(s_set - l_set)), float(len(l_set - s_set)),
+        _share(_trigrams(short) & _trigrams(long), _trigrams(short)), _order_agreement(s_words, l_words),
+        float(len(s_numbers - l_numbers)), float(len(l_numbers - s_numbers)), float(len(s_numbers &
+        l_numbers)),
+        float(len(s_names - l_names)), float(len(l_names - s_names)), float(len(s_names & l_names)),
+        float(_negations(s_words) % 2 != _negations(l_words) % 2),
+        float(len(s_updates - l_updates)), float(len(l_updates - s_updates)),
+        float(s_words[:2] == l_words[:2]),
+    ]  # fmt: skip
+
+
+_GUARD_KINDS = (
+    "number", "date", "weekday", "time", "frequency", "name", "identifier", "version", "environment",
+    "kinship",
+    "quantifier", "negation", "trait",
+)  # fmt: skip
+_GUARD_NAMES = (
+    "vetoes", "veto_kinds", "soft_kinds", "order", "swap", "exception", "only_fewer", "only_more", "equal",
+    *(f"{kind}_conflict" for kind in _GUARD_KINDS), *(f"{kind}_only_min" for kind in _GUARD_KINDS),
+    *(f"{kind}_only_max" for kind in _GUARD_KINDS),
+)  # fmt: skip
+
+
+def guard_row(short: str, long: str) -> list[float]:
+    """What the typed comparison of details says of a pair, in the order of the names' last section."""
+    short, long = short[:LONGEST_COMPARED], long[:LONGEST_COMPARED]
+    known = guards.features(short, long)
+    evidence = guards.compare(short, long)
+    vetoes = {item.kind for item in evidence if item.veto}
+    columns = {
+        **known,
+        "veto_kinds": float(len(vetoes)),
+        "soft_kinds": float(len({item.kind for item in evidence} - vetoes)),
+        "swap": float("swap" in vetoes),
+        "only_fewer": sum(value for name, value in known.items() if name.endswith("_only_min")),
+        "only_more": sum(value for name, value in known.items() if name.endswith("_only_max")),
+        "equal": sum(value for name, value in known.items() if name.endswith("_equal")),
+    }
+    return [float(columns.get(name, 0.0)) for name in _GUARD_NAMES]
+
+
+def _words(text: str) -> list[str]:
+    return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
+
+
+def _content(words: Sequence[str]) -> set[str]:
+    return {_stem(word) for word in words if word not in _STOP}
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def _names(text: str, other_words: Sequence[str]) -> set[str]:
+    """Capitalised words inside sentences, and those at a start that the other text also has."""
+    starts = {word for word in re.findall(r"\b[A-Z][\w-]+", text) if word.lower() in set(other_words)}
+    return {name.lower() for name in {*_NAME.findall(text), *starts}} - _STOP
+
+
+def _negations(words: Sequence[str]) -> int:
+    return sum(word in _NEGATIONS for word in words)
+
+
+def _trigrams(text: str) -> set[str]:
+    plain = " ".join(_words(text))
+    return {plain[i : i + 3] for i in range(len(plain) - 2)}
+
+
+def _order_agreement(left: Sequence[str], right: Sequence[str]) -> float:
+    """Share of shared neighbouring word pairs among those of the left text."""
+    pairs = set(pairwise(left))
+    return _share(pairs & set(pairwise(right)), pairs)
+
+
+def _share(part: set[str] | set[tuple[str, str]], whole: set[str] | set[tuple[str, str]]) -> float:
+    return len(part) / len(whole) if whole else 0.0

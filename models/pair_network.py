@@ -1,0 +1,124 @@
+"""The cross-encoder behind the bundled scorer: one encoder, two heads.
+
+It reads `[CLS] a [SEP] b [SEP]` and gives entailment logits for the direction a -> b and memory logits
+(duplicate, contradiction, distinct) for the pair. It decides nothing: thresholds and guards live above it.
+torch is imported here, so import this module only inside the function that needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+HEAD_WIDTH = 256
+DROPOUT = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class PairBatch:
+    """Padded ids, attention mask and segment ids, each int64 [n, length]; segment 1 marks the second text."""
+
+    ids: Tensor
+    mask: Tensor
+    segments: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class PairLogits:
+    """float32 logits: entailment [n, 3] (entails, neutral, contradicts) and memory [n, 3]."""
+
+    entailment: Tensor
+    memory: Tensor
+
+
+class PairTokenizer:
+    """Turns texts into ids once and lays pairs out for the encoder.
+
+    Args:
+        tokenizer: a fast `transformers` tokenizer of the base model.
+        max_length: longest sequence in tokens, special tokens included.
+        multiple: pad to a multiple of this; fewer shapes spare the processor's kernels from being compiled
+        anew.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, *, max_length: int, multiple: int = 1) -> None:
+        self.max_length = max_length
+        self._multiple = multiple
+        self._tokenizer = tokenizer
+        self._cls = int(tokenizer.cls_token_id)
+        self._sep = int(tokenizer.sep_token_id)
+        self._pad = int(tokenizer.pad_token_id)
+
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, no special tokens, at most `max_length` of them."""
+        if not texts:
+            return []
+        found = self._tokenizer(
+            list(texts), add_special_tokens=False, truncation=True, max_length=self.max_length
+        )["input_ids"]
+        return [list(map(int, row)) for row in found]
+
+    def batch(self, pairs: Sequence[tuple[list[int], list[int]]]) -> PairBatch:
+        """Lay out pairs of token ids, cutting the longer text first where the pair is too long."""
+        rows = [_fit(a, b, self.max_length - 3) for a, b in pairs]
+        width = -(-max(len(a) + len(b) + 3 for a, b in rows) // self._multiple) * self._multiple
+        ids = torch.full((len(rows), width), self._pad, dtype=torch.int64)
+        mask = torch.zeros((len(rows), width), dtype=torch.int64)
+        segments = torch.zeros((len(rows), width), dtype=torch.int64)
+        for row, (a, b) in enumerate(rows):
+            sequence = [self._cls, *a, self._sep, *b, self._sep]
+            ids[row, : len(sequence)] = torch.tensor(sequence)
+            mask[row, : len(sequence)] = 1
+            segments[row, len(a) + 2 : len(sequence)] = 1
+        return PairBatch(ids, mask, segments)
+
+
+class PairNetwork(nn.Module):  # type: ignore[misc]  # torch is not type-checked here
+    """Encoder with mean pooling per text, an entailment head and a memory head."""
+
+    def __init__(self, encoder: nn.Module, *, width: int, typed_segments: bool) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.typed_segments = typed_segments
+        self.entailment_head = _head(5 * width)
+        self.memory_head = _head(5 * width)
+
+    def forward(self, batch: PairBatch) -> PairLogits:
+        """Logits of every pair in the batch, in its order."""
+        inputs: dict[str, Tensor] = {"input_ids": batch.ids, "attention_mask": batch.mask}
+        if self.typed_segments:
+            inputs["token_type_ids"] = batch.segments
+        hidden = self.encoder(**inputs).last_hidden_state.float()
+        features = _pool(hidden, batch.mask, batch.segments)
+        with torch.autocast(features.device.type, enabled=False):
+            return PairLogits(self.entailment_head(features), self.memory_head(features))
+
+
+def _head(width: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Dropout(DROPOUT), nn.Linear(width, HEAD_WIDTH), nn.GELU(), nn.Linear(HEAD_WIDTH, 3)
+    )
+
+
+def _pool(hidden: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
+    second = (mask * segments).unsqueeze(-1).to(hidden.dtype)
+    first = (mask * (1 - segments)).unsqueeze(-1).to(hidden.dtype)
+    a = (hidden * first).sum(1) / first.sum(1).clamp(min=1.0)
+    b = (hidden * second).sum(1) / second.sum(1).clamp(min=1.0)
+    return torch.cat([hidden[:, 0], a, b, (a - b).abs(), a * b], dim=-1)
+
+
+def _fit(a: list[int], b: list[int], room: int) -> tuple[list[int], list[int]]:
+    if len(a) + len(b) <= room:
+        return a, b
+    short = min(len(a), len(b), room // 2)
+    if len(a) <= len(b):
+        return a[:short], b[: room - short]
+    return a[: room - short], b[:short]

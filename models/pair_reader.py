@@ -1,0 +1,96 @@
+"""Runs the pair network over memories and gathers the signals of each pair.
+
+Each distinct ordered pair of texts is read once, in an order that depends on the texts alone, so that two
+calls with
+the same pairs give equal bytes. torch is imported on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .bundled_features import Floats, PairSignals, short_long
+from .statements import split_statements
+
+if TYPE_CHECKING:
+    from .pair_network import PairNetwork, PairTokenizer
+
+BATCH_TOKENS = 4_096
+Answers = dict[tuple[str, str], tuple[Floats, Floats]]
+
+
+class PairReader:
+    """Reads ordered text pairs with a trained network.
+
+    Args:
+        network: the trained network, in evaluation mode.
+        tokenizer: lays out its pairs.
+    """
+
+    def __init__(self, network: PairNetwork, tokenizer: PairTokenizer) -> None:
+        self._network = network
+        self._tokenizer = tokenizer
+
+    def signals(self, pairs: Sequence[tuple[str, str, float]]) -> list[PairSignals]:
+        """Signals of (a, b, cosine) triples, in their order."""
+        ordered = [(*short_long(a, b), cosine) for a, b, cosine in pairs]
+        parts = {text: split_statements(text) for short, long, _ in ordered for text in (short, long)}
+        wanted: set[tuple[str, str]] = set()
+        for short, long, _ in ordered:
+            wanted |= {(long, short), (short, long)}
+            wanted |= {(long, part) for part in parts[short]} | {(short, part) for part in parts[long]}
+        answers = self.read(sorted(wanted))
+        return [_gather(short, long, cosine, parts, answers) for short, long, cosine in ordered]
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> Answers:
+        """Entailment [3] (premise first) and memory [3] probabilities of each ordered pair."""
+        import torch
+
+        texts = sorted({text for pair in pairs for text in pair})
+        known = dict(zip(texts, self._tokenizer.ids(texts), strict=True))
+        rows = [(known[a], known[b]) for a, b in pairs]
+        order = sorted(range(len(rows)), key=lambda row: len(rows[row][0]) + len(rows[row][1]))
+        found: Answers = {}
+        self._network.eval()
+        with torch.inference_mode():
+            for chosen in _batches(order, rows):
+                logits = self._network(self._tokenizer.batch([rows[row] for row in chosen]))
+                entailment = logits.entailment.softmax(-1).double().numpy()
+                memory = logits.memory.softmax(-1).double().numpy()
+                for at, row in enumerate(chosen):
+                    found[pairs[row]] = (entailment[at], memory[at])
+        return found
+
+
+def _batches(order: Sequence[int], rows: Sequence[tuple[list[int], list[int]]]) -> list[list[int]]:
+    """Runs of rows of growing length whose padded size stays below `BATCH_TOKENS`."""
+    batches: list[list[int]] = []
+    for row in order:
+        width = len(rows[row][0]) + len(rows[row][1]) + 3
+        if not batches or (len(batches[-1]) + 1) * width > BATCH_TOKENS:
+            batches.append([])
+        batches[-1].append(row)
+    return batches
+
+
+def _gather(
+    short: str, long: str, cosine: float, parts: dict[str, tuple[str, ...]], answers: Answers
+) -> PairSignals:
+    down, up = answers[long, short], answers[short, long]
+    of_short = [answers[long, part] for part in parts[short]]
+    of_long = [answers[short, part] for part in parts[long]]
+    return PairSignals(
+        short=short,
+        long=long,
+        cosine=cosine,
+        whole_entailment=np.stack([down[0], up[0]]),
+        whole_memory=(down[1] + up[1]) / 2,
+        memory_gap=float(np.abs(down[1] - up[1]).max()),
+        short_parts=np.stack([answer[0] for answer in of_short]),
+        long_parts=np.stack([answer[0] for answer in of_long]),
+        short_memory=np.stack([answer[1] for answer in of_short]),
+        long_memory=np.stack([answer[1] for answer in of_long]),
+    )

@@ -1,0 +1,32 @@
+"""Builds an untrained pair network over a base encoder: the packaged MiniLM or any encoder of the hub."""
+
+from __future__ import annotations
+
+from ..models.encoder import packaged_model_path
+from ..models.pair_network import PairNetwork, PairTokenizer
+
+PAD_MULTIPLE = 8
+
+
+def base_folder(base: str | None) -> str:
+    """Folder or hub name of the base; None means the packaged MiniLM.
+
+    Raises:
+        ModelError: the packaged base is not installed.
+    """
+    return str(packaged_model_path()) if base is None else base
+
+
+def build(base: str | None, *, max_length: int) -> tuple[PairNetwork, PairTokenizer]:
+    """A fresh network, its embeddings frozen, with the tokenizer of its base."""
+    from transformers import AutoModel, AutoTokenizer
+
+    source = base_folder(base)
+    encoder = AutoModel.from_pretrained(source, attn_implementation="eager")
+    tokenizer = AutoTokenizer.from_pretrained(source)
+    encoder.embeddings.requires_grad_(False)
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.pooler.requires_grad_(False)
+    typed = getattr(encoder.config, "type_vocab_size", 0) > 1
+    network = PairNetwork(encoder, width=int(encoder.config.hidden_size), typed_segments=typed)
+    return network, PairTokenizer(tokenizer, max_length=max_length, multiple=PAD_MULTIPLE)

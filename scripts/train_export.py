@@ -1,0 +1,58 @@
+"""Writes the weights folder that the package ships: int8 layers, heads, calibrator, thresholds, checksums."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..models.bundled import CALIBRATOR_FILE
+from ..models.bundled_config import CONFIG_FILE
+from ..models.bundled_features import feature_names
+from ..models.bundled_weights import WEIGHTS_FILE, embedding_digest, pack, unpack
+from ..models.calibrator import Calibrator
+from ..models.checksums import write_sums
+from ..models.pair_network import PairNetwork
+from ..models.scorer import Thresholds
+
+VERSION = 1
+
+
+def quantize(network: PairNetwork) -> None:
+    """Give the network the rounded weights that will be shipped: the calibrator is fitted on those."""
+    network.load_state_dict(unpack(pack(network)), strict=False)
+
+
+def export(
+    network: PairNetwork,
+    calibrator: Calibrator,
+    thresholds: Thresholds,
+    *,
+    folder: Path,
+    max_length: int,
+    figures: dict[str, Any],
+) -> str:
+    """Write every file but the model card and return the digest of the checksums."""
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file({name: tensor.contiguous() for name, tensor in pack(network).items()}, folder / WEIGHTS_FILE)
+    (folder / WEIGHTS_FILE).chmod(0o644)
+    calibrator.save(folder / CALIBRATOR_FILE)
+    config = {
+        "model_type": "memory-nli",
+        "version": VERSION,
+        "architecture": "PairNetwork",
+        "base": "sentence-transformers/all-MiniLM-L6-v2",
+        "base_embeddings_sha256": embedding_digest(network.state_dict()),
+        "typed_segments": network.typed_segments,
+        "max_length": max_length,
+        "entailment_labels": ["entails", "neutral", "contradicts"],
+        "memory_labels": ["duplicate", "contradiction", "distinct"],
+        "features": list(feature_names()),
+        "thresholds": asdict(thresholds),
+        "cross_validated": figures,
+    }
+    (folder / CONFIG_FILE).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+    return write_sums(folder)

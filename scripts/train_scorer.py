@@ -1,0 +1,170 @@
+"""Train the bundled scorer: pretrain -> finetune -> calibrate -> export, each resumable.
+
+    python -m mem0_dream.scripts.train_scorer pretrain --data DIR --work WORK
+
+`--data` holds `nli/train.tsv.gz` (general NLI) and `pairs/`, `stores/` (labelled development data);
+`--work` receives checkpoints. `--base` takes any encoder that `transformers` loads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import random
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .train_examples import Example
+
+SEED = 7
+PRETRAIN_LENGTH = 96
+FINETUNE_LENGTH = 192
+MINIMAL_REPEATS = 3
+ACCURACY_PAIRS = 500
+REPLAY_WEIGHT = 0.5
+OUR_DATA = Path(__file__).parent / "data"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one stage; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    _STAGES[options.stage](options)
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("stage", choices=sorted(_STAGES))
+    parser.add_argument("--data", type=Path, required=True, help="folder with nli/, pairs/ and stores/")
+    parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints and caches")
+    parser.add_argument("--base", default=None, help="base encoder; default: the packaged MiniLM")
+    parser.add_argument("--start", default="pretrain", help="checkpoint that the stage starts from")
+    parser.add_argument("--name", default=None, help="name of the stage's own checkpoint")
+    parser.add_argument("--out", type=Path, default=None, help="where calibrate writes the weights folder")
+    parser.add_argument("--seed", type=int, default=SEED, help="draws and order of finetune's examples")
+    parser.add_argument("--epochs", type=float, default=1.0)
+    parser.add_argument("--rate", type=float, default=2e-4)
+    parser.add_argument("--both-orders", action="store_true", help="finetune on each pair in both orders")
+    parser.add_argument("--replay", type=int, default=4_000, help="general pairs that finetune mixes in")
+    parser.add_argument("--freeze", type=int, default=2, help="lowest layers that finetune leaves alone")
+    parser.add_argument("--stop-after", type=int, default=None, help="stop at this step of the schedule")
+    parser.add_argument("--bf16", action="store_true", help="bfloat16 products, where the processor has them")
+    parser.add_argument("--threads", type=int, default=2)
+    return parser
+
+
+def _pretrain(options: argparse.Namespace) -> None:
+    import torch
+
+    from . import train_examples, train_loop
+    from .train_base import build
+
+    torch.manual_seed(SEED)
+    examples = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=SEED)
+    network, tokenizer = build(options.base, max_length=PRETRAIN_LENGTH)
+    settings = train_loop.LoopSettings(
+        "pretrain",
+        epochs=options.epochs,
+        learning_rate=options.rate,
+        bf16=options.bf16,
+        seed=SEED,
+        threads=options.threads,
+        stop_after=options.stop_after,
+    )
+    train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
+
+
+def _examples_of_finetune(options: argparse.Namespace) -> list[Example]:
+    """Contrast sets, composed memories and stories, with a share of general pairs against forgetting."""
+    from . import train_contrast, train_examples, train_stories
+
+    short = train_contrast.read_short(OUR_DATA / "contrast_short.jsonl")
+    general = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + 1)
+    minimal = list(train_contrast.minimal_pairs(OUR_DATA / "minimal.txt"))
+    mirrored = [
+        *train_contrast.short_pairs(short),
+        *(example for _ in range(MINIMAL_REPEATS) for example in minimal),
+        *train_contrast.compound_pairs(OUR_DATA / "contrast_compound.jsonl"),
+        *train_contrast.composed_pairs(short, seed=options.seed),
+        *train_stories.story_pairs(train_stories.read_stories(OUR_DATA / "stories.txt"), seed=options.seed),
+    ]
+    # Each pair stands next to its mirror image; one order of each is half the work of an epoch.
+    rng = random.Random(options.seed)  # noqa: S311
+    chosen = [mirrored[at + rng.randrange(2)] for at in range(0, len(mirrored), 2)]
+    found = mirrored if options.both_orders else chosen
+    return found + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
+
+
+def _finetune(options: argparse.Namespace) -> None:
+    from . import train_loop
+    from .train_base import build
+
+    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
+    train_loop.load_checkpoint(network, options.work / f"{options.start}.pt")
+    for layer in network.encoder.encoder.layer[: options.freeze]:
+        layer.requires_grad_(False)
+    settings = train_loop.LoopSettings(
+        options.name or "finetune", epochs=options.epochs, batch_size=32, learning_rate=options.rate,
+        bf16=options.bf16, seed=options.seed, threads=options.threads, stop_after=options.stop_after,
+    )  # fmt: skip
+    examples = _examples_of_finetune(options)
+    train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
+
+
+def _calibrate(options: argparse.Namespace) -> None:
+    """Signals, cross-validation, thresholds and the weights folder, all of one checkpoint."""
+    from . import train_calibrate, train_export, train_labelled, train_signals
+    from .train_base import base_folder, build
+    from .train_loop import load_checkpoint
+
+    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
+    load_checkpoint(network, options.work / f"{options.start}.pt")
+    train_export.quantize(network)
+    pairs = train_labelled.read_labelled(options.data)
+    cache = options.work / f"{options.start}.signals"
+    if not cache.is_file():
+        cosine = train_signals.cosines(pairs, base_folder(options.base))
+        train_signals.save_signals(train_signals.read_signals(network, tokenizer, pairs, cosine), cache)
+    data = train_signals.table(pairs, train_signals.load_signals(cache))
+    fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
+    probability = train_calibrate.cross_validate(data, fold, seed=SEED)
+    fitted = train_calibrate.thresholds(probability, data)
+    figures = train_calibrate.report(probability, data, fitted)
+    print(json.dumps({"thresholds": asdict(fitted), **figures}, indent=1))
+    calibrator = train_calibrate.fit(data, seed=SEED)
+    target = options.out or options.work / "memory_nli"
+    train_export.export(
+        network, calibrator, fitted, folder=target, max_length=FINETUNE_LENGTH, figures=figures
+    )
+
+
+def _accuracy(options: argparse.Namespace) -> None:
+    """Three-way accuracy on the general NLI test sets, the first `ACCURACY_PAIRS` of each."""
+    import numpy as np
+
+    from ..models.pair_reader import PairReader
+    from . import train_examples
+    from .train_base import build
+    from .train_loop import load_checkpoint
+
+    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
+    load_checkpoint(network, options.work / f"{options.start}.pt")
+    reader = PairReader(network, tokenizer)
+    for path in sorted((options.data / "nli" / "eval").glob("*.tsv.gz")):
+        examples = train_examples.read_nli_test(path)[:ACCURACY_PAIRS]
+        if examples:
+            answers = reader.read([(example.a, example.b) for example in examples])
+            right = [np.argmax(answers[e.a, e.b][0]) == np.argmax(e.entailment) for e in examples]
+            print(f"{path.name.removesuffix('.tsv.gz')}: {np.mean(right):.3f} of {len(right)}", flush=True)
+
+
+_STAGES = {"pretrain": _pretrain, "finetune": _finetune, "calibrate": _calibrate, "accuracy": _accuracy}
+
+if __name__ == "__main__":
+    raise SystemExit(main())
