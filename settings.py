@@ -63,7 +63,7 @@ class Settings(BaseModel):
     min_delete: int = Field(default=3, ge=0)
     floor: float = Field(default=0.10, ge=-1, le=1)
     neighbours: int = Field(default=50, ge=1)
-    scorer: str = "keywords"
+    scorer: str = "bundled"
     encoder: str | None = None
 
 

@@ -7,18 +7,22 @@ from another pair.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds
 from .guards import compare
 from .records import Candidate, Evidence, Label, Memory, Verdict
+from .words import significant_words
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 EXACT = Evidence("exact", "same text but for case, white space or final punctuation")
+
+ADDS = Evidence("adds", "one text has all words of the other, and no detail differs")
 
 
 def decide(
@@ -107,10 +111,12 @@ def _verdict(
 ) -> Verdict:
     probabilities = (float(row[0]), float(row[1]), float(row[2]))
     evidence: tuple[Evidence, ...] = ()
+    a, b = memories[pair.a], memories[pair.b]
     if decide(probabilities, (), limits)[0] is not Label.DISTINCT:
-        a, b = memories[pair.a], memories[pair.b]
         evidence = compare(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at)
     label, auto = decide(probabilities, evidence, limits)
+    if label is Label.CONTRADICTION and _only_adds(a.text, b.text, evidence):
+        label, evidence = Label.UNSURE, (*evidence, ADDS)
     return Verdict(
         pair,
         label,
@@ -119,3 +125,36 @@ def _verdict(
         entailment=(float(directions[0]), float(directions[1])),
         evidence=evidence,
     )
+
+
+def _only_adds(a: str, b: str, evidence: Iterable[Evidence]) -> bool:
+    """Whether one text merely adds to the other, so that a conflict is for a person to suspect.
+
+    On the real development pairs nearly all such pairs are duplicates. An added word that turns a
+    fact round ("stop using", "until May", "only") is no mere addition.
+    """
+    if any(item.veto for item in evidence):
+        return False
+    first, second = significant_words(a), significant_words(b)
+    if not (first <= second or second <= first):
+        return False
+    added = _plain_words(a) ^ _plain_words(b)
+    return not added & _REVERSING
+
+
+def _plain_words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
+_WORD = re.compile(r"[\w'’]+")
+_REVERSING = frozenset(
+    (
+        "abandon abandoned anymore avoid avoids barely before but cancel canceled cancelled cancels "
+        "considering cut ditched drop dropped ex except excluding failed finished former formerly gave given "
+        "hardly instead intended last left less longer lost may might neither never no none nor not nothing "
+        "once only past paused planned planning plans previously quit quits quitting rarely rather refused "
+        "refuses rejected removed replaced retired reversed seldom should sold stop stopped stopping stops "
+        "switched tried unless unlike until used want wanted wants was were without would "
+    ).split()  # noqa: SIM905  (a list of words reads better than a column of strings)
+)
+"""Words that can turn a fact round when they are all that one text has more than the other."""

@@ -84,12 +84,15 @@ def store() -> InMemoryStore:
 def dream(store: InMemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """The command line on the test's store: `dream("--all", answers="")`."""
     config = tmp_path / "mem0.yaml"
-    config.write_text("vector_store: {provider: qdrant}\n")
+    config.write_text("vector_store: {provider: qdrant}\nmem0_dream: {scorer: keywords}\n")
     monkeypatch.setattr("mem0_dream.pipeline.stores.open_store", lambda _config: store)
 
     def invoke(*arguments: str, answers: str = "", code: int = 0, settings: str = "") -> Result:
         if settings:
-            config.write_text(f"vector_store: {{provider: qdrant}}\nmem0_dream: {settings}\n")
+            section = (
+                settings.replace("{", "{scorer: keywords, ", 1) if "scorer" not in settings else settings
+            )
+            config.write_text(f"vector_store: {{provider: qdrant}}\nmem0_dream: {section}\n")
         given = [*arguments, "--config", str(config)]
         if not {"undo", "runs", "resume", "apply", "reject", "--now"} & set(arguments):
             given += ["--now", NOW.isoformat()]

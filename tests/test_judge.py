@@ -106,3 +106,15 @@ def test_a_scorer_reads_texts_category_dates_and_cosine() -> None:
     assert (read.a, read.b, read.cosine, read.category, read.a_date, read.b_date) == (
         "A", "B", 0.25, "note", a.created_at, None,
     )  # fmt: skip
+
+
+def test_a_text_that_only_adds_is_left_to_a_person() -> None:
+    """However sure the scorer is of a contradiction, more words without a differing detail are none."""
+    short, long = (
+        memory("a", "Invoices go out every Friday."),
+        memory("b", "Invoices go out every Friday by post."),
+    )
+    scorer = FakeScorer({(short.text, long.text): (0.1, 0.85, 0.05)})
+    (verdict,) = judge([Candidate("a", "b", 0.9)], {"a": short, "b": long}, scorer)
+    assert verdict.label is Label.UNSURE
+    assert verdict.evidence[-1].kind == "adds"
