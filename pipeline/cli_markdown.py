@@ -1,0 +1,276 @@
+"""The command line for directories of Markdown memories: `--store md`, and the prompt."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..errors import IncompleteListingError, UsageError
+
+if TYPE_CHECKING:
+    from .cli_options import Options
+    from .markdown.report import MarkdownReport
+    from .markdown.session import MarkdownChoices, MarkdownSession
+    from .markdown.settlement import Settled
+    from .markdown.survey import Survey
+    from .plan import Side
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+KIND = "md"
+NONE_FOUND = "No memory directories found"
+CANCELLED = "Cancelled. No changes made."
+
+PLACE_OPTIONS = (
+    click.option(
+        "--root", type=click.Path(path_type=Path), help="With --store md: the project. [default: .]"
+    ),
+    click.option(
+        "--memory-dir",
+        "memory_dirs",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        callback=lambda _context, _parameter, value: value or None,
+        help="With --store md: a memory directory, instead of searching the project; may be repeated.",
+    ),
+)
+"""Where the memories are; every command on a store takes them."""
+PASS_OPTIONS = (
+    click.option(
+        "--transcripts", type=click.Path(path_type=Path), help="With --store md: session transcripts (JSONL)."
+    ),
+    click.option("--index-only", is_flag=True, help="With --store md: rebuild MEMORY.md and nothing else."),
+    click.option(
+        "--supersede",
+        is_flag=True,
+        help="With --store md --scorer keywords: the newer of two contradicting statements wins.",
+    ),
+)
+"""What only a pass over Markdown memories takes."""
+
+
+def pass_options(command: Command) -> Command:
+    """Add the options of a pass over Markdown memories to a command."""
+    for option in reversed(PASS_OPTIONS):
+        command = option(command)
+    return command
+
+
+@contextlib.contextmanager
+def markdown_session(options: Options, choices: MarkdownChoices | None = None) -> Iterator[MarkdownSession]:
+    """Open the memory directories of a project."""
+    from .cli_options import settings_of
+    from .cli_progress import Bars
+    from .markdown.directories import discover
+    from .markdown.session import MarkdownSession
+    from .state import state_directory
+    from .stores.markdown import MarkdownStore
+
+    root = options.root or Path()
+    state = state_directory(options.state_dir)
+    store = MarkdownStore(discover(root, options.memory_dirs or ()), root=root, state=state)
+    settings = settings_of({}, options)
+    with MarkdownSession(
+        store, choices=choices, settings=settings, state_dir=state, observer=Bars()
+    ) as session:
+        yield session
+
+
+def dream(options: Options, given: dict[str, Any]) -> None:
+    """One pass: orient, gather, consolidate, prune and index."""
+    choices = _choices(options, given)
+    with markdown_session(options, choices) as session:
+        directories = session.markdown.directories
+        if not directories:
+            click.echo(NONE_FOUND)
+            return
+        if not _announce_empty(session):
+            return
+        if given["dry_run"] or (given["as_json"] and not given["auto"]):
+            _show(session, options, given)
+            return
+        with session.locked():
+            if given["auto"]:
+                _resume_interrupted(session, options)
+            found = session.look(now=options.moment)
+            if found.plan.gaps:
+                raise IncompleteListingError(f"Read-only: {'; '.join(found.plan.gaps)}. Nothing was changed.")
+            if given["auto"]:
+                settled = session.settle(found, session.answers(found), now=options.moment)
+            else:
+                asked = _attended(session, found, options, explain=given["explain"])
+                if asked is None:
+                    return
+                settled = asked
+            _apply(session, found, settled, options, given)
+
+
+def _choices(options: Options, given: dict[str, Any]) -> MarkdownChoices:
+    """What the options ask for.
+
+    Raises:
+        UsageError: If they contradict each other.
+    """
+    from .markdown.session import MarkdownChoices
+    from .markdown.settlement import Wishes
+    from .records import ActionKind
+
+    only = {
+        "--merge-only": (options.merge_only, {ActionKind.MERGE}),
+        "--forget-only": (options.forget_only, {ActionKind.PRUNE}),
+        "--index-only": (given["index_only"], set()),
+    }
+    chosen = [name for name, (is_given, _) in only.items() if is_given]
+    if len(chosen) > 1:
+        raise UsageError(f"{' and '.join(chosen)} exclude each other; leave all out for everything.")
+    if given["auto"] and given["dry_run"]:
+        raise UsageError("--auto applies and --dry-run does not; choose one.")
+    if given["retire"] or given["review"]:
+        raise UsageError("--retire and --review have no meaning for files; leave them out with --store md.")
+    if given["supersede"] and not (options.scorer or "").startswith("keywords"):
+        raise UsageError(
+            "--supersede lets the newer statement win by the keyword rule; add --scorer keywords."
+        )
+    transcripts = given["transcripts"]
+    if transcripts is not None and not transcripts.is_dir():
+        raise UsageError(f"The transcripts {transcripts} are no directory.")
+    wishes = Wishes(kinds=frozenset(only[chosen[0]][1]), texts=False) if chosen else Wishes()
+    return MarkdownChoices(wishes, given["supersede"], transcripts)
+
+
+def _announce_empty(session: MarkdownSession) -> bool:
+    """Name the directories without a memory; say whether any has one, or an index."""
+    from .markdown.directories import INDEX
+    from .markdown.report import EMPTY
+
+    busy = False
+    for directory in session.markdown.directories:
+        if directory.topics():
+            busy = True
+        else:
+            click.echo(f"{directory.name}: {EMPTY}")
+            busy |= (directory.path / INDEX).is_file()
+    return busy
+
+
+def _report(session: MarkdownSession, found: Survey, settled: Settled) -> MarkdownReport:
+    from .markdown.report import MarkdownReport
+
+    files = sum(len(directory.topics()) for directory in session.markdown.directories)
+    return MarkdownReport(found, settled, files=files, directories=len(session.markdown.directories))
+
+
+def _show(session: MarkdownSession, options: Options, given: dict[str, Any]) -> None:
+    """What a pass would do, and nothing done."""
+    found = session.look(now=options.moment)
+    settled = session.settle(found, session.answers(found), now=options.moment)
+    if given["as_json"]:
+        _print_json(settled, None)
+        return
+    report = _report(session, found, settled)
+    click.echo("\n".join(report.dry_run(session.evidence(found), explain=given["explain"])))
+    for gap in found.plan.gaps:
+        click.echo(f"Read-only: {gap}")
+
+
+def _attended(session: MarkdownSession, found: Survey, options: Options, *, explain: bool) -> Settled | None:
+    """Show the proposals, ask about each conflict, then about all of it; None if it was declined."""
+    from .cli import confirmed
+
+    shown = _report(session, found, session.settle(found, {}, now=options.moment))
+    for line in (*shown.proposals(), *shown.warnings(), *shown.quoted(session.evidence(found))):
+        click.echo(line)
+    if explain:
+        click.echo("\n".join(shown.explanations()))
+    wanted = session.choices.wishes.kinds
+    conflicts = [conflict for conflict in found.plan.conflicts if conflict.kind in wanted]
+    answers = {conflict.id: _ask(shown, conflict, found) for conflict in conflicts}
+    session.remember_skips([c for c in conflicts if answers[c.id] is None], now=options.clock)
+    settled = session.settle(found, answers, now=options.moment)
+    plan = settled.plan
+    if not any(action.removes or action.kind == "rewrite" for action in plan.actions):
+        return settled
+    counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
+    if not confirmed(f"Proposed: {counts}."):
+        click.echo(CANCELLED)
+        return None
+    return settled
+
+
+def _ask(shown: MarkdownReport, conflict: Any, found: Survey) -> Side | None:
+    from .cli import ask_choice
+    from .report import one_line
+
+    for side, ids in (("A", conflict.a), ("B", conflict.b)):
+        likely = " (newer, likely to hold)" if conflict.newer == side.lower() else ""
+        click.echo(f"  {side}: {one_line(found.memories[ids[0]].text)}{likely}")
+    return ask_choice(shown.conflict(conflict).removesuffix("[A/B/skip]"))
+
+
+def _apply(
+    session: MarkdownSession, found: Survey, settled: Settled, options: Options, given: dict[str, Any]
+) -> None:
+    report = _report(session, found, settled)
+    quotations = session.evidence(found)
+    result = session.apply(settled.plan, now=options.clock)
+    if given["as_json"]:
+        _print_json(settled, result)
+        return
+    click.echo("\n".join(report.live(result, quotations)))
+    if result.moved:
+        _mend_index(session, options)
+    if result.run:
+        place = " ".join(f"--memory-dir {path}" for path in options.memory_dirs or ())
+        where = f"--store md --root {session.markdown.root} {place}".rstrip()
+        click.echo(f"Undo with: mem0-dream undo {result.run} {where}", err=True)
+
+
+def _mend_index(session: MarkdownSession, options: Options) -> None:
+    """After a change was skipped the index says too little or too much: rebuild it from what is there."""
+    from .markdown.session import MarkdownChoices
+    from .markdown.settlement import Wishes
+
+    session.choices = MarkdownChoices(Wishes(kinds=frozenset(), texts=False))
+    found = session.look(now=options.moment)
+    plan = session.settle(found, {}, now=options.moment).plan
+    if plan.rewrites:
+        result = session.apply(plan, now=options.clock)
+        click.echo(f"The index was rebuilt again, because files had moved (run {result.run}).", err=True)
+
+
+def _resume_interrupted(session: MarkdownSession, options: Options) -> None:
+    earlier = session.journal.interrupted(session.store.fingerprint)
+    if earlier is not None:
+        session.resume(earlier.id, now=options.clock)
+        click.echo(f"mem0-dream: finished run {earlier.id}, which had been interrupted.", err=True)
+
+
+def _print_json(settled: Settled, result: Any) -> None:
+    import json
+
+    from .plan_file import to_json
+
+    click.echo(json.dumps(to_json(settled.plan, result), ensure_ascii=False, indent=2, sort_keys=True))
+
+
+@click.command()
+@click.option("--memory-root", required=True, help="The memory directory, as the agent sees it.")
+@click.option("--transcripts", required=True, help="The folder of its session transcripts.")
+@click.option("--extra", help="Text to put behind the rest.")
+def prompt(memory_root: str, transcripts: str, extra: str | None) -> None:
+    """Print the four-phase prompt, for an agent that consolidates its own memory.
+
+    \b
+    Example:
+      mem0-dream prompt --memory-root .claude/memory --transcripts ~/.claude/projects/app
+    """  # noqa: D301
+    from .markdown.prompt import dream_prompt
+
+    click.echo(dream_prompt(memory_root, transcripts, extra=extra), nl=False)
+
+
+COMMANDS = (prompt,)
+"""What the main group offers for Markdown memories besides `--store md`."""

@@ -1,0 +1,85 @@
+"""How old a memory is: its frontmatter says it, else the history of the repository, else the file.
+
+The modification time comes last, because a checkout sets it anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+logger = logging.getLogger(__name__)
+
+CREATED = ("created", "created_at", "date")
+UPDATED = ("updated", "updated_at", "last_updated", "modified", "last_modified")
+GIT_SECONDS = 20
+"""How long the history may be read before the file's own time has to do."""
+
+
+def frontmatter_date(values: Mapping[str, Any], names: tuple[str, ...]) -> datetime | None:
+    """The first of these keys that holds a date, as midnight UTC unless it names a time."""
+    for name in names:
+        moment = as_moment(values.get(name))
+        if moment is not None:
+            return moment
+    return None
+
+
+def as_moment(value: object) -> datetime | None:
+    """Read what YAML or a person wrote as a date."""
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    if not isinstance(value, str):
+        return None
+    try:
+        return as_moment(datetime.fromisoformat(value.strip()))
+    except ValueError:
+        return None
+
+
+def file_moment(nanoseconds: int) -> datetime:
+    """A modification time."""
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC)
+
+
+def git_dates(directory: Path) -> dict[Path, datetime]:
+    """Latest commit of each file under a directory; empty outside a repository.
+
+    The repository is only read: its hooks, monitors and optional locks stay off.
+    """
+    if not any((parent / ".git").exists() for parent in (directory, *directory.parents)):
+        return {}
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-C", str(directory), "log"]
+    command += ["--no-renames", "--format=%x01%cI", "--name-only", "-z", "--relative", "--", "."]
+    try:
+        ran = subprocess.run(  # noqa: S603  (a fixed command; the directory is one argument)
+            command,
+            capture_output=True,
+            check=True,
+            timeout=GIT_SECONDS,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        logger.info("The history of %s cannot be read: %s", directory, type(error).__name__)
+        return {}
+    return _newest_commits(ran.stdout.decode("utf-8", "surrogateescape"), directory)
+
+
+def _newest_commits(log: str, directory: Path) -> dict[Path, datetime]:
+    found: dict[Path, datetime] = {}
+    for commit in log.split("\x01")[1:]:
+        moment_text, _, names = commit.partition("\n" if "\n" in commit.split("\0", 1)[0] else "\0")
+        moment = as_moment(moment_text.strip("\0\n"))
+        if moment is None:
+            continue
+        for name in names.split("\0"):
+            if name.strip("\n"):
+                found.setdefault(directory / name.strip("\n"), moment)
+    return found

@@ -1,0 +1,166 @@
+"""How fast a pass over Markdown memories is: `scripts/benchmark_markdown.py --files 2000 --code 50000`.
+
+A made-up project with planted duplicates and references to files that are gone. Times are printed, never
+asserted; what is asserted are results: exactly the planted memories go, and a second pass is empty.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mem0_dream.pipeline.markdown.code_index import build_index
+from mem0_dream.pipeline.markdown.directories import discover
+from mem0_dream.pipeline.markdown.session import MarkdownSession
+from mem0_dream.pipeline.stores.markdown import MarkdownStore
+from mem0_dream.settings import Settings
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+MEMORY = Path(".claude/memory")
+PLANTED = 20
+"""One memory in so many copies the one before it, and one in so many names only what is gone."""
+_PER_FOLDER = 100
+_TYPES = ("user", "feedback", "project", "reference")
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was measured, in seconds, and what came out."""
+
+    files: int
+    code_files: int
+    code_megabytes: float
+    index_seconds: float
+    plan_seconds: float
+    apply_seconds: float
+    second_pass_seconds: float
+    duplicates: int
+    stale: int
+
+
+def write_code(root: Path, count: int) -> int:
+    """Write a code base; return its size in bytes."""
+    size = 0
+    for number in range(count):
+        path = root / f"src/area_{number // _PER_FOLDER}/module_{number}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = [
+            f"def handler_{number}_{part}(request, context):\n    return request.body_{part}\n"
+            for part in range(12)
+        ]
+        text = "".join(lines)
+        path.write_text(text)
+        size += len(text)
+    (root / ".gitignore").write_text("build/\n*.log\n.cache\n/dist\nnode_modules\n")
+    return size
+
+
+def write_memories(root: Path, count: int, code: int, seed: int) -> tuple[int, int]:
+    """Write a directory of memories; return how many copies and how many stale ones were planted."""
+    random_words = random.Random(seed)  # noqa: S311  (made-up data)
+    words = [f"term{number}" for number in range(4000)]
+    folder = root / MEMORY
+    folder.mkdir(parents=True)
+    copies = stale = 0
+    body = ""
+    for number in range(count):
+        kind = _TYPES[number // 2 % len(_TYPES)]
+        if number % PLANTED == 1:
+            copies += 1
+        elif number % PLANTED == 2:
+            stale += 1
+            body = f"`gone_{number}()` lives in `src/gone/old_{number}.py`."
+        else:
+            said = " ".join(random_words.sample(words, 14))
+            module = random_words.randrange(code)
+            place = f"src/area_{module // _PER_FOLDER}/module_{module}.py"
+            body = f"Case {number}: {said}. See `{place}` and `handler_{module}_3()`."
+        about = f"name: memory {number}\ndescription: case {number}\ntype: {kind}\n"
+        about += f"date: 2026-0{1 + number % 9}-02\n"
+        (folder / f"memory_{number:05}.md").write_text(f"---\n{about}---\n\n{body}\n")
+    return copies, stale
+
+
+def measure(
+    root: Path, state: Path, *, code: int, megabytes: float, planted: tuple[int, int], files: int
+) -> Figures:
+    """Time every stage, and check what it gave."""
+    began = time.perf_counter()
+    index = build_index(root, [f"absent_{number}" for number in range(200)], without=[root / MEMORY])
+    index_seconds = time.perf_counter() - began
+    check(len(index.files) == code + 1, f"{len(index.files)} files indexed of {code + 1}")
+    state.mkdir()
+    store = MarkdownStore(discover(root, home=root / "nobody"), root=root, state=state)
+    settings = Settings(scorer="keywords", max_delete=1.0)
+    with MarkdownSession(store, settings=settings, state_dir=state) as session:
+        began = time.perf_counter()
+        found = session.look(now=NOW)
+        plan = session.settle(found, {}, now=NOW).plan
+        plan_seconds = time.perf_counter() - began
+        gone = sum(len(merge.removes) for merge in plan.merges)
+        check((gone, len(plan.prunes)) == planted, f"{(gone, len(plan.prunes))} found, planted {planted}")
+        began = time.perf_counter()
+        result = session.apply(plan, now=NOW)
+        apply_seconds = time.perf_counter() - began
+        check(result.moved == (), f"{len(result.moved)} changes were skipped")
+        began = time.perf_counter()
+        again = session.settle(session.look(now=NOW), {}, now=NOW).plan
+        second_seconds = time.perf_counter() - began
+        check(again.actions == (), f"a second pass proposes {len(again.actions)} changes")
+    return Figures(
+        files=files,
+        code_files=code,
+        code_megabytes=round(megabytes, 1),
+        index_seconds=round(index_seconds, 2),
+        plan_seconds=round(plan_seconds, 2),
+        apply_seconds=round(apply_seconds, 2),
+        second_pass_seconds=round(second_seconds, 2),
+        duplicates=gone,
+        stale=len(plan.prunes),
+    )
+
+
+def check(holds: bool, otherwise: str) -> None:  # noqa: FBT001
+    """Stop with a sentence if a result is not what was planted."""
+    if not holds:
+        sys.exit(f"benchmark_markdown: {otherwise}")
+
+
+def main() -> None:
+    """Write the project, measure, print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--files", type=int, default=2000, help="files of memories")
+    parser.add_argument("--code", type=int, default=50_000, help="files of the code base")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "project"
+        size = write_code(root, given.code)
+        planted = write_memories(root, given.files, given.code, given.seed)
+        figures = measure(
+            root,
+            Path(folder) / "state",
+            code=given.code,
+            megabytes=size / 1e6,
+            planted=planted,
+            files=given.files,
+        )
+    if given.json:
+        print(json.dumps(asdict(figures)))
+        return
+    for name, value in asdict(figures).items():
+        print(f"{name.replace('_', ' '):22} {value}")
+
+
+if __name__ == "__main__":
+    main()
