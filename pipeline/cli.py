@@ -6,6 +6,7 @@ traceback shown to a user is a bug.
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import DreamError, IncompleteListingError, UsageError
+from .cli_graph import KIND as GRAPH
+from .cli_graph import consolidate_graph, show_health
+from .cli_graph import pass_options as graph_pass_options
+from .cli_graph_commands import COMMANDS as GRAPH_COMMANDS
 from .cli_label import calibrate, label
+from .cli_markdown import COMMANDS as MARKDOWN_COMMANDS
+from .cli_markdown import KIND as MARKDOWN
+from .cli_markdown import dream, pass_options
 from .cli_options import Options, open_session, plan_options, scope_options, store_options
 from .cli_runs import COMMANDS
 
@@ -31,6 +39,10 @@ class DreamGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; the only place where errors are caught."""
+        # A terminal that cannot spell a character must not stop a run.
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except DreamError as error:
@@ -53,6 +65,8 @@ class DreamGroup(click.Group):
 @click.option("--explain", is_flag=True, help="Show texts, scores and evidence under each line.")
 @click.option("--review", is_flag=True, help="Ask about unsure pairs too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; asks nothing.")
+@pass_options
+@graph_pass_options
 @click.version_option(package_name="mem0-dream")
 @click.pass_context
 def main(ctx: click.Context, /, **given: Any) -> None:
@@ -65,16 +79,24 @@ def main(ctx: click.Context, /, **given: Any) -> None:
       mem0-dream --config mem0.yaml --all --auto --retire
     """  # noqa: D205, D301  (click's own escape keeps the example's lines)
     ctx.obj = options = Options.gather(ctx, given)
-    if ctx.invoked_subcommand is None:
+    if ctx.invoked_subcommand is None and given["health"]:
+        show_health(ctx, options, given)
+    elif ctx.invoked_subcommand is None:
         consolidate_command(options, given)
 
 
-for _command in (*COMMANDS, label, calibrate):
+for _command in (*COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate):
     main.add_command(_command)
 
 
 def consolidate_command(options: Options, given: dict[str, Any]) -> None:
     """Read, propose, ask, apply."""
+    if options.store_kind == MARKDOWN:
+        dream(options, given)
+        return
+    if options.store_kind == GRAPH:
+        consolidate_graph(options, given)
+        return
     auto, dry_run, as_json = given["auto"], given["dry_run"], given["as_json"]
     if auto and dry_run:
         raise UsageError("--auto applies and --dry-run does not; choose one.")
@@ -124,6 +146,9 @@ def _apply_unattended(session: Session, plan: Plan, options: Options, given: dic
 
     if plan.gaps:
         raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing was changed.")
+    if not plan.totals and not given["as_json"]:
+        click.echo(report.NOTHING_STORED)
+        return
     result = session.apply(plan, now=options.clock, retire=given["retire"])
     for name, reason in result.moved:
         click.echo(f"mem0-dream: skipped {name}: {reason}", err=True)
@@ -153,7 +178,7 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
         click.echo(
             f"Careful: this removes {over}, more than the delete budget of {session.settings.max_delete:.0%}."
         )
-    if not confirmed(shown.proposal()):
+    if not confirmed(shown.proposal(), default=over is None):
         click.echo(report.CANCELLED)
         return
     result = session.apply(
@@ -212,8 +237,13 @@ def _ask(conflict: Resolve, shown: Report) -> Side | None:
     for side, ids in (("A", conflict.a), ("B", conflict.b)):
         likely = " (newer, likely to hold)" if conflict.newer == side.lower() else ""
         click.echo(f"  {side}: {one_line(texts[ids[0]].text)}{likely}")
+    return ask_choice(shown.line(conflict).removesuffix("[A/B/skip]"))
+
+
+def ask_choice(question: str) -> Side | None:
+    """Ask which side of a conflict stays; an empty answer leaves it open."""
     while True:
-        answer = _read(shown.line(conflict).removesuffix("[A/B/skip]"), "[A/B/skip]").lower()
+        answer = _read(question, "[A/B/skip]").lower()
         if answer in ("a", "b"):
             return "a" if answer == "a" else "b"
         if answer in ("", "s", "skip"):
@@ -241,12 +271,12 @@ def _reviewed(plan: Plan, shown: Report, skipped: list[Merge | Resolve]) -> Plan
     return plan.accept(accepted, choices)
 
 
-def confirmed(proposal: str) -> bool:
-    """Ask whether to apply; an empty answer means yes."""
+def confirmed(proposal: str, *, default: bool = True) -> bool:
+    """Ask whether to apply; an empty answer means the default."""
     while True:
-        answer = _read(f"{proposal} Apply? ", "[Y/n]").lower()
+        answer = _read(f"{proposal} Apply? ", "[Y/n]" if default else "[y/N]").lower()
         if answer in ("", "y", "yes"):
-            return True
+            return default or bool(answer)
         if answer in ("n", "no"):
             return False
         click.echo("Please answer y or n.")

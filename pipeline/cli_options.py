@@ -19,6 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import ConfigError, UsageError
+from .cli_graph import KIND as GRAPH
+from .cli_graph import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
+from .cli_graph import graph_session
+from .cli_markdown import KIND as MARKDOWN
+from .cli_markdown import PLACE_OPTIONS, markdown_session
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
     from .stores.base import ScopeFilter
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-STORES = ("mem0",)
+STORES = ("mem0", "md", "graph")
 
 
 class Moment(click.ParamType[datetime]):
@@ -51,6 +56,8 @@ class Moment(click.ParamType[datetime]):
 _STORE_OPTIONS = (
     click.option("--config", type=click.Path(path_type=Path), help="mem0's own configuration, YAML or JSON."),
     click.option("--store", "store_kind", type=click.Choice(STORES), help="Kind of store. [default: mem0]"),
+    *PLACE_OPTIONS,
+    *GRAPH_PLACE_OPTIONS,
     click.option("--state-dir", type=click.Path(path_type=Path), help="Where journal and caches live."),
     click.option("-v", "--verbose", count=True, help="Log what happens; twice for details."),
 )
@@ -65,7 +72,9 @@ _PLAN_OPTIONS = (
     click.option(
         "--now", type=Moment(), help="Reckon ages and windows from this moment. [default: the clock]"
     ),
-    click.option("--scorer", help="Who judges pairs: bundled, keywords, cosine, nli:MODEL."),
+    click.option(
+        "--scorer", help="Who judges pairs: bundled, keywords, cosine, nli:MODEL, openai:MODEL@URL."
+    ),
     click.option("--encoder", help="Embedding model, a path or a name; 'words' needs no model."),
     click.option(
         "--max-delete", type=click.FloatRange(0, 1), help="Largest share of a scope one run may remove."
@@ -95,6 +104,11 @@ class Options:
 
     config: Path | None = None
     store_kind: str | None = None
+    root: Path | None = None
+    memory_dirs: tuple[Path, ...] | None = None
+    graph_file: Path | None = None
+    mcp: str | None = None
+    core: Path | None = None
     state_dir: Path | None = None
     verbose: int = 0
     user_id: str | None = None
@@ -142,6 +156,8 @@ class Options:
         from .engine import SCOPE_IDS, scope_filter
 
         chosen = scope_filter(**{name: getattr(self, name) for name in SCOPE_IDS})
+        if self.store_kind in (MARKDOWN, GRAPH):
+            return chosen
         if chosen.ids and self.all_scopes:
             raise UsageError("--all means every scope; leave it out, or leave the ids out.")
         if not chosen.ids and not self.all_scopes:
@@ -159,6 +175,14 @@ def open_session(options: Options) -> Iterator[Session]:
         ConfigError: If there is no configuration, or it is wrong.
         StoreLockedError: If the running agent holds the store.
     """
+    if options.store_kind == MARKDOWN:
+        with markdown_session(options) as session:
+            yield session
+        return
+    if options.store_kind == GRAPH:
+        with graph_session(options) as graph:
+            yield graph
+        return
     if options.config is None:
         raise ConfigError("No configuration: give mem0's own with --config mem0.yaml.")
     from .cli_progress import Bars
@@ -168,24 +192,23 @@ def open_session(options: Options) -> Iterator[Session]:
 
     os.environ.setdefault("TQDM_DISABLE", "1")  # the models mem0 loads would draw bars of their own
     config = load_config(options.config)
-    settings = _settings(dict(config.settings), options)
+    settings = settings_of(dict(config.settings), options)
     store = open_store(config)
-    with Session(store, settings=settings, state_dir=options.state_dir, observer=Bars()) as session:
-        yield session
+    try:
+        opened = Session(store, settings=settings, state_dir=options.state_dir, observer=Bars())
+    except BaseException:
+        store.close()
+        raise
+    with opened:
+        yield opened
 
 
-def _settings(section: dict[str, Any], options: Options) -> Settings:
-    from pydantic import ValidationError
-
-    from ..settings import Settings
+def settings_of(section: dict[str, Any], options: Options) -> Settings:
+    """Limits of the configuration, those given on the command line first."""
+    from ..settings import read_settings
 
     given = {"scorer": options.scorer, "encoder": options.encoder, "max_delete": options.max_delete}
-    try:
-        return Settings(**(section | {name: value for name, value in given.items() if value is not None}))
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"The setting mem0_dream.{place} is wrong: {first['msg']}.") from None
+    return read_settings(section | {name: value for name, value in given.items() if value is not None})
 
 
 def _log(verbose: int) -> None:

@@ -1,0 +1,380 @@
+"""The command line for knowledge graphs: `--store graph`, and what else one can ask a graph."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..errors import ConfigError, IncompleteListingError, UsageError
+
+if TYPE_CHECKING:
+    from .cli_options import Options
+    from .graph.health import Health
+    from .graph.session import GraphSession
+    from .graph.settings import GraphSettings
+    from .plan import Plan, Resolve, Side
+    from .results import RunResult
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+KIND = "graph"
+
+PLACE_OPTIONS = (
+    click.option(
+        "--file",
+        "graph_file",
+        type=click.Path(path_type=Path),
+        help="With --store graph: the memory server's JSON Lines file.",
+    ),
+    click.option("--mcp", help="With --store graph: the command of a memory server, instead of its file."),
+    click.option(
+        "--core", type=click.Path(path_type=Path), help="With --store graph: the core memory (JSON)."
+    ),
+)
+"""Where the graph is; every command on a store takes them."""
+PASS_OPTIONS = (
+    click.option("--health", is_flag=True, help="Show how the memory is doing; exit code 9 on a warning."),
+    click.option("--if-due", is_flag=True, help="With --store graph: do nothing unless it is due; say why."),
+    click.option(
+        "--repair", is_flag=True, help="With --store graph: move broken lines to the archive first."
+    ),
+)
+"""What only a pass takes."""
+
+
+def pass_options(command: Command) -> Command:
+    """Add the options of a pass over a graph to a command."""
+    for option in reversed(PASS_OPTIONS):
+        command = option(command)
+    return command
+
+
+@contextlib.contextmanager
+def graph_session(options: Options) -> Iterator[GraphSession]:
+    """Open the graph that the options name.
+
+    Raises:
+        ConfigError: If they name none, or two.
+    """
+    from .cli_options import settings_of
+    from .cli_progress import Bars
+    from .graph.session import GraphSession
+    from .state import state_directory
+    from .stores.graph import GraphStore
+    from .stores.graph_file import FileMedium, Medium
+
+    if (options.graph_file is None) == (options.mcp is None):
+        raise ConfigError(
+            "Name one graph: its file with --file memory.jsonl, or its server with --mcp COMMAND."
+        )
+    section, limits = _configured(options)
+    settings = settings_of(section, options)
+    medium: Medium
+    if options.graph_file is not None:
+        medium = FileMedium(options.graph_file)
+    else:
+        from .stores.graph_server import ServerMedium
+
+        medium = ServerMedium(str(options.mcp))
+    state = state_directory(options.state_dir)
+    store = GraphStore(medium, state=state, core=options.core)
+    with GraphSession(store, settings=settings, graph=limits, state_dir=state, observer=Bars()) as session:
+        yield session
+
+
+def _configured(options: Options) -> tuple[dict[str, Any], GraphSettings]:
+    """The sections `mem0_dream` and `mem0_dream.graph` of a configuration, if one was given."""
+    from pydantic import ValidationError
+
+    from .graph.settings import GraphSettings
+
+    section: dict[str, Any] = {}
+    if options.config is not None:
+        import yaml
+
+        try:
+            whole = yaml.safe_load(options.config.read_text(encoding="utf-8")) or {}
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            raise ConfigError(f"The configuration {options.config} cannot be read: {error}.") from None
+        section = dict(whole.get("mem0_dream") or {}) if isinstance(whole, dict) else {}
+    try:
+        limits = GraphSettings(**section.pop("graph", {}))
+    except (ValidationError, TypeError) as error:
+        raise ConfigError(f"The settings mem0_dream.graph are wrong: {error}.") from None
+    return section, limits
+
+
+def consolidate_graph(options: Options, given: dict[str, Any]) -> None:
+    """One pass over a graph: analyse, propose, ask, apply, report."""
+    if given["auto"] and given["dry_run"]:
+        raise UsageError("--auto applies and --dry-run does not; choose one.")
+    with graph_session(options) as session:
+        if given["if_due"] and not _is_due(session, options):
+            return
+        if given["dry_run"] or (given["as_json"] and not given["auto"]):
+            _show(session, options, given)
+            return
+        with session.locked():
+            if given["repair"]:
+                moved = session.store.repair(at=options.clock)
+                click.echo(f"mem0-dream: {moved} broken lines moved to {session.store.archive}.", err=True)
+            if given["auto"]:
+                _resume_interrupted(session, options)
+            _pass(session, options, given)
+
+
+def _is_due(session: GraphSession, options: Options) -> bool:
+    from .graph.history import due_reason
+
+    names = session.store.document().names
+    due, why = due_reason(names, session.last, settings=session.graph_settings, now=options.moment)
+    click.echo(f"mem0-dream: {'due' if due else 'not due'}: {why}.", err=True)
+    return due
+
+
+def _show(session: GraphSession, options: Options, given: dict[str, Any]) -> None:
+    """What a pass would do, and nothing done."""
+    from .graph.report import GraphReport
+
+    plan = _proposed(session, options)
+    if given["as_json"]:
+        _print_json(plan, None, None)
+        return
+    if not plan.actions:
+        _say_nothing(plan)
+    else:
+        shown = GraphReport(plan, explain=given["explain"])
+        click.echo("\n".join([*shown.lines(), shown.proposal()]))
+        click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + "Dry run: no changes made.")
+    if given["explain"] and plan.unsure:
+        click.echo("\n".join(GraphReport(plan, explain=True).unsure_lines()))
+
+
+def _proposed(session: GraphSession, options: Options) -> Plan:
+    from .cli import only
+    from .stores.base import ScopeFilter
+
+    return only(session.propose(ScopeFilter(), now=options.moment), options)
+
+
+def _say_nothing(plan: Plan) -> None:
+    from . import report
+
+    if plan.gaps:
+        raise IncompleteListingError(
+            f"Read-only: {'; '.join(plan.gaps)}. Nothing was found in what could be listed."
+        )
+    click.echo(report.NOTHING_FOUND if plan.totals else report.NOTHING_STORED)
+
+
+def _pass(session: GraphSession, options: Options, given: dict[str, Any]) -> None:
+    began = time.monotonic()
+    plan = _proposed(session, options)
+    if plan.gaps:
+        raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing was changed.")
+    before, previous = _state(session, options, plan), session.last
+    if given["auto"]:
+        result = session.apply(plan, now=options.clock)
+    else:
+        asked = _ask_and_apply(session, plan, options, given)
+        if asked is None:
+            return
+        result = asked
+    session.remember(now=options.moment)
+    after = _state(session, options, None)
+    if given["as_json"]:
+        _print_json(plan, result, after.health)
+        return
+    from .graph.report import Passed, passed_lines
+
+    passed = Passed(
+        plan=plan,
+        result=result,
+        before=before.health,
+        after=after.health,
+        nodes=before.nodes,
+        orphans=after.orphans,
+        previous=previous.at if previous else None,
+        at=options.moment,
+        took=timedelta(seconds=time.monotonic() - began),
+        archive=str(session.store.archive),
+    )
+    click.echo("\n".join(passed_lines(passed, session.graph_settings)))
+    _conclude(plan, result, options, given)
+
+
+def _conclude(plan: Plan, result: RunResult, options: Options, given: dict[str, Any]) -> None:
+    from . import report
+    from .graph.report import GraphReport
+
+    for line in report.moved_lines(result, plan, GraphReport(plan)):
+        click.echo(line, err=given["auto"])
+    click.echo()
+    if given["auto"]:
+        click.echo(report.auto_summary(result, conflicts=len(plan.conflicts)))
+    else:
+        click.echo(report.summary(result))
+        if result.run:
+            given_places = (("--file", options.graph_file), ("--mcp", options.mcp), ("--core", options.core))
+            words = [word for name, value in given_places if value for word in (name, str(value))]
+            click.echo(f"Undo with: mem0-dream undo {result.run} --store graph {shlex.join(words)}", err=True)
+
+
+def _ask_and_apply(
+    session: GraphSession, plan: Plan, options: Options, given: dict[str, Any]
+) -> RunResult | None:
+    """Show, ask about each contradiction, then about all of it; None if there is nothing to do."""
+    from . import report
+    from .cli import confirmed
+    from .graph.report import GraphReport
+
+    shown = GraphReport(plan, explain=given["explain"])
+    if not plan.actions and not (given["review"] and plan.unsure):
+        session.remember(now=options.moment)
+        _say_nothing(plan)
+        return None
+    click.echo("\n".join(shown.lines()))
+    for note in plan.fidelity:
+        click.echo(f"Note: {note}")
+    choices = {conflict.id: _ask(conflict, shown) for conflict in plan.conflicts}
+    skipped: list[Any] = [item for item in plan.conflicts if choices[item.id] is None]
+    if given["review"]:
+        from .cli import _reviewed
+
+        plan = _reviewed(plan, shown, skipped)
+    over = session.overdraft(plan.with_choices(choices))
+    if over is not None:
+        click.echo(
+            f"Careful: this removes {over}, more than the budget of {session.settings.max_delete:.0%}."
+        )
+    if not confirmed(GraphReport(plan).proposal()):
+        click.echo(report.CANCELLED)
+        return None
+    result = session.apply(plan, now=options.clock, choices=choices, within_budget=False)
+    session.remember_skips(skipped, now=options.clock)
+    return result
+
+
+def _ask(conflict: Resolve, shown: Any) -> Side | None:
+    from .cli import ask_choice
+    from .report import one_line
+
+    texts = {member.id: member.text for member in conflict.members}
+    for side, ids in (("A", conflict.a), ("B", conflict.b)):
+        likely = " (newer, likely to hold)" if conflict.newer == side.lower() else ""
+        click.echo(f"  {side}: {one_line(texts[ids[0]])}{likely}")
+    return ask_choice(str(shown.line(conflict)).removesuffix("[A/B/skip]"))
+
+
+def _resume_interrupted(session: GraphSession, options: Options) -> None:
+    earlier = session.journal.interrupted(session.store.fingerprint)
+    if earlier is not None:
+        session.resume(earlier.id, now=options.clock)
+        click.echo(f"mem0-dream: finished run {earlier.id}, which had been interrupted.", err=True)
+
+
+class _State:
+    """A graph at one moment: its entities, orphans and health."""
+
+    def __init__(self, session: GraphSession, options: Options, plan: Plan | None) -> None:
+        from .graph.health import graph_health
+        from .graph.nodes import nodes_of
+        from .graph.relations import orphans
+        from .plan import Merge
+        from .stores.base import ScopeFilter
+
+        inventory = session.read(ScopeFilter())
+        found = plan or session.plan(inventory, now=options.moment)
+        document = session.store.document()
+        nodes = nodes_of(inventory.memories)
+        doubles = {name for merge in found.merges for name in merge.removes}
+        doubles |= {merge.members[0].id for merge in found.unsure if isinstance(merge, Merge)}
+        self.nodes = {node.id: node for node in nodes}
+        self.orphans = orphans(document.names, document.relations)
+        self.health = graph_health(
+            nodes,
+            duplicates=len(doubles),
+            orphans=len(self.orphans),
+            settings=session.graph_settings,
+            now=options.moment,
+        )
+
+
+def _state(session: GraphSession, options: Options, plan: Plan | None) -> _State:
+    return _State(session, options, plan)
+
+
+def _print_json(plan: Plan, result: RunResult | None, health: Health | None) -> None:
+    from .plan_file import to_json
+
+    whole = to_json(plan, result) | {"health": health.to_json() if health else None}
+    click.echo(json.dumps(whole, ensure_ascii=False, indent=2, sort_keys=True))
+
+
+def show_health(ctx: click.Context, options: Options, given: dict[str, Any]) -> None:
+    """How a memory is doing, for every kind of store; exit code 9 if an indicator warns."""
+    from .graph.health import WARNING_EXIT_CODE, health_lines
+
+    health = _graph_health(options) if options.store_kind == KIND else _other_health(options)
+    if given["as_json"]:
+        click.echo(json.dumps(health.to_json(), ensure_ascii=False, indent=2))
+    else:
+        click.echo("\n".join(health_lines(health)))
+    if not health.ok:
+        ctx.exit(WARNING_EXIT_CODE)
+
+
+def _graph_health(options: Options) -> Health:
+    with graph_session(options) as session:
+        return _state(session, options, None).health
+
+
+def _other_health(options: Options) -> Health:
+    """Of a store without usage statistics: its dates, accesses and exact copies."""
+    from collections import Counter
+
+    from .cli_options import open_session
+    from .graph.health import health_of
+    from .graph.settings import GraphSettings
+    from .graph.usage import Usage
+    from .words import exact_key
+
+    with open_session(options) as session:
+        inventory = session.read(options.scopes())
+        seen = session.access.last(session.store.fingerprint)
+        living = [memory for memory in inventory.memories if not memory.is_retired(options.moment.date())]
+        settings = GraphSettings(forget_unused=session.settings.stale_after)
+    copies = Counter((memory.scope, memory.category, exact_key(memory.text)) for memory in living)
+    rows = [
+        (
+            memory.category or "",
+            Usage(discovered=memory.stated_at, last_used=memory.accessed_at or seen.get(memory.id)),
+        )
+        for memory in living
+    ]
+    doubles = sum(count - 1 for count in copies.values())
+    return health_of(rows, duplicates=doubles, orphans=None, settings=settings, now=options.moment)
+
+
+def graph_options(ctx: click.Context, given: dict[str, Any]) -> Options:
+    """The options of a command that only graphs have."""
+    from .cli_options import Options
+
+    options = Options.gather(ctx, given)
+    if options.store_kind not in (None, KIND):
+        raise UsageError("This command works on a knowledge graph; use --store graph.")
+    options.store_kind = KIND
+    return options
+
+
+def read_input(path: str) -> str:
+    """A file's text, or the input for `-`."""
+    return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")

@@ -1,0 +1,221 @@
+"""Commands that only knowledge graphs have: restore, relevance, reflect, attention, schedule."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import UsageError
+from .cli_graph import graph_options, graph_session
+from .cli_options import plan_options, store_options
+
+if TYPE_CHECKING:
+    from .graph.nodes import Node
+    from .graph.session import GraphSession
+
+as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
+
+
+def _nodes(session: GraphSession) -> tuple[Node, ...]:
+    from .graph.nodes import nodes_of
+    from .stores.base import ScopeFilter
+
+    return nodes_of(session.read(ScopeFilter()).memories)
+
+
+@click.command()
+@click.argument("name")
+@store_options
+@click.pass_context
+def restore(ctx: click.Context, /, name: str, **given: Any) -> None:
+    """Bring a forgotten memory back from the archive, with its relations.
+
+    \b
+    Example:
+      mem0-dream restore "grunt builds" --store graph --file memory.jsonl
+    """  # noqa: D301
+    options = graph_options(ctx, given)
+    with graph_session(options) as session, session.locked():
+        relations, left = session.bring_back(name, now=options.clock)
+        click.echo(f"Restored: {name}, with {relations} relations.")
+        if left:
+            click.echo(f"Left out: {left} relations to memories that are gone.")
+
+
+@click.command()
+@click.argument("learning")
+@store_options
+@plan_options
+@click.option("--threshold", type=int, help="Relevance from which to save. [default: 5]")
+@click.pass_context
+def relevance(ctx: click.Context, /, learning: str, threshold: int | None, **given: Any) -> None:
+    """Say whether LEARNING (a JSON file, or - for the input) is worth saving; saves nothing itself.
+
+    Prints one JSON object. Exit code 0: save it; 10: do not.
+
+    \b
+    Example:
+      mem0-dream relevance learning.json --store graph --file memory.jsonl --core core-memory.json
+    """  # noqa: D301
+    options = graph_options(ctx, given)
+    from .graph import relevance as filter_
+
+    asked = filter_.load_learning(learning)
+    with graph_session(options) as session:
+        settings = session.graph_settings
+        if threshold is not None:
+            settings = settings.model_copy(update={"keep_above": threshold})
+        found = filter_.relevance(
+            asked,
+            _nodes(session),
+            session.store.core.statements() if session.store.core else (),
+            encoder=session.encoder,
+            settings=settings,
+            now=options.moment,
+        )
+    click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
+    if not found.save:
+        ctx.exit(filter_.NOT_SAVED_EXIT_CODE)
+
+
+@click.command()
+@store_options
+@plan_options
+@click.option("--quick", is_flag=True, help="Only this week's learnings and uses.")
+@click.option("--beliefs", "about_beliefs", is_flag=True, help="What speaks for and against the core memory.")
+@click.option("--memories", "about_memories", is_flag=True, help="All memories by effectiveness.")
+@as_json_option
+@click.pass_context
+def reflect(
+    ctx: click.Context,
+    /,
+    *,
+    quick: bool,
+    about_beliefs: bool,
+    about_memories: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Look back: what worked and what did not since the last run; changes nothing.
+
+    \b
+    Example:
+      mem0-dream reflect --beliefs --store graph --file memory.jsonl --core core-memory.json
+    """  # noqa: D301
+    options = graph_options(ctx, given)
+    if quick + about_beliefs + about_memories > 1:
+        raise UsageError("--quick, --beliefs and --memories exclude each other; choose one.")
+    from .graph import reflection
+
+    data: dict[str, Any]
+    with graph_session(options) as session:
+        nodes = _nodes(session)
+        if about_beliefs:
+            core = session.store.core.statements() if session.store.core else ()
+            found = reflection.beliefs(core, nodes, session.judging(options.moment))
+            lines, data = reflection.belief_lines(found), {"beliefs": [item.to_json() for item in found]}
+        elif about_memories:
+            ranked = reflection.ranking(nodes)
+            lines = reflection.memories_lines(nodes)
+            data = {
+                "memories": [
+                    {"name": n.id, "effectiveness": n.usage.effectiveness, "uses": n.usage.uses}
+                    for n in ranked
+                ]
+            }
+        elif quick:
+            lines = reflection.quick_lines(nodes, now=options.moment)
+            data = {"lines": lines}
+        else:
+            merged, forgotten = _last_counts(session)
+            lines = reflection.reflect_lines(nodes, session.last, merged=merged, forgotten=forgotten)
+            data = {"lines": lines}
+    click.echo(json.dumps(data, ensure_ascii=False, indent=2) if as_json else "\n".join(lines))
+
+
+def _last_counts(session: GraphSession) -> tuple[int, int]:
+    """Merges and prunes that the newest run applied."""
+    from .journal import Outcome
+    from .plan_file import parse_plan
+
+    for run in session.journal.runs(session.store.fingerprint):
+        done = {name for name, row in session.journal.outcomes(run.id).items() if row[0] is Outcome.APPLIED}
+        plan = parse_plan(run.plan)
+        return sum(item.id in done for item in plan.merges), sum(item.id in done for item in plan.prunes)
+    return 0, 0
+
+
+@click.command()
+@store_options
+@plan_options
+@click.option("--focus", help="Protect what is about this topic from being forgotten.")
+@click.option("--reset", is_flag=True, help="Take the focus back.")
+@as_json_option
+@click.pass_context
+def attention(ctx: click.Context, /, *, focus: str | None, reset: bool, as_json: bool, **given: Any) -> None:
+    """Show what the memory is about at present; set or reset a focus by hand.
+
+    \b
+    Example:
+      mem0-dream attention --focus "payment service" --store graph --file memory.jsonl
+    """  # noqa: D301
+    options = graph_options(ctx, given)
+    if focus is not None and reset:
+        raise UsageError("--focus and --reset exclude each other; choose one.")
+    if focus is not None and not focus.strip():
+        raise UsageError("The focus is empty; give a topic, or take it back with --reset.")
+    from .graph.attention import attention_lines, topics
+
+    with graph_session(options) as session:
+        if focus is not None or reset:
+            session.focus = focus
+        found = topics(
+            _nodes(session), now=options.moment, settings=session.graph_settings, focus=session.focus
+        )
+        if as_json:
+            whole = {"focus": session.focus, "topics": [topic.to_json() for topic in found]}
+            click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
+        else:
+            click.echo("\n".join(attention_lines(found, session.focus)))
+
+
+@click.command()
+@click.option(
+    "--print",
+    "kind",
+    type=click.Choice(("cron", "systemd", "launchd")),
+    required=True,
+    help="For which scheduler.",
+)
+@click.option("--time-zone", default="UTC", show_default=True, help="IANA name of the time zone.")
+@store_options
+@click.pass_context
+def schedule(ctx: click.Context, /, kind: str, time_zone: str, **given: Any) -> None:
+    """Print an entry that looks every night whether a consolidation is due; installs nothing.
+
+    \b
+    Example:
+      mem0-dream schedule --print cron --time-zone Europe/Berlin --file memory.jsonl
+    """  # noqa: D301
+    options = graph_options(ctx, given)
+    from .graph.schedule import schedule_text
+
+    # A scheduler has no search path of ours.
+    program = shutil.which(sys.argv[0]) or shutil.which("mem0-dream") or "mem0-dream"
+    words = [program, "--store", "graph"]
+    for name, value in (
+        ("--file", options.graph_file),
+        ("--core", options.core),
+        ("--state-dir", options.state_dir),
+    ):
+        words += [name, str(value.expanduser().resolve())] if value is not None else []
+    words += ["--mcp", options.mcp] if options.mcp else []
+    click.echo(schedule_text(kind, [*words, "--if-due", "--auto"], zone=time_zone), nl=False)
+
+
+COMMANDS = (restore, relevance, reflect, attention, schedule)
+"""What the main group offers for graphs besides `--store graph`."""

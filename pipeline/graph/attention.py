@@ -1,0 +1,138 @@
+"""What the memory is about at present: topics weighted by how recently and how often they were used.
+
+A topic is a type of memory with the words its names share. Weights lie between 0 and 1, the heaviest
+topic has 1. A focus that a person set lifts every memory it matches to the full weight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ..words import significant_words
+from .forgetting import forget_reason
+from .nodes import Node
+from .settings import GraphSettings
+from .text import words_of
+
+_SHOWN = 5
+HOT_TOPIC = 3
+"""So many memories in use make a topic hot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A cluster of memories.
+
+    Attributes:
+        name: Its word.
+        weight: 0 to 1.
+        memories: Names, heaviest first.
+        focused: A person set the focus on it.
+    """
+
+    name: str
+    weight: float
+    memories: tuple[str, ...]
+    focused: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "topic": self.name,
+            "weight": round(self.weight, 4),
+            "focused": self.focused,
+            "memories": list(self.memories),
+        }
+
+
+def topics(
+    nodes: Sequence[Node], *, now: datetime, settings: GraphSettings, focus: str | None = None
+) -> tuple[Topic, ...]:
+    """All topics, heaviest first."""
+    own = {node.id: _activity(node, now=now, settings=settings) for node in nodes}
+    groups: dict[str, list[str]] = defaultdict(list)
+    word = _topic_words(nodes)
+    for node in nodes:
+        groups[word[node.id]].append(node.id)
+    totals = {name: sum(own[member] for member in members) for name, members in groups.items()}
+    heaviest = max(totals.values(), default=0.0)
+    wanted = significant_words(focus or "")
+    found = []
+    for name, members in groups.items():
+        focused = any(_matches(node, wanted) for node in nodes if node.id in members)
+        weight = 1.0 if focused else totals[name] / heaviest if heaviest else 0.0
+        ordered = tuple(sorted(members, key=lambda member: (-own[member], member)))
+        found.append(Topic(_readable(name, ordered), weight, ordered, focused))
+    return tuple(sorted(found, key=lambda topic: (-topic.weight, topic.name)))
+
+
+def weights_of(
+    nodes: Sequence[Node], *, now: datetime, settings: GraphSettings, focus: str | None = None
+) -> dict[str, float]:
+    """The weight of each memory that protects it from being forgotten.
+
+    The focus protects whatever it matches. Else a memory that was used at least once shares in the
+    weight of a hot topic: one with several memories in use now. What could be forgotten itself lends
+    no weight, so that forgetting it changes nothing for the others.
+    """
+    wanted = significant_words(focus or "")
+    base = [node for node in nodes if forget_reason(node.usage, settings=settings, now=now) is None]
+    count = Counter(word for node in base for word in significant_words(words_of(node.id)))
+    active: dict[str, list[float]] = defaultdict(list)
+    for node in base:
+        unused = node.usage.unused_days(now) if node.usage.last_used else None
+        if unused is not None and unused <= settings.protect_used.days:
+            active[_topic_word(node, count)].append(_activity(node, now=now, settings=settings))
+    hot = {word: min(1.0, max(found)) for word, found in active.items() if len(found) >= HOT_TOPIC}
+    return {
+        node.id: 1.0
+        if _matches(node, wanted)
+        else hot.get(_topic_word(node, count), 0.0)
+        if node.usage.last_used
+        else 0.0
+        for node in nodes
+    }
+
+
+def attention_lines(found: Sequence[Topic], focus: str | None) -> list[str]:
+    """The weights for a person."""
+    lines = [f"Focus: {focus}" if focus else "Focus: none set", "Attention:"]
+    for topic in found:
+        shown = ", ".join(topic.memories[:_SHOWN]) + (", ..." if len(topic.memories) > _SHOWN else "")
+        lines.append(f"  {topic.weight:>5.0%}  {topic.name} ({len(topic.memories)}): {shown}")
+    return lines
+
+
+def _activity(node: Node, *, now: datetime, settings: GraphSettings) -> float:
+    days = node.usage.unused_days(now)
+    if days is None:
+        return 0.0
+    recency: float = 0.5 ** (days / max(1, settings.half_life.days))
+    return recency * (1.0 + math.log1p(node.usage.uses))
+
+
+def _topic_words(nodes: Sequence[Node]) -> Mapping[str, str]:
+    """The word under which each memory is filed: the one its name shares with most others."""
+    count = Counter(word for node in nodes for word in significant_words(words_of(node.id)))
+    return {node.id: _topic_word(node, count) for node in nodes}
+
+
+def _topic_word(node: Node, count: Mapping[str, int]) -> str:
+    words = significant_words(words_of(node.id))
+    return min(words, key=lambda word: (-count.get(word, 0), word), default=node.type or "other")
+
+
+def _readable(stem: str, names: Iterable[str]) -> str:
+    """A topic's stem as a word of one of its names."""
+    words = (word for name in names for word in words_of(name).lower().split())
+    return next((word for word in words if stem in significant_words(word)), stem)
+
+
+def _matches(node: Node, wanted: Iterable[str]) -> bool:
+    asked = set(wanted)
+    return bool(asked) and asked <= significant_words(node.statement)

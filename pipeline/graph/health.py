@@ -1,0 +1,209 @@
+"""How a memory is doing: a table, indicators, and what follows from them.
+
+The figures are the graph's; another kind of store gets as many of them as it has data for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from .nodes import Node
+from .settings import GraphSettings
+from .usage import Usage
+
+TYPES = ("pattern", "mistake", "tech-insight", "research", "preference", "competitor", "design", "stack")
+"""Types that are always shown, in this order."""
+
+WARNING_EXIT_CODE = 9
+"""Exit code of `--health` if an indicator warns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indicator:
+    """One figure and whether it is all right.
+
+    Attributes:
+        name: What is counted.
+        value: How many.
+        limit: More than this warns.
+        advice: What to do then.
+        known: The store has the data for it.
+    """
+
+    name: str
+    value: int
+    limit: int
+    advice: str
+    known: bool = True
+
+    @property
+    def warns(self) -> bool:
+        """Whether it is above its limit."""
+        return self.known and self.value > self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The state of a memory.
+
+    Attributes:
+        total: All memories.
+        by_type: How many of each type.
+        age: Average age in days; None if no age is known.
+        effectiveness: Average effectiveness; None if none is known.
+        indicators: All figures with a limit.
+    """
+
+    total: int
+    by_type: Mapping[str, int]
+    age: float | None
+    effectiveness: float | None
+    indicators: tuple[Indicator, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing warns."""
+        return not any(item.warns for item in self.indicators)
+
+    @property
+    def recommendations(self) -> tuple[str, ...]:
+        """What follows from the findings."""
+        return tuple(item.advice.format(item.value) for item in self.indicators if item.warns)
+
+    def value(self, name: str) -> int:
+        """One indicator's figure."""
+        return next((item.value for item in self.indicators if item.name == name), 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "status": "OK" if self.ok else "WARN",
+            "total": self.total,
+            "by_type": dict(self.by_type),
+            "average_age_days": None if self.age is None else round(self.age, 1),
+            "average_effectiveness": None if self.effectiveness is None else round(self.effectiveness, 4),
+            "indicators": {
+                item.name: {
+                    "value": item.value if item.known else None,
+                    "limit": item.limit,
+                    "status": "WARN" if item.warns else "OK" if item.known else "UNKNOWN",
+                }
+                for item in self.indicators
+            },
+            "recommendations": list(self.recommendations),
+        }
+
+
+def graph_health(
+    nodes: Sequence[Node], *, duplicates: int, orphans: int, settings: GraphSettings, now: datetime
+) -> Health:
+    """The state of a graph."""
+    return health_of(
+        [(node.type, node.usage) for node in nodes],
+        duplicates=duplicates,
+        orphans=orphans,
+        settings=settings,
+        now=now,
+    )
+
+
+def health_of(
+    memories: Iterable[tuple[str, Usage]],
+    *,
+    duplicates: int | None,
+    orphans: int | None,
+    settings: GraphSettings,
+    now: datetime,
+) -> Health:
+    """The state of any memory.
+
+    Args:
+        memories: Type and use of each.
+        duplicates: Memories that another one may replace; None if nobody looked.
+        orphans: Memories without a relation; None if there are no relations.
+        settings: Limits.
+        now: The present moment.
+    """
+    rows = list(memories)
+    used = [use for _, use in rows]
+    ages = [age for use in used if (age := use.age_days(now)) is not None]
+    shares = [share for use in used if (share := use.effectiveness) is not None]
+    unused = [days for use in used if (days := use.unused_days(now)) is not None]
+    stale = sum(days > settings.forget_unused.days for days in unused)
+    low = sum(share < settings.low_effectiveness for share in shares)
+    counts = (stale if unused else None, low if shares else None, duplicates, orphans)
+    return Health(
+        total=len(rows),
+        by_type=_by_type(kind for kind, _ in rows),
+        age=sum(ages) / len(ages) if ages else None,
+        effectiveness=sum(shares) / len(shares) if shares else None,
+        indicators=_indicators(len(rows), counts, settings),
+    )
+
+
+def health_lines(health: Health) -> list[str]:
+    """The report for a person."""
+    lines = ["## Memory health", "", f"{'Total':<24}{health.total:>6}"]
+    lines += [f"  {kind:<22}{count:>6}" for kind, count in health.by_type.items()]
+    lines.append(f"{'Average age':<24}{_shown(health.age, '{:.0f} d'):>6}")
+    lines.append(f"{'Average effectiveness':<24}{_shown(health.effectiveness, '{:.0%}'):>6}")
+    lines += ["", "Indicators:"]
+    for item in health.indicators:
+        state = "WARN" if item.warns else "OK" if item.known else "?"
+        value = str(item.value) if item.known else "unknown"
+        lines.append(f"  {state:<5}{item.name}: {value} (limit {item.limit})")
+    if health.recommendations:
+        lines += ["", "Recommendations:", *(f"  - {text}" for text in health.recommendations)]
+    return lines
+
+
+def _by_type(kinds: Iterable[str]) -> dict[str, int]:
+    count = Counter(kind or "(no type)" for kind in kinds)
+    found = {kind: count.pop(kind) for kind in TYPES if kind in count}
+    return found | dict(sorted(count.items()))
+
+
+def _indicators(total: int, counts: Sequence[int | None], settings: GraphSettings) -> tuple[Indicator, ...]:
+    """All indicators; the counts are stale, ineffective, double and orphaned memories."""
+    stale, low, duplicates, orphans = counts
+    share = int(total * settings.warn_share)
+    unused = settings.forget_unused.days
+    rows = (
+        (
+            "count",
+            total,
+            settings.max_memories,
+            "{} memories are many: consolidate, then forget selectively.",
+        ),
+        (
+            f"stale (unused > {unused} d)",
+            stale,
+            share,
+            "{} memories were not used for long: --forget-only shows which may go.",
+        ),
+        (
+            f"low effectiveness (< {settings.low_effectiveness:.0%})",
+            low,
+            share,
+            "{} memories seldom helped: correct them or let them be forgotten.",
+        ),
+        (
+            "potential duplicates",
+            duplicates,
+            share,
+            "{} memories look like duplicates: --merge-only shows them.",
+        ),
+        ("orphans", orphans, share, "{} memories have no relation: consolidate to have relations proposed."),
+    )
+    return tuple(
+        Indicator(name, value or 0, limit, advice, known=value is not None)
+        for name, value, limit, advice in rows
+    )
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "-" if value is None else form.format(value)

@@ -1,0 +1,55 @@
+"""Entities as the stages of a graph see them: what each says, and how it was used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..records import Memory
+from .text import statement
+from .usage import Usage, content, usage
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One entity.
+
+    Attributes:
+        memory: As the store read it.
+        observations: All of them.
+        content: Those that say something.
+        usage: What the others tell about its use.
+    """
+
+    memory: Memory
+    observations: tuple[str, ...]
+    content: tuple[str, ...]
+    usage: Usage
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        return self.memory.id
+
+    @property
+    def type(self) -> str:
+        """Its entity type."""
+        return self.memory.category or ""
+
+    @property
+    def statement(self) -> str:
+        """What it says, in sentences."""
+        return statement(self.id, self.content)
+
+    @classmethod
+    def of(cls, memory: Memory) -> Node:
+        """Look into a memory."""
+        observations = tuple(memory.metadata["observations"])
+        return cls(
+            memory, observations, content(observations), usage(observations, memory.metadata.get("fields"))
+        )
+
+
+def nodes_of(memories: Iterable[Memory]) -> tuple[Node, ...]:
+    """All entities, sorted by name."""
+    return tuple(Node.of(memory) for memory in sorted(memories, key=lambda memory: memory.id))

@@ -1,0 +1,186 @@
+"""Whether a learning is worth saving at all: a score with its reasons, asked before anything is stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ...errors import UsageError
+from ..words import overlap
+from .nodes import Node
+from .settings import GraphSettings
+from .text import statement
+
+if TYPE_CHECKING:
+    from ...models.encoder import Encoder
+
+SEVERITY = {"critical": 5, "high": 3, "medium": 2, "low": 1}
+MANY_CONTEXTS, TWO_CONTEXTS = 3, 2
+FROM_MISTAKE, FEEDBACK, ALIGNED, COMMON, SIMILAR = 2, 3, 1, 2, -2
+ALIGNED_ABOVE = 0.3
+"""Share of common words from which a learning agrees with the core memory."""
+
+NOT_SAVED_EXIT_CODE = 10
+"""Exit code of `relevance` if the learning should not be saved."""
+
+
+class Learning(BaseModel):
+    """What an agent would like to remember.
+
+    Attributes:
+        name: Name of the entity it would become.
+        entityType: Its type.
+        observations: What was learned.
+        contexts: Where it applies, as a list or a number.
+        severity: How bad it is not to know it.
+        source: Where it was learned; "mistake" and "failure" count for more.
+        userFeedback: The user said so in so many words.
+        common: It comes up often.
+        aligned: It agrees with the core memory; worked out if left out.
+    """
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    name: str = Field(min_length=1)
+    entityType: str = "pattern"  # noqa: N815  (the server's own spelling)
+    observations: list[str] = Field(min_length=1)
+    contexts: list[str] | int = 1
+    severity: Literal["critical", "high", "medium", "low"] | None = None
+    source: str = ""
+    userFeedback: bool = False  # noqa: N815
+    common: bool = False
+    aligned: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """What the filter says.
+
+    Attributes:
+        save: Whether to save it.
+        score: Sum of all points.
+        reasons: Each with its points.
+        similarity: To the nearest memory.
+        nearest: That memory, or None.
+        entity: What to store, with the metadata observations added; None if it is not saved.
+    """
+
+    save: bool
+    score: int
+    reasons: tuple[str, ...]
+    similarity: float
+    nearest: str | None
+    entity: dict[str, Any] | None
+
+    def to_json(self) -> dict[str, Any]:
+        """For the tool that asks."""
+        return {
+            "save": self.save,
+            "score": self.score,
+            "reasons": list(self.reasons),
+            "similarity": round(self.similarity, 4),
+            "nearest": self.nearest,
+            "entity": self.entity,
+        }
+
+
+def load_learning(path: str) -> Learning:
+    """Read a learning from a file, or from the input if the path is `-`.
+
+    Raises:
+        UsageError: If it cannot be read, or is none.
+    """
+    import sys
+
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        return Learning.model_validate(json.loads(text))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise UsageError(f"The learning {path} is wrong at {place}: {first['msg']}.") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"The learning {path} cannot be read: {error}.") from None
+
+
+def relevance(
+    learning: Learning,
+    nodes: Sequence[Node],
+    core: Sequence[tuple[str, str]],
+    *,
+    encoder: Encoder,
+    settings: GraphSettings,
+    now: datetime,
+) -> Relevance:
+    """Score a learning against what is known.
+
+    Args:
+        learning: What would be saved.
+        nodes: What is known.
+        core: Name and text of the core memory.
+        encoder: Embeds all of it.
+        settings: The threshold and the lines of similarity.
+        now: The day it was discovered.
+    """
+    said = statement(learning.name, learning.observations)
+    nearest, similarity = _nearest(said, nodes, encoder)
+    if similarity > settings.same_above:
+        known = (f"known already as {nearest} (similarity {similarity:.2f})",)
+        return Relevance(False, 0, known, similarity, nearest, None)
+    points = _points(learning, said, core)
+    if similarity > settings.similar_above:
+        points.append((SIMILAR, f"similar to {nearest} (similarity {similarity:.2f})"))
+    score = sum(value for value, _ in points)
+    save = score >= settings.keep_above
+    entity = _entity(learning, score, now) if save else None
+    reasons = tuple(f"{value:+d} {text}" for value, text in points)
+    return Relevance(save, score, reasons, similarity, nearest, entity)
+
+
+def _points(learning: Learning, said: str, core: Sequence[tuple[str, str]]) -> list[tuple[int, str]]:
+    contexts = learning.contexts if isinstance(learning.contexts, int) else len(set(learning.contexts))
+    aligned = learning.aligned
+    if aligned is None:
+        aligned = any(overlap(said, text) >= ALIGNED_ABOVE for _, text in core)
+    found: list[tuple[int, str]] = []
+    if contexts > TWO_CONTEXTS:
+        found.append((MANY_CONTEXTS, f"applies to {contexts} contexts"))
+    elif contexts == TWO_CONTEXTS:
+        found.append((TWO_CONTEXTS, "applies to 2 contexts"))
+    if learning.severity:
+        found.append((SEVERITY[learning.severity], f"severity {learning.severity}"))
+    if any(word in learning.source.casefold() for word in ("mistake", "failure")):
+        found.append((FROM_MISTAKE, "learned from a mistake"))
+    if learning.userFeedback:
+        found.append((FEEDBACK, "explicit feedback of the user"))
+    if aligned:
+        found.append((ALIGNED, "agrees with the core memory"))
+    if learning.common:
+        found.append((COMMON, "comes up often"))
+    return found
+
+
+def _nearest(said: str, nodes: Sequence[Node], encoder: Encoder) -> tuple[str | None, float]:
+    known = [node for node in nodes if node.content]
+    if not known:
+        return None, 0.0
+    vectors = encoder.encode([said, *(node.statement for node in known)])
+    cosines = vectors[1:] @ vectors[0]
+    best = max(range(len(known)), key=lambda place: (float(cosines[place]), known[place].id))
+    return known[best].id, float(cosines[best])
+
+
+def _entity(learning: Learning, score: int, now: datetime) -> dict[str, Any]:
+    notes = [f"Discovered: {now.date().isoformat()}", f"Relevance score: {score}"]
+    notes += [f"Source: {learning.source}"] if learning.source else []
+    return {
+        "name": learning.name,
+        "entityType": learning.entityType,
+        "observations": [*learning.observations, *notes],
+    }

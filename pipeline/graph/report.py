@@ -1,0 +1,210 @@
+"""What a pass proposes and what it did, in the form of the original skill."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ..plan import Action, Merge, Plan, Prune, Rewrite
+from ..report import Report, visible
+from ..results import RunResult
+from .health import Health, _shown
+from .nodes import Node
+from .settings import GraphSettings
+from .text import RELATIONS, split_part
+
+_MANY = 20
+"""Orphans that are listed by name."""
+
+
+class GraphReport(Report):
+    """The diff of a graph: names in full, and the rewrites too."""
+
+    def __init__(self, plan: Plan, *, explain: bool = False) -> None:
+        """Show a plan; see `Report`."""
+        super().__init__(plan, explain=explain)
+        self._short = {name: name for name in self._short}
+
+    def lines(self) -> list[str]:
+        """The report, with sections for promotions and relations."""
+        return [*super().lines(), *self._rewrites()]
+
+    def proposal(self) -> str:
+        """The line with the totals."""
+        counts = (
+            (len(self._plan.merges), "merges"),
+            (len(self._plan.prunes), "prunes"),
+            (len(self._plan.conflicts), "conflicts"),
+            (len(promotions(self._plan)), "promotions"),
+            (len(relation_changes(self._plan)), "changes of relations"),
+            (
+                len(self._plan.rewrites) - len(relation_changes(self._plan)) - len(promotions(self._plan)),
+                "repairs",
+            ),
+        )
+        return f"Proposed: {', '.join(f'{count} {name}' for count, name in counts if count)}."
+
+    def _rewrites(self) -> list[str]:
+        lines: list[str] = []
+        for title, actions in (
+            ("Changed", [item for item in self._plan.rewrites if item not in relation_changes(self._plan)]),
+            ("Relations", relation_changes(self._plan)),
+        ):
+            if actions:
+                lines.append(f"{title} ({len(actions)}):")
+            lines += [visible(f"[{self._plan.kind}:{_owner(item)}] — {item.reason}") for item in actions]
+        return lines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passed:
+    """One pass that was applied.
+
+    Attributes:
+        plan: What was proposed.
+        result: What was done.
+        before: Health before.
+        after: Health afterwards.
+        nodes: Entities before, by name.
+        orphans: Entities without a relation afterwards.
+        previous: When the run before this one was; None if there was none.
+        at: When this one began.
+        took: How long it took.
+        archive: Where forgotten memories went.
+    """
+
+    plan: Plan
+    result: RunResult
+    before: Health
+    after: Health
+    nodes: Mapping[str, Node]
+    orphans: Sequence[str]
+    previous: datetime | None
+    at: datetime
+    took: timedelta
+    archive: str
+
+    @property
+    def done(self) -> tuple[Action, ...]:
+        """Actions that were applied."""
+        moved = {name for name, _ in self.result.moved}
+        return tuple(action for action in self.plan.actions if action.id not in moved)
+
+
+def passed_lines(passed: Passed, settings: GraphSettings) -> list[str]:
+    """The report of a pass."""
+    merges = [item for item in passed.done if isinstance(item, Merge)]
+    prunes = [item for item in passed.done if isinstance(item, Prune)]
+    lines = ["# Memory Consolidation Report", "", *_head(passed), "", "## Summary"]
+    lines += _summary(passed, merges, prunes)
+    lines += _section("Merges Performed", [_merge_line(item) for item in merges])
+    lines += _section(
+        "Promoted to Core Memory",
+        [f"- {_owner(item)} ({item.reason})" for item in promotions(passed.plan, passed.done)],
+    )
+    lines += _section("Forgotten", [line for item in prunes for line in _forgotten(item, passed)])
+    lines += _section("Orphaned", [f"- {name}" for name in passed.orphans[:_MANY]] + _more(passed.orphans))
+    lines += _after(passed)
+    lines += _section("Recommendations", [f"- {text}" for text in passed.after.recommendations])
+    lines += ["", "## Next triggers", *_triggers(passed, settings)]
+    return [visible(line) for line in lines]
+
+
+def promotions(plan: Plan, actions: Sequence[Action] | None = None) -> list[Rewrite]:
+    """Actions that put a memory into the core memory."""
+    return [
+        action
+        for action in (plan.actions if actions is None else actions)
+        if isinstance(action, Rewrite) and "promote: " in action.reason
+    ]
+
+
+def relation_changes(plan: Plan) -> list[Rewrite]:
+    """Actions that add, repair or remove relations."""
+    return [action for action in plan.rewrites if action.category == "relation"]
+
+
+def created(actions: Sequence[Action]) -> int:
+    """Relations that came into being."""
+    reasons = [
+        action.reason for action in actions if isinstance(action, Rewrite) and action.category == "relation"
+    ]
+    return sum(part.startswith("add ") for reason in reasons for part in reason.split("; "))
+
+
+def _head(passed: Passed) -> list[str]:
+    previous = f"{passed.previous:%Y-%m-%d %H:%M} UTC" if passed.previous else "never"
+    return [
+        f"Date: {passed.at:%Y-%m-%d %H:%M} UTC",
+        f"Previous Consolidation: {previous}",
+        f"Duration: {passed.took.total_seconds():.1f} s",
+        *([f"Run: {passed.result.run}"] if passed.result.run else []),
+    ]
+
+
+def _summary(passed: Passed, merges: Sequence[Merge], prunes: Sequence[Prune]) -> list[str]:
+    merged = sum(len(item.removes) for item in merges)
+    return [
+        f"- Memories analysed: {passed.before.total}",
+        f"- Memories merged: {merged} into {len(merges)}",
+        f"- Promoted to core: {len(promotions(passed.plan, passed.done))}",
+        f"- Forgotten (archived): {len(prunes)}",
+        f"- Relationships created: {created(passed.done)}",
+        f"- Conflicts resolved: {passed.result.resolved}",
+        f"- Orphans: {len(passed.orphans)}",
+    ]
+
+
+def _merge_line(action: Merge) -> str:
+    similarity = max((verdict.pair.cosine for verdict in action.verdicts), default=0.0)
+    return f"- {' + '.join(action.removes)} -> {action.survivor} (similarity {similarity:.2f})"
+
+
+def _forgotten(action: Prune, passed: Passed) -> list[str]:
+    node = passed.nodes[action.members[0].id]
+    last = node.usage.last_used.date().isoformat() if node.usage.last_used else "never"
+    return [
+        f"- {node.id}: age {action.age_days} d, last used {last}, {node.usage.uses} uses; {action.detail}",
+        f"  archived in {passed.archive}; back with: mem0-dream restore",
+    ]
+
+
+def _after(passed: Passed) -> list[str]:
+    before, after = passed.before, passed.after
+    rows = [("Total", before.total, after.total)]
+    rows += [
+        (name, before.value(key), after.value(key))
+        for name, key in (
+            ("Orphaned", "orphans"),
+            *(("Stale", item.name) for item in after.indicators if item.name.startswith("stale")),
+        )
+    ]
+    lines = ["", "## Health After Consolidation", f"{'':<16}{'before':>8}{'after':>8}{'change':>8}"]
+    lines += [f"{name:<16}{old:>8}{new:>8}{new - old:>+8}" for name, old, new in rows]
+    old, new = before.effectiveness, after.effectiveness
+    change = f"{new - old:+.0%}" if old is not None and new is not None else "-"
+    lines.append(f"{'Effectiveness':<16}{_shown(old, '{:.0%}'):>8}{_shown(new, '{:.0%}'):>8}{change:>8}")
+    return lines
+
+
+def _triggers(passed: Passed, settings: GraphSettings) -> list[str]:
+    return [
+        f"- more than {settings.max_memories} memories (now {passed.after.total})",
+        f"- {settings.due_after.days} days from now ({passed.at + settings.due_after:%Y-%m-%d})",
+        f"- {settings.due_new} new memories",
+    ]
+
+
+def _section(title: str, lines: Sequence[str]) -> list[str]:
+    return ["", f"## {title}", *(lines or ["none"])]
+
+
+def _more(names: Sequence[str]) -> list[str]:
+    return [f"- and {len(names) - _MANY} more"] if len(names) > _MANY else []
+
+
+def _owner(action: Action) -> str:
+    memory_id = action.members[0].id
+    part = split_part(memory_id)
+    return part[0] if part is not None and part[1] == RELATIONS else memory_id

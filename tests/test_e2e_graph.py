@@ -1,0 +1,276 @@
+"""The whole of it on a graph of 300 entities, through the command line as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import date, timedelta
+
+import pytest
+from graph_world import entities, entity, relation, relations, server, write
+
+__all__ = ["server"]
+
+pytestmark = pytest.mark.e2e
+TODAY = date(2026, 11, 21)
+WORDS = [
+    "amber",
+    "basil",
+    "cedar",
+    "delta",
+    "ember",
+    "fjord",
+    "grove",
+    "heron",
+    "iris",
+    "jade",
+    "kelp",
+    "lotus",
+    "maple",
+    "north",
+    "olive",
+    "pearl",
+    "quartz",
+    "river",
+    "sable",
+    "tulip",
+    "umber",
+    "velvet",
+    "willow",
+    "xenon",
+    "yarrow",
+    "zephyr",
+    "acorn",
+    "birch",
+    "clover",
+    "dune",
+]
+
+
+def day(ago: int) -> str:
+    """An ISO date so many days ago."""
+    return (TODAY - timedelta(days=ago)).isoformat()
+
+
+def big_graph() -> list[str]:
+    """300 entities: 20 double ones, 30 to forget, one to promote, a contradiction, and the rest to keep."""
+    lines = []
+    for number in range(229):
+        word, other = WORDS[number % 30], WORDS[(number // 30 + 7) % 30]
+        said = " ".join(WORDS[(number * step + step) % 30] + str(number % (step + 6)) for step in range(1, 8))
+        uses = [f"Applied in {word} - HELPFUL ({day(10 + number % 60)})"] * (1 + number % 3)
+        lines.append(
+            entity(f"{word}-{other}-{number}", said, *uses, f"Discovered: {day(200)}", kind="tech-insight")
+        )
+    for number in range(20):
+        said = f"Rotate the keys of the {WORDS[number]} gateway on the first Monday of the month"
+        lines.append(entity(f"{WORDS[number]}-keys", said, f"Discovered: {day(80)}"))
+        lines.append(entity(f"{WORDS[number]}-gateway-keys", said + ".", f"Discovered: {day(40)}"))
+    lines += [
+        entity(
+            f"forgotten-{number}",
+            f"An idea nobody took up, number {number}",
+            f"Discovered: {day(300)}",
+            kind="research",
+        )
+        for number in range(29)
+    ]
+    proven = [f"Applied in p{number} - HELPFUL ({day(20)})" for number in range(18)]
+    lines.append(
+        entity("tests-first", "Write the failing test before the fix", *proven, f"Discovered: {day(100)}")
+    )
+    lines.append(entity("tabs", "Use tabs for Go code", "Do not use tabs for Go code", kind="preference"))
+    lines += [relation(f"{WORDS[i]}-keys", "tests-first", "follows") for i in range(20)]
+    lines += [relation("forgotten-0", "tabs"), relation("tabs", "nowhere"), relation("tabs", "tests-first")]
+    return lines
+
+
+class Box:
+    """A folder with a graph, and the program run on it as a process."""
+
+    def __init__(self, folder, lines) -> None:
+        self.path, self.core, self.state = (
+            folder / "memory.jsonl",
+            folder / "core-memory.json",
+            folder / "state",
+        )
+        self.before = write(self.path, lines)
+
+    def run(self, *arguments, answers="", code=0, place=True, mcp=None):
+        """Run one command and return what it printed."""
+        found = ["--mcp", f"MEMORY_FILE_PATH={self.path} {mcp}"] if mcp else ["--file", str(self.path)]
+        where = ["--store", "graph", *found, "--core", str(self.core)] if place else []
+        command = [sys.executable, "-m", "mem0_dream", "--scorer", "keywords", *arguments, *where]
+        done = subprocess.run(
+            command,
+            input=answers,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "MEM0_DREAM_STATE_DIR": str(self.state), "PYTHONUTF8": "1"},
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory):
+    """The big graph; the tests of this module go through its life in order."""
+    return Box(tmp_path_factory.mktemp("graph"), big_graph())
+
+
+NOW = ("--now", "2026-11-21")
+
+
+def test_health_of_a_big_graph_warns(box):
+    """As text and as JSON, with exit code 9."""
+    state = json.loads(box.run("--health", "--json", *NOW, code=9))
+    assert (state["total"], state["by_type"]["research"]) == (300, 29)
+    assert state["indicators"]["count"]["status"] == "WARN"
+    assert state["indicators"]["potential duplicates"]["value"] == 20
+    assert "Recommendations:" in box.run("--health", *NOW, code=9)
+    assert box.path.read_bytes() == box.before
+
+
+def test_a_dry_run_changes_nothing(box):
+    """It shows everything."""
+    shown = box.run("--dry-run", *NOW)
+    assert "Merges (20):" in shown
+    assert "Prune (29):" in shown
+    assert "[graph:tests-first] — promote: 18 uses, effectiveness 100%, 100 days old" in shown
+    assert "Conflicts (1):" in shown
+    assert box.path.read_bytes() == box.before
+
+
+def test_a_pass_with_answers_then_undo(box):
+    """The person settles the contradiction and agrees; everything is done, reported and taken back."""
+    shown = box.run(*NOW, answers="b\ny\n")
+    held = entities(box.path)
+    assert len(held) == 300 - 20 - 29
+    assert held["tabs"] == ["Do not use tabs for Go code"]
+    assert "amber-keys" not in held
+    assert f"Merged from: amber-keys on {day(0)}" in held["amber-gateway-keys"]
+    assert ("amber-gateway-keys", "tests-first", "follows") in relations(box.path)
+    assert all(end in held for edge in relations(box.path) for end in edge[:2])
+    assert json.loads(box.core.read_text())["stablePatterns"][0]["name"] == "tests-first"
+    archive = json.loads(next((box.path.parent / "archive").glob("*-forgotten.json")).read_text())
+    assert len(archive) == 29
+    for part in ("- Memories analysed: 300", "- Memories merged: 20 into 20", "- Forgotten (archived): 29"):
+        assert part in shown
+    box.run("undo")
+    assert box.path.read_bytes() == box.before
+    assert not box.core.exists()
+
+
+def test_forgetting_alone_and_coming_back(box):
+    """Only prunes; then one memory is restored with its relation."""
+    box.run("--forget-only", "--auto", *NOW)
+    assert len(entities(box.path)) == 271
+    assert "Restored: forgotten-0, with 1 relations." in box.run("restore", "forgotten-0")
+    assert ("forgotten-0", "tabs", "uses") in relations(box.path)
+    assert "forgotten-0" in entities(box.path)
+    box.run("restore", "no such memory", code=2)
+
+
+def test_unattended_twice(box):
+    """The second night finds nothing, and --if-due says why it does not even look."""
+    box.run("--auto", *NOW)
+    once = box.path.read_bytes()
+    assert "merged=0 pruned=0 conflicts_skipped=1" in box.run("--auto", *NOW)
+    assert box.path.read_bytes() == once
+    assert "due: 252 memories, more than 200" in box.run("--auto", "--if-due", *NOW)
+
+
+def test_other_commands(box):
+    """Reflection, attention, schedule, status, runs: all read, none writes."""
+    before = box.path.read_bytes()
+    assert "tests-first" in box.run("reflect", "--memories", *NOW)
+    assert "Beliefs (1):" in box.run("reflect", "--beliefs", *NOW)
+    assert "Since 2026-11-21:" in box.run("reflect", *NOW)
+    topics = json.loads(box.run("attention", "--json", *NOW))["topics"]
+    assert topics[0]["weight"] == 1.0
+    assert "Focus: amber" in box.run("attention", "--focus", "amber", *NOW)
+    assert "Focus: none set" in box.run("attention", "--reset", *NOW)
+    assert "CRON_TZ=UTC" in box.run("schedule", "--print", "cron")
+    assert "Memories: 252 living" in box.run("status")
+    assert "removed" in box.run("runs")
+    assert box.path.read_bytes() == before
+
+
+def test_the_filter_answers_with_its_exit_code(box, tmp_path):
+    """Known already: 10. New and severe: 0."""
+    learning = {
+        "name": "x",
+        "observations": ["Never deploy the frost cluster by hand"],
+        "severity": "critical",
+    }
+    (tmp_path / "new.json").write_text(json.dumps(learning))
+    assert json.loads(box.run("relevance", str(tmp_path / "new.json")))["save"] is True
+    said = "Rotate the keys of the amber gateway on the first Monday of the month"
+    (tmp_path / "known.json").write_text(json.dumps({"name": "amber gateway keys", "observations": [said]}))
+    answer = json.loads(box.run("relevance", str(tmp_path / "known.json"), code=10))
+    assert answer["nearest"] == "amber-gateway-keys"
+
+
+def test_a_broken_line_loses_nothing(tmp_path):
+    """Read-only until --repair, then everything else is done and the line is in the archive."""
+    broken = Box(tmp_path, [*big_graph()[:3], "{broken", *big_graph()[3:6]])
+    assert "line 4 of the graph is broken" in broken.run("--auto", *NOW, code=4)
+    assert broken.path.read_bytes() == broken.before
+    broken.run("--auto", "--repair", *NOW)
+    assert len(entities(broken.path)) == 6
+    kept = json.loads(next((tmp_path / "archive").glob("*-broken.json")).read_text())
+    assert kept[0]["lines"] == [{"number": 4, "raw": "{broken"}]
+
+
+def test_a_schedule_that_is_not_due_says_so(tmp_path):
+    """The day after a run, with nothing new."""
+    small = Box(tmp_path, big_graph()[:5])
+    assert "due: never consolidated" in small.run("--auto", "--if-due", *NOW)
+    assert "not due: 5 memories, 0 new" in small.run("--auto", "--if-due", "--now", "2026-11-22")
+    assert "due: 7 days since the last run" in small.run("--auto", "--if-due", "--now", "2026-11-28")
+
+
+def test_health_of_another_kind_of_store(tmp_path):
+    """As far as it has the data: copies and dates, no relations."""
+    notes = tmp_path / "memory"
+    notes.mkdir()
+    for name in ("a", "b"):
+        (notes / f"{name}.md").write_text(
+            "---\ntype: user\ncreated: 2026-11-01\n---\nLikes strong coffee in the morning\n"
+        )
+    other = Box(tmp_path, [])
+    place = ("--store", "md", "--root", str(tmp_path), "--memory-dir", str(notes))
+    state = json.loads(other.run("--health", "--json", *place, *NOW, place=False, code=9))
+    assert state["indicators"]["potential duplicates"] == {"value": 1, "limit": 0, "status": "WARN"}
+    assert state["indicators"]["orphans"]["status"] == "UNKNOWN"
+
+
+def test_a_graph_must_be_named(tmp_path):
+    """Neither or both places is an error of the command line."""
+    nothing = Box(tmp_path, [])
+    assert "Name one graph" in nothing.run("--store", "graph", "--dry-run", code=2, place=False)
+
+
+def test_the_same_through_the_real_server(server, tmp_path):
+    """The big graph over stdio: the same end as with the file, and undo gives back all that was said."""
+    by_file, by_server = Box(_folder(tmp_path / "a"), big_graph()), Box(_folder(tmp_path / "b"), big_graph())
+    by_file.run("--auto", *NOW)
+    by_server.run("--auto", *NOW, mcp=server)
+    assert entities(by_server.path) == entities(by_file.path)
+    assert sorted(relations(by_server.path)) == sorted(relations(by_file.path))
+    assert json.loads(by_server.core.read_text()) == json.loads(by_file.core.read_text())
+    by_server.run("undo", mcp=server)
+    before = Box(_folder(tmp_path / "c"), big_graph())
+    assert {n: sorted(t) for n, t in entities(by_server.path).items()} == {
+        n: sorted(t) for n, t in entities(before.path).items()
+    }
+    assert sorted(relations(by_server.path)) == sorted(relations(before.path))
+
+
+def _folder(path):
+    path.mkdir()
+    return path
