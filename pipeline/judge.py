@@ -148,13 +148,13 @@ def _plain_words(text: str) -> frozenset[str]:
 
 _WORD = re.compile(r"[\w'’]+")
 _REVERSING = frozenset(
-    (
+    (  # noqa: SIM905  (words in lines read better than a column of strings)
         "abandon abandoned anymore avoid avoids barely before but cancel canceled cancelled cancels "
         "considering cut ditched drop dropped ex except excluding failed finished former formerly gave given "
         "hardly instead intended last left less longer lost may might neither never no none nor not nothing "
         "once only past paused planned planning plans previously quit quits quitting rarely rather refused "
         "refuses rejected removed replaced retired reversed seldom should sold stop stopped stopping stops "
         "switched tried unless unlike until used want wanted wants was were without would "
-    ).split()  # noqa: SIM905  (a list of words reads better than a column of strings)
+    ).split()
 )
 """Words that can turn a fact round when they are all that one text has more than the other."""
