@@ -90,13 +90,14 @@ def apply_and_die(case: dict[str, Any]) -> None:
     from mem0_dream.pipeline.engine import Session, scope_filter
     from mem0_dream.pipeline.stores import open_store
     from mem0_dream.pipeline.stores.mem0_config import load_config
+    from mem0_dream.settings import Settings
 
     store = open_store(load_config(case["config"]))
     assert isinstance(store, Mem0Store)
     if not case.get("undo"):
         arm(store, case)
     now = datetime.fromisoformat(case["now"])
-    with Session(store) as session, session.locked():
+    with Session(store, settings=Settings(scorer="keywords")) as session, session.locked():
         plan = session.propose(scope_filter(user_id="alice"), now=now)
         choices: dict[str, Side | None] = {conflict.id: "b" for conflict in plan.conflicts}
         session.apply(plan, now=Options().clock, choices=choices, retire=case.get("retire", False))

@@ -159,9 +159,9 @@ def test_an_empty_store(tmp_path: Path, embeddings: EmbeddingServer) -> None:
 
 LIBRARY = """
 import sys
-from mem0_dream import open_store, consolidate
+from mem0_dream import Settings, consolidate, open_store
 store = open_store(sys.argv[1])
-done = consolidate(store, user_id="alice", apply=True)
+done = consolidate(store, user_id="alice", apply=True, settings=Settings(scorer="keywords"))
 print(len(done.plan.merges), done.result.merged, len(done.plan.conflicts))
 store.close()
 """
