@@ -216,6 +216,7 @@ class InMemoryStore:
 
 def _payload(memory: Memory) -> dict[str, Any]:
     def iso(moment: datetime | date | None) -> str | None:
+        """ISO 8601, or nothing."""
         return moment.isoformat() if moment else None
 
     return {

@@ -86,6 +86,7 @@ _PLAN_OPTIONS = (
 
 def _decorator(options: tuple[Callable[[Command], Command], ...]) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
+        """Add the options in the order they are listed."""
         for option in reversed(options):
             command = option(command)
         return command

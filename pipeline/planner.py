@@ -281,6 +281,7 @@ def _conflict_actions(
     cluster = {memory_id: merge for merge in merges for memory_id in merge.ids}
 
     def fact(memory_id: str) -> frozenset[str]:
+        """All memories that state the same fact."""
         return cluster[memory_id].ids if memory_id in cluster else frozenset({memory_id})
 
     between: dict[frozenset[frozenset[str]], list[Verdict]] = defaultdict(list)
@@ -300,6 +301,7 @@ def _conflict(
     judged = {strongest.pair.a, strongest.pair.b}
 
     def newest(side: frozenset[str]) -> tuple[datetime, str]:
+        """When a side was last stated; ties go by id."""
         moments = [last_stated(by_id[memory_id]) or _LONG_AGO for memory_id in side]
         return (max(moments), min(side))
 
