@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import JournalError
+from .state import durable_database
 from .stores.base import Snapshot
 
 _SCHEMA = """
@@ -36,8 +37,6 @@ CREATE TABLE IF NOT EXISTS outcomes (
 CREATE TABLE IF NOT EXISTS rejections (
     store TEXT NOT NULL, pair TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (store, pair));
 """
-_WAIT_SECONDS = 30.0
-"""How long a statement waits for another process before it fails."""
 
 
 class RunState(StrEnum):
@@ -129,16 +128,11 @@ class Journal:
             JournalError: If the file is damaged or cannot be written.
         """
         self._path = directory / "journal.db"
-        try:
-            self._db = sqlite3.connect(self._path, isolation_level=None, timeout=_WAIT_SECONDS)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.executescript(_SCHEMA)
-        except sqlite3.Error as error:
-            raise JournalError(
-                f"The journal {self._path} cannot be opened ({error}); without it nothing may be changed. "
-                "Restore the file, or move it away to begin a new one (earlier runs can then not be undone)."
-            ) from error
+        damaged = (
+            f"The journal {self._path} cannot be opened ({{error}}); without it nothing may be changed. "
+            "Restore the file, or move it away to begin a new one (earlier runs can then not be undone)."
+        )
+        self._db = durable_database(self._path, _SCHEMA, damaged=damaged)
 
     def close(self) -> None:
         """Close the file."""

@@ -7,11 +7,10 @@ place, so it holds exactly as long as the file has those bytes. A change by anyb
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import JournalError
+from ..state import durable_database
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS steps (
@@ -20,7 +19,6 @@ CREATE TABLE IF NOT EXISTS steps (
     mtime_ns INTEGER NOT NULL, mode INTEGER NOT NULL, dated_ns INTEGER NOT NULL, ids TEXT,
     PRIMARY KEY (path, after));
 """
-_WAIT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +66,11 @@ class Ledger:
             JournalError: If it is damaged or cannot be written.
         """
         path = directory / "markdown.db"
-        try:
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=_WAIT_SECONDS)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.executescript(_SCHEMA)
-        except sqlite3.Error as error:
-            raise JournalError(
-                f"The record of changed files {path} cannot be opened ({error}); without it nothing may be "
-                "changed. Move it away to begin a new one."
-            ) from error
+        damaged = (
+            f"The record of changed files {path} cannot be opened ({{error}}); without it nothing may be "
+            "changed. Move it away to begin a new one."
+        )
+        self._db = durable_database(path, _SCHEMA, damaged=damaged)
 
     def close(self) -> None:
         """Close the file."""

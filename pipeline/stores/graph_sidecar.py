@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import JournalError
+from ..state import durable_database
 
 KEPT_IMAGES = 50
 """So many old states of one graph are kept, newest first; each run needs one."""
@@ -29,7 +28,6 @@ CREATE TABLE IF NOT EXISTS moved (
 CREATE TABLE IF NOT EXISTS notes (
     store TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (store, name));
 """
-_WAIT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +54,11 @@ class Sidecar:
         """
         path = directory / "graph.db"
         self._store = store
-        try:
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=_WAIT_SECONDS)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.executescript(_SCHEMA)
-        except sqlite3.Error as error:
-            raise JournalError(
-                f"The notes about graphs {path} cannot be opened ({error}); "
-                "move the file away to begin a new one."
-            ) from error
+        damaged = (
+            f"The notes about graphs {path} cannot be opened ({{error}}); "
+            "move the file away to begin a new one."
+        )
+        self._db = durable_database(path, _SCHEMA, damaged=damaged)
 
     def close(self) -> None:
         """Close the file."""
