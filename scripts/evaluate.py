@@ -18,28 +18,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from mem0_dream.errors import DreamError, UsageError
+from mem0_dream.errors import DreamError
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
 from mem0_dream.pipeline.candidates import find_candidates
 from mem0_dream.pipeline.judge import judge
 from mem0_dream.pipeline.planner import Circumstances, build_plan
-from mem0_dream.pipeline.records import (
-    PIN_PREFIX,
-    Candidate,
-    Inventory,
-    Label,
-    Memory,
-    Scope,
-    as_utc,
-)
+from mem0_dream.pipeline.records import Candidate, Verdict
 from mem0_dream.pipeline.words import exact_key
 from mem0_dream.scripts.evaluate_report import render
+from mem0_dream.scripts.labelled import LabelledPair, LabelledStore, moment, read_files
 from mem0_dream.scripts.metrics import (
     DECISIONS,
     LABELS,
     Decisions,
     Figures,
-    Gold,
     kind_figures,
     pair_figures,
     store_figures,
@@ -49,32 +41,7 @@ from mem0_dream.settings import Settings
 if TYPE_CHECKING:
     from mem0_dream.models.encoder import Encoder
     from mem0_dream.models.scorer import PairScorer
-
-_PINNING = ("pinned", "immutable", "critical")
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledPair:
-    """One line of a pairs file: two memories of one scope and category, and what they are to each other."""
-
-    name: str
-    source: str
-    a: Memory
-    b: Memory
-    label: Label
-    kind: str
-    weight: float
-    group: str
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledStore:
-    """A store file: its memories, the day it is looked at, and what should be done."""
-
-    name: str
-    inventory: Inventory
-    now: datetime | None
-    gold: Gold
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +54,17 @@ class Models:
     settings: Settings
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was decided about labelled pairs, in their order, and how long that took."""
+
+    pairs: tuple[LabelledPair, ...]
+    candidates: tuple[Candidate, ...]
+    verdicts: tuple[Verdict, ...]
+    decisions: Decisions
+    seconds: float
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns the exit code."""
     options = _parser().parse_args(arguments)
@@ -95,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except DreamError as error:
         print(f"evaluate: {error}", file=sys.stderr)
         return error.exit_code
-    print(json.dumps(report, indent=2) if options.json else render(report))
+    print(json.dumps(_rounded(report), indent=2) if options.json else render(report))
     return 0
 
 
@@ -108,112 +86,41 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--encoder", help="another sentence-transformers model, folder or hub name")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--weighted", action="store_true", help="count each pair by its field `weight`")
-    parser.add_argument("--by-kind", action="store_true", help="add figures for each kind of pair")
-    parser.add_argument("--now", type=_moment, help="reckon ages from this date, not from the store's own")
+    parser.add_argument(
+        "--by-kind",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="figures for each kind of pair",
+    )
+    parser.add_argument("--now", type=moment, help="reckon ages from this date, not from the store's own")
     return parser
 
 
 def evaluate(options: argparse.Namespace) -> Figures:
-    """Measure all files: the object that --json prints."""
+    """Measure all files: the object that --json prints, before rounding."""
     pairs, stores = read_files(options.files)
-    models = Models(
-        options.scorer,
-        load_scorer(options.scorer),
-        load_encoder(options.encoder, scorer=options.scorer),
-        Settings(scorer=options.scorer),
-    )
+    models = load_models(options.scorer, options.encoder)
     report: Figures = {"scorer": models.spec, "model": models.scorer.name, "encoder": models.encoder.name}
     report |= {"pairs": len(pairs), "weighted": options.weighted, "macro_f1": None, "labels": {}, "auto": {}}
     if pairs:
-        report |= evaluate_pairs(pairs, models, weighted=options.weighted, by_kind=options.by_kind)
+        measured = measure(pairs, models, weighted=options.weighted)
+        report |= pairs_report(measured, models, by_kind=options.by_kind)
     report["stores"] = {store.name: evaluate_store(store, models, now=options.now) for store in stores}
-    rounded: Figures = _rounded(report)
-    return rounded
+    return report
 
 
-def read_files(paths: Sequence[Path]) -> tuple[list[LabelledPair], list[LabelledStore]]:
-    """Read labelled pairs and stores.
+def load_models(spec: str, encoder: str | None = None) -> Models:
+    """The scorer that a name means and the encoder that goes with it.
 
     Raises:
-        UsageError: If a file cannot be read as what its name says.
+        UsageError: If no scorer has this name.
     """
-    pairs: list[LabelledPair] = []
-    stores: list[LabelledStore] = []
-    for path in paths:
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} cannot be read: {error}.") from error
-        if path.suffix == ".jsonl":
-            lines = enumerate(text.splitlines(), 1)
-            pairs += [_pair(line, path, number) for number, line in lines if line.strip()]
-        else:
-            stores.append(_store(text, path))
-    return pairs, stores
+    found = load_encoder(encoder, scorer=spec)
+    return Models(spec, load_scorer(spec), found, Settings(scorer=spec))
 
 
-def _pair(line: str, path: Path, number: int) -> LabelledPair:
-    try:
-        row = json.loads(line)
-        label = Label(row["label"])
-        scope = Scope.of(user_id=path.stem)
-        a, b = (
-            Memory(
-                id=f"{path.stem}-{number:07}{side}",
-                text=row[side],
-                scope=scope,
-                category=row.get("category"),
-                created_at=_moment(row.get(f"{side}_date")),
-            )
-            for side in ("a", "b")
-        )
-        weight = float(row.get("weight", 1.0))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"Line {number} of {path} is no labelled pair: {error!r}.") from error
-    if label not in LABELS:
-        raise UsageError(f"Line {number} of {path} has the label {label}, which no pair is given.")
-    name = str(row.get("id", number))
-    return LabelledPair(name, path.stem, a, b, label, str(row.get("kind")), weight, row.get("store", name))
-
-
-def _store(text: str, path: Path) -> LabelledStore:
-    try:
-        data = json.loads(text)
-        scope = Scope.of(**{name: data.get(name) for name in ("user_id", "agent_id", "run_id", "app_id")})
-        memories = sorted((_memory(row, scope) for row in data["memories"]), key=lambda memory: memory.id)
-        gold = Gold.of(data["gold"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path} is no labelled store: {error!r}.") from error
-    name = str(data.get("name", path.stem))
-    return LabelledStore(
-        name, Inventory(store=name, memories=tuple(memories)), _moment(data.get("now")), gold
-    )
-
-
-def _memory(row: dict[str, Any], scope: Scope) -> Memory:
-    metadata = row.get("metadata") or {}
-    text = row["memory"]
-    return Memory(
-        id=row["id"],
-        text=text,
-        scope=scope,
-        category=row.get("category"),
-        created_at=_moment(row.get("created_at")),
-        updated_at=_moment(row.get("updated_at")),
-        accessed_at=_moment(row.get("last_accessed_at")),
-        pinned=text.lstrip().startswith(PIN_PREFIX) or any(metadata.get(key) for key in _PINNING),
-        metadata=metadata,
-    )
-
-
-def _moment(text: str | None) -> datetime | None:
-    return as_utc(datetime.fromisoformat(text)) if text else None
-
-
-def evaluate_pairs(
-    pairs: Sequence[LabelledPair], models: Models, *, weighted: bool, by_kind: bool
-) -> Figures:
-    """All figures of labelled pairs, judged as the program judges candidates."""
+def measure(pairs: Sequence[LabelledPair], models: Models, *, weighted: bool) -> Measured:
+    """Judge labelled pairs as the program judges candidates."""
     memories = {memory.id: memory for pair in pairs for memory in (pair.a, pair.b)}
     candidates = _as_candidates(pairs, models.encoder)
     judge(candidates[:1], memories, models.scorer)  # loads the model before the clock starts
@@ -228,22 +135,42 @@ def evaluate_pairs(
         weight=np.array([pair.weight if weighted else 1.0 for pair in pairs]),
         group=np.unique([f"{pair.source}/{pair.group}" for pair in pairs], return_inverse=True)[1],
     )
-    threshold = models.scorer.thresholds.auto
+    return Measured(tuple(pairs), tuple(candidates), verdicts, decisions, seconds)
+
+
+def pairs_report(measured: Measured, models: Models, *, by_kind: bool) -> Figures:
+    """All figures of labelled pairs."""
+    decisions, threshold = measured.decisions, models.scorer.thresholds.auto
     figures = pair_figures(decisions, threshold=threshold)
-    false = [pair.name for pair, v in zip(pairs, verdicts, strict=True) if v.auto and pair.label != v.label]
-    figures["auto"]["false_merge_ids"] = false
-    figures["candidates"] = _reachable(candidates, decisions, floor=models.settings.floor)
-    figures["latency"] = {"seconds": seconds, "pairs_per_second": len(pairs) / seconds}
-    sources = np.array([pair.source for pair in pairs])
-    names: list[str] = np.unique(sources).tolist()
+    judged = zip(measured.pairs, measured.verdicts, strict=True)
+    figures["auto"]["false_merge_ids"] = [pair.name for pair, v in judged if v.auto and pair.label != v.label]
+    figures["candidates"] = _reachable(measured.candidates, decisions, floor=models.settings.floor)
+    figures["latency"] = {
+        "seconds": measured.seconds,
+        "pairs_per_second": len(decisions) / measured.seconds,
+    }
     figures["sets"] = {
-        name: pair_figures(decisions.where(sources == name), threshold=threshold)
-        for name in names
-        if len(names) > 1
+        name: pair_figures(decisions.where(rows), threshold=threshold)
+        for name, rows in _sets(measured.pairs).items()
     }
     if by_kind:
-        figures["kinds"] = kind_figures(decisions, [pair.kind for pair in pairs])
+        figures["kinds"] = kind_figures(decisions, [pair.kind for pair in measured.pairs])
     return figures
+
+
+def _sets(pairs: Sequence[LabelledPair]) -> dict[str, NDArray[np.bool_]]:
+    """Rows of each file, and of each style in a file, wherever there is more than one."""
+    found = {}
+    sources = np.array([pair.source for pair in pairs])
+    styles = np.array([pair.style for pair in pairs])
+    for source in (names := np.unique(sources).tolist()):
+        of_source = sources == source
+        if len(names) > 1:
+            found[source] = of_source
+        inside = np.unique(styles[of_source]).tolist()
+        if len(inside) > 1:
+            found |= {f"{source}/{style}": of_source & (styles == style) for style in inside}
+    return found
 
 
 def _as_candidates(pairs: Sequence[LabelledPair], encoder: Encoder) -> list[Candidate]:

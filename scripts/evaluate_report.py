@@ -12,9 +12,7 @@ def render(report: Figures) -> str:
     lines = [f"scorer {report['model']}, encoder {report['encoder']}"]
     if report["pairs"]:
         lines += ["", *_pair_lines(report)]
-        for name, part in report["sets"].items():
-            lines += ["", f"-- {name}", *_pair_lines(part)]
-        lines += _kind_lines(report.get("kinds", {}))
+        lines += _set_lines(report["sets"]) + _kind_lines(report.get("kinds", {}))
     for name, figures in report["stores"].items():
         lines += ["", *_store_lines(name, figures)]
     return "\n".join(lines)
@@ -46,9 +44,13 @@ def _auto_lines(figures: Figures) -> list[str]:
     auto, ece = figures["auto"], figures["ece"]
     precision = f"precision {_share(auto['precision'])} {_between(figures, 'auto_precision')}"
     recall = f"recall {_share(auto['recall'])} {_between(figures, 'auto_recall')}"
+    conflict = figures["decided"]["labels"]["contradiction"]
+    opposed = f"precision {_share(conflict['precision'])} {_between(figures, 'contradiction_precision')}"
+    opposed += f", recall {_share(conflict['recall'])} {_between(figures, 'contradiction_recall')}"
     wrong = f"{auto['false_merges']:.0f} of {auto['non_duplicates']:.0f} pairs that are no duplicates"
     return [
         f"auto-merge at {_share(auto['threshold'])}: {precision}, {recall}, merges {wrong}",
+        f"conflicts reported: {opposed}",
         f"calibration error {_share(ece['label'])}, of duplicates {_share(ece['duplicate'])}",
     ]
 
@@ -60,6 +62,26 @@ def _latency_lines(figures: Figures) -> list[str]:
     above = f"duplicates {_share(near['duplicate'])}, contradictions {_share(near['contradiction'])}"
     rate = figures["latency"]["pairs_per_second"]
     return [f"{rate:.0f} pairs judged per second; above the floor of {near['floor']}: {above}"]
+
+
+def _set_lines(sets: Figures) -> list[str]:
+    """One line for each set; everything else about it is in the JSON output."""
+    columns = ("pairs", "macro-F1", "auto prec.", "recall", "false", "confl. prec.", "recall", "ECE")
+    lines = ["", f"{'set':<24}" + "".join(f"{name:>13}" for name in columns)]
+    for name, part in sets.items():
+        auto, conflict = part["auto"], part["decided"]["labels"]["contradiction"]
+        row = (
+            str(part["pairs"]),
+            _share(part["macro_f1"]),
+            _share(auto["precision"]),
+            _share(auto["recall"]),
+            f"{auto['false_merges']:.0f}",
+            _share(conflict["precision"]),
+            _share(conflict["recall"]),
+            _share(part["ece"]["label"]),
+        )
+        lines.append(f"{name:<24}" + "".join(f"{cell:>13}" for cell in row))
+    return lines if sets else []
 
 
 def _kind_lines(kinds: Figures) -> list[str]:

@@ -171,6 +171,22 @@ def auto_recall(sums: Floats) -> Floats:
     return np.divide(right, duplicates, out=np.zeros_like(right), where=duplicates > 0)
 
 
+def conflict_precision(sums: Floats) -> Floats:
+    """Share of reported contradictions that are one, for each row of sums; 1 where none is reported."""
+    table = _three_way(sums)
+    right, reported = table[..., 1, 1], table[..., :, 1].sum(axis=-1)
+    found: Floats = np.divide(right, reported, out=np.ones_like(right), where=reported > 0)
+    return found
+
+
+def conflict_recall(sums: Floats) -> Floats:
+    """Share of contradictions that are reported, for each row of sums."""
+    table = _three_way(sums)
+    right, actual = table[..., 1, 1], table[..., 1, :].sum(axis=-1)
+    found: Floats = np.divide(right, actual, out=np.zeros_like(right), where=actual > 0)
+    return found
+
+
 def label_figures(table: Floats) -> Figures:
     """Precision, recall, F1 and support of each label, from the confusion table [3, 4]."""
     three = _three_way(table.reshape(1, -1))[0]
@@ -213,6 +229,8 @@ def intervals(sums: Floats, best_sums: Floats, *, resamples: int = RESAMPLES, se
         "macro_f1": macro_f1(drawn @ best_sums),
         "auto_precision": auto_precision(drawn @ sums),
         "auto_recall": auto_recall(drawn @ sums),
+        "contradiction_precision": conflict_precision(drawn @ sums),
+        "contradiction_recall": conflict_recall(drawn @ sums),
     }
     return {
         name: [float(edge) for edge in np.percentile(values, [2.5, 97.5])]

@@ -12,7 +12,8 @@ import pytest
 from mem0_dream.pipeline.plan import Action, Member, Merge, Plan, Prune, Resolve
 from mem0_dream.pipeline.records import Label, Memory, Scope
 from mem0_dream.scripts import metrics
-from mem0_dream.scripts.evaluate import main, read_files
+from mem0_dream.scripts.evaluate import main
+from mem0_dream.scripts.labelled import read_files
 from mem0_dream.scripts.metrics import Decisions, Gold, pair_figures, store_figures
 
 SCOPE = Scope.of(user_id="u")
@@ -90,6 +91,16 @@ def test_macro_f1_agrees_with_scikit_learn():
     precision, recall, _, _ = sklearn.precision_recall_fscore_support(gold, folded, sample_weight=weight)
     assert [row["precision"] for row in figures["labels"].values()] == pytest.approx(list(precision))
     assert [row["recall"] for row in figures["labels"].values()] == pytest.approx(list(recall))
+
+
+def test_reported_contradictions_by_hand():
+    """Two of three reports are right, two of four contradictions are found; nothing reported is precision 1."""
+    rows = [(CON, CON, False)] * 2 + [(CON, UNSURE, False)] * 2 + [(DIS, CON, False)]
+    sums = metrics.group_sums(decisions(rows))
+    total = sums.sum(axis=0, keepdims=True)
+    assert (metrics.conflict_precision(total)[0], metrics.conflict_recall(total)[0]) == (2 / 3, 0.5)
+    none = metrics.group_sums(decisions([(CON, DIS, False)]))
+    assert (metrics.conflict_precision(none)[0], metrics.conflict_recall(none)[0]) == (1.0, 0.0)
 
 
 def test_calibration_error_by_hand():
@@ -245,7 +256,7 @@ def store_file(tmp_path: Path) -> Path:
 
 def test_program_prints_one_json_object(pairs_file, store_file, capsys):
     """--json prints the agreed keys for pairs and stores, measured on what the program would do."""
-    assert main([str(pairs_file), str(store_file), "--scorer", "keywords", "--json", "--by-kind"]) == 0
+    assert main([str(pairs_file), str(store_file), "--scorer", "keywords", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert {"scorer", "pairs", "macro_f1", "labels", "auto", "stores"} <= set(report)
     assert (report["scorer"], report["pairs"]) == ("keywords", 3)
@@ -253,11 +264,42 @@ def test_program_prints_one_json_object(pairs_file, store_file, capsys):
     assert {"threshold", "precision", "recall", "false_merges", "non_duplicates"} <= set(report["auto"])
     assert report["labels"]["duplicate"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 1}
     assert report["kinds"]["duplicate/exact"] == {"pairs": 1, "right": 1.0, "auto": 1.0}
+    assert {"label", "duplicate"} == set(report["ece"])
+    assert {"seconds", "pairs_per_second"} == set(report["latency"])
+    measures = {
+        "macro_f1",
+        "auto_precision",
+        "auto_recall",
+        "contradiction_precision",
+        "contradiction_recall",
+    }
+    assert measures == set(report["intervals"])
     store = report["stores"]["tiny"]
     assert store["duplicates"] == {"gold": 1, "removed": 1, "share": 1.0}
     assert store["wrongly_removed"] == []
     assert store["pruned"] == {"gold": 1, "right": 1, "wrong": [], "missed": []}
     assert store["candidates"]["duplicate"] == 1.0
+
+
+def test_kinds_can_be_left_out(pairs_file, capsys):
+    """--no-by-kind prints no figures of kinds."""
+    main([str(pairs_file), "--scorer", "keywords", "--json", "--no-by-kind"])
+    assert "kinds" not in json.loads(capsys.readouterr().out)
+
+
+def test_files_and_styles_are_sets(tmp_path, capsys):
+    """Each file and, inside a file, each beginning of the ids has its own figures, where there are several."""
+    for name, styles in (("hard", "ppq"), ("real", "rrr")):
+        rows = [row | {"id": f"{style}-{row['id']}"} for row, style in zip(PAIRS, styles, strict=True)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    files = [str(tmp_path / "hard.jsonl"), str(tmp_path / "real.jsonl")]
+    assert main([*files, "--scorer", "keywords", "--json"]) == 0
+    sets = json.loads(capsys.readouterr().out)["sets"]
+    assert {name: part["pairs"] for name, part in sets.items()} == {
+        "hard": 3, "hard/p": 2, "hard/q": 1, "real": 3,
+    }  # fmt: skip
+    assert main([*files, "--scorer", "keywords"]) == 0
+    assert "hard/q " in capsys.readouterr().out
 
 
 def test_weighted_counts_by_weight(pairs_file, capsys):
@@ -268,11 +310,15 @@ def test_weighted_counts_by_weight(pairs_file, capsys):
 
 def test_program_prints_a_report(pairs_file, store_file, capsys):
     """Without --json the same figures come as a table."""
-    assert main([str(pairs_file), str(store_file), "--scorer", "keywords", "--by-kind"]) == 0
+    assert main([str(pairs_file), str(store_file), "--scorer", "keywords"]) == 0
     shown = capsys.readouterr().out
     assert "duplicate                1.000          1.000          1.000              1" in shown
     assert "duplicates removed: 1 of 1 (1.000)" in shown
     assert "merges 0 of 2 pairs that are no duplicates" in shown
+    assert "conflicts reported: precision" in shown
+    assert "calibration error" in shown
+    assert "pairs judged per second" in shown
+    assert "duplicate/exact" in shown
 
 
 def test_store_alone_has_no_pairs(store_file, capsys):
