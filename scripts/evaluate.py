@@ -25,6 +25,7 @@ from mem0_dream.pipeline.judge import judge
 from mem0_dream.pipeline.planner import Circumstances, build_plan
 from mem0_dream.pipeline.records import Candidate, Verdict
 from mem0_dream.pipeline.words import exact_key
+from mem0_dream.scripts import plots
 from mem0_dream.scripts.evaluate_report import render
 from mem0_dream.scripts.labelled import LabelledPair, LabelledStore, moment, read_files
 from mem0_dream.scripts.metrics import (
@@ -92,12 +93,15 @@ def _parser() -> argparse.ArgumentParser:
         default=True,
         help="figures for each kind of pair",
     )
+    parser.add_argument("--plots", type=Path, metavar="FOLDER", help="write PNG curves of each pairs file")
     parser.add_argument("--now", type=moment, help="reckon ages from this date, not from the store's own")
     return parser
 
 
 def evaluate(options: argparse.Namespace) -> Figures:
     """Measure all files: the object that --json prints, before rounding."""
+    if options.plots:
+        plots.prepare(options.plots)
     pairs, stores = read_files(options.files)
     models = load_models(options.scorer, options.encoder)
     report: Figures = {"scorer": models.spec, "model": models.scorer.name, "encoder": models.encoder.name}
@@ -105,6 +109,8 @@ def evaluate(options: argparse.Namespace) -> Figures:
     if pairs:
         measured = measure(pairs, models, weighted=options.weighted)
         report |= pairs_report(measured, models, by_kind=options.by_kind)
+        if options.plots:
+            report["plots"] = _plot(options.plots, measured, models)
     report["stores"] = {store.name: evaluate_store(store, models, now=options.now) for store in stores}
     return report
 
@@ -171,6 +177,22 @@ def _sets(pairs: Sequence[LabelledPair]) -> dict[str, NDArray[np.bool_]]:
         if len(inside) > 1:
             found |= {f"{source}/{style}": of_source & (styles == style) for style in inside}
     return found
+
+
+def _plot(folder: Path, measured: Measured, models: Models) -> list[str]:
+    """Curves of each file; the paths that were written."""
+    sources = np.array([pair.source for pair in measured.pairs])
+    return [
+        str(path)
+        for source in np.unique(sources).tolist()
+        for path in plots.write(
+            folder,
+            measured.decisions.where(sources == source),
+            scorer=models.spec,
+            name=source,
+            thresholds=models.scorer.thresholds,
+        )
+    ]
 
 
 def _as_candidates(pairs: Sequence[LabelledPair], encoder: Encoder) -> list[Candidate]:

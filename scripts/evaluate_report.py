@@ -13,6 +13,7 @@ def render(report: Figures) -> str:
     if report["pairs"]:
         lines += ["", *_pair_lines(report)]
         lines += _set_lines(report["sets"]) + _kind_lines(report.get("kinds", {}))
+        lines += ["", *(f"written: {path}" for path in report["plots"])] if "plots" in report else []
     for name, figures in report["stores"].items():
         lines += ["", *_store_lines(name, figures)]
     return "\n".join(lines)
