@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .bundled_config import check_features, read_thresholds
+from .bundled_config import base_folder, check_features, read_thresholds
 from .bundled_features import ENTAILS, feature_names, features
 from .checksums import check_sums, sums_digest
 from .encoder import encodable
@@ -33,7 +33,7 @@ class BundledScorer:
 
     Args:
         folder: the weights; the shipped ones by default.
-        base: folder of the base model; the packaged MiniLM by default.
+        base: folder of the base model; the one that the weights name by default.
 
     Raises:
         ModelError: the folder has no list of checksums or no readable configuration.
@@ -79,10 +79,9 @@ class BundledScorer:
             check_features(self._folder, feature_names())
             from .bundled_weights import load_network
             from .calibrator import Calibrator
-            from .encoder import packaged_model_path
             from .pair_reader import PairReader
 
-            network, tokenizer = load_network(self._folder, self._base or packaged_model_path())
+            network, tokenizer = load_network(self._folder, self._base or base_folder(self._folder))
             self._parts = PairReader(network, tokenizer), Calibrator.load(self._folder / CALIBRATOR_FILE)
         return self._parts
 

@@ -10,6 +10,8 @@ from ..errors import ModelError
 from .scorer import Thresholds
 
 CONFIG_FILE = "config.json"
+PACKAGED_BASE = "sentence-transformers/all-MiniLM-L6-v2"
+"""Name of the packaged base; weights of any other base name its folder or its hub name."""
 
 
 def read_config(folder: Path) -> dict[str, Any]:
@@ -50,3 +52,23 @@ def check_features(folder: Path, names: tuple[str, ...]) -> None:
     """
     if tuple(read_config(folder).get("features", ())) != names:
         raise ModelError(f"the weights in {folder} belong to another version; reinstall mem0-dream")
+
+
+def base_folder(folder: Path) -> Path:
+    """Folder of the base model that the weights were trained on; a hub name is fetched if need be.
+
+    Raises:
+        ModelError: the base is missing or cannot be fetched.
+    """
+    from .encoder import loading, local_folder, packaged_model_path
+
+    base = str(read_config(folder).get("base", PACKAGED_BASE))
+    if base == PACKAGED_BASE:
+        return packaged_model_path()
+    found = local_folder(base)
+    if found is not None:
+        return found
+    with loading(f"The base model {base}"):
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(base, allow_patterns=["*.json", "*.txt", "*.model", "*.safetensors"]))

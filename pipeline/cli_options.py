@@ -73,7 +73,7 @@ _PLAN_OPTIONS = (
         "--now", type=Moment(), help="Reckon ages and windows from this moment. [default: the clock]"
     ),
     click.option(
-        "--scorer", help="Who judges pairs: bundled, keywords, cosine, nli:MODEL, openai:MODEL@URL."
+        "--scorer", help="Who judges pairs: bundled[:FOLDER], keywords, cosine, nli:MODEL, openai:MODEL@URL."
     ),
     click.option("--encoder", help="Embedding model, a path or a name; 'words' needs no model."),
     click.option(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..models.bundled import CALIBRATOR_FILE
-from ..models.bundled_config import CONFIG_FILE
+from ..models.bundled_config import CONFIG_FILE, PACKAGED_BASE
 from ..models.bundled_features import feature_names
 from ..models.bundled_weights import WEIGHTS_FILE, embedding_digest, pack, unpack
 from ..models.calibrator import Calibrator
@@ -32,8 +32,12 @@ def export(
     folder: Path,
     max_length: int,
     figures: dict[str, Any],
+    base: str | None = None,
 ) -> str:
-    """Write every file but the model card and return the digest of the checksums."""
+    """Write every file but the model card and return the digest of the checksums.
+
+    `base` is the folder or hub name of the base model, None for the packaged one.
+    """
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +48,7 @@ def export(
         "model_type": "memory-nli",
         "version": VERSION,
         "architecture": "PairNetwork",
-        "base": "sentence-transformers/all-MiniLM-L6-v2",
+        "base": base or PACKAGED_BASE,
         "base_embeddings_sha256": embedding_digest(network.state_dict()),
         "typed_segments": network.typed_segments,
         "max_length": max_length,
