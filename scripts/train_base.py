@@ -17,14 +17,22 @@ def base_folder(base: str | None) -> str:
     return str(packaged_model_path()) if base is None else base
 
 
-def build(base: str | None, *, max_length: int) -> tuple[PairNetwork, PairTokenizer]:
-    """A fresh network, its embeddings frozen, with the tokenizer of its base."""
+def build(base: str | None, *, max_length: int, dropout: bool = True) -> tuple[PairNetwork, PairTokenizer]:
+    """A fresh network, its embeddings frozen, with the tokenizer of its base.
+
+    Without dropout the encoder trains a quarter faster on a processor, which draws the masks on one thread;
+    the heads keep theirs.
+    """
+    from torch import nn
     from transformers import AutoModel, AutoTokenizer
 
     source = base_folder(base)
     encoder = AutoModel.from_pretrained(source, attn_implementation="eager")
     tokenizer = AutoTokenizer.from_pretrained(source)
     encoder.embeddings.requires_grad_(False)
+    for layer in encoder.modules():
+        if isinstance(layer, nn.Dropout) and not dropout:
+            layer.p = 0.0
     if getattr(encoder, "pooler", None) is not None:
         encoder.pooler.requires_grad_(False)
     typed = getattr(encoder.config, "type_vocab_size", 0) > 1

@@ -1,6 +1,6 @@
 """The labelled development pairs: hand-written hard ones, pairs of real memories, pairs inside stores.
 
-They fit the calibrator and its thresholds; the network never trains on them.
+They adapt the network, cross-fitted by fold, and fit the calibrator and its thresholds.
 """
 
 from __future__ import annotations

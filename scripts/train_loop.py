@@ -24,7 +24,6 @@ from .train_examples import Example
 
 log = logging.getLogger(__name__)
 
-PROBE_EVERY, PROBE_STEPS = 16, 2  # how often and how long another number of threads is tried
 POOL_BATCHES = (
     64  # batches sorted by length together: long enough to drop most padding, short enough to stay random
 )
@@ -43,36 +42,10 @@ class LoopSettings:
     warmup: float = 0.06
     weight_decay: float = 0.01
     seed: int = 7
-    save_every: int = 100
+    save_every: int = 200
     bf16: bool = False
     threads: int = 2
     stop_after: int | None = None
-
-
-class ThreadTuner:
-    """Chooses between one thread and all of them, whichever has been faster lately.
-
-    On a shared machine the slowest thread holds up every product: with a busy neighbour one thread beats two.
-
-    Args:
-        most: the largest number of threads to use.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._choices = sorted({1, most}, reverse=True)
-        self._pace: dict[int, float] = {}
-
-    def choose(self, step: int) -> int:
-        """Number of threads for this step; the slower choice gets another chance now and then."""
-        best = min(self._choices, key=lambda count: self._pace.get(count, 0.0))
-        if len(self._choices) > 1 and step % PROBE_EVERY < PROBE_STEPS:
-            return next(count for count in self._choices if count != best)
-        return best
-
-    def record(self, threads: int, seconds_per_token: float) -> None:
-        """Remember how fast a step was."""
-        before = self._pace.get(threads, seconds_per_token)
-        self._pace[threads] = 0.7 * before + 0.3 * seconds_per_token
 
 
 def train(
@@ -90,11 +63,9 @@ def train(
     checkpoint = folder / f"{settings.name}.pt"
     start = _resume(network, optimizer, checkpoint)
     began, losses = time.monotonic(), [0.0, 0.0]
-    tuner = ThreadTuner(settings.threads)
+    torch.set_num_threads(settings.threads)
     network.train()
     for step in range(start, min(len(plan), settings.stop_after or len(plan))):
-        threads, started = tuner.choose(step), time.monotonic()
-        torch.set_num_threads(threads)
         torch.manual_seed(settings.seed * 1_000_003 + step)
         for group in optimizer.param_groups:
             group["lr"] = _rate(step, len(plan), settings)
@@ -104,17 +75,14 @@ def train(
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), CLIP_NORM)
         optimizer.step()
-        size = sum(len(tokens[row][0]) + len(tokens[row][1]) for row in plan[step])
-        tuner.record(threads, (time.monotonic() - started) / max(1, size))
         losses = [losses[0] + float(loss.detach()), losses[1] + 1]
         if (step + 1) % 50 == 0:
             pace = (step + 1 - start) / (time.monotonic() - began)
             log.info(
-                "%s step %d/%d, %d threads, loss %.4f, %.1f pairs/s, %.1f min left",
+                "%s step %d/%d, loss %.4f, %.1f pairs/s, %.1f min left",
                 settings.name,
                 step + 1,
                 len(plan),
-                threads,
                 losses[0] / losses[1],
                 pace * settings.batch_size,
                 (len(plan) - step - 1) / pace / 60,

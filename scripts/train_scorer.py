@@ -1,4 +1,4 @@
-"""Train the bundled scorer: pretrain -> finetune -> calibrate -> export, each resumable.
+"""Train the bundled scorer: pretrain -> finetune -> adapt -> calibrate and export, each resumable.
 
     python -m mem0_dream.scripts.train_scorer pretrain --data DIR --work WORK
 
@@ -17,7 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..models.bundled_features import PairSignals
     from .train_examples import Example
+    from .train_labelled import LabelledPair
 
 SEED = 7
 PRETRAIN_LENGTH = 96
@@ -53,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--both-orders", action="store_true", help="finetune on each pair in both orders")
     parser.add_argument("--replay", type=int, default=4_000, help="general pairs that finetune mixes in")
     parser.add_argument("--freeze", type=int, default=2, help="lowest layers that finetune leaves alone")
+    parser.add_argument("--cross-fitted", action="store_true", help="calibrate on adapt's fold networks")
     parser.add_argument("--stop-after", type=int, default=None, help="stop at this step of the schedule")
     parser.add_argument("--bf16", action="store_true", help="bfloat16 products, where the processor has them")
     parser.add_argument("--threads", type=int, default=2)
@@ -67,10 +72,11 @@ def _pretrain(options: argparse.Namespace) -> None:
 
     torch.manual_seed(SEED)
     examples = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=SEED)
-    network, tokenizer = build(options.base, max_length=PRETRAIN_LENGTH)
+    network, tokenizer = build(options.base, max_length=PRETRAIN_LENGTH, dropout=False)
     settings = train_loop.LoopSettings(
         "pretrain",
         epochs=options.epochs,
+        batch_size=64,
         learning_rate=options.rate,
         bf16=options.bf16,
         seed=SEED,
@@ -117,21 +123,65 @@ def _finetune(options: argparse.Namespace) -> None:
     train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
 
 
-def _calibrate(options: argparse.Namespace) -> None:
-    """Signals, cross-validation, thresholds and the weights folder, all of one checkpoint."""
-    from . import train_calibrate, train_export, train_labelled, train_signals
+def _adapt(options: argparse.Namespace) -> None:
+    """A network per fold that never saw it, and one that saw all."""
+    from . import train_adapt, train_calibrate, train_labelled, train_loop
+    from .train_base import build
+
+    pairs = train_labelled.read_labelled(options.data)
+    fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
+    name = options.name or "adapt"
+    stages = [(train_adapt.fold_name(name, held), held) for held in range(train_calibrate.FOLDS)]
+    for stage, held in [*stages, (name, None)]:
+        seen = [pair for pair, number in zip(pairs, fold, strict=True) if number != held]
+        examples = train_adapt.adaptation_examples(seen, passes=round(options.epochs), seed=options.seed)
+        network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
+        train_loop.load_checkpoint(network, options.work / f"{options.start}.pt")
+        settings = train_loop.LoopSettings(
+            stage, batch_size=32, learning_rate=options.rate, bf16=options.bf16, seed=options.seed,
+            threads=options.threads,
+        )  # fmt: skip
+        train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
+
+
+def _labelled_signals(options: argparse.Namespace, pairs: Sequence[LabelledPair]) -> list[PairSignals]:
+    """Signals of every labelled pair under the rounded weights, of its own fold's network if cross-fitted."""
+    from . import train_adapt, train_calibrate, train_export, train_labelled, train_signals
     from .train_base import base_folder, build
     from .train_loop import load_checkpoint
 
-    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
+    cache = options.work / f"{options.start}{'-cross' if options.cross_fitted else ''}.signals"
+    if cache.is_file():
+        return train_signals.load_signals(cache)
+    cosine = train_signals.cosines(pairs, base_folder(options.base))
+    fold = train_labelled.folds(pairs, train_calibrate.FOLDS) if options.cross_fitted else [0] * len(pairs)
+    found: dict[int, PairSignals] = {}
+    for held in sorted(set(fold)):
+        name = train_adapt.fold_name(options.start, held) if options.cross_fitted else options.start
+        network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
+        load_checkpoint(network, options.work / f"{name}.pt")
+        train_export.quantize(network)
+        rows = [row for row, number in enumerate(fold) if number == held]
+        chosen = [pairs[row] for row in rows]
+        found.update(
+            zip(rows, train_signals.read_signals(network, tokenizer, chosen, cosine[rows]), strict=True)
+        )
+    signals = [found[row] for row in range(len(pairs))]
+    train_signals.save_signals(signals, cache)
+    return signals
+
+
+def _calibrate(options: argparse.Namespace) -> None:
+    """Signals, cross-validation, thresholds and the weights folder, all of one checkpoint."""
+    from . import train_calibrate, train_export, train_labelled, train_signals
+    from .train_base import build
+    from .train_loop import load_checkpoint
+
+    pairs = train_labelled.read_labelled(options.data)
+    data = train_signals.table(pairs, _labelled_signals(options, pairs))
+    network, _ = build(options.base, max_length=FINETUNE_LENGTH)
     load_checkpoint(network, options.work / f"{options.start}.pt")
     train_export.quantize(network)
-    pairs = train_labelled.read_labelled(options.data)
-    cache = options.work / f"{options.start}.signals"
-    if not cache.is_file():
-        cosine = train_signals.cosines(pairs, base_folder(options.base))
-        train_signals.save_signals(train_signals.read_signals(network, tokenizer, pairs, cosine), cache)
-    data = train_signals.table(pairs, train_signals.load_signals(cache))
     fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
     probability = train_calibrate.cross_validate(data, fold, seed=SEED)
     fitted = train_calibrate.thresholds(probability, data)
@@ -140,7 +190,13 @@ def _calibrate(options: argparse.Namespace) -> None:
     calibrator = train_calibrate.fit(data, seed=SEED)
     target = options.out or options.work / "memory_nli"
     train_export.export(
-        network, calibrator, fitted, folder=target, max_length=FINETUNE_LENGTH, figures=figures
+        network,
+        calibrator,
+        fitted,
+        folder=target,
+        max_length=FINETUNE_LENGTH,
+        figures=figures,
+        base=options.base,
     )
 
 
@@ -164,7 +220,10 @@ def _accuracy(options: argparse.Namespace) -> None:
             print(f"{path.name.removesuffix('.tsv.gz')}: {np.mean(right):.3f} of {len(right)}", flush=True)
 
 
-_STAGES = {"pretrain": _pretrain, "finetune": _finetune, "calibrate": _calibrate, "accuracy": _accuracy}
+_STAGES = {
+    "pretrain": _pretrain, "finetune": _finetune, "adapt": _adapt, "calibrate": _calibrate,
+    "accuracy": _accuracy,
+}  # fmt: skip
 
 if __name__ == "__main__":
     raise SystemExit(main())
