@@ -10,6 +10,7 @@ what they call the user and in whether they write sentences, joined clauses or f
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,10 +18,11 @@ from pathlib import Path
 from .train_contrast import Relation, both_orders
 from .train_examples import Example
 
-PAIRS_PER_STORY = 160
+PAIRS_PER_STORY = 80
 MOST_FACTS = 4
 FRAGMENT = 2  # index of the wording that has no subject
 _WORDS = {"he": ("his", "him", "himself"), "she": ("her", "her", "herself")}
+_BEFORE_OBJECTS = "about|by|for|from|of|to|with"
 _TAIL = " (importance: high)"
 
 
@@ -145,5 +147,9 @@ def _sentences(clauses: Sequence[str], subject: str, pronoun: str, rng: random.R
 def _name(text: str, subject: str, pronoun: str, mark: str) -> str:
     own, objective, reflexive = _WORDS[pronoun]
     possessive = own if subject == pronoun else f"{subject}'s"
+    if subject == pronoun:
+        at = re.escape(mark)
+        text = re.sub(rf"\b({_BEFORE_OBJECTS}) {at}(?!['\w])", rf"\1 {objective}", text)
+        text = re.sub(rf"(?<!says)(?<!,) {at}$", f" {objective}", text)
     text = text.replace(f"{mark}'s", possessive).replace(mark, subject)
     return text.replace("%s", own).replace("%o", objective).replace("%r", reflexive)

@@ -102,3 +102,12 @@ def test_general_pairs_keep_what_their_label_allows(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "t.tsv.gz", "wt", encoding="utf-8") as file:
         file.write("kind\tlabel\ta\tb\tsource\tlicence\ne_ne\tne\tx\ty\thans_regen\tMIT\n")
     assert read_nli(tmp_path / "t.tsv.gz", seed=1)[0].entailment == NOT_ENTAILED
+
+
+def test_a_pronoun_takes_the_case_of_its_place() -> None:
+    """ "asked by Ana ... and the form is for her", never "for she"."""
+    facts = (Fact(("@ moved", "Moved")), Fact(("the form is for @ and @'s son", "Form")))
+    story = Story("Ana", "she", facts)
+    texts = {render(story, [0, 1], [False, False], seeded(seed)) for seed in range(60)}
+    assert any("for her and her son" in text for text in texts)
+    assert not any("for she" in text for text in texts)
