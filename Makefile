@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 # -qq: errors only. setuptools warns at length about a root that is the package.
 INSTALL := $(BIN)/python -m pip install -qq --constraint constraints.txt
 
-.PHONY: install demo check lint types test bench docs clean
+.PHONY: install demo check lint types test bench figures docs clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("mem0-dream needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
@@ -39,6 +39,11 @@ test: check
 
 bench: install
 	$(BIN)/python scripts/benchmark.py
+
+# The README's quality tables; DATA holds pairs/dev.jsonl, pairs/real_dev.jsonl and stores/*.json.
+figures: install
+	@test -n "$(DATA)" || { echo "Name the folder of the labelled data: make figures DATA=..."; exit 2; }
+	@$(BIN)/python scripts/figures.py "$(DATA)"
 
 docs: install
 	$(BIN)/python scripts/cli_reference.py > docs/cli.md.new

@@ -1,7 +1,8 @@
 """Measure a scorer on labelled pairs and labelled stores: `python scripts/evaluate.py FILE... --scorer NAME`.
 
 Pairs (.jsonl) and stores (.json) go through the very code that ships: the same guards, thresholds,
-candidates and planner. The figures themselves are in `metrics`.
+candidates and planner. Only `semhash`, which is not ours, judges as it does by itself. The figures
+themselves are in `metrics`.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from mem0_dream.errors import DreamError
+from mem0_dream.errors import DreamError, UsageError
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
 from mem0_dream.pipeline.candidates import find_candidates
 from mem0_dream.pipeline.judge import judge
 from mem0_dream.pipeline.planner import Circumstances, build_plan
-from mem0_dream.pipeline.records import Candidate, Verdict
+from mem0_dream.pipeline.records import Candidate, Memory, Verdict
 from mem0_dream.pipeline.words import exact_key
 from mem0_dream.scripts import plots
 from mem0_dream.scripts.evaluate_report import render
@@ -37,6 +38,7 @@ from mem0_dream.scripts.metrics import (
     pair_figures,
     store_figures,
 )
+from mem0_dream.scripts.semhash_scorer import SEMHASH, RememberingEncoder, SemHashScorer, judge_alone
 from mem0_dream.settings import Settings
 
 if TYPE_CHECKING:
@@ -47,12 +49,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What is measured."""
+    """What is measured.
+
+    Attributes:
+        alone: The scorer judges by itself, without our guards and exact copies.
+    """
 
     spec: str
     scorer: PairScorer
     encoder: Encoder
     settings: Settings
+    alone: bool = False
+
+    def judge(self, candidates: Sequence[Candidate], memories: dict[str, Memory]) -> tuple[Verdict, ...]:
+        """A verdict for each candidate, in the same order."""
+        by = judge_alone if self.alone else judge
+        return by(candidates, memories, self.scorer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="PAIRS.jsonl|STORE.json")
-    parser.add_argument("--scorer", default="bundled", help=", ".join(CHOICES))
+    parser.add_argument("--scorer", default="bundled", help=", ".join((*CHOICES, SEMHASH)))
     parser.add_argument("--encoder", help="another sentence-transformers model, folder or hub name")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--weighted", action="store_true", help="count each pair by its field `weight`")
@@ -104,6 +116,8 @@ def evaluate(options: argparse.Namespace) -> Figures:
         plots.prepare(options.plots)
     pairs, stores = read_files(options.files)
     models = load_models(options.scorer, options.encoder)
+    if stores and models.alone:
+        raise UsageError(f"{models.spec} judges pairs only; leave out {stores[0].name}.")
     report: Figures = {"scorer": models.spec, "model": models.scorer.name, "encoder": models.encoder.name}
     report |= {"pairs": len(pairs), "weighted": options.weighted, "macro_f1": None, "labels": {}, "auto": {}}
     if pairs:
@@ -120,8 +134,12 @@ def load_models(spec: str, encoder: str | None = None) -> Models:
 
     Raises:
         UsageError: If no scorer has this name.
+        MissingExtraError: If it needs a package that is not installed.
     """
     found = load_encoder(encoder, scorer=spec)
+    if spec == SEMHASH:
+        remembering = RememberingEncoder(found)
+        return Models(spec, SemHashScorer(remembering), remembering, Settings(scorer=spec), alone=True)
     return Models(spec, load_scorer(spec), found, Settings(scorer=spec))
 
 
@@ -129,9 +147,9 @@ def measure(pairs: Sequence[LabelledPair], models: Models, *, weighted: bool) ->
     """Judge labelled pairs as the program judges candidates."""
     memories = {memory.id: memory for pair in pairs for memory in (pair.a, pair.b)}
     candidates = _as_candidates(pairs, models.encoder)
-    judge(candidates[:1], memories, models.scorer)  # loads the model before the clock starts
+    models.judge(candidates[:1], memories)  # loads the model before the clock starts
     start = time.perf_counter()
-    verdicts = judge(candidates, memories, models.scorer)
+    verdicts = models.judge(candidates, memories)
     seconds = time.perf_counter() - start
     decisions = Decisions(
         gold=np.array([LABELS.index(pair.label) for pair in pairs]),

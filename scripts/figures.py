@@ -1,0 +1,172 @@
+"""Prints the quality tables of the README as Markdown: `make figures DATA=...`.
+
+DATA holds `pairs/dev.jsonl` (hard pairs), `pairs/real_dev.jsonl` (real ones, counted by their weight) and
+`stores/*.json`. The calibrator of `bundled` is fitted on those very pairs, so its row shows the figures that
+were cross-validated while fitting, as they stand beside the weights. With --held-out it is measured like the
+others, which is honest on pairs that no fitting ever saw, and on no others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from mem0_dream.errors import DreamError, UsageError
+from mem0_dream.models.bundled import FOLDER
+from mem0_dream.models.cosine import DUPLICATE_COSINE
+from mem0_dream.models.registry import CHOICES
+from mem0_dream.pipeline.records import Label
+from mem0_dream.scripts.evaluate import evaluate_store, load_models, measure, pairs_report
+from mem0_dream.scripts.labelled import LabelledPair, LabelledStore, read_files
+from mem0_dream.scripts.metrics import Figures
+from mem0_dream.scripts.semhash_scorer import SEMHASH
+
+BUNDLED = "bundled"
+ROWS = ("keywords", "cosine", SEMHASH, BUNDLED)
+
+_PAIR_FILES = {"hard": "dev.jsonl", "real": "real_dev.jsonl"}
+_CONFIG = "config.json"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    scorers = options.scorer or list(ROWS)
+    try:
+        pairs = {name: read_files([options.data / "pairs" / file])[0] for name, file in _PAIR_FILES.items()}
+        stores = [] if options.no_stores else read_files(sorted((options.data / "stores").glob("*.json")))[1]
+        for line in pair_table(pairs, scorers, held_out=options.held_out):
+            print(line, flush=True)
+        for line in store_table(stores, scorers) if stores else ():
+            print(line, flush=True)
+    except DreamError as error:
+        print(f"figures: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path, metavar="DATA", help="folder with pairs/ and stores/")
+    known = ", ".join((*CHOICES, SEMHASH))
+    parser.add_argument(
+        "--scorer", action="append", help=f"a row, repeatable: {known}; default: the README's"
+    )
+    parser.add_argument("--held-out", action="store_true", help="measure `bundled` on these pairs")
+    parser.add_argument("--no-stores", action="store_true", help="print the table of pairs only")
+    return parser
+
+
+def pair_table(
+    pairs: dict[str, list[LabelledPair]], scorers: Sequence[str], *, held_out: bool
+) -> Iterator[str]:
+    """A line for each scorer: how good its most probable label is, and what it would merge by itself."""
+    titles = ("macro-F1", "merged by itself: precision, recall", "merged, though no duplicates")
+    heads = [f"{name} pairs: {titles[0]} | {titles[1]} | {titles[2]}" for name in pairs]
+    yield f"| | {' | '.join(heads)} |"
+    yield "|---" * (1 + len(titles) * len(pairs)) + "|"
+    for spec in scorers:
+        kind, _, folder = spec.partition(":")
+        if kind == BUNDLED and not held_out:
+            parts = _cross_validated(pairs, Path(folder).expanduser() if folder else FOLDER)
+        else:
+            parts = _measured(pairs, spec)
+        yield f"| {_name(spec)} | {' | '.join(parts)} |"
+
+
+def _name(spec: str) -> str:
+    if spec == SEMHASH:
+        return f"SemHash {metadata.version(SEMHASH)}, its default threshold, MiniLM embeddings"
+    return f"`{spec}` ({DUPLICATE_COSINE})" if spec == "cosine" else f"`{spec}`"
+
+
+def _measured(pairs: dict[str, list[LabelledPair]], spec: str) -> list[str]:
+    models = load_models(spec)
+    reports = [
+        pairs_report(measure(rows, models, weighted=True), models, by_kind=False) for rows in pairs.values()
+    ]
+    return [_cells(r["macro_f1"], r["auto"], whole=r["weight"] == r["pairs"]) for r in reports]
+
+
+def _cross_validated(pairs: dict[str, list[LabelledPair]], folder: Path) -> list[str]:
+    """The figures that stand beside the weights.
+
+    Wrong merges are reckoned from precision and recall: of r duplicates merged at precision p, r (1 - p) / p
+    other pairs were merged too; nothing follows from a precision of 0.
+    """
+    try:
+        found: dict[str, Any] = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))["cross_validated"]
+        return [_reckoned(found[name], rows) for name, rows in pairs.items()]
+    except (OSError, ValueError, KeyError) as error:
+        raise UsageError(f"{folder / _CONFIG} holds no cross-validated figures: {error!r}.") from error
+
+
+def _reckoned(figures: dict[str, float], rows: Sequence[LabelledPair]) -> str:
+    duplicates = sum(pair.weight for pair in rows if pair.label is Label.DUPLICATE)
+    others = sum(pair.weight for pair in rows) - duplicates
+    precision, recall = figures["auto_precision"], figures["auto_recall"]
+    wrong = recall * duplicates * (1 - precision) / precision if precision else None
+    auto = {"precision": precision, "recall": recall, "false_merges": wrong, "non_duplicates": others}
+    return _cells(figures["macro_f1"], auto, whole=all(pair.weight == 1 for pair in rows))
+
+
+def _cells(macro_f1: float, auto: Figures, *, whole: bool) -> str:
+    wrong, others = auto["false_merges"], auto["non_duplicates"]
+    if wrong is None:
+        merged = "-"
+    else:
+        merged = f"{wrong:.0f} of {others:.0f}" if whole else f"{100 * wrong / others:.1f}%"
+    return f"{macro_f1:.3f} | {auto['precision']:.3f}, {auto['recall']:.3f} | {merged}"
+
+
+def store_table(stores: Sequence[LabelledStore], scorers: Sequence[str]) -> Iterator[str]:
+    """A line for each scorer that judges inside stores: what --auto would do, and what is reported."""
+    memories = sum(len(store.inventory.memories) for store in stores)
+    columns = (
+        f"{memories} memories in {len(stores)} stores",
+        "duplicates removed",
+        "wrongly removed",
+        "contradictions found",
+        "prunes right",
+        "prunes wrong",
+        "left to a person, right",
+    )
+    yield ""
+    yield f"| {' | '.join(columns)} |"
+    yield "|---" * len(columns) + "|"
+    for spec in scorers:
+        models = load_models(spec)
+        if not models.alone:
+            yield _store_row(spec, [evaluate_store(store, models, now=None) for store in stores])
+
+
+def _store_row(spec: str, reports: Sequence[Figures]) -> str:
+    same, against, pruned, unsure = (
+        [report[name] for report in reports]
+        for name in ("duplicates", "contradictions", "pruned", "shown_unsure")
+    )
+    wrong = sum(len(report["wrongly_removed"]) for report in reports)
+    cells = (
+        f"{_sum(same, 'removed')} of {_sum(same, 'gold')}",
+        str(wrong),
+        f"{_sum(against, 'found')} of {_sum(against, 'gold')} ({_sum(against, 'reported')} reported)",
+        f"{_sum(pruned, 'right')} of {_sum(pruned, 'gold')}",
+        str(sum(len(part["wrong"]) for part in pruned)),
+        f"{_sum(unsure, 'duplicates', 'contradictions')} of {_sum(unsure, 'merges', 'conflicts')}",
+    )
+    return f"| {_name(spec)} | {' | '.join(cells)} |"
+
+
+def _sum(parts: Sequence[Figures], *names: str) -> int:
+    return sum(part[name] for part in parts for name in names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
