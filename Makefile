@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 # -qq: errors only. setuptools warns at length about a root that is the package.
 INSTALL := $(BIN)/python -m pip install -qq --constraint constraints.txt
 
-.PHONY: install demo check lint types test bench figures docs clean
+.PHONY: install demo check lint types test strings bench figures docs clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("mem0-dream needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
@@ -36,6 +36,10 @@ check: lint types
 # One thread for each worker's models: more would only fight for the same cores.
 test: check
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS)
+
+# The bundled scorer on 5,000 drawn strings instead of 200: minutes.
+strings: install
+	MEM0_DREAM_TEST_STRINGS=5000 $(BIN)/python -m pytest -q tests/test_bundled_strings.py
 
 bench: install
 	$(BIN)/python scripts/benchmark.py
