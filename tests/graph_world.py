@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from mem0_dream.pipeline.stores.graph import GraphStore
 from mem0_dream.pipeline.stores.graph_file import FileMedium
 from mem0_dream.settings import Settings
 
-SERVER_PACKAGE = "@modelcontextprotocol/server-memory@2026.8.31"
+SERVER_PACKAGE = "@modelcontextprotocol/server-memory"
+SERVERS = {"renames": "2026.8.31", "writes in place": "2026.7.4"}
+"""The newest server, and the last one that wrote into the file itself."""
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
@@ -68,23 +71,27 @@ def _line(item: dict[str, Any]) -> str:
     return json.dumps(item, ensure_ascii=False, separators=(",", ":"))
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The command of the real memory server, installed with npm; skipped where there is none."""
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """Gives the command of a real memory server, installed with npm; skips where there is none."""
     pytest.importorskip("mcp", reason="the official MCP SDK is not installed (extra: mcp)")
-    given = os.environ.get("MEM0_DREAM_MEMORY_SERVER")
-    if given:
-        return given
-    npm, node = shutil.which("npm"), shutil.which("node")
-    if npm is None or node is None:
-        pytest.skip("npm is missing, so the real memory server cannot be installed")
-    home = tmp_path_factory.mktemp("npm")
-    made = subprocess.run(
-        [npm, "install", "--silent", "--prefix", str(home), SERVER_PACKAGE],
-        capture_output=True,
-        timeout=180,
-        check=False,
-    )
-    if made.returncode != 0:
-        pytest.skip("npm could not install the real memory server (no network?)")
-    return f"{node} {home}/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
+
+    @functools.cache
+    def installed(version: str) -> str:
+        npm, node = shutil.which("npm"), shutil.which("node")
+        if npm is None or node is None:
+            pytest.skip("npm is missing, so the real memory server cannot be installed")
+        home = tmp_path_factory.mktemp("npm")
+        package = f"{SERVER_PACKAGE}@{SERVERS[version]}"
+        command = [npm, "install", "--silent", "--prefix", str(home), package]
+        if subprocess.run(command, capture_output=True, timeout=180, check=False).returncode != 0:
+            pytest.skip("npm could not install the real memory server (no network?)")
+        return f"{node} {home}/node_modules/{SERVER_PACKAGE}/dist/index.js"
+
+    return installed
+
+
+@pytest.fixture
+def server(servers: Callable[[str], str]) -> str:
+    """The command of the newest memory server, or of the one that MEM0_DREAM_MEMORY_SERVER names."""
+    return os.environ.get("MEM0_DREAM_MEMORY_SERVER") or servers("renames")

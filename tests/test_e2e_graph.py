@@ -9,9 +9,9 @@ import sys
 from datetime import date, timedelta
 
 import pytest
-from graph_world import entities, entity, relation, relations, server, write
+from graph_world import entities, entity, relation, relations, server, servers, write
 
-__all__ = ["server"]
+__all__ = ["server", "servers"]
 
 pytestmark = pytest.mark.e2e
 TODAY = date(2026, 11, 21)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import RefusedChangeError, UsageError
-from ..stores.graph_file import replace_file
+from ..stores.exchange import replace_file
 
 FOLDER = "archive"
 _FORGOTTEN = "-forgotten.json"

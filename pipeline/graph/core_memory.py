@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...errors import RefusedChangeError
-from ..stores.graph_file import replace_file
+from ..stores.exchange import replace_file
 from .usage import content, usage
 
 PATTERNS, PREFERENCES = "stablePatterns", "preferences"

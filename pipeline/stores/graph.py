@@ -137,7 +137,8 @@ class GraphStore:
         raise RefusedChangeError("a knowledge graph takes no such change")
 
     def backup(self, folder: Path) -> bool:
-        """Copy the files as they are before a run."""
+        """Copy the files as they are before a run, if it may begin."""
+        self.medium.check()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         data = self.medium.load()
         (folder / "memory.jsonl").write_bytes(data)

@@ -76,53 +76,6 @@ def handed_over(document: Document, name: str, survivor: str | None) -> tuple[li
     return lines, made
 
 
-def carried_over(base: Document, theirs: Document, ours: Document) -> Document:
-    """Our graph with what another writer changed in the same moment.
-
-    Args:
-        base: What both began with.
-        theirs: What the other one made of it.
-        ours: The graph that is there now.
-    """
-    old, new = _by_name(base), _by_name(theirs)
-    lost = {name for name in old if name not in new}
-    lines: list[Line] = []
-    for line in ours.lines:
-        if line.kind == "entity" and line.name in lost:
-            continue
-        lines.append(_observed(line, old, new) if line.kind == "entity" else line)
-    there = {line.name for line in lines if line.kind == "entity"}
-    changed = [name for name, line in new.items() if name not in old or line.raw != old[name].raw]
-    lines += [new[name] for name in changed if name not in there]
-    there |= set(changed)
-    dropped, held = set(base.relations) - set(theirs.relations), set(ours.relations)
-    lines = [line for line in lines if line.kind != "relation" or line.edge not in dropped]
-    gained = [
-        line for line in theirs.lines if line.kind == "relation" and line.edge not in set(base.relations)
-    ]
-    lines += [line for line in gained if line.edge not in held and there.issuperset(line.edge[:2])]
-    return ours.with_lines(
-        line
-        for line in lines
-        if line.kind != "relation" or there.issuperset(line.edge[:2]) or line.edge in held
-    )
-
-
-def _by_name(document: Document) -> dict[str, Line]:
-    return {line.name: line for line in reversed(document.lines) if line.kind == "entity"}
-
-
-def _observed(line: Line, old: Mapping[str, Line], new: Mapping[str, Line]) -> Line:
-    """An entity with the observations that the other writer added, without those it removed."""
-    if line.name not in old or line.name not in new:
-        return line
-    before, after = old[line.name].item["observations"], new[line.name].item["observations"]
-    kept = [text for text in line.item["observations"] if text not in before or text in after]
-    added = [text for text in after if text not in before and text not in kept]
-    observations = [*kept, *added]
-    return line.changed(observations=observations) if observations != line.item["observations"] else line
-
-
 def _fields_of(document: Document, name: str) -> dict[str, Any]:
     """Fields of an entity's lines that the server does not know."""
     own = (line.item for line in document.lines if line.kind == "entity" and line.name == name)

@@ -68,6 +68,9 @@ class ServerMedium:
                 f"The memory server `{words[0]}` does not start ({_first_line(error)})."
             ) from error
 
+    def check(self) -> None:
+        """The server writes by itself."""
+
     def load(self) -> bytes:
         """The graph as the server tells it, one line for each entity and relation."""
         graph = self._call("read_graph", {})
