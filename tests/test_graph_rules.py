@@ -15,15 +15,22 @@ from mem0_dream.pipeline.graph.core_memory import CoreFile
 from mem0_dream.pipeline.graph.forgetting import forget_reason
 from mem0_dream.pipeline.graph.health import graph_health, health_lines
 from mem0_dream.pipeline.graph.history import Remembered, due_reason, remembered
+from mem0_dream.pipeline.graph.merging import Uniting, judged_memory
 from mem0_dream.pipeline.graph.nodes import nodes_of
 from mem0_dream.pipeline.graph.promotion import promotion_reason
 from mem0_dream.pipeline.graph.reflection import beliefs, quick_lines, ranking, reflect_lines
 from mem0_dream.pipeline.graph.relations import dangling, orphans, proposed
 from mem0_dream.pipeline.graph.relevance import Learning, load_learning, relevance
 from mem0_dream.pipeline.graph.schedule import schedule_text
+from mem0_dream.pipeline.graph.session import GraphSession
 from mem0_dream.pipeline.graph.settings import GraphSettings
 from mem0_dream.pipeline.graph.usage import combined, usage
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.stores.graph import GraphStore
+from mem0_dream.pipeline.stores.graph_file import FileMedium
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, FakeScorer
+from test_e2e_graph import big_graph
 
 LIMITS = GraphSettings()
 
@@ -568,3 +575,63 @@ def test_a_core_memory_is_needed_to_promote(tmp_path, own_state):
     assert opened.propose(ScopeFilter(), now=NOW).actions == ()
     with pytest.raises(RefusedChangeError):
         opened.store.write(Update("tests-first", "tests-first\n- Promoted to core memory: 2026-11-21"))
+
+
+def judged_by(path, state, scorer, encoder):
+    """A session with stand-ins for the models."""
+    store = GraphStore(FileMedium(path), state=state)
+    return GraphSession(
+        store, settings=Settings(scorer="keywords"), state_dir=state, encoder=encoder, scorer=scorer
+    )
+
+
+def test_observations_that_cannot_contradict_are_not_judged(tmp_path, own_state):
+    """Neither two that are far apart, as anywhere else in the engine, nor two that say the same word for word."""
+    said = {
+        "Use make": [1, 0, 0],
+        "use make.": [1, 0, 0],
+        "Never use make": [0.9, 0.4, 0],
+        "Noon": [0, 0.05, 1],
+    }
+    write(tmp_path / "g.jsonl", [entity("build", *said)])
+    scorer = FakeScorer()
+    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder(said)) as opened:
+        opened.propose(ScopeFilter(), now=NOW)
+    assert {frozenset((pair.a, pair.b)) for pair in scorer.asked} == {
+        frozenset(("Use make", "Never use make")),
+        frozenset(("use make.", "Never use make")),
+    }
+
+
+def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):
+    """Against its own sources however far they are, and against others only above the review line."""
+    lines = [entity("a", "one"), entity("b", "two"), entity("near", "three"), entity("far", "four")]
+    write(tmp_path / "g.jsonl", lines)
+    drafted = {"a: one two.": [1, 0], "a: one.": [0.3, 0.95], "b: two.": [0.3, 0.95]}
+    others = {"near: three.": [0.8, 0.6], "far: four.": [0.6, 0.8]}
+    scorer = FakeScorer()
+    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder({**drafted, **others})) as opened:
+        found = {node.id: node for node in nodes_of(opened.read(ScopeFilter()).memories)}
+        merger = Uniting(found, opened.judging(NOW), acceptable=lambda _: True)
+        living = [judged_memory(node) for node in found.values()]
+        text = "a: one two."
+        merger._sources[text] = frozenset({"a", "b"})
+        merger.judge_new([replace(living[0], id="drafted", text=text)], living)
+    assert {({pair.a, pair.b} - {text}).pop() for pair in scorer.asked} == {
+        "a: one.",
+        "b: two.",
+        "near: three.",
+    }
+
+
+def test_the_floor_changes_no_plan_of_a_big_graph(tmp_path, own_state):
+    """Without it more pairs are judged, and the same is proposed."""
+    write(tmp_path / "g.jsonl", big_graph())
+    plans = []
+    for floor in (-1.0, Settings().floor):
+        store = GraphStore(FileMedium(tmp_path / "g.jsonl"), state=own_state)
+        limits = Settings(scorer="keywords", floor=floor)
+        with GraphSession(store, settings=limits, state_dir=own_state) as opened:
+            plans.append(opened.propose(ScopeFilter(), now=NOW))
+    assert plans[0] == plans[1]
+    assert (len(plans[0].merges), len(plans[0].conflicts)) == (20, 1)

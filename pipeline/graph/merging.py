@@ -40,6 +40,7 @@ class Judging:
         scorer: Judges pairs of them.
         settings: Lines between merging, review and relation.
         neighbours: How many neighbours of each are judged.
+        floor: Lowest cosine at which two observations are judged.
         thresholds: Calibrated thresholds instead of the scorer's own.
         rejected: Pairs that a person refused.
         now: The moment of the plan.
@@ -49,6 +50,7 @@ class Judging:
     scorer: PairScorer
     settings: GraphSettings
     neighbours: int
+    floor: float
     now: datetime
     thresholds: Thresholds | None = None
     rejected: frozenset[str] = frozenset()
@@ -98,6 +100,7 @@ def observation_verdicts(
     groups = [[node] for node in nodes.values()]
     groups += [[nodes[verdict.pair.a], nodes[verdict.pair.b]] for verdict in verdicts]
     pairs: set[tuple[str, str]] = set()
+    said = {part.id: exact_key(part.text) for part in memories.values()}
     for group in groups:
         parts = [[part.id for part in observations_of(node)] for node in group]
         found = itertools.combinations(parts[0], 2) if len(group) == 1 else itertools.product(*parts)
@@ -105,7 +108,7 @@ def observation_verdicts(
     wanted = [
         Candidate(a, b, _cosine_unknown)
         for a, b in sorted(pairs)
-        if a != b and rejection_key(memories[a], memories[b]) not in judging.rejected
+        if said[a] != said[b] and rejection_key(memories[a], memories[b]) not in judging.rejected
     ]
     found_pairs = judging.verdicts(memories.values(), _with_cosines(wanted, memories, judging))
     return tuple(verdict for verdict in found_pairs if verdict.label is Label.CONTRADICTION)
@@ -117,9 +120,11 @@ _cosine_unknown = 0.0
 def _with_cosines(
     pairs: Sequence[Candidate], memories: Mapping[str, Memory], judging: Judging
 ) -> list[Candidate]:
+    """The pairs with their cosines, without those that the rest of the engine would not judge either."""
     ids = sorted({memory_id for pair in pairs for memory_id in (pair.a, pair.b)})
     vectors = dict(zip(ids, judging.encoder.encode([memories[i].text for i in ids]), strict=True))
-    return [replace(pair, cosine=float(vectors[pair.a] @ vectors[pair.b])) for pair in pairs]
+    found = [replace(pair, cosine=float(vectors[pair.a] @ vectors[pair.b])) for pair in pairs]
+    return [pair for pair in found if pair.cosine >= judging.floor]
 
 
 def observations_of(node: Node) -> list[Memory]:
@@ -209,14 +214,15 @@ class Uniting(ExtractiveMerger):
         texts = {memory.id: memory.text for memory in (*others, *new)}
         fresh = {memory.id: self._sources.get(memory.text, frozenset()) for memory in new}
         memories = [_undated(memory) for memory in (*others, *new)]
+        review_above = self.judging.settings.review_above
+        # A second pass would not look at a pair below that line; its own sources must be judged in any case.
         pairs = [
-            pair for pair in self.judging.near(memories, floor=0.0) if pair.a in fresh or pair.b in fresh
+            pair
+            for pair in self.judging.near(memories, floor=0.0)
+            if _joins(pair, fresh) or (pair.cosine >= review_above and (pair.a in fresh or pair.b in fresh))
         ]
         return tuple(
-            verdict
-            if verdict.pair.a in fresh.get(verdict.pair.b, ())
-            or verdict.pair.b in fresh.get(verdict.pair.a, ())
-            else _lined(verdict, texts, self.judging.settings)
+            verdict if _joins(verdict.pair, fresh) else _lined(verdict, texts, self.judging.settings)
             for verdict in self.judging.verdicts(memories, pairs)
         )
 
@@ -267,6 +273,11 @@ def _joined(kept: Sequence[str], node: Node, judging: Judging) -> list[str]:
 def _descriptive(node: Node) -> tuple[int, int, int]:
     """The more descriptive name first: more words that mean something, then longer, then more said."""
     return (-len(significant_words(words_of(node.id))), -len(node.id), -len(node.content))
+
+
+def _joins(pair: Candidate, fresh: Mapping[str, frozenset[str]]) -> bool:
+    """Whether one of a pair is a drafted memory and the other one of its sources."""
+    return pair.a in fresh.get(pair.b, ()) or pair.b in fresh.get(pair.a, ())
 
 
 def _undated(memory: Memory) -> Memory:

@@ -71,6 +71,7 @@ class GraphSession(Session):
             scorer=self.scorer if words else CachedScorer(self.scorer, self._cache),
             settings=self.graph_settings,
             neighbours=self.settings.neighbours,
+            floor=self.settings.floor,
             now=now,
             thresholds=self.thresholds,
             rejected=self.journal.rejected(self.store.fingerprint),
