@@ -126,6 +126,24 @@ def test_a_contradiction_inside_an_entity_is_settled_by_a_person(tmp_path, own_s
     assert (tmp_path / "m.jsonl").read_bytes() == before
 
 
+def test_what_stands_in_two_lines_is_settled_by_the_next_pass(tmp_path, own_state):
+    """The first makes one line of them and leaves the contradiction alone; the second asks again."""
+    use, avoid = "Use tabs for Go code", "Do not use tabs for Go code"
+    before = write(tmp_path / "m.jsonl", [entity("tabs", use), entity("tabs", use, avoid)])
+    opened = session(tmp_path / "m.jsonl", own_state)
+    for settled in (False, True):
+        plan = propose(opened)
+        (conflict,) = plan.conflicts
+        texts = {member.id: member.text for member in conflict.members}
+        choice = "a" if texts[conflict.a[0]] == avoid else "b"
+        result = apply(opened, plan, choices={conflict.id: choice})
+        assert (result.resolved, len(result.moved)) == ((1, 0) if settled else (0, 1))
+    assert entities(tmp_path / "m.jsonl") == {"tabs": [avoid]}
+    opened.undo(now=NOW)
+    opened.undo(now=NOW)
+    assert (tmp_path / "m.jsonl").read_bytes() == before
+
+
 def test_nobody_settles_a_contradiction_unasked(tmp_path, own_state):
     """Without a choice both observations stay."""
     before = write(
