@@ -48,6 +48,8 @@ def _auto_lines(figures: Figures) -> list[str]:
     conflict = figures["decided"]["labels"]["contradiction"]
     opposed = f"precision {_share(conflict['precision'])} {_between(figures, 'contradiction_precision')}"
     opposed += f", recall {_share(conflict['recall'])} {_between(figures, 'contradiction_recall')}"
+    if not (conflict["precision"] or conflict["recall"]):
+        opposed = "none of the contradictions"
     wrong = f"{auto['false_merges']:.0f} of {auto['non_duplicates']:.0f} pairs that are no duplicates"
     return [
         f"auto-merge at {_share(auto['threshold'])}: {precision}, {recall}, merges {wrong}",
