@@ -15,7 +15,7 @@ import click
 
 from ..errors import DreamError, IncompleteListingError, UsageError
 from .cli_graph import KIND as GRAPH
-from .cli_graph import consolidate_graph, show_health
+from .cli_graph import consolidate_graph, refuse_graph_options, show_health
 from .cli_graph import pass_options as graph_pass_options
 from .cli_graph_commands import COMMANDS as GRAPH_COMMANDS
 from .cli_label import calibrate, label
@@ -79,6 +79,8 @@ def main(ctx: click.Context, /, **given: Any) -> None:
       mem0-dream --config mem0.yaml --all --auto --retire
     """  # noqa: D205, D301  (click's own escape keeps the example's lines)
     ctx.obj = options = Options.gather(ctx, given)
+    if options.store_kind != GRAPH and ctx.invoked_subcommand is None:
+        refuse_graph_options(given)
     if ctx.invoked_subcommand is None and given["health"]:
         show_health(ctx, options, given)
     elif ctx.invoked_subcommand is None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..errors import ConfigError, IncompleteListingError, UsageError
+from ..errors import ConfigError, IncompleteListingError, RefusedChangeError, UsageError
 
 if TYPE_CHECKING:
     from .cli_options import Options
@@ -71,10 +71,7 @@ def graph_session(options: Options) -> Iterator[GraphSession]:
     from .stores.graph import GraphStore
     from .stores.graph_file import FileMedium, Medium
 
-    if (options.graph_file is None) == (options.mcp is None):
-        raise ConfigError(
-            "Name one graph: its file with --file memory.jsonl, or its server with --mcp COMMAND."
-        )
+    require_place(options)
     section, limits = _configured(options)
     settings = settings_of(section, options)
     medium: Medium
@@ -88,6 +85,30 @@ def graph_session(options: Options) -> Iterator[GraphSession]:
     store = GraphStore(medium, state=state, core=options.core)
     with GraphSession(store, settings=settings, graph=limits, state_dir=state, observer=Bars()) as session:
         yield session
+
+
+def require_place(options: Options) -> None:
+    """Refuse options that name no graph, or two."""
+    if (options.graph_file is None) == (options.mcp is None):
+        raise ConfigError(
+            "Name one graph: its file with --file memory.jsonl, or its server with --mcp COMMAND."
+        )
+
+
+def refuse_graph_options(given: dict[str, Any]) -> None:
+    """Refuse, for another kind of store, what would otherwise be left undone without a word."""
+    for name in ("if_due", "repair"):
+        if given[name]:
+            raise UsageError(f"--{name.replace('_', '-')} works on a knowledge graph; add --store graph.")
+
+
+def _refuse_contradictions(given: dict[str, Any]) -> None:
+    if given["auto"] and given["dry_run"]:
+        raise UsageError("--auto applies and --dry-run does not; choose one.")
+    if given["repair"] and (given["dry_run"] or (given["as_json"] and not given["auto"])):
+        raise UsageError("--repair changes the graph, and a dry run does not; choose one.")
+    if given["retire"]:
+        raise UsageError("--retire has no meaning for a graph: what is forgotten goes to the archive.")
 
 
 def _configured(options: Options) -> tuple[dict[str, Any], GraphSettings]:
@@ -114,10 +135,9 @@ def _configured(options: Options) -> tuple[dict[str, Any], GraphSettings]:
 
 def consolidate_graph(options: Options, given: dict[str, Any]) -> None:
     """One pass over a graph: analyse, propose, ask, apply, report."""
-    if given["auto"] and given["dry_run"]:
-        raise UsageError("--auto applies and --dry-run does not; choose one.")
+    _refuse_contradictions(given)
     with graph_session(options) as session:
-        if given["if_due"] and not _is_due(session, options):
+        if given["if_due"] and not _is_due(session, options, given):
             return
         if given["dry_run"] or (given["as_json"] and not given["auto"]):
             _show(session, options, given)
@@ -131,12 +151,14 @@ def consolidate_graph(options: Options, given: dict[str, Any]) -> None:
             _pass(session, options, given)
 
 
-def _is_due(session: GraphSession, options: Options) -> bool:
+def _is_due(session: GraphSession, options: Options, given: dict[str, Any]) -> bool:
     from .graph.history import due_reason
 
     names = session.store.document().names
     due, why = due_reason(names, session.last, settings=session.graph_settings, now=options.moment)
     click.echo(f"mem0-dream: {'due' if due else 'not due'}: {why}.", err=True)
+    if given["as_json"] and not due:
+        click.echo(json.dumps({"due": False, "reason": why}, ensure_ascii=False, indent=2))
     return due
 
 
@@ -162,6 +184,11 @@ def _proposed(session: GraphSession, options: Options) -> Plan:
     from .cli import only
     from .stores.base import ScopeFilter
 
+    if session.store.core is not None:
+        try:
+            session.store.core.statements()
+        except RefusedChangeError as error:
+            click.echo(f"mem0-dream: {error}; nothing can be promoted.", err=True)
     return only(session.propose(ScopeFilter(), now=options.moment), options)
 
 
@@ -188,15 +215,16 @@ def _pass(session: GraphSession, options: Options, given: dict[str, Any]) -> Non
         if asked is None:
             return
         result = asked
-    session.remember(now=options.moment)
+    session.remember(now=options.moment, run=result.run)
     after = _state(session, options, None)
     if given["as_json"]:
-        _print_json(plan, result, after.health)
+        _print_json(plan, result, after.health, before=before.health)
         return
+    planned = session.planned(result.run) or plan
     from .graph.report import Passed, passed_lines
 
     passed = Passed(
-        plan=plan,
+        plan=planned,
         result=result,
         before=before.health,
         after=after.health,
@@ -208,7 +236,7 @@ def _pass(session: GraphSession, options: Options, given: dict[str, Any]) -> Non
         archive=str(session.store.archive),
     )
     click.echo("\n".join(passed_lines(passed, session.graph_settings)))
-    _conclude(plan, result, options, given)
+    _conclude(planned, result, options, given)
 
 
 def _conclude(plan: Plan, result: RunResult, options: Options, given: dict[str, Any]) -> None:
@@ -248,14 +276,17 @@ def _ask_and_apply(
     skipped: list[Any] = [item for item in plan.conflicts if choices[item.id] is None]
     if given["review"]:
         from .cli import _reviewed
+        from .graph.planning import without_relations_of
 
-        plan = _reviewed(plan, shown, skipped)
+        reviewed = _reviewed(plan, shown, skipped)
+        accepted = (merge for merge in reviewed.merges if merge not in plan.merges)
+        plan = without_relations_of(reviewed, (member.id for merge in accepted for member in merge.members))
     over = session.overdraft(plan.with_choices(choices))
     if over is not None:
         click.echo(
             f"Careful: this removes {over}, more than the budget of {session.settings.max_delete:.0%}."
         )
-    if not confirmed(GraphReport(plan).proposal()):
+    if not confirmed(GraphReport(plan).proposal(), default=over is None):
         click.echo(report.CANCELLED)
         return None
     result = session.apply(plan, now=options.clock, choices=choices, within_budget=False)
@@ -305,6 +336,7 @@ class _State:
             orphans=len(self.orphans),
             settings=session.graph_settings,
             now=options.moment,
+            gaps=inventory.gaps,
         )
 
 
@@ -312,10 +344,15 @@ def _state(session: GraphSession, options: Options, plan: Plan | None) -> _State
     return _State(session, options, plan)
 
 
-def _print_json(plan: Plan, result: RunResult | None, health: Health | None) -> None:
+def _print_json(
+    plan: Plan, result: RunResult | None, health: Health | None, *, before: Health | None = None
+) -> None:
     from .plan_file import to_json
 
-    whole = to_json(plan, result) | {"health": health.to_json() if health else None}
+    whole = to_json(plan, result) | {
+        "health": health.to_json() if health else None,
+        "health_before": before.to_json() if before else None,
+    }
     click.echo(json.dumps(whole, ensure_ascii=False, indent=2, sort_keys=True))
 
 
@@ -323,6 +360,8 @@ def show_health(ctx: click.Context, options: Options, given: dict[str, Any]) -> 
     """How a memory is doing, for every kind of store; exit code 9 if an indicator warns."""
     from .graph.health import WARNING_EXIT_CODE, health_lines
 
+    if given["repair"]:
+        raise UsageError("--repair changes the graph, and --health changes nothing; choose one.")
     health = _graph_health(options) if options.store_kind == KIND else _other_health(options)
     if given["as_json"]:
         click.echo(json.dumps(health.to_json(), ensure_ascii=False, indent=2))
@@ -345,6 +384,7 @@ def _other_health(options: Options) -> Health:
     from .graph.health import health_of
     from .graph.settings import GraphSettings
     from .graph.usage import Usage
+    from .markdown.session import NEVER
     from .words import exact_key
 
     with open_session(options) as session:
@@ -361,7 +401,15 @@ def _other_health(options: Options) -> Health:
         for memory in living
     ]
     doubles = sum(count - 1 for count in copies.values())
-    return health_of(rows, duplicates=doubles, orphans=None, settings=settings, now=options.moment)
+    return health_of(
+        rows,
+        duplicates=doubles,
+        orphans=None,
+        settings=settings,
+        now=options.moment,
+        ages=settings.forget_unused < NEVER,
+        gaps=inventory.gaps,
+    )
 
 
 def graph_options(ctx: click.Context, given: dict[str, Any]) -> Options:

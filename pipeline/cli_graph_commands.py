@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from .cli_graph import graph_options, graph_session
+from .cli_graph import graph_options, graph_session, require_place
 from .cli_options import plan_options, store_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .graph.nodes import Node
+    from .graph.reflection import LookBack
     from .graph.session import GraphSession
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
@@ -121,32 +124,38 @@ def reflect(
         elif about_memories:
             ranked = reflection.ranking(nodes)
             lines = reflection.memories_lines(nodes)
-            data = {
-                "memories": [
-                    {"name": n.id, "effectiveness": n.usage.effectiveness, "uses": n.usage.uses}
-                    for n in ranked
-                ]
-            }
+            data = {"memories": [reflection.node_json(node) for node in ranked]}
         elif quick:
             lines = reflection.quick_lines(nodes, now=options.moment)
-            data = {"lines": lines}
+            learned, used = reflection.this_week(nodes, now=options.moment)
+            data = {
+                "since": (options.moment - reflection.WEEK).isoformat(),
+                "learned": [reflection.node_json(node) for node in learned],
+                "used": [reflection.node_json(node) for node in used],
+            }
         else:
-            merged, forgotten = _last_counts(session)
-            lines = reflection.reflect_lines(nodes, session.last, merged=merged, forgotten=forgotten)
-            data = {"lines": lines}
+            looked = _looked_back(session, nodes)
+            lines = reflection.look_back_lines(looked)
+            data = looked.to_json() if looked else {"since": None}
     click.echo(json.dumps(data, ensure_ascii=False, indent=2) if as_json else "\n".join(lines))
 
 
-def _last_counts(session: GraphSession) -> tuple[int, int]:
-    """Merges and prunes that the newest run applied."""
-    from .journal import Outcome
-    from .plan_file import parse_plan
+def _looked_back(session: GraphSession, nodes: Sequence[Node]) -> LookBack | None:
+    """What became of a graph since the last run; None if there was none."""
+    from .graph.reflection import look_back
+    from .journal import Outcome, RunState
 
-    for run in session.journal.runs(session.store.fingerprint):
-        done = {name for name, row in session.journal.outcomes(run.id).items() if row[0] is Outcome.APPLIED}
-        plan = parse_plan(run.plan)
-        return sum(item.id in done for item in plan.merges), sum(item.id in done for item in plan.prunes)
-    return 0, 0
+    last = session.last
+    plan = session.planned(last.run) if last else None
+    if last is None or plan is None or session.journal.run(last.run).state is not RunState.APPLIED:
+        return look_back(nodes, last) if last else None
+    done = {name for name, row in session.journal.outcomes(last.run).items() if row[0] is Outcome.APPLIED}
+    return look_back(
+        nodes,
+        last,
+        merged=[f"{' + '.join(item.removes)} -> {item.survivor}" for item in plan.merges if item.id in done],
+        forgotten=[name for item in plan.prunes if item.id in done for name in item.removes],
+    )
 
 
 @click.command()
@@ -168,19 +177,27 @@ def attention(ctx: click.Context, /, *, focus: str | None, reset: bool, as_json:
         raise UsageError("--focus and --reset exclude each other; choose one.")
     if focus is not None and not focus.strip():
         raise UsageError("The focus is empty; give a topic, or take it back with --reset.")
-    from .graph.attention import attention_lines, topics
+    from .graph.attention import attention_lines, focused, topics
+    from .words import significant_words
+
+    if focus is not None and not significant_words(focus):
+        raise UsageError(f"The focus {focus!r} holds no word that tells memories apart; give a topic.")
 
     with graph_session(options) as session:
         if focus is not None or reset:
             session.focus = focus
-        found = topics(
-            _nodes(session), now=options.moment, settings=session.graph_settings, focus=session.focus
-        )
+        nodes = _nodes(session)
+        found = topics(nodes, now=options.moment, settings=session.graph_settings, focus=session.focus)
+        matched = focused(nodes, session.focus)
         if as_json:
-            whole = {"focus": session.focus, "topics": [topic.to_json() for topic in found]}
+            whole = {
+                "focus": session.focus,
+                "in_focus": list(matched),
+                "topics": [topic.to_json() for topic in found],
+            }
             click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
         else:
-            click.echo("\n".join(attention_lines(found, session.focus)))
+            click.echo("\n".join(attention_lines(found, session.focus, len(matched))))
 
 
 @click.command()
@@ -202,6 +219,7 @@ def schedule(ctx: click.Context, /, kind: str, time_zone: str, **given: Any) -> 
       mem0-dream schedule --print cron --time-zone Europe/Berlin --file memory.jsonl
     """  # noqa: D301
     options = graph_options(ctx, given)
+    require_place(options)
     from .graph.schedule import schedule_text
 
     # A scheduler has no search path of ours.
@@ -210,10 +228,17 @@ def schedule(ctx: click.Context, /, kind: str, time_zone: str, **given: Any) -> 
     for name, value in (
         ("--file", options.graph_file),
         ("--core", options.core),
+        ("--config", options.config),
         ("--state-dir", options.state_dir),
     ):
         words += [name, str(value.expanduser().resolve())] if value is not None else []
-    words += ["--mcp", options.mcp] if options.mcp else []
+    for name, given_value in (
+        ("--mcp", options.mcp),
+        ("--scorer", options.scorer),
+        ("--encoder", options.encoder),
+        ("--max-delete", options.max_delete),
+    ):
+        words += [name, str(given_value)] if given_value is not None else []
     click.echo(schedule_text(kind, [*words, "--if-due", "--auto"], zone=time_zone), nl=False)
 
 

@@ -20,6 +20,8 @@ Options may stand before or after a command's name: `{PROGRAM} --config c.yaml s
 """
 OUTSIDE_THE_TREE = (
     (0, "", "Done, nothing to do, or declined by the person."),
+    (9, "", "`--health`: an indicator warns, or not all of the memory could be read."),
+    (10, "", "`relevance`: the learning is not worth saving."),
     (130, "", "Interrupted with Ctrl-C; `mem0-dream resume` finishes a run that had begun."),
 )
 

@@ -13,12 +13,19 @@ from mem0_dream.pipeline.graph.archive import archive_forgotten, find_forgotten
 from mem0_dream.pipeline.graph.attention import topics, weights_of
 from mem0_dream.pipeline.graph.core_memory import CoreFile
 from mem0_dream.pipeline.graph.forgetting import forget_reason
-from mem0_dream.pipeline.graph.health import graph_health, health_lines
+from mem0_dream.pipeline.graph.health import TYPES, graph_health, health_lines
 from mem0_dream.pipeline.graph.history import Remembered, due_reason, remembered
 from mem0_dream.pipeline.graph.merging import Uniting, judged_memory
 from mem0_dream.pipeline.graph.nodes import nodes_of
 from mem0_dream.pipeline.graph.promotion import promotion_reason
-from mem0_dream.pipeline.graph.reflection import beliefs, quick_lines, ranking, reflect_lines
+from mem0_dream.pipeline.graph.reflection import (
+    belief_lines,
+    beliefs,
+    look_back,
+    look_back_lines,
+    quick_lines,
+    ranking,
+)
 from mem0_dream.pipeline.graph.relations import dangling, orphans, proposed
 from mem0_dream.pipeline.graph.relevance import Learning, load_learning, relevance
 from mem0_dream.pipeline.graph.schedule import schedule_text
@@ -338,13 +345,13 @@ def test_health_counts_and_warns(tmp_path, own_state):
     state = health(found)
     assert (state.total, state.by_type, state.age, state.effectiveness) == (
         2,
-        {"pattern": 1, "mistake": 1},
+        dict.fromkeys(TYPES, 0) | {"pattern": 1, "mistake": 1},
         55,
         0.5,
     )
     assert [item.name for item in state.indicators if item.warns] == [
-        "stale (unused > 90 d)",
-        "low effectiveness (< 30%)",
+        "stale",
+        "low effectiveness",
     ]
     assert len(state.recommendations) == 2
     assert state.to_json()["status"] == "WARN"
@@ -356,6 +363,14 @@ def test_an_empty_memory_is_healthy():
     state = health(())
     assert state.ok
     assert (state.age, state.effectiveness) == (None, None)
+
+
+def test_what_could_not_be_read_is_not_healthy():
+    """The reason is told, to people and to programs."""
+    state = health((), gaps=("line 4 is broken",))
+    assert not state.ok
+    assert state.to_json()["gaps"] == ["line 4 is broken"]
+    assert health_lines(state)[-1] == "Read-only: line 4 is broken"
 
 
 def test_too_many_memories_warn(tmp_path, own_state):
@@ -399,6 +414,15 @@ def test_each_reason_has_its_points(tmp_path, own_state, learning, points):
     assert found.save is (points >= 5)
 
 
+def test_points_are_settings(tmp_path, own_state):
+    """Whoever thinks less of severity says so."""
+    found, opened = nodes(tmp_path, own_state, [entity("other", "Nothing of the kind")])
+    asked = Learning(name="x", observations=[SAID], severity="critical")
+    limits = GraphSettings(points={"critical": 4})
+    answer = relevance(asked, found, (), encoder=opened.encoder, settings=limits, now=NOW)
+    assert (answer.score, answer.save, answer.nearest) == (4, False, None)
+
+
 def test_what_is_known_is_never_saved(tmp_path, own_state):
     """However relevant it is."""
     found = score(tmp_path, own_state, [entity("cache-warm", SAID)], severity="critical", userFeedback=True)
@@ -432,7 +456,14 @@ def test_a_saved_learning_carries_its_metadata(tmp_path, own_state):
 
 
 @pytest.mark.parametrize(
-    "text", ["{", '{"name": "x"}', '{"name": "x", "observations": ["a"], "severty": "high"}']
+    "text",
+    [
+        "{",
+        "[1]",
+        '{"name": "x", "observations": ["a"], "contexts": -1}',
+        '{"name": "x"}',
+        '{"name": "x", "observations": ["a"], "severty": "high"}',
+    ],
 )
 def test_a_wrong_learning_is_an_error(tmp_path, text):
     """With the place that is wrong."""
@@ -478,12 +509,33 @@ def test_reflection_names_what_moved(tmp_path, own_state):
             entity("c", "z"),
         ],
     )
-    lines = reflect_lines(found, LAST, merged=1, forgotten=2)
-    assert "  a: 50% -> 100%" in lines
-    assert "  b: 100% -> 0%" in lines
-    assert "  + c" in lines
-    assert reflect_lines(found, None, merged=0, forgotten=0) == ["No run to look back to; consolidate first."]
+    looked = look_back(found, LAST, merged=["d -> a"], forgotten=["e"])
+    lines = look_back_lines(looked)
+    assert "  a: 50% -> 100%, +0 uses" in lines[lines.index("What worked:") :]
+    assert "  b: 100% -> 0%, +0 uses" in lines[lines.index("What did not:") :]
+    assert {"  + c", "  ~ d -> a", "  - e"} <= set(lines)
+    assert looked.to_json()["worked"] == [{"name": "a", "was": 0.5, "now": 1.0, "uses": 0}]
+    assert look_back_lines(None) == ["No run to look back to; consolidate first."]
     assert [node.id for node in ranking(found)] == ["a", "b"]
+
+
+def test_what_is_judged_for_the_first_time_moved(tmp_path, own_state):
+    """And what was used again with the same verdict; what nobody used did not."""
+    found, _ = nodes(
+        tmp_path,
+        own_state,
+        [
+            entity("first", "x", "Applied in a - NOT HELPFUL"),
+            entity("again", "y", "Applied in a - HELPFUL", "Applied in b - HELPFUL"),
+            entity("idle", "z", "Applied in a - HELPFUL"),
+        ],
+    )
+    last = Remembered(NOW, {"first": (0, None), "again": (1, 1.0), "idle": (1, 1.0)})
+    moves = look_back(found, last).moves
+    assert [(move.name, move.better, move.uses) for move in moves] == [
+        ("again", True, 1),
+        ("first", False, 1),
+    ]
 
 
 def test_this_week_is_seven_days(tmp_path, own_state):
@@ -514,8 +566,10 @@ def test_a_contradicted_belief_is_flagged(tmp_path, own_state):
         ],
     )
     belief = beliefs([("rule", "Use tabs for Go code")], found, opened.judging(NOW))[0]
-    assert [each.partition("::")[0] for each in belief.against] == ["doubt"]
-    assert [each.partition("::")[0] for each in belief.backing] == ["same"]
+    assert [each.id.partition("::")[0] for each in belief.against] == ["doubt"]
+    assert [each.id.partition("::")[0] for each in belief.backing] == ["same"]
+    assert belief_lines([belief])[-1] == "    against: doubt - Do not use tabs for Go code"
+    assert belief.to_json()["for"] == [{"memory": "same", "observation": "Use tabs for Go code."}]
 
 
 def hot_topic():

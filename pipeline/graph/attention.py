@@ -20,8 +20,6 @@ from .settings import GraphSettings
 from .text import words_of
 
 _SHOWN = 5
-HOT_TOPIC = 3
-"""So many memories in use make a topic hot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def weights_of(
         unused = node.usage.unused_days(now) if node.usage.last_used else None
         if unused is not None and unused <= settings.protect_used.days:
             active[_topic_word(node, count)].append(_activity(node, now=now, settings=settings))
-    hot = {word: min(1.0, max(found)) for word, found in active.items() if len(found) >= HOT_TOPIC}
+    hot = {word: min(1.0, max(found)) for word, found in active.items() if len(found) >= settings.hot_topic}
     return {
         node.id: 1.0
         if _matches(node, wanted)
@@ -99,9 +97,16 @@ def weights_of(
     }
 
 
-def attention_lines(found: Sequence[Topic], focus: str | None) -> list[str]:
+def focused(nodes: Iterable[Node], focus: str | None) -> tuple[str, ...]:
+    """Names of the memories that the focus matches."""
+    wanted = significant_words(focus or "")
+    return tuple(node.id for node in nodes if _matches(node, wanted))
+
+
+def attention_lines(found: Sequence[Topic], focus: str | None, matched: int) -> list[str]:
     """The weights for a person."""
-    lines = [f"Focus: {focus}" if focus else "Focus: none set", "Attention:"]
+    lines = [f"Focus: {focus} (memories: {matched})" if focus else "Focus: none set"]
+    lines.append("Attention:" if found else "Attention: there is no memory.")
     for topic in found:
         shown = ", ".join(topic.memories[:_SHOWN]) + (", ..." if len(topic.memories) > _SHOWN else "")
         lines.append(f"  {topic.weight:>5.0%}  {topic.name} ({len(topic.memories)}): {shown}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,7 @@ from .settings import GraphSettings
 from .usage import Usage
 
 TYPES = ("pattern", "mistake", "tech-insight", "research", "preference", "competitor", "design", "stack")
-"""Types that are always shown, in this order."""
+"""Types that a graph's table always shows, in this order."""
 
 WARNING_EXIT_CODE = 9
 """Exit code of `--health` if an indicator warns."""
@@ -27,11 +27,12 @@ class Indicator:
     """One figure and whether it is all right.
 
     Attributes:
-        name: What is counted.
+        name: What is counted; the same whatever the settings are.
         value: How many.
         limit: More than this warns.
         advice: What to do then.
         known: The store has the data for it.
+        meaning: From which figure on a memory counts, for a person.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Indicator:
     limit: int
     advice: str
     known: bool = True
+    meaning: str = ""
 
     @property
     def warns(self) -> bool:
@@ -56,6 +58,7 @@ class Health:
         age: Average age in days; None if no age is known.
         effectiveness: Average effectiveness; None if none is known.
         indicators: All figures with a limit.
+        gaps: Why the figures may not be all of it, such as a broken line.
     """
 
     total: int
@@ -63,11 +66,12 @@ class Health:
     age: float | None
     effectiveness: float | None
     indicators: tuple[Indicator, ...]
+    gaps: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether nothing warns."""
-        return not any(item.warns for item in self.indicators)
+        """Whether nothing warns, and all of the memory could be read."""
+        return not self.gaps and not any(item.warns for item in self.indicators)
 
     @property
     def recommendations(self) -> tuple[str, ...]:
@@ -95,20 +99,29 @@ class Health:
                 for item in self.indicators
             },
             "recommendations": list(self.recommendations),
+            "gaps": list(self.gaps),
         }
 
 
 def graph_health(
-    nodes: Sequence[Node], *, duplicates: int, orphans: int, settings: GraphSettings, now: datetime
+    nodes: Sequence[Node],
+    *,
+    duplicates: int,
+    orphans: int,
+    settings: GraphSettings,
+    now: datetime,
+    gaps: Sequence[str] = (),
 ) -> Health:
     """The state of a graph."""
-    return health_of(
+    found = health_of(
         [(node.type, node.usage) for node in nodes],
         duplicates=duplicates,
         orphans=orphans,
         settings=settings,
         now=now,
+        gaps=gaps,
     )
+    return replace(found, by_type=dict.fromkeys(TYPES, 0) | dict(found.by_type))
 
 
 def health_of(
@@ -118,6 +131,8 @@ def health_of(
     orphans: int | None,
     settings: GraphSettings,
     now: datetime,
+    ages: bool = True,
+    gaps: Sequence[str] = (),
 ) -> Health:
     """The state of any memory.
 
@@ -127,21 +142,24 @@ def health_of(
         orphans: Memories without a relation; None if there are no relations.
         settings: Limits.
         now: The present moment.
+        ages: Age makes a memory of this store stale.
+        gaps: Why not all of the memory could be read.
     """
     rows = list(memories)
     used = [use for _, use in rows]
-    ages = [age for use in used if (age := use.age_days(now)) is not None]
+    known = [age for use in used if (age := use.age_days(now)) is not None]
     shares = [share for use in used if (share := use.effectiveness) is not None]
     unused = [days for use in used if (days := use.unused_days(now)) is not None]
     stale = sum(days > settings.forget_unused.days for days in unused)
     low = sum(share < settings.low_effectiveness for share in shares)
-    counts = (stale if unused else None, low if shares else None, duplicates, orphans)
+    counts = (stale if unused and ages else None, low if shares else None, duplicates, orphans)
     return Health(
         total=len(rows),
         by_type=_by_type(kind for kind, _ in rows),
-        age=sum(ages) / len(ages) if ages else None,
+        age=sum(known) / len(known) if known else None,
         effectiveness=sum(shares) / len(shares) if shares else None,
         indicators=_indicators(len(rows), counts, settings),
+        gaps=tuple(gaps),
     )
 
 
@@ -155,9 +173,11 @@ def health_lines(health: Health) -> list[str]:
     for item in health.indicators:
         state = "WARN" if item.warns else "OK" if item.known else "?"
         value = str(item.value) if item.known else "unknown"
-        lines.append(f"  {state:<5}{item.name}: {value} (limit {item.limit})")
+        meaning = f" ({item.meaning})" if item.known and item.meaning else ""
+        lines.append(f"  {state:<5}{item.name}{meaning}: {value} (limit {item.limit})")
     if health.recommendations:
         lines += ["", "Recommendations:", *(f"  - {text}" for text in health.recommendations)]
+    lines += ["", *(f"Read-only: {gap}" for gap in health.gaps)] if health.gaps else []
     return lines
 
 
@@ -172,36 +192,29 @@ def _indicators(total: int, counts: Sequence[int | None], settings: GraphSetting
     stale, low, duplicates, orphans = counts
     share = int(total * settings.warn_share)
     unused = settings.forget_unused.days
+    low_share = f"< {settings.low_effectiveness:.0%}"
     rows = (
+        ("count", total, settings.max_memories, "{} memories: consolidate, then forget selectively.", ""),
         (
-            "count",
-            total,
-            settings.max_memories,
-            "{} memories are many: consolidate, then forget selectively.",
-        ),
-        (
-            f"stale (unused > {unused} d)",
+            "stale",
             stale,
             share,
-            "{} memories were not used for long: --forget-only shows which may go.",
+            "Not used for long: {}; --forget-only shows which of them may go.",
+            f"unused > {unused} d",
         ),
-        (
-            f"low effectiveness (< {settings.low_effectiveness:.0%})",
-            low,
-            share,
-            "{} memories seldom helped: correct them or let them be forgotten.",
-        ),
+        ("low effectiveness", low, share, "Seldom helped: {}; correct them, or let them go.", low_share),
         (
             "potential duplicates",
             duplicates,
             share,
-            "{} memories look like duplicates: --merge-only shows them.",
+            "Look like duplicates: {}; --merge-only shows the sure ones, --review asks about the others.",
+            "",
         ),
-        ("orphans", orphans, share, "{} memories have no relation: consolidate to have relations proposed."),
+        ("orphans", orphans, share, "Without a relation: {}; a consolidation proposes some.", ""),
     )
     return tuple(
-        Indicator(name, value or 0, limit, advice, known=value is not None)
-        for name, value, limit, advice in rows
+        Indicator(name, value or 0, limit, advice, known=value is not None, meaning=meaning)
+        for name, value, limit, advice, meaning in rows
     )
 
 

@@ -18,21 +18,24 @@ class Remembered:
     Attributes:
         at: When that was.
         memories: Uses and effectiveness by name; an effectiveness may be unknown.
+        run: Its name; empty if there was nothing to do.
     """
 
     at: datetime
     memories: Mapping[str, tuple[int, float | None]]
+    run: str = ""
 
     @classmethod
-    def of(cls, nodes: Iterable[Node], *, now: datetime) -> Remembered:
+    def of(cls, nodes: Iterable[Node], *, now: datetime, run: str = "") -> Remembered:
         """Note how every memory stands."""
-        return cls(now, {node.id: (node.usage.uses, node.usage.effectiveness) for node in nodes})
+        return cls(now, {node.id: (node.usage.uses, node.usage.effectiveness) for node in nodes}, run)
 
     def to_json(self) -> dict[str, Any]:
         """For the notes."""
         return {
             "at": self.at.isoformat(),
             "memories": {name: list(row) for name, row in self.memories.items()},
+            "run": self.run,
         }
 
 
@@ -42,7 +45,9 @@ def remembered(value: object) -> Remembered | None:
         return None
     rows = value.get("memories", {})
     return Remembered(
-        datetime.fromisoformat(value["at"]), {name: (int(row[0]), row[1]) for name, row in rows.items()}
+        datetime.fromisoformat(value["at"]),
+        {name: (int(row[0]), row[1]) for name, row in rows.items()},
+        str(value.get("run", "")),
     )
 
 

@@ -116,6 +116,24 @@ def with_supersedes(plan: Plan, document: Document) -> Plan:
     return replace(plan, actions=tuple(actions))
 
 
+def without_relations_of(plan: Plan, names: Iterable[str]) -> Plan:
+    """The plan without changes of relations that touch the named entities.
+
+    What a person accepts to be merged was not foreseen when relations were worked out; the next
+    pass works them out anew.
+    """
+    busy = set(names)
+
+    def touches(action: Action) -> bool:
+        texts = (action.members[0].text, action.text) if isinstance(action, Rewrite) else ()
+        targets = {target for text in texts for _, target in parse_relations_text(text)}
+        return not busy.isdisjoint({_owner(action.members[0].id), *targets})
+
+    return replace(
+        plan, actions=tuple(item for item in plan.actions if not (_relates(item) and touches(item)))
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Planner:
     """The parts of one plan."""
@@ -225,7 +243,8 @@ class _Planner:
 
     def unsure(self, verdicts: Iterable[Verdict], actions: Iterable[Action]) -> tuple[Merge | Resolve, ...]:
         """Pairs between the review line and the merge line, or held back by a guard."""
-        taken = {_owner(member.id) for action in actions for member in action.members}
+        # A relation proposed for a pair is no answer to whether the two are one.
+        taken = {_owner(member.id) for action in actions if not _relates(action) for member in action.members}
         found: list[Merge | Resolve] = []
         for item in sorted(verdicts, key=lambda item: (item.pair.a, item.pair.b)):
             doubtful = item.label is Label.UNSURE or (item.label is Label.DUPLICATE and not item.auto)
@@ -353,6 +372,10 @@ def _extended(action: Rewrite, targets: Sequence[str]) -> Rewrite:
     text = relations_text([*parse_relations_text(action.text), *new])
     reasons = [action.reason, *(f"add {SUPERSEDES} {target}" for target in dict.fromkeys(targets))]
     return replace(action, text=text, reason="; ".join(reasons))
+
+
+def _relates(action: Action) -> bool:
+    return isinstance(action, Rewrite) and action.category == "relation"
 
 
 def _owner(memory_id: str) -> str:

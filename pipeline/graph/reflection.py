@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..records import Candidate, Label, Memory
+from ..report import one_line
 from .history import Remembered
 from .merging import observations_of
 from .nodes import Node
@@ -21,6 +22,8 @@ WEEK = timedelta(days=7)
 _EVIDENCE_ABOVE = 0.25
 """Similarity from which a memory says something about a belief at all."""
 _SHOWN = 10
+_WORKS = 0.5
+"""Effectiveness from which a memory helps more often than not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,60 +33,144 @@ class Belief:
     Attributes:
         name: Its name.
         text: What it says.
-        backing: Memories that say the same.
-        against: Memories that contradict it.
+        backing: Observations that say the same.
+        against: Observations that contradict it.
     """
 
     name: str
     text: str
-    backing: tuple[str, ...]
-    against: tuple[str, ...]
+    backing: tuple[Memory, ...]
+    against: tuple[Memory, ...]
 
     def to_json(self) -> dict[str, Any]:
         """For programs."""
         return {
             "name": self.name,
-            "for": list(self.backing),
-            "against": list(self.against),
+            "for": [_evidence_json(part) for part in self.backing],
+            "against": [_evidence_json(part) for part in self.against],
             "contradicted": bool(self.against),
         }
 
 
-def reflect_lines(
-    nodes: Sequence[Node], last: Remembered | None, *, forgotten: int, merged: int
-) -> list[str]:
-    """What changed since the last run."""
-    if last is None:
+@dataclass(frozen=True, slots=True)
+class Move:
+    """How one memory did since the last run.
+
+    Attributes:
+        name: Its name.
+        was: Its effectiveness then; None if no use had been judged.
+        now: Its effectiveness now.
+        uses: How often it was applied since.
+    """
+
+    name: str
+    was: float | None
+    now: float
+    uses: int
+
+    @property
+    def better(self) -> bool:
+        """Whether it worked: it helps more than before, or as much as before and mostly."""
+        if self.was is None or self.was == self.now:
+            return self.now >= _WORKS
+        return self.now > self.was
+
+    @property
+    def line(self) -> str:
+        """For a person."""
+        was = "not judged" if self.was is None else format(self.was, ".0%")
+        return f"  {self.name}: {was} -> {self.now:.0%}, {self.uses:+d} uses"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookBack:
+    """What became of a graph since the last run, and what that run did.
+
+    Attributes:
+        since: When that was.
+        new: Names that were not there.
+        merged: What it united, as "a + b -> c".
+        forgotten: What it forgot.
+        moves: Memories that were used or judged since, the greatest change first.
+    """
+
+    since: datetime
+    new: tuple[str, ...]
+    merged: tuple[str, ...]
+    forgotten: tuple[str, ...]
+    moves: tuple[Move, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "since": self.since.isoformat(),
+            "new": list(self.new),
+            "merged": list(self.merged),
+            "forgotten": list(self.forgotten),
+            "worked": [_move_json(move) for move in self.moves if move.better],
+            "did_not": [_move_json(move) for move in self.moves if not move.better],
+        }
+
+
+def look_back(
+    nodes: Sequence[Node], last: Remembered, *, merged: Sequence[str] = (), forgotten: Sequence[str] = ()
+) -> LookBack:
+    """Compare a graph with how it stood after the last run."""
+    moves = []
+    for node in nodes:
+        share = node.usage.effectiveness
+        if share is None or node.id not in last.memories:
+            continue
+        uses, was = last.memories[node.id]
+        if share != was or node.usage.uses > uses:
+            moves.append(Move(node.id, was, share, node.usage.uses - uses))
+    return LookBack(
+        since=last.at,
+        new=tuple(sorted({node.id for node in nodes} - set(last.memories))),
+        merged=tuple(merged),
+        forgotten=tuple(forgotten),
+        moves=tuple(sorted(moves, key=lambda move: (-abs(move.now - (move.was or 0.0)), move.name))),
+    )
+
+
+def look_back_lines(found: LookBack | None) -> list[str]:
+    """What changed since the last run, for a person."""
+    if found is None:
         return ["No run to look back to; consolidate first."]
-    now = {node.id: (node.usage.uses, node.usage.effectiveness) for node in nodes}
-    new = sorted(set(now) - set(last.memories))
-    lines = [
-        f"Since {last.at:%Y-%m-%d}:",
-        f"  new: {len(new)}",
-        f"  merged: {merged}",
-        f"  forgotten: {forgotten}",
-    ]
-    lines += [f"  + {name}" for name in new[:_SHOWN]]
-    moves = [
-        (share - was, name, was, share)
-        for name, (_, share) in sorted(now.items())
-        if share is not None and name in last.memories and (was := last.memories[name][1]) is not None
-    ]
-    better = sorted((move for move in moves if move[0] > 0), reverse=True)
-    worse = sorted(move for move in moves if move[0] < 0)
-    return [*lines, "What worked better:", *_moves(better), "What worked worse:", *_moves(worse)]
+    lines = [f"Since {found.since:%Y-%m-%d}:"]
+    for title, sign, names in (
+        ("new", "+", found.new),
+        ("merged by that run", "~", found.merged),
+        ("forgotten by that run", "-", found.forgotten),
+    ):
+        lines += [f"  {title}: {len(names)}", *(f"  {sign} {name}" for name in names[:_SHOWN])]
+    for title, works in (("What worked:", True), ("What did not:", False)):
+        moves = [move.line for move in found.moves if move.better is works]
+        lines += [title, *(moves[:_SHOWN] or ["  nothing"])]
+    return lines
+
+
+def this_week(nodes: Sequence[Node], *, now: datetime) -> tuple[list[Node], list[Node]]:
+    """What was learned and what was used this week."""
+    since = now - WEEK
+    learned = [n for n in nodes if n.usage.discovered and since <= n.usage.discovered <= now]
+    used = [n for n in nodes if n.usage.last_used and since <= n.usage.last_used <= now]
+    return learned, used
 
 
 def quick_lines(nodes: Sequence[Node], *, now: datetime) -> list[str]:
-    """What was learned and used this week."""
-    since = now - WEEK
-    learned = [n.id for n in nodes if n.usage.discovered and since <= n.usage.discovered <= now]
-    used = [n for n in nodes if n.usage.last_used and since <= n.usage.last_used <= now]
-    lines = [f"This week (since {since:%Y-%m-%d}):", f"  learned: {len(learned)}"]
-    lines += [f"  + {name}" for name in learned[:_SHOWN]]
+    """What was learned and used this week, for a person."""
+    learned, used = this_week(nodes, now=now)
+    lines = [f"This week (since {now - WEEK:%Y-%m-%d}):", f"  learned: {len(learned)}"]
+    lines += [f"  + {node.id}" for node in learned[:_SHOWN]]
     lines.append(f"  used: {len(used)}")
     lines += [f"  * {_ranked(node)}" for node in used[:_SHOWN]]
     return lines
+
+
+def node_json(node: Node) -> dict[str, Any]:
+    """How one memory stands, for programs."""
+    return {"name": node.id, "effectiveness": node.usage.effectiveness, "uses": node.usage.uses}
 
 
 def memories_lines(nodes: Sequence[Node]) -> list[str]:
@@ -119,8 +206,9 @@ def beliefs(core: Sequence[tuple[str, str]], nodes: Sequence[Node], judging: Jud
         about = [parts[place] for place in near if not parts[place].id.startswith(f"{name}::")]
         pairs = [Candidate("0", part.id, 0.0) for part in about]
         verdicts = judging.verdicts([belief, *about], pairs)
-        backing = tuple(v.pair.b for v in verdicts if v.label is Label.DUPLICATE)
-        against = tuple(v.pair.b for v in verdicts if v.label is Label.CONTRADICTION)
+        said = {part.id: part for part in about}
+        backing = tuple(said[v.pair.b] for v in verdicts if v.label is Label.DUPLICATE)
+        against = tuple(said[v.pair.b] for v in verdicts if v.label is Label.CONTRADICTION)
         found.append(Belief(name, text, backing, against))
     return tuple(found)
 
@@ -135,13 +223,21 @@ def belief_lines(found: Sequence[Belief]) -> list[str]:
     for belief in found:
         flag = "  CONTRADICTED" if belief.against else ""
         lines.append(f"- {belief.name}: {len(belief.backing)} for, {len(belief.against)} against{flag}")
-        lines += [f"    against: {memory_id}" for memory_id in belief.against]
+        lines += [_evidence_line("for", part) for part in belief.backing[:_SHOWN]]
+        lines += [_evidence_line("against", part) for part in belief.against[:_SHOWN]]
     return lines
 
 
-def _moves(moves: Sequence[tuple[float, str, float, float]]) -> list[str]:
-    shown = [f"  {name}: {was:.0%} -> {share:.0%}" for _, name, was, share in moves[:_SHOWN]]
-    return shown or ["  nothing"]
+def _evidence_json(part: Memory) -> dict[str, str]:
+    return {"memory": part.id.rpartition("::")[0], "observation": part.text}
+
+
+def _evidence_line(side: str, part: Memory) -> str:
+    return f"    {side}: {part.id.rpartition('::')[0]} - {one_line(part.text)}"
+
+
+def _move_json(move: Move) -> dict[str, Any]:
+    return {"name": move.name, "was": move.was, "now": move.now, "uses": move.uses}
 
 
 def _ranked(node: Node) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -20,12 +20,7 @@ from .text import statement
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
 
-SEVERITY = {"critical": 5, "high": 3, "medium": 2, "low": 1}
-MANY_CONTEXTS, TWO_CONTEXTS = 3, 2
-FROM_MISTAKE, FEEDBACK, ALIGNED, COMMON, SIMILAR = 2, 3, 1, 2, -2
-ALIGNED_ABOVE = 0.3
-"""Share of common words from which a learning agrees with the core memory."""
-
+_TWO = 2
 NOT_SAVED_EXIT_CODE = 10
 """Exit code of `relevance` if the learning should not be saved."""
 
@@ -50,7 +45,7 @@ class Learning(BaseModel):
     name: str = Field(min_length=1)
     entityType: str = "pattern"  # noqa: N815  (the server's own spelling)
     observations: list[str] = Field(min_length=1)
-    contexts: list[str] | int = 1
+    contexts: list[str] | Annotated[int, Field(ge=0)] = 1
     severity: Literal["critical", "high", "medium", "low"] | None = None
     source: str = ""
     userFeedback: bool = False  # noqa: N815
@@ -104,6 +99,8 @@ def load_learning(path: str) -> Learning:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
+        if not place:
+            raise UsageError(f"The learning {path} is no JSON object with a name and observations.") from None
         raise UsageError(f"The learning {path} is wrong at {place}: {first['msg']}.") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"The learning {path} cannot be read: {error}.") from None
@@ -133,9 +130,9 @@ def relevance(
     if similarity > settings.same_above:
         known = (f"known already as {nearest} (similarity {similarity:.2f})",)
         return Relevance(False, 0, known, similarity, nearest, None)
-    points = _points(learning, said, core)
+    points = _points(learning, said, core, settings)
     if similarity > settings.similar_above:
-        points.append((SIMILAR, f"similar to {nearest} (similarity {similarity:.2f})"))
+        points.append((settings.points.similar, f"similar to {nearest} (similarity {similarity:.2f})"))
     score = sum(value for value, _ in points)
     save = score >= settings.keep_above
     entity = _entity(learning, score, now) if save else None
@@ -143,26 +140,28 @@ def relevance(
     return Relevance(save, score, reasons, similarity, nearest, entity)
 
 
-def _points(learning: Learning, said: str, core: Sequence[tuple[str, str]]) -> list[tuple[int, str]]:
+def _points(
+    learning: Learning, said: str, core: Sequence[tuple[str, str]], settings: GraphSettings
+) -> list[tuple[int, str]]:
     contexts = learning.contexts if isinstance(learning.contexts, int) else len(set(learning.contexts))
-    aligned = learning.aligned
+    aligned, points = learning.aligned, settings.points
     if aligned is None:
-        aligned = any(overlap(said, text) >= ALIGNED_ABOVE for _, text in core)
+        aligned = any(overlap(said, text) >= settings.aligned_above for _, text in core)
     found: list[tuple[int, str]] = []
-    if contexts > TWO_CONTEXTS:
-        found.append((MANY_CONTEXTS, f"applies to {contexts} contexts"))
-    elif contexts == TWO_CONTEXTS:
-        found.append((TWO_CONTEXTS, "applies to 2 contexts"))
+    if contexts > _TWO:
+        found.append((points.many_contexts, f"applies to {contexts} contexts"))
+    elif contexts == _TWO:
+        found.append((points.two_contexts, "applies to 2 contexts"))
     if learning.severity:
-        found.append((SEVERITY[learning.severity], f"severity {learning.severity}"))
+        found.append((getattr(points, learning.severity), f"severity {learning.severity}"))
     if any(word in learning.source.casefold() for word in ("mistake", "failure")):
-        found.append((FROM_MISTAKE, "learned from a mistake"))
+        found.append((points.mistake, "learned from a mistake"))
     if learning.userFeedback:
-        found.append((FEEDBACK, "explicit feedback of the user"))
+        found.append((points.feedback, "explicit feedback of the user"))
     if aligned:
-        found.append((ALIGNED, "agrees with the core memory"))
+        found.append((points.aligned, "agrees with the core memory"))
     if learning.common:
-        found.append((COMMON, "comes up often"))
+        found.append((points.common, "comes up often"))
     return found
 
 
@@ -173,7 +172,8 @@ def _nearest(said: str, nodes: Sequence[Node], encoder: Encoder) -> tuple[str | 
     vectors = encoder.encode([said, *(node.statement for node in known)])
     cosines = vectors[1:] @ vectors[0]
     best = max(range(len(known)), key=lambda place: (float(cosines[place]), known[place].id))
-    return known[best].id, float(cosines[best])
+    similarity = float(cosines[best])
+    return (known[best].id if similarity > 0 else None), similarity
 
 
 def _entity(learning: Learning, score: int, now: datetime) -> dict[str, Any]:

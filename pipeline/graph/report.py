@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ..plan import Action, Merge, Plan, Prune, Rewrite
-from ..report import Report, visible
+from ..report import Report, one_line, visible
 from ..results import RunResult
 from .health import Health, _shown
 from .nodes import Node
 from .settings import GraphSettings
-from .text import RELATIONS, split_part
+from .text import RELATIONS, parse_entity_text, split_part
+from .usage import PROMOTED_MARK, usage
 
 _MANY = 20
 """Orphans that are listed by name."""
@@ -32,18 +33,33 @@ class GraphReport(Report):
 
     def proposal(self) -> str:
         """The line with the totals."""
+        relations, promoted = relation_changes(self._plan), promotions(self._plan)
+        repairs = [item for item in self._plan.rewrites if item not in relations and item not in promoted]
         counts = (
             (len(self._plan.merges), "merges"),
             (len(self._plan.prunes), "prunes"),
             (len(self._plan.conflicts), "conflicts"),
-            (len(promotions(self._plan)), "promotions"),
-            (len(relation_changes(self._plan)), "changes of relations"),
-            (
-                len(self._plan.rewrites) - len(relation_changes(self._plan)) - len(promotions(self._plan)),
-                "repairs",
-            ),
+            (len(promoted), "promotions"),
+            (len(relations), "changes of relations"),
+            (len(repairs), "repairs"),
         )
         return f"Proposed: {', '.join(f'{count} {name}' for count, name in counts if count)}."
+
+    def explanation(self, action: Action) -> list[str]:
+        """What is under an action's line with --explain; the survivor of a merge gains observations."""
+        lines = super().explanation(action)
+        if not isinstance(action, Merge) or action.survivor is None:
+            return lines
+        before = next(member.text for member in action.members if member.id == action.survivor)
+        new = [text for text in _observations(action.text) if text not in _observations(before)]
+        stays = f"    {self.label(action.survivor)} stays" + (", with these added:" if new else "")
+        place = len(action.members)
+        return [*lines[:place], stays, *(f"      + {one_line(text)}" for text in new), *lines[place + 1 :]]
+
+    def _line(self, action: Action) -> str:
+        line = super()._line(action)
+        # What is forgotten is agreed to on these figures.
+        return f"{line}; {action.detail}" if isinstance(action, Prune) and action.detail else line
 
     def _rewrites(self) -> list[str]:
         lines: list[str] = []
@@ -101,7 +117,7 @@ def passed_lines(passed: Passed, settings: GraphSettings) -> list[str]:
     lines += _section("Merges Performed", [_merge_line(item) for item in merges])
     lines += _section(
         "Promoted to Core Memory",
-        [f"- {_owner(item)} ({item.reason})" for item in promotions(passed.plan, passed.done)],
+        [f"- {_owner(item)} ({_why_promoted(item)})" for item in promotions(passed.plan, passed.done)],
     )
     lines += _section("Forgotten", [line for item in prunes for line in _forgotten(item, passed)])
     lines += _section("Orphaned", [f"- {name}" for name in passed.orphans[:_MANY]] + _more(passed.orphans))
@@ -111,12 +127,13 @@ def passed_lines(passed: Passed, settings: GraphSettings) -> list[str]:
     return [visible(line) for line in lines]
 
 
-def promotions(plan: Plan, actions: Sequence[Action] | None = None) -> list[Rewrite]:
+def promotions(plan: Plan, actions: Sequence[Action] | None = None) -> list[Rewrite | Merge]:
     """Actions that put a memory into the core memory."""
     return [
         action
         for action in (plan.actions if actions is None else actions)
-        if isinstance(action, Rewrite) and "promote: " in action.reason
+        if (isinstance(action, Rewrite) and "promote: " in action.reason)
+        or (isinstance(action, Merge) and _promotes(action))
     ]
 
 
@@ -177,7 +194,7 @@ def _after(passed: Passed) -> list[str]:
         (name, before.value(key), after.value(key))
         for name, key in (
             ("Orphaned", "orphans"),
-            *(("Stale", item.name) for item in after.indicators if item.name.startswith("stale")),
+            ("Stale", "stale"),
         )
     ]
     lines = ["", "## Health After Consolidation", f"{'':<16}{'before':>8}{'after':>8}{'change':>8}"]
@@ -204,7 +221,27 @@ def _more(names: Sequence[str]) -> list[str]:
     return [f"- and {len(names) - _MANY} more"] if len(names) > _MANY else []
 
 
+def _promotes(action: Merge) -> bool:
+    """Whether what a merge unites is promoted with it."""
+    before = {text for member in action.members for text in _observations(member.text)}
+    return any(text.startswith(PROMOTED_MARK) and text not in before for text in _observations(action.text))
+
+
+def _why_promoted(action: Rewrite | Merge) -> str:
+    if isinstance(action, Rewrite):
+        return action.reason
+    used = usage(_observations(action.text))
+    share = _shown(used.effectiveness, "{:.0%}")
+    return f"promote: {used.uses} uses, effectiveness {share}, united from {len(action.members)} memories"
+
+
+def _observations(text: str) -> tuple[str, ...]:
+    return parse_entity_text(text)[1]
+
+
 def _owner(action: Action) -> str:
+    if isinstance(action, Merge) and action.survivor is not None:
+        return action.survivor
     memory_id = action.members[0].id
     part = split_part(memory_id)
     return part[0] if part is not None and part[1] == RELATIONS else memory_id

@@ -106,7 +106,7 @@ class GraphSession(Session):
         chosen = with_supersedes(plan.with_choices(choices or {}), self.store.document())
         self.store.follow(chosen, at=now)
         result = super().apply(chosen, now=now, retire=retire, within_budget=within_budget)
-        self.remember(now=now)
+        self.remember(now=now, run=result.run)
         return result
 
     def resume(self, run: str | None = None, *, now: datetime) -> RunResult | UndoResult:
@@ -116,12 +116,16 @@ class GraphSession(Session):
             self.store.follow(parse_plan(found.plan), at=now)
         return super().resume(run, now=now)
 
-    def remember(self, *, now: datetime) -> None:
-        """Note how every memory stands now, for the next `reflect` and `--if-due`."""
+    def planned(self, run: str) -> Plan | None:
+        """What a run was to do, answers of a person included; None for a run that had nothing to do."""
+        return parse_plan(self.journal.run(run).plan) if run else None
+
+    def remember(self, *, now: datetime, run: str = "") -> None:
+        """Note how every memory stands now, and after which run, for the next `reflect` and `--if-due`."""
         from ..stores.base import ScopeFilter
 
         nodes = nodes_of(self.store.read(ScopeFilter()).memories)
-        self.store.sidecar.note(_LAST, Remembered.of(nodes, now=now).to_json())
+        self.store.sidecar.note(_LAST, Remembered.of(nodes, now=now, run=run).to_json())
 
     def bring_back(self, name: str, *, now: datetime) -> tuple[int, int]:
         """Restore a forgotten memory, and do not forget it again soon; see `restore_forgotten`."""
