@@ -276,11 +276,10 @@ def _ask_and_apply(
     skipped: list[Any] = [item for item in plan.conflicts if choices[item.id] is None]
     if given["review"]:
         from .cli import _reviewed
-        from .graph.planning import without_relations_of
 
-        reviewed = _reviewed(plan, shown, skipped)
-        accepted = (merge for merge in reviewed.merges if merge not in plan.merges)
-        plan = without_relations_of(reviewed, (member.id for merge in accepted for member in merge.members))
+        plan, proposed = _reviewed(plan, shown, skipped), plan
+        if plan.merges != proposed.merges and not (options.merge_only or options.forget_only):
+            plan = session.with_relations(plan, now=options.moment)
     over = session.overdraft(plan.with_choices(choices))
     if over is not None:
         click.echo(

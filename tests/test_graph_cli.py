@@ -9,8 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from e2e_cli import ALICE, dream, store
 from graph_world import NOW, entities, entity, relation, relations, write
 from mem0_dream.pipeline.cli import main
+
+__all__ = ["dream", "store"]
 
 
 def day(ago):
@@ -225,3 +228,16 @@ def test_files_have_a_health_without_a_use(tmp_path, own_state):
     done = CliRunner().invoke(main, ["--scorer", "keywords", *place, "--health", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["indicators"]["stale"]["status"] == "UNKNOWN"
+
+
+def test_a_mem0_store_has_a_health(store, dream):
+    """Age, accesses and copies; what it has no data for is unknown, and what cannot be listed a warning."""
+    state = json.loads(dream(*ALICE, "--health", "--json", code=9).stdout)
+    found = {name: item["status"] for name, item in state["indicators"].items()}
+    assert state["total"] == 17
+    assert found["low effectiveness"] == found["orphans"] == "UNKNOWN"
+    assert found["stale"] == "WARN"
+    shown = dream(*ALICE, "--health", code=9).stdout
+    assert "  ?    orphans: unknown" in shown
+    store.gaps = ("the store listed 20 of 45",)
+    assert "Read-only: the store listed 20 of 45" in dream(*ALICE, "--health", code=9).stdout

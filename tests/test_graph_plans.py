@@ -388,6 +388,24 @@ def test_relations_never_dangle_after_a_plan(lines, end, side):
 
 @quick
 @given(lines=graphs, end=ends)
+def test_what_a_person_accepts_leaves_nothing_dangling_and_can_be_undone(lines, end):
+    """Every unsure merge accepted: relations hold, and the undo gives the bytes back."""
+    home = folder()
+    before = write(home / "m.jsonl", lines, end=end)
+    with session(home / "m.jsonl", home, merge_above=1.0) as opened:
+        plan = propose(opened)
+        plan = opened.with_relations(plan.accept([merge.id for merge in plan.unsure], {}), now=NOW)
+        result = apply(opened, plan)
+        assert result.moved == ()
+        held, found = entities(home / "m.jsonl"), relations(home / "m.jsonl")
+        assert all(a in held and b in held for a, b, _ in found)
+        if result.run:
+            assert opened.undo(now=NOW).kept == ()
+    assert (home / "m.jsonl").read_bytes() == before
+
+
+@quick
+@given(lines=graphs, end=ends)
 def test_a_merge_keeps_every_distinct_observation(lines, end):
     """What any member said is said afterwards, but for case, white space and final punctuation."""
     home = folder()

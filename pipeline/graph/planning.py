@@ -116,22 +116,12 @@ def with_supersedes(plan: Plan, document: Document) -> Plan:
     return replace(plan, actions=tuple(actions))
 
 
-def without_relations_of(plan: Plan, names: Iterable[str]) -> Plan:
-    """The plan without changes of relations that touch the named entities.
-
-    What a person accepts to be merged was not foreseen when relations were worked out; the next
-    pass works them out anew.
-    """
-    busy = set(names)
-
-    def touches(action: Action) -> bool:
-        texts = (action.members[0].text, action.text) if isinstance(action, Rewrite) else ()
-        targets = {target for text in texts for _, target in parse_relations_text(text)}
-        return not busy.isdisjoint({_owner(action.members[0].id), *targets})
-
-    return replace(
-        plan, actions=tuple(item for item in plan.actions if not (_relates(item) and touches(item)))
-    )
+def with_relations(plan: Plan, graph: Graph, judging: Judging) -> Plan:
+    """The plan with its changes of relations worked out anew, for what a person added to it."""
+    nodes = {node.id: node for node in nodes_of(graph.inventory.memories)}
+    others = [action for action in plan.actions if not _relates(action)]
+    found = _Planner(graph, judging, nodes).relations(foreseen(graph.document, others), others)
+    return replace(plan, actions=(*others, *found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from .attention import weights_of
 from .history import Remembered, remembered
 from .merging import Judging
 from .nodes import nodes_of
-from .planning import Graph, graph_plan, with_supersedes
+from .planning import Graph, graph_plan, with_relations, with_supersedes
 from .restoring import restore_forgotten
 from .settings import GraphSettings
 
@@ -79,9 +79,18 @@ class GraphSession(Session):
 
     def plan(self, inventory: Inventory, *, now: datetime) -> Plan:
         """Plan what to do about a graph."""
-        judging = self.judging(now)
+        with self._observer.stage("score", None):
+            return graph_plan(self._graph(inventory, now), self.judging(now))
+
+    def with_relations(self, plan: Plan, *, now: datetime) -> Plan:
+        """The plan with relations that fit merges which a person added to it."""
+        from ..stores.base import ScopeFilter
+
+        return with_relations(plan, self._graph(self.store.read(ScopeFilter()), now), self.judging(now))
+
+    def _graph(self, inventory: Inventory, now: datetime) -> Graph:
         nodes = nodes_of(inventory.memories)
-        graph = Graph(
+        return Graph(
             inventory=inventory,
             document=self.store.document(),
             kind=self.store.kind,
@@ -90,8 +99,6 @@ class GraphSession(Session):
             | dict.fromkeys(self._brought_back(now), 1.0),
             promotes=self.store.core is not None,
         )
-        with self._observer.stage("score", None):
-            return graph_plan(graph, judging)
 
     def apply(
         self,
