@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import subprocess
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -177,6 +180,40 @@ def test_a_schedule_carries_all_that_was_given(tmp_path, call):
     nowhere = CliRunner().invoke(main, ["schedule", "--print", "cron"])
     assert nowhere.exit_code == 2
     assert "Name one graph" in nowhere.stderr
+
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "scripts" / "schedule"
+
+
+@pytest.mark.parametrize("name", ["crontab", "mem0-dream.service", "end-of-project.sh"])
+def test_the_examples_of_schedules_parse(name):
+    """Each runs a pass that asks nobody, if it is due."""
+    text = (EXAMPLES / name).read_text()
+    line = next(line for line in text.splitlines() if "mem0-dream --store graph" in line)
+    words = shlex.split(line.partition("mem0-dream ")[2].partition("||")[0])
+    context = main.make_context("mem0-dream", words, resilient_parsing=False)
+    assert (context.params["store_kind"], context.params["if_due"], context.params["auto"]) == (
+        "graph",
+        True,
+        True,
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the hook is a shell script")
+def test_the_hook_never_fails_a_session(tmp_path):
+    """Whatever the pass ends with; the code is told."""
+    program = tmp_path / "mem0-dream"
+    program.write_text("#!/bin/sh\nexit 4\n")
+    program.chmod(0o755)
+    (tmp_path / "memory.jsonl").write_text("")
+    done = subprocess.run(
+        ["/bin/sh", str(EXAMPLES / "end-of-project.sh"), str(tmp_path / "memory.jsonl")],
+        env={**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, "ended with code 4" in done.stderr) == (0, True)
 
 
 def test_not_due_is_json_too(call):
