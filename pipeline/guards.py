@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract
+from .facts.counts import added_count
 from .facts.denials import denied
 from .facts.frames import exception, exchange, swap
 from .facts.stated import stated
@@ -106,7 +107,8 @@ def compare(
             found.append(evidence)
     found.extend(_denials(left, right))
     found.extend(_framed(left, right, vetoed=any(each.veto for each in found)))
-    return tuple(found)
+    vetoes = {each.kind for each in found if each.veto}
+    return tuple(each for each in found if each.veto or each.kind not in vetoes)
 
 
 def _pairs(
@@ -174,7 +176,11 @@ def _denials(left: Facts, right: Facts) -> list[Evidence]:
 
 def _framed(left: Facts, right: Facts, *, vetoed: bool) -> list[Evidence]:
     """Evidence from the rules on equal sentences; a swapped word counts where nothing else explains it."""
-    changes = [("quantifier", exception(left, right)), ("order", exchange(left, right))]
+    changes = [
+        ("number", added_count(left, right)),
+        ("quantifier", exception(left, right)),
+        ("order", exchange(left, right)),
+    ]
     if not vetoed and not any(change for _, change in changes):
         changes.append(("swap", swap(left, right)))
     return [Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None]

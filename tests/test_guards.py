@@ -463,6 +463,24 @@ def test_long_texts_are_read_in_reasonable_time(text):
     assert (datetime.now(tz=UTC) - started).total_seconds() < 10
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "veto"),
+    [
+        ("Runs 64 A100 GPUs", "Runs 64 A100 GPUs and 32 H100 GPUs on 8 nodes", True),
+        ("Owns 3 white goats, 2 black goats", "Owns 3 white goats.", True),
+        ("Runs 64 A100 GPUs and 32 H100 GPUs", "32 H100 GPUs and 64 A100 GPUs are there", False),
+        ("Training takes 41 hours", "Training time went from 72 hours to 41 hours", False),
+        ("Owns 3 cats", "Owns 3 cats and 2 dogs", False),
+    ],
+)
+def test_a_count_beside_another_of_the_same_things_makes_another_total(a, b, veto):
+    """64 GPUs and 32 GPUs are more than 64 GPUs said at length; 3 cats and 2 dogs are still 3 cats."""
+    for first, second in ((a, b), (b, a)):
+        numbers = [each for each in compare(first, second) if each.kind == "number"]
+        assert any(each.veto for each in numbers) is veto
+        assert len(numbers) <= 1
+
+
 def test_guards_load_no_model():
     """Importing the guards loads neither torch nor any other heavy library."""
     import subprocess
