@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +20,8 @@ from ..pipeline import guards
 Floats = NDArray[np.float64]
 
 ENTAILS, NEUTRAL, CONTRADICTS = 0, 1, 2
+DISTINCT = 2  # column of the memory head
+SURE_DISTINCT = 0.99  # of one reading: decisions came out as with all readings (decision 0108)
 DECIMALS = 4  # rounding hides differences of floating point between batch sizes from the decision trees
 LONGEST_COMPARED = 1_000  # characters; beyond them word statistics say nothing new
 
@@ -170,8 +172,7 @@ class PairSignals:
         short: the shorter memory. `long`: the other.
         cosine: similarity of the two embeddings.
         whole_entailment: [2, 3] entails, neutral, contradicts; row 0 long -> short, row 1 short -> long.
-        whole_memory: [3] duplicate, contradiction, distinct; mean of both orders.
-        memory_gap: largest difference between the two orders.
+        whole_memory: [2, 3] duplicate, contradiction, distinct; row 0 reads long first, row 1 short first.
         short_parts: [n, 3] long -> each statement of short.
         long_parts: [m, 3] short -> each statement of long.
         short_memory: [n, 3] memory head on (long, statement of short). `long_memory`: [m, 3] the mirror.
@@ -182,11 +183,26 @@ class PairSignals:
     cosine: float
     whole_entailment: Floats
     whole_memory: Floats
-    memory_gap: float
     short_parts: Floats
     long_parts: Floats
     short_memory: Floats
     long_memory: Floats
+
+
+def sure_distinct(memory: Floats) -> bool:
+    """Whether one reading, [3] duplicate, contradiction, distinct, is so sure that no other is needed."""
+    return bool(np.round(memory[DISTINCT], DECIMALS) >= SURE_DISTINCT)
+
+
+def screened(signals: PairSignals) -> PairSignals:
+    """The signals of a pair that was read once, long first: what was not read is taken as saying the same."""
+    unread = np.array([[0.0, 1.0, 0.0]])
+    entailment, memory = signals.whole_entailment[:1], signals.whole_memory[:1]
+    return replace(
+        signals,
+        whole_entailment=np.concatenate([entailment, unread]), whole_memory=np.concatenate([memory, memory]),
+        short_parts=entailment, long_parts=unread, short_memory=memory, long_memory=memory,
+    )  # fmt: skip
 
 
 def short_long(a: str, b: str) -> tuple[str, str]:
@@ -219,12 +235,13 @@ _MODEL_NAMES = (
 
 
 def _model_row(s: PairSignals) -> list[float]:
+    memory, gap = s.whole_memory.mean(axis=0), float(np.ptp(s.whole_memory, axis=0).max())
     entails, contradicts = s.whole_entailment[:, ENTAILS], s.whole_entailment[:, CONTRADICTS]
     short, long = s.short_parts[:, ENTAILS], s.long_parts[:, ENTAILS]
     against = np.concatenate([s.short_parts[:, CONTRADICTS], s.long_parts[:, CONTRADICTS]])
     conflict = np.concatenate([s.short_memory[:, 1], s.long_memory[:, 1]])
     return [
-        s.cosine, float(s.whole_memory[0]), float(s.whole_memory[1]), s.memory_gap,
+        s.cosine, float(memory[0]), float(memory[1]), gap,
         float(entails[0]), float(entails[1]), float(entails.min()), float(contradicts.max()),
         float(contradicts.min()),
         float(short.min()), float(short.mean()), float(long.min()), float(long.mean()), float(long.max()),

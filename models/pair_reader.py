@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .bundled_features import Floats, PairSignals, short_long
+from .bundled_features import Floats, PairSignals, screened, short_long, sure_distinct
 from .statements import split_statements
 
 if TYPE_CHECKING:
@@ -34,16 +34,30 @@ class PairReader:
         self._network = network
         self._tokenizer = tokenizer
 
-    def signals(self, pairs: Sequence[tuple[str, str, float]]) -> list[PairSignals]:
-        """Signals of (a, b, cosine) triples, in their order."""
+    def signals(self, pairs: Sequence[tuple[str, str, float]], *, screen: bool = True) -> list[PairSignals]:
+        """Signals of (a, b, cosine) triples, in their order.
+
+        Each pair is read once, longer text first; unless that reading is sure that the two are distinct (or
+        `screen` is off), the other order and every statement follow.
+        """
         ordered = [(*short_long(a, b), cosine) for a, b, cosine in pairs]
-        parts = {text: split_statements(text) for short, long, _ in ordered for text in (short, long)}
-        wanted: set[tuple[str, str]] = set()
-        for short, long, _ in ordered:
-            wanted |= {(long, short), (short, long)}
+        answers = self.read(sorted({(long, short) for short, long, _ in ordered}))
+        asked = {
+            (short, long)
+            for short, long, _ in ordered
+            if not (screen and sure_distinct(answers[long, short][1]))
+        }
+        parts = {text: split_statements(text) for pair in asked for text in pair}
+        wanted = {(short, long) for short, long in asked}
+        for short, long in asked:
             wanted |= {(long, part) for part in parts[short]} | {(short, part) for part in parts[long]}
-        answers = self.read(sorted(wanted))
-        return [_gather(short, long, cosine, parts, answers) for short, long, cosine in ordered]
+        answers |= self.read(sorted(wanted - answers.keys()))
+        return [
+            _gather(short, long, cosine, parts, answers)
+            if (short, long) in asked
+            else _read_once(short, long, cosine, answers)
+            for short, long, cosine in ordered
+        ]
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Answers:
         """Entailment [3] (premise first) and memory [3] probabilities of each ordered pair."""
@@ -87,10 +101,19 @@ def _gather(
         long=long,
         cosine=cosine,
         whole_entailment=np.stack([down[0], up[0]]),
-        whole_memory=(down[1] + up[1]) / 2,
-        memory_gap=float(np.abs(down[1] - up[1]).max()),
+        whole_memory=np.stack([down[1], up[1]]),
         short_parts=np.stack([answer[0] for answer in of_short]),
         long_parts=np.stack([answer[0] for answer in of_long]),
         short_memory=np.stack([answer[1] for answer in of_short]),
         long_memory=np.stack([answer[1] for answer in of_long]),
     )
+
+
+def _read_once(short: str, long: str, cosine: float, answers: Answers) -> PairSignals:
+    entailment, memory = (answer[np.newaxis] for answer in answers[long, short])
+    return screened(
+        PairSignals(
+            short, long, cosine, whole_entailment=entailment, whole_memory=memory, short_parts=entailment,
+            long_parts=entailment, short_memory=memory, long_memory=memory,
+        )
+    )  # fmt: skip

@@ -27,7 +27,7 @@ BALANCE = 0.3  # 0 keeps the labels' natural shares within an origin, 1 makes th
 ORIGIN_MASS = {"hard": 1.0, "real": 1.0, "store": 0.6}
 AUTO_PRECISION = 0.98
 HARD_FALSE_MERGES = 0.01
-CONTRADICTION_PRECISION = 0.75  # a person decides each one, and a missed conflict costs more than a look
+CONTRADICTION_PRECISION = 0.80  # a person decides each one, but a report that is wrong costs trust
 SHOWN_PRECISION = 0.80
 
 Floats = NDArray[np.float64]

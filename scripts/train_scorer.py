@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..models.bundled_features import PairSignals
+    from ..models.scorer import Thresholds
     from .train_examples import Example
     from .train_labelled import LabelledPair
+    from .train_signals import Table
 
 SEED = 7
 PRETRAIN_LENGTH = 96
 FINETUNE_LENGTH = 192
-MINIMAL_REPEATS = 3
+MINIMAL_REPEATS = 2
 ACCURACY_PAIRS = 500
 REPLAY_WEIGHT = 0.5
 OUR_DATA = Path(__file__).parent / "data"
@@ -51,6 +53,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--start", default="pretrain", help="checkpoint that the stage starts from")
     parser.add_argument("--name", default=None, help="name of the stage's own checkpoint")
     parser.add_argument("--out", type=Path, default=None, help="where calibrate writes the weights folder")
+    parser.add_argument(
+        "--folds-out",
+        type=Path,
+        default=None,
+        help="where calibrate --cross-fitted writes each fold's weights",
+    )
     parser.add_argument("--seed", type=int, default=SEED, help="draws and order of finetune's examples")
     parser.add_argument("--epochs", type=float, default=1.0)
     parser.add_argument("--rate", type=float, default=2e-4)
@@ -111,7 +119,7 @@ def _finetune(options: argparse.Namespace) -> None:
     from . import train_loop
     from .train_base import build
 
-    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
+    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH, dropout=False)
     train_loop.load_checkpoint(network, options.work / f"{options.start}.pt")
     for layer in network.encoder.encoder.layer[: options.freeze]:
         layer.requires_grad_(False)
@@ -198,6 +206,30 @@ def _calibrate(options: argparse.Namespace) -> None:
         figures=figures,
         base=options.base,
     )
+    if options.folds_out is not None:
+        _export_folds(options, data, fold, fitted)
+
+
+def _export_folds(
+    options: argparse.Namespace, data: Table, fold: Sequence[int], thresholds: Thresholds
+) -> None:
+    """A weights folder per fold that has seen nothing of it: what a labelled store is measured with."""
+    import numpy as np
+
+    from . import train_adapt, train_calibrate, train_export
+    from .train_base import build
+    from .train_loop import load_checkpoint
+
+    for held in sorted(set(fold)):
+        network, _ = build(options.base, max_length=FINETUNE_LENGTH)
+        load_checkpoint(network, options.work / f"{train_adapt.fold_name(options.start, held)}.pt")
+        calibrator = train_calibrate.fit(data, np.array(fold) != held, seed=SEED)
+        inside = sorted(set(data.group[np.array(fold) == held].tolist()))
+        train_export.export(
+            network, calibrator, thresholds, folder=options.folds_out / f"fold-{held}",
+            max_length=FINETUNE_LENGTH, figures={"never_saw": inside}, base=options.base,
+        )  # fmt: skip
+        print(f"fold-{held} never saw {', '.join(inside)}")
 
 
 def _accuracy(options: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.bundled_features import PairSignals, feature_names, features
+from ..models.bundled_features import PairSignals, feature_names, features, screened, sure_distinct
 from ..models.pair_network import PairNetwork, PairTokenizer
 from ..models.pair_reader import PairReader
 from .train_labelled import LabelledPair
@@ -51,15 +51,16 @@ def read_signals(
     reader, found = PairReader(network, tokenizer), []
     for start in range(0, len(pairs), CHUNK):
         chunk = range(start, min(start + CHUNK, len(pairs)))
-        found += reader.signals([(pairs[i].a, pairs[i].b, float(cosine[i])) for i in chunk])
+        found += reader.signals([(pairs[i].a, pairs[i].b, float(cosine[i])) for i in chunk], screen=False)
         log.info("read %d of %d labelled pairs", chunk.stop, len(pairs))
     return found
 
 
 def table(pairs: Sequence[LabelledPair], signals: Sequence[PairSignals]) -> Table:
-    """The signals as numbers beside labels, weights and origins."""
+    """The signals as numbers beside labels, weights and origins; sure pairs as the scorer will see them."""
+    seen = [screened(s) if sure_distinct(s.whole_memory[0]) else s for s in signals]
     return Table(
-        rows=features(signals),
+        rows=features(seen),
         label=np.array([pair.label for pair in pairs]),
         weight=np.array([pair.weight for pair in pairs]),
         origin=np.array([pair.origin for pair in pairs]),

@@ -105,7 +105,7 @@ def test_general_pairs_keep_what_their_label_allows(tmp_path: Path) -> None:
 
 
 def test_a_pronoun_takes_the_case_of_its_place() -> None:
-    """ "asked by Ana ... and the form is for her", never "for she"."""
+    """The form is "for her", never "for she"."""
     facts = (Fact(("@ moved", "Moved")), Fact(("the form is for @ and @'s son", "Form")))
     story = Story("Ana", "she", facts)
     texts = {render(story, [0, 1], [False, False], seeded(seed)) for seed in range(60)}

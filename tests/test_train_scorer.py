@@ -133,8 +133,24 @@ def test_every_stage_runs_resumes_and_gives_a_scorer(
     main(["finetune", *common, "--freeze", "0", "--replay", "10", "--stop-after", "2"])
     main(["adapt", *common, "--start", "finetune", "--epochs", "1"])
     main(["adapt", *common, "--start", "finetune", "--epochs", "1"])
-    main(["calibrate", *common, "--start", "adapt", "--cross-fitted", "--out", str(out)])
-    report = json.loads(capsys.readouterr().out)
+    folds = tmp_path / "folds"
+    main(
+        [
+            "calibrate",
+            *common,
+            "--start",
+            "adapt",
+            "--cross-fitted",
+            "--out",
+            str(out),
+            "--folds-out",
+            str(folds),
+        ]
+    )
+    figures, _, told = capsys.readouterr().out.partition("\n}\n")
+    report = json.loads(figures + "}")
+    assert "fold-0 never saw 00, 06, s0, user0\n" in told
+    assert read_config(folds / "fold-0")["cross_validated"] == {"never_saw": ["00", "06", "s0", "user0"]}
     assert {"thresholds", "hard", "real", "store"} <= set(report)
     assert read_config(out)["base"] == str(base)
     scorer = load_scorer(f"bundled:{out}")
