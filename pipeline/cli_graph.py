@@ -343,6 +343,12 @@ def _state(session: GraphSession, options: Options, plan: Plan | None) -> _State
     return _State(session, options, plan)
 
 
+def graph_health(options: Options) -> Health:
+    """How the graph is doing as it stands."""
+    with graph_session(options) as session:
+        return _state(session, options, None).health
+
+
 def _print_json(
     plan: Plan, result: RunResult | None, health: Health | None, *, before: Health | None = None
 ) -> None:
@@ -353,62 +359,6 @@ def _print_json(
         "health_before": before.to_json() if before else None,
     }
     click.echo(json.dumps(whole, ensure_ascii=False, indent=2, sort_keys=True))
-
-
-def show_health(ctx: click.Context, options: Options, given: dict[str, Any]) -> None:
-    """How a memory is doing, for every kind of store; exit code 9 if an indicator warns."""
-    from .graph.health import WARNING_EXIT_CODE, health_lines
-
-    if given["repair"]:
-        raise UsageError("--repair changes the graph, and --health changes nothing; choose one.")
-    health = _graph_health(options) if options.store_kind == KIND else _other_health(options)
-    if given["as_json"]:
-        click.echo(json.dumps(health.to_json(), ensure_ascii=False, indent=2))
-    else:
-        click.echo("\n".join(health_lines(health)))
-    if not health.ok:
-        ctx.exit(WARNING_EXIT_CODE)
-
-
-def _graph_health(options: Options) -> Health:
-    with graph_session(options) as session:
-        return _state(session, options, None).health
-
-
-def _other_health(options: Options) -> Health:
-    """Of a store without usage statistics: its dates, accesses and exact copies."""
-    from collections import Counter
-
-    from .cli_options import open_session
-    from .graph.health import health_of
-    from .graph.settings import GraphSettings
-    from .graph.usage import Usage
-    from .markdown.session import NEVER
-    from .words import exact_key
-
-    with open_session(options) as session:
-        inventory = session.read(options.scopes())
-        seen = session.access.last(session.store.fingerprint)
-        living = [memory for memory in inventory.memories if not memory.is_retired(options.moment.date())]
-        settings = GraphSettings(forget_unused=session.settings.stale_after)
-    copies = Counter((memory.scope, memory.category, exact_key(memory.text)) for memory in living)
-    rows = [
-        (
-            memory.category or "",
-            Usage(discovered=memory.stated_at, last_used=memory.accessed_at or seen.get(memory.id)),
-        )
-        for memory in living
-    ]
-    doubles = sum(count - 1 for count in copies.values())
-    return health_of(
-        rows,
-        duplicates=doubles,
-        orphans=None,
-        settings=settings,
-        now=options.moment,
-        ages=settings.forget_unused < NEVER,
-        gaps=inventory.gaps,
-    )
 
 
 def graph_options(ctx: click.Context, given: dict[str, Any]) -> Options:
