@@ -13,8 +13,8 @@ from graph_world import entities, entity, relation, relations, server, servers, 
 
 __all__ = ["server", "servers"]
 
-# One graph lives through the tests of this module in their order, so one worker runs them all.
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("graph")]
+# One graph lives through the tests of this module in their order, so one worker runs the file (Makefile).
+pytestmark = pytest.mark.e2e
 TODAY = date(2026, 11, 21)
 WORDS = [
     "amber",
