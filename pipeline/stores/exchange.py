@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from ...errors import RefusedChangeError, StoreLockedError
+from .durable import flush_folder, write_flushed
 
 WRITER_SECONDS = 10.0
 """How long another program may keep a file open for writing; the kernel lets others wait 45 s for us."""
@@ -59,7 +60,7 @@ def replace_file(
                 _rename(temporary, path, before, unguarded)
             else:
                 _swap(temporary, path, before, unguarded, rubbish)
-        _sync(path.parent)
+        flush_folder(path.parent)
     except OSError as error:
         raise RefusedChangeError(f"the file {path.name} cannot be changed ({error.strerror})") from error
 
@@ -176,10 +177,7 @@ def _rename(temporary: Path, path: Path, before: bytes | None, unguarded: Callab
 
 
 def _write(path: Path, data: bytes, *, mode: int) -> None:
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    write_flushed(path, data)
     path.chmod(mode)
 
 
@@ -204,13 +202,3 @@ def _exchange(one: Path, other: Path) -> bool:
     if code in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
         return False
     raise OSError(code, os.strerror(code))
-
-
-def _sync(folder: Path) -> None:
-    """Make the rename itself last; not every platform can open a folder."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ...errors import RefusedChangeError
+from .durable import flush_folder, write_flushed
 
 _TEMPORARY = ".mem0-dream.tmp"
 
@@ -75,10 +76,7 @@ def replace(
     temporary = path.with_name(f".{path.name}{_TEMPORARY}")
     with _refusing(path, "changed"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        write_flushed(temporary, data)
         temporary.chmod(mode)
         if mtime_ns is not None:
             os.utime(temporary, ns=(mtime_ns, mtime_ns))
@@ -88,7 +86,7 @@ def replace(
             temporary.unlink()
             raise
         temporary.replace(path)
-        _sync_directory(path.parent)
+        flush_folder(path.parent)
 
 
 def remove(state: FileState) -> None:
@@ -100,7 +98,7 @@ def remove(state: FileState) -> None:
     with _refusing(state.path, "removed"):
         _refuse_moved(state.path, state)
         state.path.unlink()
-        _sync_directory(state.path.parent)
+        flush_folder(state.path.parent)
 
 
 def set_times(path: Path, *, mtime_ns: int, mode: int) -> None:
@@ -127,10 +125,7 @@ def archive(folder: Path, name: str, data: bytes, *, mtime_ns: int) -> Path:
     path = folder.joinpath(*relative.parent.parts, stem)
     with _refusing(path, "archived"):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with path.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        write_flushed(path, data)
         os.utime(path, ns=(mtime_ns, mtime_ns))
         if path.read_bytes() != data:
             raise RefusedChangeError(f"the archived copy of {path.name} does not read back")
@@ -149,13 +144,3 @@ def _refusing(path: Path, verb: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise RefusedChangeError(f"the file {path.name} cannot be {verb} ({error.strerror})") from error
-
-
-def _sync_directory(path: Path) -> None:
-    """Make the rename itself last; not every platform can open a directory."""
-    with contextlib.suppress(OSError):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -8,7 +8,6 @@ copies beside them, and whatever does not fit together is an error.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import StoreError, StoreLockedError
+from .durable import flush
 from .mem0_rows import Filters, Row, asking, matches, search_links, sentence
 
 _SUFFIXES = (".faiss", ".json")
@@ -134,10 +134,10 @@ class FaissBackend:
         text = json.dumps({"docstore": self._store.docstore, "index_to_id": places}, indent=2)
         Path(f"{docstore}{_NEW}").write_text(text, encoding="utf-8")
         for file in (index, docstore):
-            _flush(Path(f"{file}{_NEW}"))
+            flush(Path(f"{file}{_NEW}"))
         marker = index.with_suffix(_MARKER)
         marker.touch()
-        _flush(self._folder)
+        flush(self._folder)
         finish_interrupted_save(self._folder, self._store.collection_name)
         self._stamp = self._stamps()
 
@@ -185,7 +185,7 @@ def finish_interrupted_save(folder: Path, collection: str) -> None:
             if new.is_file():
                 new.replace(file) if marker.is_file() else new.unlink()
         if marker.is_file():
-            _flush(folder)
+            flush(folder)
             marker.unlink()
 
 
@@ -210,17 +210,8 @@ def _stamp(file: Path) -> tuple[int, int, int] | None:
 def _copy(source: Path, target: Path) -> Path:
     partial = target.with_name(f"{target.name}.part")
     shutil.copyfile(source, partial)
-    _flush(partial)
+    flush(partial)
     return partial.replace(target)
-
-
-def _flush(path: Path) -> None:
-    """Make sure that a file or a folder is on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _matrix(vectors: Sequence[Sequence[float]]) -> Any:  # noqa: ANN401
