@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import killing
 import pytest
 from graph_world import entities, entity, relation, relations, write
+from killing import KILLED, Case
 from test_graph_plans import twins
 
 pytestmark = pytest.mark.e2e
 
-DRIVER = Path(__file__).with_name("graph_kill.py")
 WRITES = 5
 """The survivor's new text, its other self, one forgotten, one promoted, one relation that leads nowhere."""
-KILLED = -signal.SIGKILL
 PASS = ("--auto", "--scorer", "keywords", "--now", "2026-11-21", "--max-delete", "1")
 
 
@@ -44,7 +40,7 @@ class Place:
         self.path, self.core, self.state = folder / "m.jsonl", folder / "core.json", folder / "state"
         self.before = write(self.path, graph(), end="\n")
 
-    def case(self, *arguments: str, **where: Any) -> dict[str, Any]:
+    def case(self, *arguments: str, **where: Any) -> Case:
         """The command line on this graph, and where it dies."""
         place = ["--store", "graph", "--file", str(self.path), "--core", str(self.core)]
         return {"arguments": [*arguments, *place], "state": str(self.state), **where}
@@ -54,22 +50,12 @@ class Place:
         return self.path.read_bytes(), json.loads(self.core.read_bytes()) if self.core.exists() else None
 
 
-def drive(cases: Sequence[dict[str, Any]]) -> list[tuple[int, str]]:
-    """Let the driver carry out the cases, each in a process of its own: exit codes and what was printed."""
-    done = subprocess.run(
-        [sys.executable, str(DRIVER)],
-        input=json.dumps(list(cases)),
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONWARNINGS": "ignore", "PYTHONUTF8": "1"},
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    return [(row["code"], row["out"]) for row in map(json.loads, done.stdout.splitlines())]
+def drive(cases: Sequence[Case]) -> list[tuple[int, str]]:
+    """Exit code of each case and what it printed."""
+    return [(row["code"], row["out"]) for row in killing.drive("graph_kill.py", cases)]
 
 
-def every_point() -> list[dict[str, Any]]:
+def every_point() -> list[Case]:
     """Before and after each write of the store, and before and after the exchange of files inside it."""
     return [
         {"at": at, "step": step, "after": after}

@@ -2,55 +2,39 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+import killing
 import pytest
 from e2e_world import NOW, Builder, Raw, World, embeddings, messy_stores, postgres
+from killing import KILLED, Case
 
 __all__ = ["embeddings", "messy_stores", "postgres"]
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
 
-DRIVER = Path(__file__).with_name("e2e_kill.py")
 WRITES = 11
 """Two copies, one contained, one added and its two sources, one loser, four prunes."""
-KILLED = -signal.SIGKILL
 SUMMARY = "Dream complete — merged: 3, pruned: 4, conflicts resolved: 1, skipped: 0\n"
 
 
-def drive(cases: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Let the driver carry out the cases, each in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, str(DRIVER)],
-        input=json.dumps(list(cases)),
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"MEM0_TELEMETRY": "False", "PYTHONWARNINGS": "ignore"},
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+def drive(cases: Sequence[Case]) -> list[Case]:
+    """How each case ended, and what it printed."""
+    return killing.drive("e2e_kill.py", cases)
 
 
-def kill(world: World, step: int, *, after: bool, retire: bool = False) -> dict[str, Any]:
+def kill(world: World, step: int, *, after: bool, retire: bool = False) -> Case:
     """The case of a run that dies at this write."""
     where = {"config": str(world.config), "state": str(world.state)}
     return where | {"do": "kill", "now": NOW.isoformat(), "step": step, "after": after, "retire": retire}
 
 
-def cli(world: World, *arguments: str) -> dict[str, Any]:
+def cli(world: World, *arguments: str) -> Case:
     """The case of the command line."""
     return {"do": "cli", "state": str(world.state), "arguments": [*arguments, "--config", str(world.config)]}
 
 
-def codes_of(answers: Sequence[dict[str, Any]]) -> list[int]:
+def codes_of(answers: Sequence[Case]) -> list[int]:
     """How each case ended."""
     return [answer["code"] for answer in answers]
 
