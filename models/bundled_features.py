@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -194,15 +194,28 @@ def sure_distinct(memory: Floats) -> bool:
     return bool(np.round(memory[DISTINCT], DECIMALS) >= SURE_DISTINCT)
 
 
-def screened(signals: PairSignals) -> PairSignals:
-    """The signals of a pair that was read once, long first: what was not read is taken as saying the same."""
+def read_once(short: str, long: str, cosine: float, *, entailment: Floats, memory: Floats) -> PairSignals:
+    """The signals of a pair of which one reading is known, long first; the rest is taken as saying the same.
+
+    `entailment` and `memory` are the [3] answers of that reading.
+    """
     unread = np.array([[0.0, 1.0, 0.0]])
-    entailment, memory = signals.whole_entailment[:1], signals.whole_memory[:1]
-    return replace(
-        signals,
-        whole_entailment=np.concatenate([entailment, unread]), whole_memory=np.concatenate([memory, memory]),
-        short_parts=entailment, long_parts=unread, short_memory=memory, long_memory=memory,
+    read, said = entailment[np.newaxis], memory[np.newaxis]
+    return PairSignals(
+        short, long, cosine, whole_entailment=np.concatenate([read, unread]),
+        whole_memory=np.concatenate([said, said]), short_parts=read, long_parts=unread, short_memory=said,
+        long_memory=said,
     )  # fmt: skip
+
+
+def screened(signals: PairSignals) -> PairSignals:
+    """What the scorer would have read of a pair that was read in full: one reading, if that is sure."""
+    memory = signals.whole_memory[0]
+    if not sure_distinct(memory):
+        return signals
+    return read_once(
+        signals.short, signals.long, signals.cosine, entailment=signals.whole_entailment[0], memory=memory
+    )
 
 
 def short_long(a: str, b: str) -> tuple[str, str]:

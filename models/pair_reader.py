@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .bundled_features import Floats, PairSignals, screened, short_long, sure_distinct
+from .bundled_features import Floats, PairSignals, read_once, short_long, sure_distinct
 from .statements import split_statements
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ class PairReader:
         return [
             _gather(short, long, cosine, parts, answers)
             if (short, long) in asked
-            else _read_once(short, long, cosine, answers)
+            else read_once(
+                short, long, cosine, entailment=answers[long, short][0], memory=answers[long, short][1]
+            )
             for short, long, cosine in ordered
         ]
 
@@ -107,13 +109,3 @@ def _gather(
         short_memory=np.stack([answer[1] for answer in of_short]),
         long_memory=np.stack([answer[1] for answer in of_long]),
     )
-
-
-def _read_once(short: str, long: str, cosine: float, answers: Answers) -> PairSignals:
-    entailment, memory = (answer[np.newaxis] for answer in answers[long, short])
-    return screened(
-        PairSignals(
-            short, long, cosine, whole_entailment=entailment, whole_memory=memory, short_parts=entailment,
-            long_parts=entailment, short_memory=memory, long_memory=memory,
-        )
-    )  # fmt: skip

@@ -1,15 +1,14 @@
-"""The last training stage: a few passes over the labelled development pairs, cross-fitted.
+"""An optional training stage: a few passes over labelled memory pairs, cross-fitted.
 
 One network per fold trains on the other folds, and one on all pairs. The calibrator and its thresholds are
 fitted on what each pair's own fold network says, which never saw the pair, its user or its store (stacking:
-Wolpert 1992, doi:10.1016/S0893-6080(05)80023-1); the network of all pairs is the one that ships.
+Wolpert 1992, doi:10.1016/S0893-6080(05)80023-1). The shipped weights do without it (decision 0107).
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 
 from .train_contrast import Relation, both_orders
 from .train_examples import Example
@@ -34,7 +33,7 @@ def adaptation_examples(pairs: Sequence[LabelledPair], *, passes: int, seed: int
     for at, pair in enumerate(pairs):
         if id(pair) not in dropped:
             orders = list(both_orders(pair.a, pair.b, relation(pair), weight=_weight(pair)))
-            found += [replace(orders[(at + turn) % 2]) for turn in range(passes)]
+            found += [orders[(at + turn) % 2] for turn in range(passes)]
     return found
 
 

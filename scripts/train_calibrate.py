@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ..models.calibrator import Calibrator
 from ..models.scorer import Thresholds
-from .train_figures import at_precision, calibration_error, macro_f1, point
+from .metrics import calibration_error
+from .train_figures import at_precision, macro_f1, point
 from .train_signals import Table
 
 FOLDS = 6

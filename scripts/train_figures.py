@@ -43,21 +43,6 @@ def at_precision(score: Floats, positive: NDArray[np.bool_], weight: Floats, pre
     return best
 
 
-def calibration_error(
-    probability: Floats, hit: NDArray[np.bool_], weight: Floats, *, bins: int = 10
-) -> float:
-    """Expected calibration error over equal-width bins of the winning probability (Guo et al. 2017)."""
-    bin_of = np.minimum((probability * bins).astype(int), bins - 1)
-    gaps = 0.0
-    for index in range(bins):
-        inside = bin_of == index
-        if inside.any():
-            mass = weight[inside]
-            gap = np.average(probability[inside], weights=mass) - np.average(hit[inside], weights=mass)
-            gaps += float(mass.sum()) * abs(float(gap))
-    return gaps / float(weight.sum())
-
-
 def _f1(predicted: NDArray[np.bool_], actual: NDArray[np.bool_], weight: Floats) -> float:
     both = float(weight[predicted & actual].sum())
     total = float(weight[predicted].sum() + weight[actual].sum())

@@ -1,6 +1,6 @@
 """The labelled development pairs: hand-written hard ones, pairs of real memories, pairs inside stores.
 
-They adapt the network, cross-fitted by fold, and fit the calibrator and its thresholds.
+They fit the calibrator and its thresholds; the network trains on them only in the optional stage `adapt`.
 """
 
 from __future__ import annotations

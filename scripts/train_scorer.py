@@ -1,4 +1,4 @@
-"""Train the bundled scorer: pretrain -> finetune -> adapt -> calibrate and export, each resumable.
+"""Train the bundled scorer: pretrain -> finetune (-> adapt) -> calibrate and export, each resumable.
 
     python -m mem0_dream.scripts.train_scorer pretrain --data DIR --work WORK
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.bundled_features import PairSignals, feature_names, features, screened, sure_distinct
+from ..models.bundled_features import PairSignals, feature_names, features, screened
 from ..models.pair_network import PairNetwork, PairTokenizer
 from ..models.pair_reader import PairReader
 from .train_labelled import LabelledPair
@@ -58,9 +58,8 @@ def read_signals(
 
 def table(pairs: Sequence[LabelledPair], signals: Sequence[PairSignals]) -> Table:
     """The signals as numbers beside labels, weights and origins; sure pairs as the scorer will see them."""
-    seen = [screened(s) if sure_distinct(s.whole_memory[0]) else s for s in signals]
     return Table(
-        rows=features(seen),
+        rows=features([screened(one) for one in signals]),
         label=np.array([pair.label for pair in pairs]),
         weight=np.array([pair.weight for pair in pairs]),
         origin=np.array([pair.origin for pair in pairs]),

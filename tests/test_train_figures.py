@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mem0_dream.scripts.train_figures import at_precision, calibration_error, macro_f1, point
+from mem0_dream.scripts.metrics import calibration_error
+from mem0_dream.scripts.train_figures import at_precision, macro_f1, point
 
 SCORE = np.array([0.9, 0.8, 0.7, 0.6])
 RIGHT = np.array([True, True, False, True])
