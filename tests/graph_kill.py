@@ -27,7 +27,7 @@ def carry_out(case: Case) -> None:
     """What a child does."""
     if "at" in case:
         owner, name = {"write": (GraphStore, "write"), "exchange": (exchange, "_exchange")}[case["at"]]
-        setattr(owner, name, dying(getattr(owner, name), case["step"], after=case["after"]))
+        setattr(owner, name, dying(getattr(owner, name), case["step"], after=case.get("after", False)))
     mem0_dream.pipeline.cli.main(case["arguments"], prog_name="mem0-dream")
 
 
