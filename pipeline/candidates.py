@@ -13,6 +13,7 @@ import numpy as np
 
 from ..indexes import choose_index, exact_groups
 from .records import Candidate, Memory, Scope
+from .subjects import NO_KEYS, KeysOf, keys_by_scope, signature
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +23,12 @@ SAME_TEXT = 1.0
 
 
 def find_candidates(
-    memories: Sequence[Memory], vectors: NDArray[np.float32], *, floor: float, neighbours: int
+    memories: Sequence[Memory],
+    vectors: NDArray[np.float32],
+    *,
+    floor: float,
+    neighbours: int,
+    keys: KeysOf | None = None,
 ) -> tuple[Candidate, ...]:
     """Find all pairs to judge.
 
@@ -34,6 +40,8 @@ def find_candidates(
         vectors: float32 [n, d], one row for each memory, in the same order.
         floor: Lowest cosine of a pair.
         neighbours: Most partners that one memory looks for.
+        keys: What the metadata keys of each scope mean; read from the given memories if omitted. Equal
+            texts about different subjects are no copies of each other.
 
     Returns:
         Sorted by ids, each unordered pair once. The order of the memories plays no part.
@@ -47,8 +55,11 @@ def find_candidates(
             f"{len(memories)} memories need as many vectors, not an array of shape {vectors.shape}"
         )
     pairs: list[Candidate] = []
+    known = keys_by_scope(memories) if keys is None else keys
     for rows in _partitions(memories):
-        pairs.extend(_of_group([memories[row] for row in rows], vectors[rows], floor, neighbours))
+        members = [memories[row] for row in rows]
+        texts = [_with_subject(memory, known) for memory in members]
+        pairs.extend(_of_group(members, texts, vectors[rows], floor=floor, neighbours=neighbours))
     return tuple(sorted(pairs, key=lambda pair: (pair.a, pair.b)))
 
 
@@ -60,10 +71,21 @@ def _partitions(memories: Sequence[Memory]) -> Iterator[list[int]]:
     yield from groups.values()
 
 
+def _with_subject(memory: Memory, keys: KeysOf) -> str:
+    """The text by which a memory is a copy of another: behind what its metadata says of its subject."""
+    said = signature(memory, keys.get(memory.scope, NO_KEYS))
+    return f"{said}\n{memory.text}" if said else memory.text
+
+
 def _of_group(
-    memories: Sequence[Memory], vectors: NDArray[np.float32], floor: float, neighbours: int
+    memories: Sequence[Memory],
+    texts: Sequence[str],
+    vectors: NDArray[np.float32],
+    *,
+    floor: float,
+    neighbours: int,
 ) -> Iterator[Candidate]:
-    groups = exact_groups([memory.text for memory in memories])
+    groups = exact_groups(texts)
     for first, *copies in groups:
         for copy in copies:
             yield Candidate(memories[first].id, memories[copy].id, SAME_TEXT, exact=True)
