@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds
+from .candidates import Near
 from .guards import compare
 from .records import Candidate, Evidence, Label, Memory, Verdict
 from .words import significant_words
@@ -88,6 +89,7 @@ def pair_input(pair: Candidate, memories: Mapping[str, Memory]) -> PairInput:
         category=a.category,
         a_date=a.stated_at,
         b_date=b.stated_at,
+        context=pair.context if isinstance(pair, Near) else None,
     )
 
 
@@ -118,7 +120,7 @@ def _verdict(
     if label is Label.CONTRADICTION and _only_adds(a.text, b.text, evidence):
         label, evidence = Label.UNSURE, (*evidence, ADDS)
     return Verdict(
-        pair,
+        Candidate(pair.a, pair.b, pair.cosine),
         label,
         auto=auto,
         probabilities=probabilities,

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..models.encoder import Encoder
 from ..models.merger import ExtractiveMerger, MergeRefused
-from ..models.scorer import PairScorer, Thresholds
+from ..models.scorer import PairScorer, Thresholds, reads_context
 from ..settings import Settings
 from .candidates import find_candidates
 from .copies import fold, unfold
@@ -143,7 +143,11 @@ class _Judging:
     def _candidates(self, memories: Sequence[Memory]) -> tuple[Candidate, ...]:
         vectors = self.encoder.encode([memory.text for memory in memories])
         return find_candidates(
-            memories, vectors, floor=self.settings.floor, neighbours=self.settings.neighbours
+            memories,
+            vectors,
+            floor=self.settings.floor,
+            neighbours=self.settings.neighbours,
+            contexts=reads_context(self.scorer),
         )
 
     def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
