@@ -16,7 +16,7 @@ from typing import Any
 
 from ..models.encoder import Encoder
 from ..models.merger import ExtractiveMerger, MergeRefused
-from ..models.scorer import PairScorer, Thresholds
+from ..models.scorer import PairScorer, Thresholds, reads_context
 from ..settings import Settings
 from .candidates import find_candidates
 from .copies import fold, kept_apart, unfold
@@ -154,6 +154,7 @@ class _Judging:
             floor=self.settings.floor,
             neighbours=self.settings.neighbours,
             keys=self.keys,
+            contexts=reads_context(self.scorer),
         )
 
     def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
