@@ -14,7 +14,8 @@ from datetime import datetime
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract
 from .facts.counts import added_count
 from .facts.denials import denied
-from .facts.frames import exception, exchange, swap
+from .facts.frames import exception, swap
+from .facts.roles import exchange, rearranged
 from .facts.stated import stated
 from .facts.tokens import Expression, fold, normalise
 from .records import Evidence
@@ -35,7 +36,8 @@ KINDS = {
     "kinship": "mother, brother, boss, ...",
     "quantifier": "always, all, only, any; an exception that only one side makes",
     "negation": "one text denies what the other says",
-    "order": "the same words with two parts exchanged: Anna reports to Ben / Ben reports to Anna",
+    "order": "the same words in an order that says another thing: Anna reports to Ben / Ben reports to Anna, "
+    "no veto where it only may, which a person decides unless each text entails the other",
     "swap": "other words in one place of an equal sentence: studies medicine / studies law",
     "trait": "other words that exclude each other: left and right, colours, enabled and disabled",
 }
@@ -183,7 +185,9 @@ def _framed(left: Facts, right: Facts, *, vetoed: bool) -> list[Evidence]:
     ]
     if not vetoed and not any(change for _, change in changes):
         changes.append(("swap", swap(left, right)))
-    return [Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None]
+    found = [Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None]
+    turned = None if changes[2][1] else rearranged(left, right)
+    return [*found, Evidence("order", " / ".join(turned))] if turned else found
 
 
 def missing(sources: Sequence[str], merged: str) -> tuple[Evidence, ...]:

@@ -17,6 +17,7 @@ from .literals import Identifier, Link, Path, Quote, Version, identifiers, links
 from .names import Name, names
 from .numbers import numbers
 from .polarity import Negation, negations
+from .synonyms import FRAME_WORDS
 from .tokens import Page, Word, stem, words
 from .traits import Trait, traits
 from .weekdays import Weekday, weekdays
@@ -34,6 +35,7 @@ class Facts:
         vocabulary: Its folded words.
         stems: The stems of its words.
         initials: The first letters of its words, for acronyms.
+        bag: The stems of the words that carry content, sorted.
     """
 
     text: str
@@ -41,6 +43,7 @@ class Facts:
     vocabulary: frozenset[str]
     stems: frozenset[str]
     initials: str
+    bag: tuple[str, ...]
     links: tuple[Link, ...]
     quotes: tuple[Quote, ...]
     paths: tuple[Path, ...]
@@ -79,6 +82,7 @@ def extract(text: str) -> Facts:
         vocabulary=frozenset(word.folded for word in spelled),
         stems=frozenset(stem(word.folded) for word in spelled),
         initials="".join(word.folded[:1] for word in spelled),
+        bag=tuple(sorted(stem(word.folded) for word in spelled if word.folded not in FRAME_WORDS)),
         quotes=quotes(page),
         links=links(page),
         paths=paths(page),
