@@ -178,6 +178,8 @@ class PairSignals:
         short_parts: [n, 3] long -> each statement of short.
         long_parts: [m, 3] short -> each statement of long.
         short_memory: [n, 3] memory head on (long, statement of short). `long_memory`: [m, 3] the mirror.
+        clauses: [k, 3] memory head on (statement of long, statement of short) where the two share words most;
+            the whole texts where one of them is one statement.
     """
 
     short: str
@@ -189,6 +191,7 @@ class PairSignals:
     long_parts: Floats
     short_memory: Floats
     long_memory: Floats
+    clauses: Floats
 
 
 def sure_distinct(memory: Floats) -> bool:
@@ -206,7 +209,7 @@ def read_once(short: str, long: str, cosine: float, *, entailment: Floats, memor
     return PairSignals(
         short, long, cosine, whole_entailment=np.concatenate([read, unread]),
         whole_memory=np.concatenate([said, said]), short_parts=read, long_parts=unread, short_memory=said,
-        long_memory=said,
+        long_memory=said, clauses=said,
     )  # fmt: skip
 
 
@@ -232,7 +235,7 @@ def feature_names(columns: int = 1) -> tuple[str, ...]:
     The configuration of weights says which of the two their calibrator was fitted on.
     """
     own = (*_MODEL_NAMES, *_TEXT_NAMES, *_GUARD_NAMES)
-    return own if columns == 1 else (*own, *CONTEXT_NAMES)
+    return own if columns == 1 else (*own, *_CLAUSE_NAMES, *CONTEXT_NAMES)
 
 
 def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput] | None = None) -> Floats:
@@ -243,10 +246,11 @@ def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput] | None 
         inputs: The pairs themselves, in the same order; what they do not know is missing (NaN).
     """
     rows = [[*_model_row(s), *text_row(s.short, s.long), *guard_row(s.short, s.long)] for s in signals]
-    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(feature_names()))
     if inputs is not None:
-        around = np.asarray([context_columns(pair) for pair in inputs], dtype=np.float64)
-        table = np.hstack([table, around.reshape(len(inputs), len(CONTEXT_NAMES))])
+        pairs = zip(rows, signals, inputs, strict=True)
+        rows = [[*row, *_clause_row(s), *context_columns(pair)] for row, s, pair in pairs]
+    columns = len(feature_names(1 if inputs is None else 2))
+    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), columns)
     return np.round(table, DECIMALS)
 
 
@@ -277,6 +281,37 @@ def _model_row(s: PairSignals) -> list[float]:
         float(s.long_memory[:, 0].max()), float(s.long_memory[:, 0].mean()),
         float(conflict.max()), float(len(short)), float(len(long)),
     ]  # fmt: skip
+
+
+_CLAUSE_NAMES = ("clause_contradiction_high", "clause_duplicate_low", "clause_duplicate_high")
+
+
+def _clause_row(s: PairSignals) -> list[float]:
+    duplicate, contradiction = s.clauses[:, 0], s.clauses[:, 1]
+    return [float(contradiction.max()), float(duplicate.min()), float(duplicate.max())]
+
+
+def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """(statement of long, statement of short): each statement beside the one that shares most of its words.
+
+    Statements that share no word with any other are left out. A text of one statement is read against each
+    statement of the other anyway.
+
+    >>> aligned(["Has finished the Rust book", "Has a cat"], ["Owns a dog", "Is reading the Rust book"])
+    (('Is reading the Rust book', 'Has finished the Rust book'),)
+    """
+    if min(len(short), len(long)) < 2:
+        return ()
+    words = {text: _content(_words(text)) for text in (*short, *long)}
+
+    def nearest(text: str, others: Sequence[str]) -> str | None:
+        near = [(_share(words[text] & words[other], words[text] | words[other]), other) for other in others]
+        best = max(near, key=lambda pair: pair[0])
+        return best[1] if best[0] > 0 else None
+
+    found = [(other, text) for text in short if (other := nearest(text, long))]
+    found += [(text, other) for text in long if (other := nearest(text, short))]
+    return tuple(dict.fromkeys(found))
 
 
 _TEXT_NAMES = (
