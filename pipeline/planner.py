@@ -19,6 +19,7 @@ from ..models.merger import ExtractiveMerger, MergeRefused
 from ..models.scorer import PairScorer, Thresholds, reads_context
 from ..settings import Settings
 from .candidates import find_candidates
+from .clauses import opposing_statements
 from .copies import fold, kept_apart, unfold
 from .judge import judge
 from .merges import Consolidated, draft_merges, last_stated
@@ -330,10 +331,15 @@ def _conflict(
         members=tuple(Member.of(by_id[memory_id]) for memory_id in sorted({*a, *b})),
         a=a,
         b=b,
-        topic=topic(by_id[a[0]].text, by_id[b[0]].text) or by_id[a[0]].category or "same topic",
+        topic=_topic(by_id[a[0]], by_id[b[0]]),
         newer=decided,
         verdicts=tuple(pairs),
     )
+
+
+def _topic(older: Memory, newer: Memory) -> str:
+    statements = topic(*opposing_statements(older.text, newer.text))
+    return statements or topic(older.text, newer.text) or older.category or "same topic"
 
 
 def _prune_actions(prunes: Iterable[StaleFinding], merges: Iterable[Consolidated]) -> list[Prune]:
