@@ -11,7 +11,7 @@ def opposing_statements(older: str, newer: str) -> tuple[str, str]:
 
     The whole texts where one of them is a single statement, or where no two statements share a word.
 
-    >>> opposing_statements("Lives in Porto. Is reading the Rust book.", "Has finished the Rust book. Has a cat.")
+    >>> opposing_statements("Is reading the Rust book. Has a dog.", "Has finished the Rust book. Is old.")
     ('Is reading the Rust book.', 'Has finished the Rust book.')
     """
     mine, theirs = split_statements(older), split_statements(newer)
