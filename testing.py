@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .models.scorer import PairInput, PairScores, Thresholds
-from .pipeline.records import PIN_PREFIX, Inventory, Memory, Scope, as_utc
+from .pipeline.records import Inventory, Memory, Scope, as_utc, says_pinned
 from .pipeline.stores.base import (
     Add,
     Capabilities,
@@ -227,7 +227,7 @@ def _payload(memory: Memory) -> dict[str, Any]:
         "updated_at": iso(memory.updated_at),
         "accessed_at": iso(memory.accessed_at),
         "expires_on": iso(memory.expires_on),
-        "pinned": memory.pinned or memory.text.startswith(PIN_PREFIX),
+        "pinned": memory.pinned or says_pinned(memory.text),
         "metadata": json.loads(json.dumps(dict(memory.metadata))),
         "mark": None,
     }

@@ -15,7 +15,7 @@ from datetime import datetime
 from ..models.merger import ExtractiveMerger, MergeRefused
 from .cluster import Star, stars
 from .guards import compare
-from .records import Label, Memory, Verdict
+from .records import LAST_STATED_KEY, Label, Memory, Verdict, noted_moment
 
 MAX_ROUNDS = 25
 """Re-planning rounds before what still moves is left alone; two or three are usual."""
@@ -283,16 +283,8 @@ def fused(members: Sequence[Memory], text: str) -> Memory:
 
 def last_stated(memory: Memory) -> datetime | None:
     """When the fact was last stated, a previous merge's own record of it included."""
-    noted = memory.metadata.get("last_stated_at")
-    known = [memory.stated_at] if memory.stated_at else []
-    if isinstance(noted, str):
-        try:
-            moment = datetime.fromisoformat(noted)
-        except ValueError:
-            moment = None
-        if moment is not None and moment.tzinfo is not None:
-            known.append(moment)
-    return max(known, default=None)
+    known = (memory.stated_at, noted_moment(memory.metadata.get(LAST_STATED_KEY)))
+    return max((moment for moment in known if moment is not None), default=None)
 
 
 def _drafted(merge: Consolidated) -> Memory:

@@ -65,8 +65,17 @@ def parse_plan(text: str) -> Plan:
         place = {"action": "actions", "unsure": "unsure"}.get(str(record.pop("record", None)))
         if place is None:
             raise PlanFileError(f"Line {number} of the plan file is neither an action nor an unsure pair.")
-        fields[place].append(record)
+        fields[place].append(_with_plain_choice(record))
     return _validate(fields)
+
+
+def _with_plain_choice(record: dict[str, Any]) -> dict[str, Any]:
+    """An answer may be written as the report asks for it: A, B or skip."""
+    choice = record.get("choice")
+    if isinstance(choice, str):
+        plain = choice.strip().lower()
+        record["choice"] = None if plain in ("", "s", "skip") else plain
+    return record
 
 
 def _load(line: str, number: int) -> dict[str, Any]:

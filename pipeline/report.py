@@ -64,7 +64,8 @@ class Report:
             joined = " + ".join(self.label(member.id) for member in _survivor_first(action))
             return f'{joined} -> "{clip(action.text)}"'
         if isinstance(action, Resolve):
-            return f'{self.label(action.a[0])} vs {self.label(action.b[0])} — "{action.topic}" [A/B/skip]'
+            answer = f"[{action.choice.upper()} stays]" if action.choice else "[A/B/skip]"
+            return f'{self.label(action.a[0])} vs {self.label(action.b[0])} — "{action.topic}" {answer}'
         if isinstance(action, Rewrite):
             return f'{self.label(action.survivor)} -> "{clip(action.text)}" ({action.reason})'
         age = f"{action.age_days}d old" if action.age_days is not None else "age unknown"

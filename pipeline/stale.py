@@ -31,11 +31,8 @@ from .generic_words import (
     TASTES,
 )
 from .guards import is_specific
-from .records import PIN_PREFIX, Memory, as_utc
+from .records import LAST_STATED_KEY, Memory, as_utc, noted_moment, says_pinned
 from .words import Token, significant_words, tokens
-
-LAST_STATED_KEY = "last_stated_at"
-"""Metadata key under which a merge keeps the newest statement time of its sources."""
 
 _ABOUT = frozenset(("about", "with", "for", "to", "regarding", "on", "in", "around"))
 _ATTRIBUTE_SHAPE = re.compile(r"\b(?:is|are)\b|[:=]", re.IGNORECASE)
@@ -102,7 +99,7 @@ def find_prunes(
 
 
 def _is_pinned(memory: Memory) -> bool:
-    return memory.pinned or memory.text.lstrip().startswith(PIN_PREFIX)
+    return memory.pinned or says_pinned(memory.text)
 
 
 def age_of(memory: Memory, *, now: datetime) -> timedelta | None:
@@ -111,7 +108,7 @@ def age_of(memory: Memory, *, now: datetime) -> timedelta | None:
     The last statement is the latest of creation, update and the `last_stated_at` that a merge leaves in
     the metadata.
     """
-    known = [memory.created_at, memory.updated_at, _parsed(memory.metadata.get(LAST_STATED_KEY))]
+    known = [memory.created_at, memory.updated_at, noted_moment(memory.metadata.get(LAST_STATED_KEY))]
     moments = [as_utc(moment) for moment in known if moment is not None]
     if not moments or max(moments) > as_utc(now):
         return None
@@ -233,13 +230,3 @@ def _last_access(memory: Memory, logged: datetime | None) -> datetime | None:
 def _access_detail(memory: Memory, accessed: Mapping[str, datetime], now: datetime) -> str:
     access = _last_access(memory, accessed.get(memory.id))
     return "no known access" if access is None else f"last read {(now - access).days} days ago"
-
-
-def _parsed(value: object) -> datetime | None:
-    """Read an ISO date; what is none counts as unknown."""
-    if not isinstance(value, str):
-        return None
-    try:
-        return as_utc(datetime.fromisoformat(value))
-    except (ValueError, OverflowError):
-        return None

@@ -71,9 +71,10 @@ class TestCommands:
         file = tmp_path / "plan.jsonl"
         assert dream("plan", *ALICE, "-o", str(file)).stderr == f"5 actions written to {file}.\n"
         lines = [line for line in file.read_text().splitlines() if '"kind": "prune"' not in line]
-        file.write_text("\n".join(lines).replace('"choice": null', '"choice": "a"') + "\n")
+        file.write_text("\n".join(lines).replace('"choice": null', '"choice": "A"') + "\n")
         cancelled = dream("apply", str(file), answers="n\n")
-        assert cancelled.stdout.startswith(REPORT[: REPORT.index("Prune")])
+        assert '"tabs indentation Go code" [A stays]\n' in cancelled.stdout
+        assert cancelled.stdout.startswith(REPORT[: REPORT.index(" [A/B/skip]")])
         assert "Cancelled. No changes made." in cancelled.output
         done = dream("apply", str(file), answers="y\n")
         assert done.stdout.endswith("merged: 2, pruned: 0, conflicts resolved: 1, skipped: 0\n")

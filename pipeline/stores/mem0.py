@@ -87,13 +87,20 @@ class Mem0Store:
             StoreError: If the store cannot be asked.
         """
         filters = _checked(scopes)
+        # Rows without a role are the user's too, so the store cannot be asked for this one.
+        own = filters.get("role", "").lower() == "user" and bool(filters.pop("role"))
         before = self._backend.count(filters)
         rows = list(self._backend.rows(filters))
         after = self._backend.count(filters)
         memories = (self.parse(Snapshot(row.id, row.payload)) for row in rows if is_memory(row.payload))
         return Inventory(
             store=self._fingerprint,
-            memories=tuple(sorted(memories, key=lambda memory: memory.id)),
+            memories=tuple(
+                sorted(
+                    (memory for memory in memories if not (own and memory.scope.get("role"))),
+                    key=lambda memory: memory.id,
+                )
+            ),
             gaps=(*self._backend.faults(), *_miscounted(before, len({row.id for row in rows}), after)),
             fidelity=(_HISTORY_NOTE,) if self._backend.exact else (_HISTORY_NOTE, _VECTOR_NOTE),
         )
@@ -117,8 +124,9 @@ class Mem0Store:
 
     def find_mark(self, mark: str, scope: Scope) -> str | None:
         """Id of the memory that was added with this mark, if there is one."""
+        wanted = scope_of(dict(scope.ids))
         found = self._backend.rows({MARK_KEY: mark})
-        return min((row.id for row in found if scope_of(row.payload) == scope), default=None)
+        return min((row.id for row in found if scope_of(row.payload) == wanted), default=None)
 
     def finds(self, memory_id: str) -> bool:
         """Whether a search for the memory's own text returns it, as the agent would search.
