@@ -51,6 +51,7 @@ class Settings(BaseModel):
         neighbours: How many neighbours of each memory are judged.
         scorer: Which pair scorer judges: "bundled", "keywords", "nli:MODEL".
         encoder: Path or name of a sentence-transformers model; None is the packaged MiniLM.
+        assume_unread: An unattended run takes what is not on record as unread.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,6 +66,7 @@ class Settings(BaseModel):
     neighbours: int = Field(default=50, ge=1)
     scorer: str = "bundled"
     encoder: str | None = None
+    assume_unread: bool = False
 
 
 def read_settings(section: Mapping[str, Any]) -> Settings:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import DreamError, UsageError
+from .cli_kinds import GRAPH, MARKDOWN, again, completed
 from .cli_options import Options, open_session, plan_options, scope_options, store_options
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def status(ctx: click.Context, /, **given: Any) -> None:
             now=options.moment,
             accessed=session.access.last(session.store.fingerprint),
         )
-        click.echo("\n".join(lines))
+        click.echo("\n".join(completed(line, options) for line in lines))
 
 
 @click.command()
@@ -90,7 +91,7 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
             click.echo(report.CANCELLED)
             return
         result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
-        click.echo(f"Forgotten: {result.pruned}. Undo with: mem0-dream undo {result.run}")
+        click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
 
 
 def _pick(count: int) -> list[int]:
@@ -206,15 +207,26 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
 
     plan = _load_plan(file)
     with open_session(options) as session, session.locked():
-        shown = report.Report(plan)
+        shown = _report_of(plan)
         if not yes:
-            _require_consent(shown, file)
-        result = session.apply(plan, now=options.clock, choices={}, retire=retire)
+            _require_consent(session, plan, shown, file)
+        result = session.apply(plan, now=options.clock, choices={}, retire=retire, within_budget=yes)
         for line in report.moved_lines(result, plan, shown):
             click.echo(line)
         click.echo(report.summary(result))
         if result.run:
-            click.echo(f"Undo with: mem0-dream undo {result.run}", err=True)
+            click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+
+
+def _report_of(plan: Plan) -> Report:
+    """The report that shows every action of this kind of plan; files and entities are named, so texts too."""
+    if plan.kind == GRAPH:
+        from .graph.report import GraphReport
+
+        return GraphReport(plan, explain=True)
+    from .report import Report
+
+    return Report(plan, explain=plan.kind == MARKDOWN, texts=sys.stdout.isatty())
 
 
 def _load_plan(file: str) -> Plan:
@@ -227,13 +239,13 @@ def _load_plan(file: str) -> Plan:
     return parse_plan(text)
 
 
-def _require_consent(shown: Report, file: str) -> None:
-    from .cli import confirmed
+def _require_consent(session: Session, plan: Plan, shown: Report, file: str) -> None:
+    from .cli import confirmed, warned
 
     if file == "-":
         raise UsageError("A plan from the input cannot be asked about; add --yes.")
     click.echo("\n".join(shown.lines()))
-    if not confirmed(shown.proposal()):
+    if not confirmed(shown.proposal(), default=not warned(session, plan)):
         raise _CancelledError
 
 

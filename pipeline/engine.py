@@ -11,7 +11,7 @@ import logging
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -149,13 +149,23 @@ class Session:
             advance(len(inventory.memories))
         return inventory
 
-    def propose(self, scopes: ScopeFilter, *, now: datetime) -> Plan:
-        """Read the scopes and plan what to do about them; changes nothing."""
-        return self.plan(self.read(scopes), now=now)
+    def propose(self, scopes: ScopeFilter, *, now: datetime, unattended: bool = False) -> Plan:
+        """Read the scopes and plan what to do about them; changes nothing.
 
-    def plan(self, inventory: Inventory, *, now: datetime) -> Plan:
+        Args:
+            scopes: Whose memories.
+            now: The moment ages are reckoned from.
+            unattended: Nobody will see the plan before it is applied: only what is certain.
+        """
+        return self.plan(self.read(scopes), now=now, unattended=unattended)
+
+    def plan(self, inventory: Inventory, *, now: datetime, unattended: bool = False) -> Plan:
         """Plan what to do about an inventory that was read already."""
-        circumstances = self._circumstances(now)
+        circumstances = replace(
+            self._circumstances(now),
+            unattended=unattended,
+            tracked=self.access.tracked(self.store.fingerprint) if unattended else frozenset(),
+        )
         with contextlib.ExitStack() as stages:
             embed = stages.enter_context(self._observer.stage("embed", len(inventory.memories)))
             score = stages.enter_context(self._observer.stage("score", None))
@@ -344,7 +354,7 @@ def consolidate(
     session = Session(store, settings=settings, state_dir=state_dir)
     try:
         with session.locked():
-            plan = session.propose(scopes, now=moment)
+            plan = session.propose(scopes, now=moment, unattended=apply)
             result = session.apply(plan, now=moment, retire=retire) if apply else None
     finally:
         session.release()

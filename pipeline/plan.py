@@ -232,6 +232,7 @@ class Plan:
         unsure: Merges and conflicts that only a person can decide on; never acted on as they are.
         gaps: Why the listing was not provably complete; such a plan cannot be applied.
         fidelity: What an undo could not bring back.
+        notes: What else a person should know about this plan.
     """
 
     store: str
@@ -243,6 +244,7 @@ class Plan:
     unsure: tuple[Merge | Resolve, ...] = ()
     gaps: tuple[str, ...] = ()
     fidelity: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def merges(self) -> tuple[Merge, ...]:

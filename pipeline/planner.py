@@ -25,7 +25,8 @@ from .merges import Consolidated, draft_merges, last_stated
 from .plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
 from .records import Candidate, Inventory, Label, Memory, Scope, Verdict, rejection_key
 from .stale import Prune as StaleFinding
-from .stale import find_prunes
+from .stale import find_prunes, is_stale
+from .unattended import Spared, spared
 from .words import exact_key, topic
 
 Group = tuple[Scope, str | None]
@@ -40,12 +41,16 @@ class Circumstances:
         accessed: Latest reads from the access log, by memory id.
         rejected: Keys of pairs a person refused (see `rejection_key`).
         thresholds: Calibrated thresholds instead of the scorer's own.
+        unattended: Nobody sees the plan before it is applied, so age alone removes less.
+        tracked: Ids that the agent's own client is known to have read.
     """
 
     now: datetime
     accessed: Mapping[str, datetime] = field(default_factory=dict)
     rejected: frozenset[str] = frozenset()
     thresholds: Thresholds | None = None
+    unattended: bool = False
+    tracked: frozenset[str] = frozenset()
 
 
 def build_plan(
@@ -75,7 +80,7 @@ def build_plan(
     """
     now = circumstances.now
     living = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
-    prunes = find_prunes(living, settings=settings, now=now, accessed=circumstances.accessed)
+    prunes, notes = _prunes(living, settings, circumstances)
     vague = {prune.memory.id for prune in prunes if prune.reason == "vague"}
     judged, copies = fold(
         [memory for memory in living if not memory.pinned and memory.id not in vague],
@@ -101,7 +106,27 @@ def build_plan(
         unsure=_unsure(verdicts, {memory.id: memory for memory in living}, actions),
         gaps=inventory.gaps,
         fidelity=inventory.fidelity,
+        notes=notes,
     )
+
+
+def _prunes(
+    living: Sequence[Memory], settings: Settings, circumstances: Circumstances
+) -> tuple[tuple[StaleFinding, ...], tuple[str, ...]]:
+    """What may be forgotten, and why something past its age may not while nobody looks on."""
+    now, accessed = circumstances.now, circumstances.accessed
+    kept = Spared()
+    if circumstances.unattended:
+        kept = spared(living, tracked=circumstances.tracked, assume_unread=settings.assume_unread)
+    old = [
+        memory.id
+        for memory in living
+        if memory.id in kept.ids
+        and not memory.pinned
+        and is_stale(memory, settings=settings, now=now, accessed=accessed.get(memory.id))
+    ]
+    prunes = find_prunes(living, settings=settings, now=now, accessed=accessed, spared=kept.ids)
+    return prunes, kept.notes(old)
 
 
 def judge_all(

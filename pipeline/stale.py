@@ -70,6 +70,7 @@ def find_prunes(
     settings: Settings,
     now: datetime,
     accessed: Mapping[str, datetime],
+    spared: frozenset[str] = frozenset(),
 ) -> tuple[Prune, ...]:
     """List what may be forgotten, sorted by id; a memory both vague and stale is listed once, as stale.
 
@@ -78,6 +79,7 @@ def find_prunes(
         settings: Ages, windows and the word limit.
         now: The moment from which ages are reckoned.
         accessed: Last access per memory id from the access log; may be empty.
+        spared: Ids whose age is no reason.
     """
     moment, found = as_utc(now), list[Prune]()
     for memory in sorted(memories, key=lambda each: each.id):
@@ -85,9 +87,8 @@ def find_prunes(
             continue
         age = age_of(memory, now=moment)
         days = None if age is None else age.days
-        if age is not None and is_stale(
-            memory, settings=settings, now=moment, accessed=accessed.get(memory.id)
-        ):
+        old = is_stale(memory, settings=settings, now=moment, accessed=accessed.get(memory.id))
+        if age is not None and old and memory.id not in spared:
             limit = _retention(memory, settings)
             detail = f"{age.days} days old, limit {limit.days}; {_access_detail(memory, accessed, moment)}"
             found.append(Prune(memory, PruneReason.STALE, days, detail))

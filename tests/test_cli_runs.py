@@ -226,7 +226,7 @@ class TestBadInput:
         told = dream("--all", "--store", "sqlite", code=2)
         assert f"'sqlite' is not {', '.join(map(repr, STORES))}." in told.stderr or "sqlite" in told.stderr
 
-    def test_a_store_that_fails_halfway(self, store: InMemoryStore, dream: Invoke) -> None:
+    def test_a_store_that_fails_halfway(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
         """An error of the store is one sentence, and the run it left behind can be resumed."""
 
         def fail(change: Any) -> str:
@@ -235,10 +235,10 @@ class TestBadInput:
         write, store.write = store.write, fail  # type: ignore[method-assign]
         before = whole(store)
         told = dream(*ALICE, "--auto", code=4)
-        run = run_named_in(told.stderr)
+        run, where = run_named_in(told.stderr), f"--config {tmp_path / 'mem0.yaml'}"
         assert told.stderr == (
             f"mem0-dream: The store went away. Run {run} stopped half-way: finish it with "
-            f"`mem0-dream resume {run}` or take it back with `mem0-dream undo {run}`.\n"
+            f"`mem0-dream resume {run} {where}` or take it back with `mem0-dream undo {run} {where}`.\n"
         )
         assert whole(store) == before
         store.write = write  # type: ignore[method-assign]
@@ -268,7 +268,9 @@ class TestBadInput:
                 file.write_bytes(b"no database" * 200)
         assert dream(*ALICE, "--dry-run").stdout == first
 
-    def test_an_interrupt_is_told_in_one_line(self, store: InMemoryStore, dream: Invoke) -> None:
+    def test_an_interrupt_is_told_in_one_line(
+        self, store: InMemoryStore, dream: Invoke, tmp_path: Path
+    ) -> None:
         """Control-C ends with exit code 130 and says how to go on."""
 
         def interrupt(scopes: Any) -> Any:
@@ -276,7 +278,8 @@ class TestBadInput:
 
         store.read = interrupt  # type: ignore[method-assign]
         told = dream("--all", "--auto", code=130)
-        assert told.stderr == "mem0-dream: interrupted; `mem0-dream resume` finishes a run that had begun.\n"
+        command = f"`mem0-dream resume --config {tmp_path / 'mem0.yaml'}`"
+        assert told.stderr == f"mem0-dream: interrupted; {command} finishes a run that had begun.\n"
 
 
 class TestHelp:

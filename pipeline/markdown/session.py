@@ -65,7 +65,7 @@ class MarkdownSession(Session):
         self.markdown = store
         self.choices = choices or MarkdownChoices()
 
-    def plan(self, inventory: Inventory, *, now: datetime) -> Plan:
+    def plan(self, inventory: Inventory, *, now: datetime, unattended: bool = False) -> Plan:  # noqa: ARG002
         """Plan everything worth doing, without asking anybody."""
         found = self.survey(inventory, now=now)
         return self.settle(found, self.answers(found), now=now).plan
