@@ -177,6 +177,7 @@ class Session:
                 settings=self.settings,
                 circumstances=circumstances,
                 in_place=self.store.capabilities.fold,
+                amend=self.store.capabilities.amend,
             )
 
     def apply(

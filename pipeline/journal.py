@@ -53,6 +53,7 @@ class Operation(StrEnum):
 
     ADD = "add"
     REPLACE = "replace"
+    AMEND = "amend"
     REMOVE = "remove"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from ..models.merger import ExtractiveMerger, MergeRefused
 from .cluster import Star, stars
@@ -19,6 +19,9 @@ from .records import LAST_STATED_KEY, Label, Memory, Verdict, noted_moment
 
 MAX_ROUNDS = 25
 """Re-planning rounds before what still moves is left alone; two or three are usual."""
+
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+"""Stands for an unknown date where the earlier one counts less."""
 
 Pair = tuple[str, str]
 JudgeNew = Callable[[Sequence[Memory], Sequence[Memory]], tuple[Verdict, ...]]

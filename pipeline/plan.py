@@ -6,12 +6,12 @@ its report needs and everything the writer must check before it acts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from .records import ActionKind, Memory, Scope, Verdict, text_hash
+from .records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
 
 Side = Literal["a", "b"]
 
@@ -57,7 +57,7 @@ class Merge:
         survivor: The member that stays, or None if a new memory takes the place of all. It stays
             untouched if it says it all; else `text` becomes its text.
         text: The text that is alive afterwards.
-        metadata: Metadata of the new memory; empty if a member survives.
+        metadata: Metadata of what stays, every member's united; empty where a survivor's is left alone.
         created_at: The oldest creation date of the members.
         exact: Ids of the removed members whose text equals the survivor's.
         verdicts: Why: each removed member against the survivor or the centre of the star.
@@ -84,6 +84,17 @@ class Merge:
     def adds(self) -> bool:
         """Whether a new memory is written."""
         return self.survivor is None
+
+    @property
+    def amends(self) -> bool:
+        """Whether a member survives and takes over what the metadata of the others says."""
+        return self.survivor is not None and bool(self.metadata)
+
+    @property
+    def disagreements(self) -> Mapping[str, Sequence[Any]]:
+        """Values that the members disagree on, by metadata key, the latest statement last."""
+        found = self.metadata.get(MERGED_VALUES_KEY)
+        return found if isinstance(found, Mapping) else {}
 
     @property
     def rewrites(self) -> str | None:

@@ -16,6 +16,8 @@ from typing import Any, Protocol
 PIN_PREFIX = "[PINNED]"
 LAST_STATED_KEY = "last_stated_at"
 """Metadata key under which a merge keeps the newest statement time of its sources."""
+MERGED_VALUES_KEY = "merged_values"
+"""Metadata key under which a merge lists values that its sources disagree on, the latest statement last."""
 _SPOKEN = {"user_id": 0, "agent_id": 1, "run_id": 2, "app_id": 3, "actor_id": 4}
 """The order in which a person is told the ids of a scope; any other comes last."""
 

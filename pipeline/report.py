@@ -106,7 +106,7 @@ class Report:
                 lines.append(f"{name} ({len(here)}):")
             for action in here:
                 lines.append(self.line(action))
-                lines += self._difference(action)
+                lines += [*self._difference(action), *_disagreements(action)]
                 if self._texts and not self._explain and isinstance(action, Prune):
                     lines.append(f"    {one_line(action.members[0].text)}")
                 lines += self.explanation(action) if self._explain else []
@@ -231,6 +231,16 @@ def _what_stays(action: Merge, label: Callable[[str], str]) -> str:
     if action.rewrites:
         return f"{label(action.survivor)} stays, and then says: {one_line(action.text)}"
     return f"{label(action.survivor)} says it all and stays as it is"
+
+
+def _disagreements(action: Action) -> list[str]:
+    """Metadata on which the members of a merge do not agree."""
+    if not isinstance(action, Merge):
+        return []
+    return [
+        f"    {one_line(key)}: {' / '.join(clip(str(value)) for value in values)} (all kept, the last counts)"
+        for key, values in sorted(action.disagreements.items())
+    ]
 
 
 def _day(moment: datetime | None) -> str:
