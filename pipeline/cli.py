@@ -163,7 +163,7 @@ def _apply_unattended(session: Session, plan: Plan, options: Options, given: dic
     if given["as_json"]:
         _print_json(plan, result)
     else:
-        click.echo(report.auto_summary(result, conflicts=len(plan.conflicts)))
+        click.echo(report.auto_summary(result, conflicts=len(plan.conflicts) + plan.left_open))
 
 
 def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[str, Any]) -> None:
@@ -188,7 +188,7 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
     result = session.apply(
         plan, now=options.clock, choices=choices, retire=given["retire"], within_budget=False
     )
-    session.remember_skips(skipped, now=options.clock)
+    session.remember_skips(skipped, now=options.clock, run=result.run)
     for line in report.moved_lines(result, plan, shown):
         click.echo(line)
     click.echo(report.summary(result))

@@ -231,7 +231,7 @@ def _conclude(plan: Plan, result: RunResult, options: Options, given: dict[str, 
         click.echo(line, err=given["auto"])
     click.echo()
     if given["auto"]:
-        click.echo(report.auto_summary(result, conflicts=len(plan.conflicts)))
+        click.echo(report.auto_summary(result, conflicts=len(plan.conflicts) + plan.left_open))
     else:
         click.echo(report.summary(result))
         if result.run:
@@ -267,7 +267,7 @@ def _ask_and_apply(
         click.echo(report.CANCELLED)
         return None
     result = session.apply(plan, now=options.clock, choices=choices, within_budget=False)
-    session.remember_skips(skipped, now=options.clock)
+    session.remember_skips(skipped, now=options.clock, run=result.run)
     return result
 
 

@@ -244,6 +244,7 @@ class Plan:
         gaps: Why the listing was not provably complete; such a plan cannot be applied.
         fidelity: What an undo could not bring back.
         notes: What else a person should know about this plan.
+        left_open: Conflicts that a person skipped earlier and that still stand.
     """
 
     store: str
@@ -256,6 +257,7 @@ class Plan:
     gaps: tuple[str, ...] = ()
     fidelity: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    left_open: int = 0
 
     @property
     def merges(self) -> tuple[Merge, ...]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FORMAT = "mem0-dream plan"
 VERSION = 1
-_HEADER_FIELDS = ("store", "kind", "now", "scorer", "totals", "gaps", "fidelity", "notes")
+_HEADER_FIELDS = ("store", "kind", "now", "scorer", "totals", "gaps", "fidelity", "notes", "left_open")
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from ..models.encoder import Encoder
 from ..models.merger import ExtractiveMerger, MergeRefused
 from ..models.scorer import PairScorer, Thresholds
 from ..settings import Settings
+from .answers import prune_key
 from .candidates import find_candidates
 from .copies import fold, unfold
 from .judge import judge
@@ -128,15 +129,11 @@ def _prunes(
     kept = Spared()
     if circumstances.unattended:
         kept = spared(living, tracked=circumstances.tracked, assume_unread=settings.assume_unread)
-    old = [
-        memory.id
-        for memory in living
-        if memory.id in kept.ids
-        and not memory.pinned
-        and is_stale(memory, settings=settings, now=now, accessed=accessed.get(memory.id))
-    ]
+    loose = [memory for memory in living if memory.id in kept.ids and not memory.pinned]
+    old = [m.id for m in loose if is_stale(m, settings=settings, now=now, accessed=accessed.get(m.id))]
     prunes = find_prunes(living, settings=settings, now=now, accessed=accessed, spared=kept.ids)
-    return prunes, kept.notes(old)
+    refused = circumstances.rejected
+    return tuple(item for item in prunes if prune_key(item.memory) not in refused), kept.notes(old)
 
 
 def judge_all(

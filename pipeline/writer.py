@@ -13,6 +13,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from ..errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
+from .answers import AnswerKind, taken_back
 from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState
 from .plan import Action, Member, Merge, Plan, Resolve, Rewrite
 from .plan_file import dump_plan, parse_plan
@@ -104,6 +105,7 @@ class Writer:
             raise JournalError(f"Run {run.id} was undone already; there is nothing to take back.")
         self._journal.set_state(run.id, RunState.UNDOING, at=at)
         plan = parse_plan(run.plan)
+        self._note_undo(run, plan, at=at)
         restored = withdrawn = 0
         kept: list[tuple[str, str]] = []
         for change in reversed(self._journal.changes(run.id)):
@@ -120,6 +122,19 @@ class Writer:
                 kept.append((change.memory or change.action, str(moved)))
         self._journal.set_state(run.id, RunState.UNDONE, at=at)
         return UndoResult(run.id, restored, withdrawn, tuple(kept))
+
+    def _note_undo(self, run: Run, plan: Plan, *, at: datetime) -> None:
+        """An undo is an answer about all that was done, and takes back what was skipped in the same run.
+
+        It is noted before the first step back, so that a killed undo cannot lose it.
+        """
+        touched = {change.action for change in self._journal.changes(run.id)}
+        done = [action for action in plan.actions if action.id in touched]
+        skipped = [item for item in self._journal.answers(run.store) if item.run == run.id]
+        self._journal.withdraw(
+            run.store, [item for item in skipped if item.kind is not AnswerKind.TAKEN_BACK]
+        )
+        self._journal.answer(run.store, taken_back(done, run=run.id, at=at))
 
     def _refuse_unfit(self, plan: Plan, retire_on: date | None) -> None:
         if plan.gaps:
