@@ -8,9 +8,10 @@ Several boosters fitted with different seeds are averaged. Algorithm: gradient b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -70,9 +71,24 @@ class Calibrator:
         mean: Floats = (raised / raised.sum(axis=2, keepdims=True)).sum(axis=1) / members
         return mean
 
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """All arrays by name: what a file holds."""
+        return {name: getattr(self, name) for name in (*_ARRAYS, _MISSING)}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Calibrator:
+        """The trees of `arrays`.
+
+        Raises:
+            KeyError: an array is missing.
+        """
+        known: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
+        missing = arrays.get(_MISSING, np.zeros(len(known["feature"]), dtype=bool))
+        return cls(**known, missing_left=missing)
+
     def save(self, path: Path) -> None:
         """Write all arrays to an `.npz` file."""
-        np.savez_compressed(path, **{name: getattr(self, name) for name in (*_ARRAYS, _MISSING)})
+        np.savez_compressed(path, **self.arrays())
 
     @classmethod
     def load(cls, path: Path) -> Calibrator:
@@ -84,6 +100,4 @@ class Calibrator:
             KeyError: an array is missing.
         """
         with np.load(path, allow_pickle=False) as arrays:
-            known = {name: arrays[name] for name in _ARRAYS}
-            missing = arrays.get(_MISSING, np.zeros(len(known["feature"]), dtype=bool))
-            return cls(**known, missing_left=missing)
+            return cls.of(arrays)
