@@ -7,6 +7,7 @@ evidence for a pair, `missing` refuses a merged text, `is_specific` keeps short 
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -81,6 +82,7 @@ FEATURE_NAMES = (
 _LITERAL_KINDS = frozenset({"url", "path", "identifier", "quote"})
 
 
+@functools.lru_cache(maxsize=4_096)  # the same pair is compared for its signals and for its verdict
 def compare(
     a: str, b: str, *, a_date: datetime | None = None, b_date: datetime | None = None
 ) -> tuple[Evidence, ...]:

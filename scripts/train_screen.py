@@ -53,7 +53,7 @@ COUNTED = (WHOLE, SEVERAL)
 FOLDS = 4
 TOGETHER = 5  # worlds in one group of kind `SEVERAL`
 SHARES = (0.12, 0.3, 0.6)  # of a world, in groups of kinds `BLOCKS` and `SAMPLE`
-DISTINCT_KEPT = 0.12  # share of the distinct pairs that trees are fitted on; each weighs the more
+DISTINCT_KEPT = 0.08  # share of the distinct pairs that trees are fitted on; each weighs the more
 ROUNDS, RATE, LEAVES, SMALLEST_LEAF, PENALTY = 100, 0.12, 16, 30, 3.0
 LEAST_FREQUENT = 0.5  # added to the number of texts that have a token
 
