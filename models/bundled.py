@@ -37,18 +37,19 @@ class BundledScorer:
     Args:
         folder: the weights; the shipped ones by default.
         base: folder of the base model; the one that the weights name by default.
+        screen: leave out pairs that their store shows to be distinct; off, every pair is read.
 
     Raises:
         ModelError: the folder has no list of checksums or no readable configuration.
     """
 
-    def __init__(self, folder: Path = FOLDER, *, base: Path | None = None) -> None:
+    def __init__(self, folder: Path = FOLDER, *, base: Path | None = None, screen: bool = True) -> None:
         self._folder = folder
         self._base = base
         self._thresholds = read_thresholds(folder)
         self._columns = read_columns(folder)
-        self._name = f"bundled@{sums_digest(folder)[:16]}"
-        self._screens = (folder / SCREEN_FILE).exists()
+        self._name = f"bundled@{sums_digest(folder)[:16]}{'' if screen else '+all'}"
+        self._screens = screen and (folder / SCREEN_FILE).exists()
         self._parts: tuple[PairReader, Calibrator] | None = None
         self._screen: Screen | None = None
 
