@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from enum import IntEnum
 
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract
+from .facts.attributes import rival
 from .facts.counts import added_count
 from .facts.denials import denied
 from .facts.frames import exception, swap
@@ -39,6 +41,7 @@ KINDS = {
     "order": "the same words in an order that says another thing: Anna reports to Ben / Ben reports to Anna, "
     "no veto where it only may, which a person decides unless each text entails the other",
     "swap": "other words in one place of an equal sentence: studies medicine / studies law",
+    "rival": "two values of one attribute, all else being equal: lives in Oslo / lives in Bergen",
     "trait": "other words that exclude each other: left and right, colours, enabled and disabled",
 }
 _FAMILY_KIND = {
@@ -81,6 +84,14 @@ FEATURE_NAMES = (
 _LITERAL_KINDS = frozenset({"url", "path", "identifier", "quote"})
 
 
+class Contradicting(IntEnum):
+    """How sure typed facts are that two texts contradict each other."""
+
+    NO = 0
+    POSSIBLE = 1
+    SURE = 2
+
+
 def compare(
     a: str, b: str, *, a_date: datetime | None = None, b_date: datetime | None = None
 ) -> tuple[Evidence, ...]:
@@ -109,6 +120,7 @@ def compare(
             found.append(evidence)
     found.extend(_denials(left, right))
     found.extend(_framed(left, right, vetoed=any(each.veto for each in found)))
+    found.extend(_rivals(left, right))
     vetoes = {each.kind for each in found if each.veto}
     return tuple(each for each in found if each.veto or each.kind not in vetoes)
 
@@ -188,6 +200,27 @@ def _framed(left: Facts, right: Facts, *, vetoed: bool) -> list[Evidence]:
     found = [Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None]
     turned = None if changes[2][1] else rearranged(left, right)
     return [*found, Evidence("order", " / ".join(turned))] if turned else found
+
+
+def _rivals(left: Facts, right: Facts) -> list[Evidence]:
+    """Evidence that two texts give one attribute two values."""
+    found = rival(left, right)
+    if found is None or not found.equal:
+        return []
+    return [Evidence("rival", f"{found.attribute}: {found.mine} / {found.theirs}", veto=True)]
+
+
+def contradicting(a: str, b: str) -> Contradicting:
+    """Whether two texts give one attribute two values, all else being equal, and how sure a contradiction is.
+
+    >>> contradicting("Lives in Oslo", "Lives in Bergen"), contradicting("Likes Oslo", "Likes Bergen")
+    (<Contradicting.SURE: 2>, <Contradicting.NO: 0>)
+    """
+    left, right = extract(a), extract(b)
+    found = rival(left, right)
+    if found is None or not found.equal:
+        return Contradicting.NO
+    return Contradicting.SURE if found.sure else Contradicting.POSSIBLE
 
 
 def missing(sources: Sequence[str], merged: str) -> tuple[Evidence, ...]:
