@@ -30,7 +30,10 @@ _MEALS = Expression(
     rf"\b(?P<n>{_COUNT}) (?P<adverb>daily|weekly) [a-z]+s\b(?P<span>)",
     re.IGNORECASE,
 )
-_MEASURED = r"(?:seconds|minutes|mins|hours|hrs|days|weeks|months|years|miles|met|kilo|pounds|dollars|euros|grams|lit)"
+_MEASURED = (
+    r"(?:seconds|minutes|mins|hours|hrs|days|weeks|months|years|"
+    r"miles|met|kilo|pounds|dollars|euros|grams|lit)"
+)
 _COUNTED = Expression(
     rf"\b(?P<n>{_COUNT}) (?!{_MEASURED})[a-z]{{3,}}s (?P<adverb>daily|weekly)\b", re.IGNORECASE
 )
