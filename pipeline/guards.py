@@ -23,6 +23,12 @@ from .facts.stated import stated
 from .facts.tokens import Expression, fold, normalise
 from .records import Evidence
 
+FACTS_VERSION = 2
+"""Rises with every change of the guards, of what they read, or of the columns made of them.
+
+Scores that were kept, and a calibration or weights that were fitted, belong to one version.
+"""
+
 KINDS = {
     "number": "amounts, counts, ordinals, with unit and period",
     "date": "days, months, years and parts of years; relative days where both memories are dated",
