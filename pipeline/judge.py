@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds
 from .candidates import Near
-from .guards import compare
+from .guards import Contradicting, compare, contradicting
 from .records import Candidate, Evidence, Label, Memory, Verdict
 from .subjects import NO_KEYS, UNCLEAR, KeysOf, apart, judged_text, keys_by_scope, unnamed
 from .words import exact_key, significant_words
@@ -172,12 +172,15 @@ def _verdict(
     row, directions = scores
     probabilities = (float(row[0]), float(row[1]), float(row[2]))
     evidence = () if differing is None else (differing,)
-    if decide(probabilities, (), limits)[0] is not Label.DISTINCT:
+    rivals = contradicting(texts.a, texts.b)
+    if rivals or decide(probabilities, (), limits)[0] is not Label.DISTINCT:
         found = compare(texts.a, texts.b, a_date=texts.a_date, b_date=texts.b_date)
         evidence = (*found, *evidence)
     entailment = (float(directions[0]), float(directions[1]))
     label, auto = decide(probabilities, evidence, limits, entailment=entailment)
-    if label is Label.CONTRADICTION and _only_adds(texts.a, texts.b, evidence):
+    if label is not Label.CONTRADICTION and rivals is not Contradicting.NO:
+        label = Label.CONTRADICTION if rivals is Contradicting.SURE else Label.UNSURE
+    elif label is Label.CONTRADICTION and _only_adds(texts.a, texts.b, evidence):
         label, evidence = Label.UNSURE, (*evidence, ADDS)
     return Verdict(
         _plain(pair),

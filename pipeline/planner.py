@@ -314,7 +314,8 @@ def _unsure(
         doubtful = verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto)
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
-        if verdict.probabilities[0] >= verdict.probabilities[1]:
+        rivals = any(item.kind == "rival" for item in verdict.evidence)
+        if verdict.probabilities[0] >= verdict.probabilities[1] and not rivals:
             merge = _merge_of_pair(verdict, by_id)
             doubts += [_merge_action(merge, merge.survivor, amend=amend)] if merge else []
         else:

@@ -46,7 +46,7 @@ SAME = [
 @pytest.mark.parametrize(("a", "b"), EXCHANGED)
 def test_parts_that_changed_places_are_a_veto(a: str, b: str) -> None:
     """Two names around a verb, or two values that went to each other's partner."""
-    assert [(each.kind, each.veto) for each in compare(a, b)] == [("order", True)]
+    assert ("order", True) in [(each.kind, each.veto) for each in compare(a, b)]
 
 
 @pytest.mark.parametrize(("a", "b"), DOUBTFUL)

@@ -62,6 +62,25 @@ def swap(left: Facts, right: Facts) -> Change | None:
     return surface(left, core), surface(right, other)
 
 
+def swap_of_one(left: Facts, right: Facts) -> tuple[Word, Word] | None:
+    """Return the words in the only place in which two texts of equal length differ.
+
+    >>> from .extraction import extract
+    >>> places = swap_of_one(extract("Likes loud music"), extract("Likes quiet music"))
+    >>> places and (places[0].text, places[1].text)
+    ('loud', 'quiet')
+    """
+    if len(left.words) != len(right.words):
+        return None
+    found = None
+    for mine, theirs in zip(left.words, right.words, strict=True):
+        if not _alike(mine, theirs):
+            if found is not None:
+                return None
+            found = (mine, theirs)
+    return found
+
+
 def _content(words: Sequence[Word]) -> list[Word]:
     """The words that carry content."""
     return [word for word in words if word.folded not in FRAME_WORDS]
