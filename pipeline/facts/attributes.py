@@ -126,7 +126,7 @@ def _framed(left: Facts, right: Facts) -> Rival | None:
     """The one typed value, or the one word, in which two texts of an equal frame differ."""
     if sum(each.hard for each in left.negations) % 2 != sum(each.hard for each in right.negations) % 2:
         return None
-    differing = [(kind, *only) for kind, *only in _only(left, right) if only[0] or only[1]]
+    differing = [each for each in _only(left, right) if each[1] or each[2]]
     if not differing:
         return _opposites(left, right)
     if len(differing) > 1:
