@@ -15,6 +15,7 @@ from ..models.calibrator import Calibrator
 from ..models.checksums import write_sums
 from ..models.pair_network import PairNetwork
 from ..models.scorer import Thresholds
+from ..pipeline.guards import FACTS_VERSION
 
 VERSION = 1
 
@@ -55,6 +56,7 @@ def export(
         "entailment_labels": ["entails", "neutral", "contradicts"],
         "memory_labels": ["duplicate", "contradiction", "distinct"],
         "features": list(feature_names()),
+        "facts": FACTS_VERSION,
         "thresholds": asdict(thresholds),
         "cross_validated": figures,
     }
