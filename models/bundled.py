@@ -84,7 +84,7 @@ class BundledScorer:
     def _load(self) -> tuple[PairReader, Calibrator]:
         if self._parts is None:
             check_sums(self._folder)
-            check_features(self._folder, feature_names(self._columns))
+            check_features(self._folder, feature_names(self._columns), facts=FACTS_VERSION)
             from .bundled_weights import load_network
             from .calibrator import Calibrator
             from .pair_reader import PairReader

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..pipeline import guards
+from ..pipeline.facts.contrast import CONTRAST_NAMES, contrast
 from ..pipeline.facts.extraction import REMEMBERED_TEXTS
 from .context import CONTEXT_NAMES, context_columns
 from .scorer import PairInput
@@ -394,7 +395,7 @@ _GUARD_KINDS = (
 _GUARD_NAMES = (
     "vetoes", "veto_kinds", "soft_kinds", "order", "swap", "exception", "only_fewer", "only_more", "equal",
     *(f"{kind}_conflict" for kind in _GUARD_KINDS), *(f"{kind}_only_min" for kind in _GUARD_KINDS),
-    *(f"{kind}_only_max" for kind in _GUARD_KINDS),
+    *(f"{kind}_only_max" for kind in _GUARD_KINDS), *CONTRAST_NAMES,
 )  # fmt: skip
 
 
@@ -419,7 +420,8 @@ def guard_row(short: str, long: str) -> list[float]:
         "only_more": sum(known[name] for name in _MORE),
         "equal": sum(known[name] for name in _EQUAL),
     }
-    return [float(columns.get(name, 0.0)) for name in _GUARD_NAMES]
+    found = [float(columns.get(name, 0.0)) for name in _GUARD_NAMES[: -len(CONTRAST_NAMES)]]
+    return [*found, *contrast(short, long)]
 
 
 def _stem(word: str) -> str:

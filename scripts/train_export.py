@@ -15,6 +15,7 @@ from ..models.calibrator import Calibrator
 from ..models.checksums import write_sums
 from ..models.pair_network import PairNetwork
 from ..models.scorer import Thresholds
+from ..pipeline.guards import FACTS_VERSION
 
 VERSION = 1
 COLUMNS = 2  # what the pair says, and where it stands
@@ -57,6 +58,7 @@ def export(
         "memory_labels": ["duplicate", "contradiction", "distinct"],
         "columns": COLUMNS,
         "features": list(feature_names(COLUMNS)),
+        "facts": FACTS_VERSION,
         "thresholds": asdict(thresholds),
         "cross_validated": figures,
     }
