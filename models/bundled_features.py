@@ -251,15 +251,38 @@ def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput] | None 
         signals: What the network says of each pair.
         inputs: The pairs themselves, in the same order; what they do not know is missing (NaN).
     """
-    rows = [[*_model_row(s), *text_row(s.short, s.long), *guard_row(s.short, s.long)] for s in signals]
-    if inputs is not None:
-        pairs = zip(rows, signals, inputs, strict=True)
-        rows = [[*row, *_clause_row(s), *context_columns(pair)] for row, s, pair in pairs]
-    columns = len(feature_names(1 if inputs is None else 2))
-    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), columns)
+    own = own_columns(signals, 1 if inputs is None else 2)
+    return placed(own, [signal.cosine for signal in signals], inputs)
+
+
+def own_columns(signals: Sequence[PairSignals], columns: int) -> Floats:
+    """The first of `feature_names(columns)`: what the texts alone say, without cosine and place."""
+    rows = [
+        [
+            *_model_row(s),
+            *text_row(s.short, s.long),
+            *guard_row(s.short, s.long),
+            *(_clause_row(s) if columns > 1 else ()),
+        ]
+        for s in signals
+    ]
+    width = len(feature_names(columns)) - (len(CONTEXT_NAMES) if columns > 1 else 0)
+    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), width)
+    table[:, _COSINE] = 0.0
     return np.round(table, DECIMALS)
 
 
+def placed(own: Floats, cosines: Sequence[float], inputs: Sequence[PairInput] | None) -> Floats:
+    """The whole table of `features` out of `own_columns`, in whatever precision these were kept."""
+    table = own.astype(np.float64)
+    table[:, _COSINE] = cosines
+    if inputs is not None:
+        around = np.asarray([context_columns(pair) for pair in inputs], dtype=np.float64)
+        table = np.hstack([table, around.reshape(len(inputs), len(CONTEXT_NAMES))])
+    return np.round(table, DECIMALS)
+
+
+_COSINE = 0  # where the model's names have it
 _MODEL_NAMES = (
     "cosine", "memory_duplicate", "memory_contradiction", "memory_gap",
     "long_entails_short", "short_entails_long", "entails_low", "contradicts_high", "contradicts_low",
