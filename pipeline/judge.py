@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds
 from .guards import compare
+from .original_rules import suspected
 from .records import Candidate, Evidence, Label, Memory, Verdict
 from .words import significant_words
 
@@ -56,6 +58,7 @@ def judge(
     scorer: PairScorer,
     *,
     thresholds: Thresholds | None = None,
+    asks_from: float | None = None,
 ) -> tuple[Verdict, ...]:
     """Judge every candidate.
 
@@ -64,6 +67,8 @@ def judge(
         memories: By id; every id of a candidate must be in it.
         scorer: Gives the probabilities, once for each pair.
         thresholds: Instead of the scorer's own, for instance calibrated on the user's pairs.
+        asks_from: Ask about pairs that a rule of the original would report and the scorer calls distinct;
+            two preferences from this cosine on. None asks about none of them.
 
     Returns:
         One verdict for each candidate, in the same order.
@@ -72,7 +77,7 @@ def judge(
     to_score = [pair for pair in candidates if not pair.exact]
     scores = scorer.score([pair_input(pair, memories) for pair in to_score])
     scored = {
-        (pair.a, pair.b): _verdict(pair, memories, row, directions, limits)
+        (pair.a, pair.b): _suspect(_verdict(pair, memories, row, directions, limits), memories, asks_from)
         for pair, row, directions in zip(to_score, scores.probabilities, scores.entailment, strict=True)
     }
     return tuple(_exact(pair) if pair.exact else scored[pair.a, pair.b] for pair in candidates)
@@ -125,6 +130,15 @@ def _verdict(
         entailment=(float(directions[0]), float(directions[1])),
         evidence=evidence,
     )
+
+
+def _suspect(verdict: Verdict, memories: Mapping[str, Memory], asks_from: float | None) -> Verdict:
+    """The verdict, or a doubt where a rule of the original speaks and the scorer sees nothing."""
+    if asks_from is None or verdict.label is not Label.DISTINCT:
+        return verdict
+    a, b = memories[verdict.pair.a], memories[verdict.pair.b]
+    found = suspected(a.text, b.text, cosine=verdict.pair.cosine, close=asks_from)
+    return replace(verdict, label=Label.UNSURE, evidence=(*verdict.evidence, found)) if found else verdict
 
 
 def _only_adds(a: str, b: str, evidence: Iterable[Evidence]) -> bool:

@@ -22,6 +22,7 @@ from .candidates import find_candidates
 from .copies import fold, unfold
 from .judge import judge
 from .merges import LONG_AGO, Consolidated, draft_merges, last_stated
+from .original_rules import by_rule, close_for
 from .plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
 from .records import (
     Candidate,
@@ -186,7 +187,8 @@ class _Judging:
             for pair, name in zip(pairs, named, strict=True)
             if name[2] not in self.circumstances.rejected and name not in self.known
         ]
-        found = judge(new, by_id, self.scorer, thresholds=self.circumstances.thresholds)
+        close, limits = close_for(self.encoder.name), self.circumstances.thresholds
+        found = judge(new, by_id, self.scorer, thresholds=limits, asks_from=close)
         fresh = {(item.pair.a, item.pair.b): item for item in found}
         self.known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
         return tuple(self.known[name] for name in named if name in self.known)
@@ -354,7 +356,7 @@ def _unsure(
         doubtful = verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto)
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
-        if verdict.probabilities[0] >= verdict.probabilities[1]:
+        if verdict.probabilities[0] >= verdict.probabilities[1] and not by_rule(verdict):
             merge = _merge_of_pair(verdict, by_id)
             doubts += [_merge_action(merge, merge.survivor, amend=amend)] if merge else []
         else:
