@@ -254,7 +254,7 @@ class Session:
         self.journal.answer(self.store.fingerprint, [Answer.about_pair(a, b, at=now)])
 
     @property
-    def answers(self) -> tuple[Answer, ...]:
+    def answered(self) -> tuple[Answer, ...]:
         """What a person answered about this store: refusals, skips and undone actions."""
         return self.journal.answers(self.store.fingerprint)
 
