@@ -8,7 +8,7 @@ rule named.
 from __future__ import annotations
 
 from ..models.keywords import CONTRADICTION_OVERLAP, opposed
-from .records import Evidence, Verdict
+from .records import Evidence
 from .words import overlap, tokens
 
 RULE = "rule"
@@ -66,11 +66,6 @@ def suspected(a: str, b: str, *, cosine: float, close: float = CLOSE) -> Evidenc
 def close_for(encoder: str) -> float:
     """The cosine that fits an encoder, by its name."""
     return CLOSE_IN_WORDS if encoder.startswith("words-") else CLOSE
-
-
-def by_rule(verdict: Verdict) -> bool:
-    """Whether a doubt rests on a rule, so that a person chooses between two statements."""
-    return any(item.kind == RULE for item in verdict.evidence)
 
 
 def _stems(text: str) -> frozenset[str]:

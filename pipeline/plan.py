@@ -243,6 +243,7 @@ class Plan:
         unsure: Merges and conflicts that only a person can decide on; never acted on as they are.
         gaps: Why the listing was not provably complete; such a plan cannot be applied.
         fidelity: What an undo could not bring back.
+        apart: Memories with equal words that are, or may be, about different subjects: two ids, and why.
         notes: What else a person should know about this plan.
         left_open: Conflicts that a person skipped earlier and that still stand.
     """
@@ -256,6 +257,7 @@ class Plan:
     unsure: tuple[Merge | Resolve, ...] = ()
     gaps: tuple[str, ...] = ()
     fidelity: tuple[str, ...] = ()
+    apart: tuple[tuple[str, str, str], ...] = ()
     notes: tuple[str, ...] = ()
     left_open: int = 0
 

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 FORMAT = "mem0-dream plan"
 VERSION = 1
-_HEADER_FIELDS = ("store", "kind", "now", "scorer", "totals", "gaps", "fidelity", "notes", "left_open")
+_HEADER_FIELDS = (
+    "store", "kind", "now", "scorer", "totals", "gaps", "fidelity", "apart", "notes", "left_open",
+)  # fmt: skip
 
 
 @functools.cache

@@ -15,14 +15,15 @@ from datetime import datetime
 
 from ..models.encoder import Encoder
 from ..models.merger import ExtractiveMerger, MergeRefused
-from ..models.scorer import PairScorer, Thresholds
+from ..models.scorer import PairScorer, Thresholds, reads_context
 from ..settings import Settings
 from .answers import prune_key
 from .candidates import find_candidates
-from .copies import fold, unfold
+from .clauses import opposing_statements
+from .copies import fold, kept_apart, unfold
 from .judge import judge
 from .merges import LONG_AGO, Consolidated, draft_merges, last_stated
-from .original_rules import by_rule, close_for
+from .original_rules import RULE, close_for
 from .plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
 from .records import (
     Candidate,
@@ -35,6 +36,7 @@ from .records import (
 )
 from .stale import Prune as StaleFinding
 from .stale import find_prunes, is_stale
+from .subjects import KeysOf, keys_by_scope
 from .unattended import Spared, spared
 from .united import united_metadata
 from .words import exact_key, topic
@@ -94,11 +96,13 @@ def build_plan(
     living = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
     prunes, notes = _prunes(living, settings, circumstances)
     vague = {prune.memory.id for prune in prunes if prune.reason == "vague"}
+    keys = keys_by_scope(living, settings=settings)
     judged, copies = fold(
         [memory for memory in living if not memory.pinned and memory.id not in vague],
         rejected=circumstances.rejected,
+        keys=keys,
     )
-    judging = _Judging(encoder, scorer, settings, circumstances)
+    judging = _Judging(encoder, scorer, settings, circumstances, keys)
     verdicts = judging.all_pairs(judged)
     stale = {prune.memory.id for prune in prunes}
     unread = {m.id for m in judged if stale.issuperset({m.id, *(c.id for c in copies.get(m.id, ()))})}
@@ -118,6 +122,7 @@ def build_plan(
         unsure=_unsure(verdicts, {memory.id: memory for memory in living}, actions, amend=amend),
         gaps=inventory.gaps,
         fidelity=inventory.fidelity,
+        apart=kept_apart(judged, keys),
         notes=notes,
     )
 
@@ -146,7 +151,8 @@ def judge_all(
     circumstances: Circumstances,
 ) -> tuple[Verdict, ...]:
     """Judge every candidate pair of the given memories, without planning anything."""
-    return _Judging(encoder, scorer, settings, circumstances).all_pairs(memories)
+    keys = keys_by_scope(memories, settings=settings)
+    return _Judging(encoder, scorer, settings, circumstances, keys).all_pairs(memories)
 
 
 @dataclass(slots=True)
@@ -157,6 +163,7 @@ class _Judging:
     scorer: PairScorer
     settings: Settings
     circumstances: Circumstances
+    keys: KeysOf
     known: dict[tuple[str, str, str], Verdict] = field(default_factory=dict)
     """Verdicts so far by ids and texts: drafting asks about the same pairs again and again."""
 
@@ -176,7 +183,12 @@ class _Judging:
     def _candidates(self, memories: Sequence[Memory]) -> tuple[Candidate, ...]:
         vectors = self.encoder.encode([memory.text for memory in memories])
         return find_candidates(
-            memories, vectors, floor=self.settings.floor, neighbours=self.settings.neighbours
+            memories,
+            vectors,
+            floor=self.settings.floor,
+            neighbours=self.settings.neighbours,
+            keys=self.keys,
+            contexts=reads_context(self.scorer),
         )
 
     def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
@@ -188,7 +200,7 @@ class _Judging:
             if name[2] not in self.circumstances.rejected and name not in self.known
         ]
         close, limits = close_for(self.encoder.name), self.circumstances.thresholds
-        found = judge(new, by_id, self.scorer, thresholds=limits, asks_from=close)
+        found = judge(new, by_id, self.scorer, thresholds=limits, keys=self.keys, asks_from=close)
         fresh = {(item.pair.a, item.pair.b): item for item in found}
         self.known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
         return tuple(self.known[name] for name in named if name in self.known)
@@ -225,7 +237,9 @@ def _merges_of_group(
     while True:
         staying = [memory for memory in members if memory.id not in leaving]
         left = [item for item in verdicts if not leaving & {item.pair.a, item.pair.b}]
-        merges = draft_merges(staying, left, judge_new=judging.drafted, merger=ExtractiveMerger())
+        merges = draft_merges(
+            staying, left, judge_new=judging.drafted, merger=ExtractiveMerger(), keys=judging.keys
+        )
         kept = {memory_id for merge in merges if not merge.ids <= stale for memory_id in merge.ids}
         more = {memory.id for memory in staying if memory.id in stale} - kept
         if not more:
@@ -320,10 +334,15 @@ def _conflict(
         members=tuple(Member.of(by_id[memory_id]) for memory_id in sorted({*a, *b})),
         a=a,
         b=b,
-        topic=topic(by_id[a[0]].text, by_id[b[0]].text) or by_id[a[0]].category or "same topic",
+        topic=_topic(by_id[a[0]], by_id[b[0]]),
         newer=decided,
         verdicts=tuple(pairs),
     )
+
+
+def _topic(older: Memory, newer: Memory) -> str:
+    statements = topic(*opposing_statements(older.text, newer.text))
+    return statements or topic(older.text, newer.text) or older.category or "same topic"
 
 
 def _prune_actions(prunes: Iterable[StaleFinding], merges: Iterable[Consolidated]) -> list[Prune]:
@@ -356,7 +375,8 @@ def _unsure(
         doubtful = verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto)
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
-        if verdict.probabilities[0] >= verdict.probabilities[1] and not by_rule(verdict):
+        chosen = any(item.kind in ("rival", RULE) for item in verdict.evidence)
+        if verdict.probabilities[0] >= verdict.probabilities[1] and not chosen:
             merge = _merge_of_pair(verdict, by_id)
             doubts += [_merge_action(merge, merge.survivor, amend=amend)] if merge else []
         else:
