@@ -53,6 +53,7 @@ class Settings(BaseModel):
         provenance_keys: Further metadata keys that say where a memory comes from.
         scorer: Which pair scorer judges: "bundled", "keywords", "nli:MODEL".
         encoder: Path or name of a sentence-transformers model; None is the packaged MiniLM.
+        assume_unread: An unattended run takes what is not on record as unread.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -69,6 +70,7 @@ class Settings(BaseModel):
     provenance_keys: tuple[str, ...] = ()
     scorer: str = "bundled"
     encoder: str | None = None
+    assume_unread: bool = False
 
 
 def read_settings(section: Mapping[str, Any]) -> Settings:

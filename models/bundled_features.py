@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from ..pipeline import guards
 from ..pipeline.facts.contrast import CONTRAST_NAMES, contrast
 from ..pipeline.facts.extraction import REMEMBERED_TEXTS
+from .context import CONTEXT_NAMES, context_columns
+from .scorer import PairInput
 
 Item = TypeVar("Item")
 Floats = NDArray[np.float64]
@@ -182,6 +184,8 @@ class PairSignals:
         short_parts: [n, 3] long -> each statement of short.
         long_parts: [m, 3] short -> each statement of long.
         short_memory: [n, 3] memory head on (long, statement of short). `long_memory`: [m, 3] the mirror.
+        clauses: [k, 3] memory head on (statement of long, statement of short) where the two share words most;
+            the whole texts where one of them is one statement.
     """
 
     short: str
@@ -193,6 +197,7 @@ class PairSignals:
     long_parts: Floats
     short_memory: Floats
     long_memory: Floats
+    clauses: Floats
 
 
 def sure_distinct(memory: Floats) -> bool:
@@ -210,7 +215,7 @@ def read_once(short: str, long: str, cosine: float, *, entailment: Floats, memor
     return PairSignals(
         short, long, cosine, whole_entailment=np.concatenate([read, unread]),
         whole_memory=np.concatenate([said, said]), short_parts=read, long_parts=unread, short_memory=said,
-        long_memory=said,
+        long_memory=said, clauses=said,
     )  # fmt: skip
 
 
@@ -230,15 +235,31 @@ def short_long(a: str, b: str) -> tuple[str, str]:
     return first, second
 
 
-def feature_names() -> tuple[str, ...]:
-    """Names of the columns of `features`."""
-    return (*_MODEL_NAMES, *_TEXT_NAMES, *_GUARD_NAMES)
+def feature_names(columns: int = 1) -> tuple[str, ...]:
+    """Names of the columns of `features`: 1 what the pair's own texts say, 2 also where and when they stand.
+
+    The configuration of weights says which of the two their calibrator was fitted on.
+    """
+    own = (*_MODEL_NAMES, *_TEXT_NAMES, *_GUARD_NAMES)
+    return own if columns == 1 else (*own, *_CLAUSE_NAMES, *CONTRAST_NAMES, *CONTEXT_NAMES)
 
 
-def features(signals: Sequence[PairSignals]) -> Floats:
-    """float64 [n, len(feature_names())], rounded to `DECIMALS`."""
+def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput] | None = None) -> Floats:
+    """float64 [n, columns], rounded to `DECIMALS`: those of `feature_names(2)` where `inputs` are given.
+
+    Args:
+        signals: What the network says of each pair.
+        inputs: The pairs themselves, in the same order; what they do not know is missing (NaN).
+    """
     rows = [[*_model_row(s), *text_row(s.short, s.long), *guard_row(s.short, s.long)] for s in signals]
-    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(feature_names()))
+    if inputs is not None:
+        pairs = zip(rows, signals, inputs, strict=True)
+        rows = [
+            [*row, *_clause_row(s), *contrast_row(s.short, s.long), *context_columns(pair)]
+            for row, s, pair in pairs
+        ]
+    columns = len(feature_names(1 if inputs is None else 2))
+    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), columns)
     return np.round(table, DECIMALS)
 
 
@@ -269,6 +290,37 @@ def _model_row(s: PairSignals) -> list[float]:
         float(s.long_memory[:, 0].max()), float(s.long_memory[:, 0].mean()),
         float(conflict.max()), float(len(short)), float(len(long)),
     ]  # fmt: skip
+
+
+_CLAUSE_NAMES = ("clause_contradiction_high", "clause_duplicate_low", "clause_duplicate_high")
+
+
+def _clause_row(s: PairSignals) -> list[float]:
+    duplicate, contradiction = s.clauses[:, 0], s.clauses[:, 1]
+    return [float(contradiction.max()), float(duplicate.min()), float(duplicate.max())]
+
+
+def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """(statement of long, statement of short): each statement beside the one that shares most of its words.
+
+    Statements that share no word with any other are left out. A text of one statement is read against each
+    statement of the other anyway.
+
+    >>> aligned(["Has finished the Rust book", "Has a cat"], ["Owns a dog", "Is reading the Rust book"])
+    (('Is reading the Rust book', 'Has finished the Rust book'),)
+    """
+    if min(len(short), len(long)) < 2:
+        return ()
+    words = {text: _statistics(text).content for text in (*short, *long)}
+
+    def nearest(text: str, others: Sequence[str]) -> str | None:
+        near = [(_share(words[text] & words[other], words[text] | words[other]), other) for other in others]
+        best = max(near, key=lambda pair: pair[0])
+        return best[1] if best[0] > 0 else None
+
+    found = [(other, text) for text in short if (other := nearest(text, long))]
+    found += [(text, other) for text in long if (other := nearest(text, short))]
+    return tuple(dict.fromkeys(found))
 
 
 _TEXT_NAMES = (
@@ -346,7 +398,7 @@ _GUARD_KINDS = (
 _GUARD_NAMES = (
     "vetoes", "veto_kinds", "soft_kinds", "order", "swap", "exception", "only_fewer", "only_more", "equal",
     *(f"{kind}_conflict" for kind in _GUARD_KINDS), *(f"{kind}_only_min" for kind in _GUARD_KINDS),
-    *(f"{kind}_only_max" for kind in _GUARD_KINDS), *CONTRAST_NAMES,
+    *(f"{kind}_only_max" for kind in _GUARD_KINDS),
 )  # fmt: skip
 
 
@@ -371,8 +423,12 @@ def guard_row(short: str, long: str) -> list[float]:
         "only_more": sum(known[name] for name in _MORE),
         "equal": sum(known[name] for name in _EQUAL),
     }
-    found = [float(columns.get(name, 0.0)) for name in _GUARD_NAMES[: -len(CONTRAST_NAMES)]]
-    return [*found, *contrast(short, long)]
+    return [float(columns.get(name, 0.0)) for name in _GUARD_NAMES]
+
+
+def contrast_row(short: str, long: str) -> list[float]:
+    """How the frames of a pair stand to each other, in the order of `CONTRAST_NAMES`."""
+    return contrast(short[:LONGEST_COMPARED], long[:LONGEST_COMPARED])
 
 
 def _stem(word: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds
+from .candidates import Near
 from .guards import Contradicting, compare, contradicting
 from .records import Candidate, Evidence, Label, Memory, Verdict
 from .subjects import NO_KEYS, UNCLEAR, KeysOf, apart, judged_text, keys_by_scope, unnamed
@@ -117,6 +118,7 @@ def pair_input(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf | N
         category=a.category,
         a_date=a.stated_at,
         b_date=b.stated_at,
+        context=pair.context if isinstance(pair, Near) else None,
     )
 
 
@@ -140,8 +142,13 @@ def _unscored(pair: Candidate, differing: Evidence | None) -> Verdict:
     if differing is None:
         return _exact(pair)
     if differing.veto:
-        return Verdict(pair, Label.DISTINCT, evidence=(differing,))
+        return Verdict(_plain(pair), Label.DISTINCT, evidence=(differing,))
     return replace(_exact(pair), auto=False, evidence=(EXACT, differing))
+
+
+def _plain(pair: Candidate) -> Candidate:
+    """The pair without its place in the store: what was decided is kept, not what was read."""
+    return Candidate(pair.a, pair.b, pair.cosine, pair.exact)
 
 
 def _exact(pair: Candidate) -> Verdict:
@@ -176,7 +183,7 @@ def _verdict(
     elif label is Label.CONTRADICTION and _only_adds(texts.a, texts.b, evidence):
         label, evidence = Label.UNSURE, (*evidence, ADDS)
     return Verdict(
-        pair,
+        _plain(pair),
         label,
         auto=auto,
         probabilities=probabilities,

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from ..settings import Settings
+from .answers import Answer, AnswerKind
 from .journal import ChangeState, Operation, Recorded, Run
 from .records import Inventory
-from .report import visible
+from .report import clip, visible
 from .stale import is_stale
 from .words import exact_key
 
@@ -21,6 +22,7 @@ def status_lines(
     settings: Settings,
     now: datetime,
     accessed: Mapping[str, datetime] | None = None,
+    answers: Sequence[Answer] = (),
 ) -> list[str]:
     """Count memories per scope and category, and name what needs attention."""
     memories = inventory.memories
@@ -45,11 +47,19 @@ def status_lines(
     lines += [f"  {count:>6}  {scope}" for scope, count in sorted(Counter(m.scope for m in living).items())]
     categories = Counter(memory.category or "(no category)" for memory in living)
     lines += ["Categories:", *(f"  {count:>6}  {name}" for name, count in categories.most_common())]
+    lines += _answered(answers)
     unfinished = next((run for run in history if run.interrupted), None)
     if unfinished is not None:
         lines.append(f"Interrupted: run {unfinished.id}; finish it with `mem0-dream resume {unfinished.id}`")
     lines.append(f"Last run: {history[0].id} ({history[0].state})" if history else "Last run: never")
     return [visible(line) for line in lines]
+
+
+def _answered(answers: Sequence[Answer]) -> list[str]:
+    """How many questions a person has answered for good; nothing if none."""
+    counted = Counter(answer.kind for answer in answers)
+    told = ", ".join(f"{counted[kind]} {kind}" for kind in AnswerKind if counted[kind])
+    return [f"Answered: {told}; see `mem0-dream reject --list`"] if told else []
 
 
 def run_line(run: Run, changes: Sequence[Recorded]) -> str:
@@ -59,3 +69,16 @@ def run_line(run: Run, changes: Sequence[Recorded]) -> str:
     added = sum(change.operation is Operation.ADD for change in made)
     how = "retired" if run.retire_on else "removed"
     return f"{run.id}  {run.state:<8}  {run.started_at:%Y-%m-%d %H:%M} UTC  {how} {removed}, added {added}"
+
+
+def answer_line(answer: Answer, kind: str) -> str:
+    """One answer in one line: its number, what was said, about which memories."""
+    about = "; ".join(f"[{kind}:{item.id}] {clip(item.text, _ABOUT_WIDTH)}" for item in answer.about)
+    run = f" (run {answer.run})" if answer.run else ""
+    what = f"{answer.what} " if answer.what else ""
+    known = about or "a pair of which an earlier version kept no text"
+    return visible(f"{answer.number:>4}  {answer.at:%Y-%m-%d}  {answer.kind}: {what}{known}{run}")
+
+
+_ABOUT_WIDTH = 60
+"""Characters of each text in the list of answers."""

@@ -18,6 +18,7 @@ from ..models.scorer import Thresholds
 from ..pipeline.guards import FACTS_VERSION
 
 VERSION = 1
+COLUMNS = 2  # what the pair says, and where it stands
 
 
 def quantize(network: PairNetwork) -> None:
@@ -55,7 +56,8 @@ def export(
         "max_length": max_length,
         "entailment_labels": ["entails", "neutral", "contradicts"],
         "memory_labels": ["duplicate", "contradiction", "distinct"],
-        "features": list(feature_names()),
+        "columns": COLUMNS,
+        "features": list(feature_names(COLUMNS)),
         "facts": FACTS_VERSION,
         "thresholds": asdict(thresholds),
         "cross_validated": figures,

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from ..models.bundled_features import PairSignals
     from ..models.scorer import Thresholds
     from .train_examples import Example
-    from .train_labelled import LabelledPair
     from .train_signals import Table
+
+log = logging.getLogger(__name__)
 
 SEED = 7
 PRETRAIN_LENGTH = 96
@@ -31,6 +32,7 @@ FINETUNE_LENGTH = 192
 MINIMAL_REPEATS = 2
 ACCURACY_PAIRS = 500
 REPLAY_WEIGHT = 0.5
+OWN_REPLAY = 8_000
 OUR_DATA = Path(__file__).parent / "data"
 
 
@@ -94,20 +96,27 @@ def _pretrain(options: argparse.Namespace) -> None:
     train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
 
 
-def _examples_of_finetune(options: argparse.Namespace) -> list[Example]:
-    """Contrast sets, composed memories and stories, with a share of general pairs against forgetting."""
-    from . import train_contrast, train_examples, train_stories
+def _own_examples(options: argparse.Namespace) -> list[Example]:
+    """Contrast sets, minimal pairs, composed memories and stories; each pair beside its mirror image."""
+    from . import train_contrast, train_stories
 
     short = train_contrast.read_short(OUR_DATA / "contrast_short.jsonl")
-    general = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + 1)
     minimal = list(train_contrast.minimal_pairs(OUR_DATA / "minimal.txt"))
-    mirrored = [
+    return [
         *train_contrast.short_pairs(short),
         *(example for _ in range(MINIMAL_REPEATS) for example in minimal),
         *train_contrast.compound_pairs(OUR_DATA / "contrast_compound.jsonl"),
         *train_contrast.composed_pairs(short, seed=options.seed),
         *train_stories.story_pairs(train_stories.read_stories(OUR_DATA / "stories.txt"), seed=options.seed),
     ]
+
+
+def _examples_of_finetune(options: argparse.Namespace) -> list[Example]:
+    """Our own pairs, with a share of general pairs against forgetting."""
+    from . import train_examples
+
+    general = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + 1)
+    mirrored = _own_examples(options)
     # Each pair stands next to its mirror image; one order of each is half the work of an epoch.
     rng = random.Random(options.seed)  # noqa: S311
     chosen = [mirrored[at + rng.randrange(2)] for at in range(0, len(mirrored), 2)]
@@ -131,12 +140,53 @@ def _finetune(options: argparse.Namespace) -> None:
     train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
 
 
-def _adapt(options: argparse.Namespace) -> None:
-    """A network per fold that never saw it, and one that saw all."""
-    from . import train_adapt, train_calibrate, train_labelled, train_loop
+def _examples_of_worlds(options: argparse.Namespace) -> list[Example]:
+    """Pairs of the worlds that are not kept for calibration, with a share of ours and of general ones."""
+    from . import train_examples, train_signals, train_worlds
+    from .train_base import base_folder
+    from .worlds import held_out, read_worlds
+
+    encode = train_signals.encoder(base_folder(options.base))
+    worlds, _ = held_out(read_worlds(options.data / "worlds"))
+    found = train_worlds.world_examples(worlds, encode, seed=options.seed)
+    ours = _own_examples(options)
+    general = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + 2)
+    rng = random.Random(options.seed)  # noqa: S311
+    found += rng.sample(ours, min(OWN_REPLAY, len(ours)))
+    return found + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
+
+
+def _worlds(options: argparse.Namespace) -> None:
+    """Finetune on the worlds, from a checkpoint or from the shipped weights (`--start shipped`)."""
+    from . import train_loop
     from .train_base import build
 
-    pairs = train_labelled.read_labelled(options.data)
+    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH, dropout=False)
+    if options.start == "shipped":
+        from safetensors.torch import load_file
+
+        from ..models.bundled import FOLDER
+        from ..models.bundled_weights import WEIGHTS_FILE, unpack
+
+        network.load_state_dict(unpack(load_file(FOLDER / WEIGHTS_FILE)), strict=False)
+    else:
+        train_loop.load_checkpoint(network, options.work / f"{options.start}.pt")
+    settings = train_loop.LoopSettings(
+        options.name or "worlds", epochs=options.epochs, batch_size=32, learning_rate=options.rate,
+        bf16=options.bf16, seed=options.seed, threads=options.threads, stop_after=options.stop_after,
+    )  # fmt: skip
+    examples = _examples_of_worlds(options)
+    log.info("%d examples", len(examples))
+    train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
+
+
+def _adapt(options: argparse.Namespace) -> None:
+    """A network per fold that never saw it, and one that saw all."""
+    from . import train_adapt, train_calibrate, train_labelled, train_loop, train_signals
+    from .train_base import base_folder, build
+
+    encode = train_signals.encoder(base_folder(options.base))
+    pairs = [pair for pair in train_labelled.read_labelled(options.data, encode) if pair.origin != "world"]
     fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
     name = options.name or "adapt"
     stages = [(train_adapt.fold_name(name, held), held) for held in range(train_calibrate.FOLDS)]
@@ -152,45 +202,47 @@ def _adapt(options: argparse.Namespace) -> None:
         train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
 
 
-def _labelled_signals(options: argparse.Namespace, pairs: Sequence[LabelledPair]) -> list[PairSignals]:
-    """Signals of every labelled pair under the rounded weights, of its own fold's network if cross-fitted."""
+def _labelled_table(options: argparse.Namespace) -> tuple[Table, list[int]]:
+    """Signals of every labelled pair under the rounded weights, and its fold.
+
+    Cross-fitted, each pair is read by its own fold's network, which never saw it.
+    """
     from . import train_adapt, train_calibrate, train_export, train_labelled, train_signals
     from .train_base import base_folder, build
     from .train_loop import load_checkpoint
 
+    encode = train_signals.encoder(base_folder(options.base))
+    pairs = train_labelled.read_labelled(options.data, encode)
+    inputs = train_signals.as_scored(pairs, encode)
+    fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
     cache = options.work / f"{options.start}{'-cross' if options.cross_fitted else ''}.signals"
     if cache.is_file():
-        return train_signals.load_signals(cache)
-    cosine = train_signals.cosines(pairs, base_folder(options.base))
-    fold = train_labelled.folds(pairs, train_calibrate.FOLDS) if options.cross_fitted else [0] * len(pairs)
+        return train_signals.table(pairs, inputs, train_signals.load_signals(cache)), fold
+    read_by = fold if options.cross_fitted else [0] * len(pairs)
     found: dict[int, PairSignals] = {}
-    for held in sorted(set(fold)):
+    for held in sorted(set(read_by)):
         name = train_adapt.fold_name(options.start, held) if options.cross_fitted else options.start
         network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
         load_checkpoint(network, options.work / f"{name}.pt")
         train_export.quantize(network)
-        rows = [row for row, number in enumerate(fold) if number == held]
-        chosen = [pairs[row] for row in rows]
-        found.update(
-            zip(rows, train_signals.read_signals(network, tokenizer, chosen, cosine[rows]), strict=True)
-        )
+        rows = [row for row, number in enumerate(read_by) if number == held]
+        read = train_signals.read_signals(network, tokenizer, [inputs[row] for row in rows])
+        found.update(zip(rows, read, strict=True))
     signals = [found[row] for row in range(len(pairs))]
     train_signals.save_signals(signals, cache)
-    return signals
+    return train_signals.table(pairs, inputs, signals), fold
 
 
 def _calibrate(options: argparse.Namespace) -> None:
     """Signals, cross-validation, thresholds and the weights folder, all of one checkpoint."""
-    from . import train_calibrate, train_export, train_labelled, train_signals
+    from . import train_calibrate, train_export
     from .train_base import build
     from .train_loop import load_checkpoint
 
-    pairs = train_labelled.read_labelled(options.data)
-    data = train_signals.table(pairs, _labelled_signals(options, pairs))
+    data, fold = _labelled_table(options)
     network, _ = build(options.base, max_length=FINETUNE_LENGTH)
     load_checkpoint(network, options.work / f"{options.start}.pt")
     train_export.quantize(network)
-    fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
     probability = train_calibrate.cross_validate(data, fold, seed=SEED)
     fitted = train_calibrate.thresholds(probability, data)
     figures = train_calibrate.report(probability, data, fitted)
@@ -253,7 +305,7 @@ def _accuracy(options: argparse.Namespace) -> None:
 
 
 _STAGES = {
-    "pretrain": _pretrain, "finetune": _finetune, "adapt": _adapt, "calibrate": _calibrate,
+    "pretrain": _pretrain, "finetune": _finetune, "worlds": _worlds, "adapt": _adapt, "calibrate": _calibrate,
     "accuracy": _accuracy,
 }  # fmt: skip
 

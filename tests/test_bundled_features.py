@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.models.bundled_features import PairSignals, feature_names, features, short_long, text_row
+from mem0_dream.models.scorer import PairInput
+from mem0_dream.pipeline.facts.contrast import CONTRAST_NAMES
 
 NAMES = feature_names()
 
@@ -17,7 +19,7 @@ def signals(a: str, b: str) -> PairSignals:
     third = np.full((2, 3), 1 / 3)
     return PairSignals(
         short=short, long=long, cosine=0.5, whole_entailment=third, whole_memory=third,
-        short_parts=third[:1], long_parts=third, short_memory=third[:1], long_memory=third,
+        short_parts=third[:1], long_parts=third, short_memory=third[:1], long_memory=third, clauses=third[:1],
     )  # fmt: skip
 
 
@@ -31,6 +33,20 @@ def test_names_are_unique_and_match_the_width() -> None:
     assert len(set(NAMES)) == len(NAMES)
     assert features([signals("a", "b")]).shape == (1, len(NAMES))
     assert features([]).shape == (0, len(NAMES))
+
+
+def test_columns_of_the_place_come_last_and_only_when_asked_for() -> None:
+    """Weights that were fitted without them get the first ones, unchanged."""
+    pair = PairInput("a", "b", 0.5)
+    table = features([signals("a", "b")], [pair])
+    assert feature_names(2)[: len(NAMES)] == NAMES
+    assert table.shape == (1, len(feature_names(2)))
+    assert np.array_equal(table[:, : len(NAMES)], features([signals("a", "b")]))
+    texts = {*NAMES, *CONTRAST_NAMES}
+    around = [name for name in feature_names(2) if name not in texts and not name.startswith("clause_")]
+    assert np.isnan(table[:, -len(around) :]).all()
+    assert table[0, feature_names(2).index("clause_duplicate_low")] == pytest.approx(1 / 3, abs=1e-4)
+    assert features([], []).shape == (0, len(feature_names(2)))
 
 
 def test_numbers_on_one_side_are_counted() -> None:

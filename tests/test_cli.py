@@ -60,6 +60,12 @@ class TestReport:
         both = dream(*ALICE, "--dry-run", "--merge-only", "--forget-only", code=2)
         assert both.stderr.count("\n") == 1
 
+    def test_only_merges_asks_about_merges_alone(self, store: InMemoryStore, dream: Invoke) -> None:
+        """No conflict is asked about, neither a sure one nor one to review."""
+        done = dream(*ALICE, "--merge-only", "--review", answers="y\n").stdout
+        assert "[A/B/skip]" not in done
+        assert "merged: 2, pruned: 0, conflicts resolved: 0" in done
+
     def test_scopes_are_shown_apart(self, store: InMemoryStore, dream: Invoke) -> None:
         """With more than one scope in the plan each has its own heading and sections."""
         store.rows |= InMemoryStore([memory("bob2", "has a whippet named Pickle", scope=BOB)]).rows
