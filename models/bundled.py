@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..pipeline.guards import FACTS_VERSION
-from .bundled_config import base_folder, check_features, read_columns, read_thresholds
+from .bundled_config import base_folder, check_features, read_thresholds
 from .bundled_features import ENTAILS, feature_names, own_columns, placed, short_long
 from .checksums import check_sums, sums_digest
 from .encoder import encodable
@@ -48,7 +48,6 @@ class BundledScorer:
         self._folder = folder
         self._base = base
         self._thresholds = read_thresholds(folder)
-        self._columns = read_columns(folder)
         self._name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}{'' if screen else '.all'}"
         self._screens = screen and (folder / SCREEN_FILE).exists()
         self._parts: tuple[PairReader, Calibrator] | None = None
@@ -66,8 +65,8 @@ class BundledScorer:
 
     @property
     def reads_context(self) -> bool:
-        """Whether these weights make use of where a pair stands inside its store."""
-        return self._columns > 1 or self._screens
+        """Whether where a pair stands inside its store is made use of."""
+        return True
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Probabilities and entailment of each pair; swapping a and b swaps the entailment columns only.
@@ -105,15 +104,13 @@ class BundledScorer:
         reader, _ = self._load()
         signals = reader.signals([(encodable(pair.a), encodable(pair.b), 0.0) for pair in pairs])
         entails = [[float(row[ENTAILS]) for row in signal.whole_entailment] for signal in signals]
-        own = own_columns(signals, self._columns)
+        own = own_columns(signals)
         return np.hstack([own, np.array(entails).reshape(-1, 2)]).astype(np.float32)
 
     def _conclude(self, pairs: Sequence[PairInput], readings: NDArray[np.float32]) -> PairScores:
         """Scores of pairs that were read, by their cosine, their dates and their place in the store, too."""
         _, calibrator = self._load()
-        cosines = [_finite(pair.cosine) for pair in pairs]
-        rows = placed(readings[:, :-2], cosines, pairs if self._columns > 1 else None)
-        probabilities = calibrator.probabilities(rows).astype(np.float32)
+        probabilities = calibrator.probabilities(placed(readings[:, :-2], pairs)).astype(np.float32)
         long_first = np.array(
             [short_long(encodable(p.a), encodable(p.b))[1] == encodable(p.a) for p in pairs]
         )
@@ -124,7 +121,7 @@ class BundledScorer:
     def _load(self) -> tuple[PairReader, Calibrator]:
         if self._parts is None:
             check_sums(self._folder)
-            check_features(self._folder, feature_names(self._columns))
+            check_features(self._folder, feature_names(), facts=FACTS_VERSION)
             from .bundled_weights import load_network
             from .calibrator import Calibrator
             from .pair_reader import PairReader
@@ -132,7 +129,3 @@ class BundledScorer:
             network, tokenizer = load_network(self._folder, self._base or base_folder(self._folder))
             self._parts = PairReader(network, tokenizer), Calibrator.load(self._folder / CALIBRATOR_FILE)
         return self._parts
-
-
-def _finite(value: float) -> float:
-    return float(value) if np.isfinite(value) else 0.0

@@ -15,6 +15,7 @@ from ..models.scorer import Thresholds, reads_context
 from .candidates import Near, find_candidates
 from .judge import judge
 from .merges import draft_id
+from .original_rules import close_for
 from .records import Candidate, Memory, Verdict, rejection_key
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ class Judging:
             for pair, name in zip(pairs, named, strict=True)
             if name[2] not in self.circumstances.rejected and name not in self.known
         ]
-        found = judge(new, by_id, self.scorer, thresholds=self.circumstances.thresholds, keys=self.keys)
+        close, limits = close_for(self.encoder.name), self.circumstances.thresholds
+        found = judge(new, by_id, self.scorer, thresholds=limits, keys=self.keys, asks_from=close)
         fresh = {(item.pair.a, item.pair.b): item for item in found}
         self.known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
         return tuple(self.known[name] for name in named if name in self.known)

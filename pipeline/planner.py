@@ -22,6 +22,7 @@ from .clauses import opposing_statements
 from .copies import fold, kept_apart, unfold
 from .judging import Circumstances, Judging
 from .merges import LONG_AGO, Consolidated, draft_merges, last_stated
+from .original_rules import RULE
 from .plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
 from .records import (
     Inventory,
@@ -314,8 +315,8 @@ def _unsure(
         doubtful = verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto)
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
-        rivals = any(item.kind == "rival" for item in verdict.evidence)
-        if verdict.probabilities[0] >= verdict.probabilities[1] and not rivals:
+        chosen = any(item.kind in ("rival", RULE) for item in verdict.evidence)
+        if verdict.probabilities[0] >= verdict.probabilities[1] and not chosen:
             merge = _merge_of_pair(verdict, by_id)
             doubts += [_merge_action(merge, merge.survivor, amend=amend)] if merge else []
         else:

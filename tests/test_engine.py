@@ -19,7 +19,8 @@ from mem0_dream.errors import (
     StoreLockedError,
     UsageError,
 )
-from mem0_dream.pipeline.engine import Advance, Session, consolidate, scope_filter
+from mem0_dream.pipeline.consolidation import consolidate
+from mem0_dream.pipeline.engine import Advance, Session, scope_filter
 from mem0_dream.pipeline.journal import RunState
 from mem0_dream.pipeline.stores.base import Change, ScopeFilter
 from mem0_dream.settings import Settings
