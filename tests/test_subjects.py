@@ -9,8 +9,8 @@ from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, memory, plan_of
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.pipeline.candidates import find_candidates
+from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.copies import fold
-from mem0_dream.pipeline.engine import consolidate
 from mem0_dream.pipeline.judge import judge
 from mem0_dream.pipeline.plan_file import dump_plan, parse_plan
 from mem0_dream.pipeline.records import Candidate, Evidence, Label, Memory
