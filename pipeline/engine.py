@@ -29,6 +29,7 @@ from .plan import Merge, Plan, Resolve, Side
 from .planner import Circumstances, build_plan, judge_all
 from .records import Inventory, Memory, Verdict
 from .results import RunResult, UndoResult
+from .stages import Stages
 from .state import state_directory, store_lock
 from .stores.base import ScopeFilter, Store
 from .writer import Writer
@@ -169,18 +170,17 @@ class Session:
             unattended=unattended,
             tracked=self.access.tracked(self.store.fingerprint) if unattended else frozenset(),
         )
-        with contextlib.ExitStack() as stages:
-            embed = stages.enter_context(self._observer.stage("embed", len(inventory.memories)))
-            score = stages.enter_context(self._observer.stage("score", None))
+        with Stages(self._observer) as stages:
             return build_plan(
                 inventory,
                 kind=self.store.kind,
-                encoder=CachedEncoder(self.encoder, self._cache, on_progress=embed),
-                scorer=CachedScorer(self.scorer, self._cache, on_progress=score),
+                encoder=CachedEncoder(self.encoder, self._cache, on_stage=stages),
+                scorer=CachedScorer(self.scorer, self._cache, on_stage=stages),
                 settings=self.settings,
                 circumstances=circumstances,
                 in_place=self.store.capabilities.fold,
                 amend=self.store.capabilities.amend,
+                on_stage=stages,
             )
 
     def apply(

@@ -203,7 +203,7 @@ def test_stages_are_told(store: InMemoryStore) -> None:
 
     with session_on(store, observer=Listening()) as session:
         session.apply(session.propose(ALICE, now=NOW), now=NOW)
-    assert heard == ["fetch", "embed", "score", "apply"]
+    assert heard == ["fetch", "embedding", "judging", "drafting", "apply"]
 
 
 def test_a_state_directory_that_cannot_be_is_an_error(tmp_path: Path) -> None:
