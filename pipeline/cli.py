@@ -24,6 +24,7 @@ from .cli_markdown import COMMANDS as MARKDOWN_COMMANDS
 from .cli_markdown import KIND as MARKDOWN
 from .cli_markdown import dream, pass_options
 from .cli_options import Options, open_session, plan_options, scope_options, store_options
+from .cli_review import may_ask, plain_terminal, reviewed
 from .cli_runs import COMMANDS
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class DreamGroup(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
+        if plain_terminal():
+            ctx.color = False
         try:
             return super().invoke(ctx)
         except DreamError as error:
@@ -173,9 +176,11 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
         click.echo(f"Note: {note}")
     choices = {conflict.id: _ask(conflict, shown) for conflict in plan.conflicts}
     skipped: list[Merge | Resolve] = [item for item in plan.conflicts if choices[item.id] is None]
-    if given["review"]:
-        plan = _reviewed(plan, shown, skipped)
-        shown = report.Report(plan, explain=given["explain"])
+    plan = reviewed(session, plan, shown, review=given["review"], now=options.clock)
+    if not plan.actions:
+        say_nothing(plan)
+        return
+    shown = report.Report(plan, explain=given["explain"])
     over = session.overdraft(plan.with_choices(choices))
     if over is not None:
         click.echo(
@@ -191,6 +196,7 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
     for line in report.moved_lines(result, plan, shown):
         click.echo(line)
     click.echo(report.summary(result))
+    tell_open(plan)
     if result.run:
         click.echo(f"Undo with: mem0-dream undo {result.run}", err=True)
 
@@ -210,18 +216,37 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
         click.echo(report.NOTHING_STORED)
         return None
     shown = report.Report(plan, explain=given["explain"])
-    if not plan.actions:
-        click.echo(report.NOTHING_FOUND)
-    else:
+    asks = ending is None and may_ask(plan, review=given["review"])
+    if plan.actions:
         click.echo("\n".join(_coloured(line) for line in shown.lines()))
     if given["explain"] and plan.unsure:
         click.echo("\n".join(shown.unsure_lines()))
-    if not plan.actions and not (given["review"] and plan.unsure):
-        return None
+    if not plan.actions:
+        if not asks:
+            say_nothing(plan)
+        return shown if asks else None
+    if not asks:
+        tell_open(plan)
     if ending is not None:
         click.echo(shown.proposal())
         click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + ending)
     return shown
+
+
+def say_nothing(plan: Plan) -> None:
+    """There is nothing to apply; that something may be a duplicate is no clean bill."""
+    from . import report
+
+    click.echo(report.NOTHING_CERTAIN if plan.unsure else report.NOTHING_FOUND)
+    tell_open(plan)
+
+
+def tell_open(plan: Plan) -> None:
+    """The pairs that are left to a person, and how to see them; nothing if there are none."""
+    from .doubts import open_question
+
+    if plan.unsure:
+        click.echo(f"{open_question(plan.unsure)}: --review")
 
 
 _COLOURS = {"Merges": "green", "Conflicts": "yellow", "Prune": "red", "##": "cyan"}
@@ -234,12 +259,13 @@ def _coloured(line: str) -> str:
 
 
 def _ask(conflict: Resolve, shown: Report) -> Side | None:
-    from .report import one_line
+    from .alignment import excerpts
 
-    texts = {member.id: member for member in conflict.members}
-    for side, ids in (("A", conflict.a), ("B", conflict.b)):
+    texts = {member.id: member.text for member in conflict.members}
+    sides = excerpts(texts[conflict.a[0]], texts[conflict.b[0]])
+    for side, text in zip("AB", sides, strict=True):
         likely = " (newer, likely to hold)" if conflict.newer == side.lower() else ""
-        click.echo(f"  {side}: {one_line(texts[ids[0]].text)}{likely}")
+        click.echo(f"  {side}: {text}{likely}")
     return ask_choice(shown.line(conflict).removesuffix("[A/B/skip]"))
 
 
@@ -252,26 +278,6 @@ def ask_choice(question: str) -> Side | None:
         if answer in ("", "s", "skip"):
             return None
         click.echo("Please answer A, B or skip.")
-
-
-def _reviewed(plan: Plan, shown: Report, skipped: list[Merge | Resolve]) -> Plan:
-    """Ask about each unsure pair; what is accepted joins the plan, the rest is noted as skipped."""
-    from .plan import Merge
-
-    accepted: list[str] = []
-    choices: dict[str, Side | None] = {}
-    for doubt in plan.unsure:
-        if isinstance(doubt, Merge):
-            click.echo("\n".join(shown.explanation(doubt)))
-            if _read(shown.line(doubt) + " ", "[merge/skip]").lower() in ("m", "merge"):
-                accepted.append(doubt.id)
-                continue
-        else:
-            choices[doubt.id] = _ask(doubt, shown)
-            if choices[doubt.id] is not None:
-                continue
-        skipped.append(doubt)
-    return plan.accept(accepted, choices)
 
 
 def confirmed(proposal: str, *, default: bool = True) -> bool:

@@ -164,6 +164,7 @@ def _is_due(session: GraphSession, options: Options, given: dict[str, Any]) -> b
 
 def _show(session: GraphSession, options: Options, given: dict[str, Any]) -> None:
     """What a pass would do, and nothing done."""
+    from .cli import tell_open
     from .graph.report import GraphReport
 
     plan = _proposed(session, options)
@@ -175,6 +176,7 @@ def _show(session: GraphSession, options: Options, given: dict[str, Any]) -> Non
     else:
         shown = GraphReport(plan, explain=given["explain"])
         click.echo("\n".join([*shown.lines(), shown.proposal()]))
+        tell_open(plan)
         click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + "Dry run: no changes made.")
     if given["explain"] and plan.unsure:
         click.echo("\n".join(GraphReport(plan, explain=True).unsure_lines()))
@@ -194,12 +196,16 @@ def _proposed(session: GraphSession, options: Options) -> Plan:
 
 def _say_nothing(plan: Plan) -> None:
     from . import report
+    from .cli import say_nothing
 
     if plan.gaps:
         raise IncompleteListingError(
             f"Read-only: {'; '.join(plan.gaps)}. Nothing was found in what could be listed."
         )
-    click.echo(report.NOTHING_FOUND if plan.totals else report.NOTHING_STORED)
+    if plan.totals:
+        say_nothing(plan)
+    else:
+        click.echo(report.NOTHING_STORED)
 
 
 def _pass(session: GraphSession, options: Options, given: dict[str, Any]) -> None:
@@ -241,6 +247,7 @@ def _pass(session: GraphSession, options: Options, given: dict[str, Any]) -> Non
 
 def _conclude(plan: Plan, result: RunResult, options: Options, given: dict[str, Any]) -> None:
     from . import report
+    from .cli import tell_open
     from .graph.report import GraphReport
 
     for line in report.moved_lines(result, plan, GraphReport(plan)):
@@ -250,6 +257,7 @@ def _conclude(plan: Plan, result: RunResult, options: Options, given: dict[str, 
         click.echo(report.auto_summary(result, conflicts=len(plan.conflicts)))
     else:
         click.echo(report.summary(result))
+        tell_open(plan)
         if result.run:
             given_places = (("--file", options.graph_file), ("--mcp", options.mcp), ("--core", options.core))
             words = [word for name, value in given_places if value for word in (name, str(value))]
@@ -262,10 +270,11 @@ def _ask_and_apply(
     """Show, ask about each contradiction, then about all of it; None if there is nothing to do."""
     from . import report
     from .cli import confirmed
+    from .cli_review import may_ask, reviewed
     from .graph.report import GraphReport
 
     shown = GraphReport(plan, explain=given["explain"])
-    if not plan.actions and not (given["review"] and plan.unsure):
+    if not plan.actions and not may_ask(plan, review=given["review"]):
         session.remember(now=options.moment)
         _say_nothing(plan)
         return None
@@ -274,12 +283,13 @@ def _ask_and_apply(
         click.echo(f"Note: {note}")
     choices = {conflict.id: _ask(conflict, shown) for conflict in plan.conflicts}
     skipped: list[Any] = [item for item in plan.conflicts if choices[item.id] is None]
-    if given["review"]:
-        from .cli import _reviewed
-
-        plan, proposed = _reviewed(plan, shown, skipped), plan
-        if plan.merges != proposed.merges and not (options.merge_only or options.forget_only):
-            plan = session.with_relations(plan, now=options.moment)
+    plan, proposed = reviewed(session, plan, shown, review=given["review"], now=options.clock), plan
+    if plan.merges != proposed.merges and not (options.merge_only or options.forget_only):
+        plan = session.with_relations(plan, now=options.moment)
+    if not plan.actions:
+        session.remember(now=options.moment)
+        _say_nothing(plan)
+        return None
     over = session.overdraft(plan.with_choices(choices))
     if over is not None:
         click.echo(

@@ -305,8 +305,12 @@ class Plan:
         return replace(self, actions=tuple(actions))
 
     def only(self, *kinds: ActionKind) -> Plan:
-        """The same plan with actions of the given kinds alone."""
-        return replace(self, actions=tuple(action for action in self.actions if action.kind in kinds))
+        """The same plan with actions, and doubts, of the given kinds alone."""
+        return replace(
+            self,
+            actions=tuple(action for action in self.actions if action.kind in kinds),
+            unsure=tuple(doubt for doubt in self.unsure if doubt.kind in kinds),
+        )
 
 
 def net_removals(action: Action) -> int:

@@ -345,7 +345,8 @@ def _unsure(
 ) -> tuple[Merge | Resolve, ...]:
     """What a person may decide: pairs near a threshold, or held back by a guard.
 
-    A pair of which one memory is touched by an action anyway is left for the next pass.
+    A pair of which one memory is touched by an action anyway is left for the next pass. Two texts that
+    give rival values are never offered as one text: if they are about one thing, one of them is wrong.
     """
     taken = {member.id for action in actions for member in action.members}
     doubts: list[Merge | Resolve] = []
@@ -353,7 +354,8 @@ def _unsure(
         doubtful = verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto)
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
-        if verdict.probabilities[0] >= verdict.probabilities[1]:
+        rival = any(item.veto for item in verdict.evidence)
+        if verdict.probabilities[0] >= verdict.probabilities[1] and not rival:
             merge = _merge_of_pair(verdict, by_id)
             doubts += [_merge_action(merge, merge.survivor)] if merge else []
         else:

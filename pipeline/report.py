@@ -15,6 +15,7 @@ from .results import RunResult, UndoResult
 TITLE = "## dream — consolidation report"
 NOTHING_STORED = "No memories found. Nothing to consolidate."
 NOTHING_FOUND = "Dream complete. No duplicate, contradictory, or stale memories found."
+NOTHING_CERTAIN = "Dream complete. Nothing is certain enough to propose."
 CANCELLED = "Cancelled. No changes made."
 TEXT_WIDTH = 100
 """Characters of a merged text in the report."""
