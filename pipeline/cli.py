@@ -7,7 +7,6 @@ traceback shown to a user is a bug.
 from __future__ import annotations
 
 import io
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -302,6 +301,6 @@ def _read(question: str, choices: str) -> str:
 
 
 def _print_json(plan: Plan, result: RunResult | None) -> None:
-    from .plan_file import to_json
+    from .plan_file import json_text, to_json
 
-    click.echo(json.dumps(to_json(plan, result), ensure_ascii=False, indent=2, sort_keys=True))
+    click.echo(json_text(to_json(plan, result)))

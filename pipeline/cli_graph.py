@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shlex
 import sys
 import time
@@ -153,12 +152,13 @@ def consolidate_graph(options: Options, given: dict[str, Any]) -> None:
 
 def _is_due(session: GraphSession, options: Options, given: dict[str, Any]) -> bool:
     from .graph.history import due_reason
+    from .plan_file import json_text
 
     names = session.store.document().names
     due, why = due_reason(names, session.last, settings=session.graph_settings, now=options.moment)
     click.echo(f"mem0-dream: {'due' if due else 'not due'}: {why}.", err=True)
     if given["as_json"] and not due:
-        click.echo(json.dumps({"due": False, "reason": why}, ensure_ascii=False, indent=2))
+        click.echo(json_text({"due": False, "reason": why}))
     return due
 
 
@@ -362,13 +362,13 @@ def graph_health(options: Options) -> Health:
 def _print_json(
     plan: Plan, result: RunResult | None, health: Health | None, *, before: Health | None = None
 ) -> None:
-    from .plan_file import to_json
+    from .plan_file import json_text, to_json
 
     whole = to_json(plan, result) | {
         "health": health.to_json() if health else None,
         "health_before": before.to_json() if before else None,
     }
-    click.echo(json.dumps(whole, ensure_ascii=False, indent=2, sort_keys=True))
+    click.echo(json_text(whole))
 
 
 def graph_options(ctx: click.Context, given: dict[str, Any]) -> Options:

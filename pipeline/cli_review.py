@@ -243,7 +243,9 @@ def _tell(session: Session, plan: Plan, result: Plan, shown: Report, answers: _A
     if added:
         click.echo(f"\nAdded by your answers ({len(added)}):")
     for action in added:
-        click.echo(shown.line(action).replace("[A/B/skip]", f"keeps {str(getattr(action, 'choice', '')).upper()}"))
+        click.echo(
+            shown.line(action).replace("[A/B/skip]", f"keeps {str(getattr(action, 'choice', '')).upper()}")
+        )
     if answers.labelled:
         click.echo(
             f"{answers.labelled} of your answers are kept in {session.directory / ANSWERS_FILE}; "

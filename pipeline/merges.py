@@ -15,6 +15,7 @@ from datetime import datetime
 from ..models.merger import ExtractiveMerger, MergeRefused
 from .cluster import Star, stars
 from .guards import compare
+from .plan import DRAFTED
 from .records import Label, Memory, Verdict
 
 MAX_ROUNDS = 25
@@ -271,7 +272,7 @@ def fused(members: Sequence[Memory], text: str) -> Memory:
     dates = [memory.created_at for memory in members if memory.created_at]
     stated = [moment for moment in (last_stated(memory) for memory in members) if moment]
     return Memory(
-        id="\U0010fffd+" + "+".join(memory.id for memory in members),
+        id=DRAFTED + "+".join(memory.id for memory in members),
         text=text,
         scope=first.scope,
         category=first.category,

@@ -18,7 +18,9 @@ from mem0_dream.pipeline.alignment import (
 )
 from rich.cells import cell_len
 
-nasty = st.text(alphabet=st.sampled_from("ab. \n\t\x1b\x07\x9b\u2028\u202e\u2066\ue000\ud800漢é[]"), max_size=10)
+nasty = st.text(
+    alphabet=st.sampled_from("ab. \n\t\x1b\x07\x9b\u2028\u202e\u2066\ue000\ud800漢é[]"), max_size=10
+)
 
 
 def plain(a: str, b: str, width: int = 80) -> list[tuple[str, str]]:

@@ -80,7 +80,7 @@ class TestReport:
             "contradiction; duplicate 0.00, contradiction 1.00, distinct 0.00; entails 1.00 -> / 1.00 <-"
             in shown
         )
-        assert "negation" in shown
+        assert "one text denies what the other says" in shown
         assert "because: stale, 400 days old, limit 180; no known access" in shown
 
     def test_json_has_the_same_numbers(self, store: InMemoryStore, dream: Invoke) -> None:
