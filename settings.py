@@ -49,6 +49,8 @@ class Settings(BaseModel):
         min_delete: Removals of so few memories never trip the budget, so that tiny scopes work.
         floor: Lowest cosine at which a pair is judged at all.
         neighbours: How many neighbours of each memory are judged.
+        subject_keys: Further metadata keys that name what a memory is about (see `pipeline.subjects`).
+        provenance_keys: Further metadata keys that say where a memory comes from.
         scorer: Which pair scorer judges: "bundled", "keywords", "nli:MODEL".
         encoder: Path or name of a sentence-transformers model; None is the packaged MiniLM.
     """
@@ -63,6 +65,8 @@ class Settings(BaseModel):
     min_delete: int = Field(default=3, ge=0)
     floor: float = Field(default=0.10, ge=-1, le=1)
     neighbours: int = Field(default=50, ge=1)
+    subject_keys: tuple[str, ...] = ()
+    provenance_keys: tuple[str, ...] = ()
     scorer: str = "bundled"
     encoder: str | None = None
 

@@ -34,10 +34,11 @@ class ApproximateIndex:
 
     def pairs(self, vectors: NDArray[np.float32], *, floor: float, neighbours: int) -> RowPairs:
         """Each row with about its `neighbours` nearest rows of cosine >= floor; see `Index.pairs`."""
-        return search(vectors, _inverted_file, floor=floor, neighbours=neighbours)
+        return search(vectors, inverted_file, floor=floor, neighbours=neighbours)
 
 
-def _inverted_file(units: NDArray[np.float32]) -> FaissIndex:
+def inverted_file(units: NDArray[np.float32]) -> FaissIndex:
+    """An inverted file that holds float32 [m, d] unit rows."""
     import faiss
 
     rows, width = units.shape

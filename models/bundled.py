@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .bundled_config import base_folder, check_features, read_thresholds
+from .bundled_config import base_folder, check_features, read_columns, read_thresholds
 from .bundled_features import ENTAILS, feature_names, features
 from .checksums import check_sums, sums_digest
 from .encoder import encodable
@@ -43,6 +43,7 @@ class BundledScorer:
         self._folder = folder
         self._base = base
         self._thresholds = read_thresholds(folder)
+        self._columns = read_columns(folder)
         self._name = f"bundled@{sums_digest(folder)[:16]}"
         self._parts: tuple[PairReader, Calibrator] | None = None
 
@@ -56,6 +57,11 @@ class BundledScorer:
         """Thresholds fitted on the development pairs for the precision that the model card states."""
         return self._thresholds
 
+    @property
+    def reads_context(self) -> bool:
+        """Whether these weights make use of where a pair stands inside its store."""
+        return self._columns > 1
+
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Probabilities and entailment of each pair; swapping a and b swaps the entailment columns only.
 
@@ -67,7 +73,8 @@ class BundledScorer:
         reader, calibrator = self._load()
         texts = [(encodable(pair.a), encodable(pair.b), _finite(pair.cosine)) for pair in pairs]
         signals = reader.signals(texts)
-        probabilities = calibrator.probabilities(features(signals)).astype(np.float32)
+        rows = features(signals, pairs if self._columns > 1 else None)
+        probabilities = calibrator.probabilities(rows).astype(np.float32)
         down, up = (np.array([s.whole_entailment[row, ENTAILS] for s in signals]) for row in (0, 1))
         long_first = np.array([signal.long == a for signal, (a, _, _) in zip(signals, texts, strict=True)])
         forward, backward = np.where(long_first, down, up), np.where(long_first, up, down)
@@ -76,7 +83,7 @@ class BundledScorer:
     def _load(self) -> tuple[PairReader, Calibrator]:
         if self._parts is None:
             check_sums(self._folder)
-            check_features(self._folder, feature_names())
+            check_features(self._folder, feature_names(self._columns))
             from .bundled_weights import load_network
             from .calibrator import Calibrator
             from .pair_reader import PairReader

@@ -44,6 +44,18 @@ def read_thresholds(folder: Path) -> Thresholds:
         ) from error
 
 
+def read_columns(folder: Path) -> int:
+    """Which columns the calibrator of a weights folder reads, see `feature_names`; 1 if it does not say.
+
+    Raises:
+        ModelError: the configuration cannot be read, or names columns that this version does not compute.
+    """
+    columns = read_config(folder).get("columns", 1)
+    if columns not in (1, 2):
+        raise ModelError(f"the weights in {folder} belong to another version; reinstall mem0-dream")
+    return int(columns)
+
+
 def check_features(folder: Path, names: tuple[str, ...]) -> None:
     """Refuse weights whose calibrator was fitted on other signals than this version computes.
 

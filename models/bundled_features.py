@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..pipeline import guards
+from .context import CONTEXT_NAMES, context_columns
+from .scorer import PairInput
 
 Floats = NDArray[np.float64]
 
@@ -224,15 +226,27 @@ def short_long(a: str, b: str) -> tuple[str, str]:
     return first, second
 
 
-def feature_names() -> tuple[str, ...]:
-    """Names of the columns of `features`."""
-    return (*_MODEL_NAMES, *_TEXT_NAMES, *_GUARD_NAMES)
+def feature_names(columns: int = 1) -> tuple[str, ...]:
+    """Names of the columns of `features`: 1 what the pair's own texts say, 2 also where and when they stand.
+
+    The configuration of weights says which of the two their calibrator was fitted on.
+    """
+    own = (*_MODEL_NAMES, *_TEXT_NAMES, *_GUARD_NAMES)
+    return own if columns == 1 else (*own, *CONTEXT_NAMES)
 
 
-def features(signals: Sequence[PairSignals]) -> Floats:
-    """float64 [n, len(feature_names())], rounded to `DECIMALS`."""
+def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput] | None = None) -> Floats:
+    """float64 [n, columns], rounded to `DECIMALS`: those of `feature_names(2)` where `inputs` are given.
+
+    Args:
+        signals: What the network says of each pair.
+        inputs: The pairs themselves, in the same order; what they do not know is missing (NaN).
+    """
     rows = [[*_model_row(s), *text_row(s.short, s.long), *guard_row(s.short, s.long)] for s in signals]
     table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(feature_names()))
+    if inputs is not None:
+        around = np.asarray([context_columns(pair) for pair in inputs], dtype=np.float64)
+        table = np.hstack([table, around.reshape(len(inputs), len(CONTEXT_NAMES))])
     return np.round(table, DECIMALS)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 CLASSES = 3
 _ARRAYS = ("feature", "threshold", "left", "right", "value", "root", "column", "member", "baseline")
+_MISSING = "missing_left"  # not in files of earlier versions, whose signals had no gaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Calibrator:
     Attributes:
         feature: int32 [nodes], column that a node tests; -1 for a leaf.
         threshold: float64 [nodes]; a row goes left where its value is at most this.
+        missing_left: bool [nodes]; where a row goes that has no value (NaN).
         left: int32 [nodes], index of the left child. `right`: of the right child.
         value: float64 [nodes], what a leaf adds.
         root: int32 [trees], index of each tree's first node.
@@ -47,6 +49,7 @@ class Calibrator:
     column: Ints
     member: Ints
     baseline: Floats
+    missing_left: NDArray[np.bool_]
 
     def probabilities(self, rows: Floats) -> Floats:
         """float64 [n, 3] (duplicate, contradiction, distinct) of signals [n, columns]; rows sum to 1."""
@@ -55,7 +58,8 @@ class Calibrator:
         at = np.arange(count)[:, None]
         while (self.feature[node] >= 0).any():
             test = self.feature[node]
-            goes_left = rows[at, np.maximum(test, 0)] <= self.threshold[node]
+            tested = rows[at, np.maximum(test, 0)]
+            goes_left = np.where(np.isnan(tested), self.missing_left[node], tested <= self.threshold[node])
             following = np.where(goes_left, self.left[node], self.right[node])
             node = np.where(test >= 0, following, node)
         added = self.value[node]
@@ -68,7 +72,7 @@ class Calibrator:
 
     def save(self, path: Path) -> None:
         """Write all arrays to an `.npz` file."""
-        np.savez_compressed(path, **{name: getattr(self, name) for name in _ARRAYS})
+        np.savez_compressed(path, **{name: getattr(self, name) for name in (*_ARRAYS, _MISSING)})
 
     @classmethod
     def load(cls, path: Path) -> Calibrator:
@@ -80,4 +84,6 @@ class Calibrator:
             KeyError: an array is missing.
         """
         with np.load(path, allow_pickle=False) as arrays:
-            return cls(**{name: arrays[name] for name in _ARRAYS})
+            known = {name: arrays[name] for name in _ARRAYS}
+            missing = arrays.get(_MISSING, np.zeros(len(known["feature"]), dtype=bool))
+            return cls(**known, missing_left=missing)

@@ -21,6 +21,41 @@ DUPLICATE, CONTRADICTION, DISTINCT = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
+class PairContext:
+    """Where a pair stands among the other memories of its scope and category; computed there, never guessed.
+
+    Swapping a and b swaps the fields of one name. Without a third memory margins are the cosine itself, and
+    crowds and bridge are 0: nothing else is near.
+
+    Attributes:
+        rank_a: How many others are nearer to a than b is, 0 for its nearest; `rank_b` the same from b.
+        rank_b: See `rank_a`.
+        margin_a: Cosine of the pair, less the cosine of a and its nearest third memory.
+        margin_b: The same for b.
+        crowd_a: Mean cosine of a and its five nearest third memories.
+        crowd_b: The same for b.
+        bridge: Highest, over third memories, of the lower of its two cosines with a and b.
+        size: How many memories there are, as a logarithm to base 2.
+    """
+
+    rank_a: float
+    rank_b: float
+    margin_a: float
+    margin_b: float
+    crowd_a: float
+    crowd_b: float
+    bridge: float
+    size: float
+
+    def swapped(self) -> PairContext:
+        """The context of the pair the other way round."""
+        return PairContext(
+            self.rank_b, self.rank_a, self.margin_b, self.margin_a, self.crowd_b, self.crowd_a,
+            self.bridge, self.size,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
 class PairInput:
     """What a scorer may read of a candidate pair.
 
@@ -31,6 +66,7 @@ class PairInput:
         category: The category both memories share.
         a_date: When the first was last stated, aware UTC, or None if unknown.
         b_date: The same for the second.
+        context: Where the pair stands inside its store; None for a pair of which no store is known.
     """
 
     a: str
@@ -39,6 +75,12 @@ class PairInput:
     category: str | None = None
     a_date: datetime | None = None
     b_date: datetime | None = None
+    context: PairContext | None = None
+
+    def swapped(self) -> PairInput:
+        """The same pair, the other way round."""
+        context = self.context.swapped() if self.context else None
+        return PairInput(self.b, self.a, self.cosine, self.category, self.b_date, self.a_date, context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +127,8 @@ class PairScorer(Protocol):
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Score all pairs; an empty sequence gives empty arrays."""
         ...
+
+
+def reads_context(scorer: PairScorer) -> bool:
+    """Whether a scorer makes use of `PairInput.context`; only then it is worth computing."""
+    return bool(getattr(scorer, "reads_context", False))

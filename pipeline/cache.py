@@ -8,6 +8,7 @@ is not there, a damaged file is moved aside, and whatever is missing is computed
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import logging
 import os
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from ..models.encoder import Encoder
-from ..models.scorer import PairInput, PairScorer, PairScores, Thresholds
+from ..models.scorer import PairContext, PairInput, PairScorer, PairScores, Thresholds, reads_context
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -170,6 +171,11 @@ class CachedScorer:
         """Thresholds of the scorer inside."""
         return self._scorer.thresholds
 
+    @property
+    def reads_context(self) -> bool:
+        """What the scorer inside says."""
+        return reads_context(self._scorer)
+
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Score all pairs, with the same bytes as the scorer inside gives."""
         if not pairs:
@@ -201,7 +207,7 @@ def _ordered(pair: PairInput) -> tuple[PairInput, bool]:
     """The pair with its sides in one order, and whether they were swapped."""
     if (pair.a, _moment(pair.a_date)) <= (pair.b, _moment(pair.b_date)):
         return pair, False
-    return PairInput(pair.b, pair.a, pair.cosine, pair.category, pair.b_date, pair.a_date), True
+    return pair.swapped(), True
 
 
 def _moment(moment: datetime | None) -> str:
@@ -211,7 +217,12 @@ def _moment(moment: datetime | None) -> str:
 def _pair_key(name: str, pair: PairInput) -> bytes:
     cosine = struct.pack("<d", pair.cosine).hex()
     category = "" if pair.category is None else f"={pair.category}"
-    return _key("pair", name, pair.a, pair.b, _moment(pair.a_date), _moment(pair.b_date), category, cosine)
+    parts = ["pair", name, pair.a, pair.b, _moment(pair.a_date), _moment(pair.b_date), category, cosine]
+    return _key(*parts, *([] if pair.context is None else [_standing(pair.context)]))
+
+
+def _standing(context: PairContext) -> str:
+    return struct.pack("<8d", *dataclasses.astuple(context)).hex()
 
 
 def _key(*parts: str) -> bytes:

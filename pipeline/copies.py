@@ -6,6 +6,7 @@ all; whatever is decided about it holds for its copies, since they say the same 
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from ..models.merger import ExtractiveMerger
 from .judge import EXACT
 from .merges import Consolidated
 from .records import Candidate, Label, Memory, Scope, Verdict, rejection_key
+from .subjects import NO_KEYS, KeysOf, apart, keys_by_scope, signature
 from .words import exact_key
 
 Copies = Mapping[str, tuple[Memory, ...]]
@@ -21,24 +23,26 @@ Copies = Mapping[str, tuple[Memory, ...]]
 
 
 def fold(
-    memories: Sequence[Memory], *, rejected: frozenset[str] = frozenset()
+    memories: Sequence[Memory], *, rejected: frozenset[str] = frozenset(), keys: KeysOf | None = None
 ) -> tuple[tuple[Memory, ...], Copies]:
     """Choose a representative of each group of equal texts: the best spelt, then the latest stated.
 
     Args:
         memories: The memories to judge.
         rejected: Keys of pairs that a person does not want merged; such a copy stands for itself.
+        keys: What the metadata keys of each scope mean; read from the given memories if omitted.
 
     Returns:
         The representatives, sorted by id, and their copies.
     """
     merger = ExtractiveMerger()
+    known = keys_by_scope(memories) if keys is None else keys
     groups: dict[tuple[Scope, str | None, str], list[Memory]] = defaultdict(list)
     for memory in sorted(memories, key=lambda item: item.id):
         groups[memory.scope, memory.category, exact_key(memory.text)].append(memory)
     standing: list[Memory] = []
     copies: dict[str, tuple[Memory, ...]] = {}
-    for group in groups.values():
+    for group in (part for same in groups.values() for part in _by_subject(same, known)):
         best = (merger.whole(group) or group[0]) if len(group) > 1 else group[0]
         others = [memory for memory in group if memory is not best]
         apart = [memory for memory in others if rejection_key(best, memory) in rejected]
@@ -47,6 +51,33 @@ def fold(
         if folded:
             copies[best.id] = folded
     return tuple(sorted(standing, key=lambda memory: memory.id)), copies
+
+
+def _by_subject(group: Sequence[Memory], keys: KeysOf) -> list[list[Memory]]:
+    """Equal texts in groups that are about one subject; where any two differ, what names none is alone."""
+    meaning = keys.get(group[0].scope, NO_KEYS)
+    parts: dict[tuple[tuple[str, str], ...], list[Memory]] = defaultdict(list)
+    for memory in group:
+        parts[signature(memory, meaning)].append(memory)
+    firsts = [members[0] for members in parts.values()]
+    if any(apart(a, b, meaning) for a, b in itertools.combinations(firsts, 2)):
+        return list(parts.values())
+    return [list(group)]
+
+
+def kept_apart(memories: Sequence[Memory], keys: KeysOf) -> tuple[tuple[str, str, str], ...]:
+    """Memories with equal words that are not one fact: the first of each two subjects, and what differs."""
+    groups: dict[tuple[Scope, str | None, str], list[Memory]] = defaultdict(list)
+    for memory in sorted(memories, key=lambda item: item.id):
+        groups[memory.scope, memory.category, exact_key(memory.text)].append(memory)
+    found = []
+    for group in groups.values():
+        meaning = keys.get(group[0].scope, NO_KEYS)
+        firsts = {signature(memory, meaning): memory for memory in reversed(group)}
+        for a, b in itertools.combinations(sorted(firsts.values(), key=lambda item: item.id), 2):
+            differing = apart(a, b, meaning)
+            found += [(a.id, b.id, differing.detail)] if differing else []
+    return tuple(sorted(found))
 
 
 def unfold(

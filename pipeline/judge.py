@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds
+from .candidates import Near
 from .guards import compare
 from .records import Candidate, Evidence, Label, Memory, Verdict
-from .words import significant_words
+from .subjects import NO_KEYS, UNCLEAR, KeysOf, apart, judged_text, keys_by_scope, unnamed
+from .words import exact_key, significant_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +47,8 @@ def decide(
     if duplicate >= thresholds.duplicate:
         if any(item.veto for item in evidence):
             return Label.UNSURE, False
-        return Label.DUPLICATE, duplicate >= thresholds.auto
+        held = any(item.kind == UNCLEAR for item in evidence)
+        return Label.DUPLICATE, duplicate >= thresholds.auto and not held
     if max(probabilities) in (duplicate, contradiction):
         return Label.UNSURE, False
     return Label.DISTINCT, False
@@ -56,39 +60,79 @@ def judge(
     scorer: PairScorer,
     *,
     thresholds: Thresholds | None = None,
+    keys: KeysOf | None = None,
 ) -> tuple[Verdict, ...]:
-    """Judge every candidate.
+    """Judge every candidate; memories about different subjects are distinct, whatever they say.
 
     Args:
         candidates: Pairs of ids; exact ones are not scored.
         memories: By id; every id of a candidate must be in it.
         scorer: Gives the probabilities, once for each pair.
         thresholds: Instead of the scorer's own, for instance calibrated on the user's pairs.
+        keys: What the metadata keys of each scope mean; read from the given memories if omitted.
 
     Returns:
         One verdict for each candidate, in the same order.
     """
     limits = thresholds or scorer.thresholds
-    to_score = [pair for pair in candidates if not pair.exact]
-    scores = scorer.score([pair_input(pair, memories) for pair in to_score])
+    known = keys_by_scope(memories.values()) if keys is None else keys
+    differing = {pair: found for pair in candidates if (found := _apart(pair, memories, known))}
+    to_score = [pair for pair in candidates if not pair.exact and not _vetoed(differing.get(pair))]
+    inputs = [pair_input(pair, memories, known) for pair in to_score]
+    scores = scorer.score(inputs)
     scored = {
-        (pair.a, pair.b): _verdict(pair, memories, row, directions, limits)
-        for pair, row, directions in zip(to_score, scores.probabilities, scores.entailment, strict=True)
+        pair: _verdict(pair, texts, (row, directions), differing.get(pair), limits)
+        for pair, texts, row, directions in zip(
+            to_score, inputs, scores.probabilities, scores.entailment, strict=True
+        )
     }
-    return tuple(_exact(pair) if pair.exact else scored[pair.a, pair.b] for pair in candidates)
+    return tuple(
+        scored[pair] if pair in scored else _unscored(pair, differing.get(pair)) for pair in candidates
+    )
 
 
-def pair_input(pair: Candidate, memories: Mapping[str, Memory]) -> PairInput:
-    """What a scorer may read of a candidate."""
+def pair_input(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf | None = None) -> PairInput:
+    """What a scorer may read of a candidate: the texts with the subjects that only the metadata names."""
     a, b = memories[pair.a], memories[pair.b]
+    subjects = (keys or {}).get(a.scope, NO_KEYS).subjects
     return PairInput(
-        a=a.text,
-        b=b.text,
+        a=judged_text(a, subjects),
+        b=judged_text(b, subjects),
         cosine=pair.cosine,
         category=a.category,
         a_date=a.stated_at,
         b_date=b.stated_at,
+        context=pair.context if isinstance(pair, Near) else None,
     )
+
+
+def _apart(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf) -> Evidence | None:
+    """Whether the metadata of two memories names different subjects, or may."""
+    a, b = memories.get(pair.a), memories.get(pair.b)
+    if a is None or b is None or not (a.metadata or b.metadata):
+        return None
+    meaning = keys.get(a.scope, NO_KEYS)
+    if not pair.exact and exact_key(a.text) == exact_key(b.text):
+        return apart(a, b, meaning) or unnamed(a, b, meaning)
+    return apart(a, b, meaning)
+
+
+def _vetoed(evidence: Evidence | None) -> bool:
+    return evidence is not None and evidence.veto
+
+
+def _unscored(pair: Candidate, differing: Evidence | None) -> Verdict:
+    """The verdict on equal texts, or on memories about different subjects."""
+    if differing is None:
+        return _exact(pair)
+    if differing.veto:
+        return Verdict(_plain(pair), Label.DISTINCT, evidence=(differing,))
+    return replace(_exact(pair), auto=False, evidence=(EXACT, differing))
+
+
+def _plain(pair: Candidate) -> Candidate:
+    """The pair without its place in the store: what was decided is kept, not what was read."""
+    return Candidate(pair.a, pair.b, pair.cosine, pair.exact)
 
 
 def _exact(pair: Candidate) -> Verdict:
@@ -104,21 +148,22 @@ def _exact(pair: Candidate) -> Verdict:
 
 def _verdict(
     pair: Candidate,
-    memories: Mapping[str, Memory],
-    row: NDArray[np.float32],
-    directions: NDArray[np.float32],
+    texts: PairInput,
+    scores: tuple[NDArray[np.float32], NDArray[np.float32]],
+    differing: Evidence | None,
     limits: Thresholds,
 ) -> Verdict:
+    row, directions = scores
     probabilities = (float(row[0]), float(row[1]), float(row[2]))
-    evidence: tuple[Evidence, ...] = ()
-    a, b = memories[pair.a], memories[pair.b]
+    evidence = () if differing is None else (differing,)
     if decide(probabilities, (), limits)[0] is not Label.DISTINCT:
-        evidence = compare(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at)
+        found = compare(texts.a, texts.b, a_date=texts.a_date, b_date=texts.b_date)
+        evidence = (*found, *evidence)
     label, auto = decide(probabilities, evidence, limits)
-    if label is Label.CONTRADICTION and _only_adds(a.text, b.text, evidence):
+    if label is Label.CONTRADICTION and _only_adds(texts.a, texts.b, evidence):
         label, evidence = Label.UNSURE, (*evidence, ADDS)
     return Verdict(
-        pair,
+        _plain(pair),
         label,
         auto=auto,
         probabilities=probabilities,

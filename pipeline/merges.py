@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from ..models.merger import ExtractiveMerger, MergeRefused
 from .cluster import Star, stars
 from .guards import compare
 from .plan import DRAFTED
 from .records import Label, Memory, Verdict
+from .subjects import NO_KEYS, KeysOf, apart, keys_by_scope
 
 MAX_ROUNDS = 25
 """Re-planning rounds before what still moves is left alone; two or three are usual."""
@@ -55,8 +57,9 @@ class Consolidated:
 
 @dataclass(slots=True)
 class _Known:
-    """Verdicts by unordered pair, and the pairs that must not be merged."""
+    """Verdicts by unordered pair, the pairs that must not be merged, and what metadata keys mean."""
 
+    keys: KeysOf
     verdicts: dict[Pair, Verdict] = field(default_factory=dict)
     blocked: set[Pair] = field(default_factory=set)
 
@@ -77,6 +80,10 @@ class _Known:
         """Whether two memories were judged to contradict each other."""
         found = self.get(a, b)
         return found is not None and found.label is Label.CONTRADICTION
+
+    def apart(self, a: Memory, b: Memory) -> bool:
+        """Whether two memories are, or may be, about different subjects."""
+        return apart(a, b, self.keys.get(a.scope, NO_KEYS)) is not None
 
     def probability(self, a: str, b: str) -> float:
         """How likely two memories state the same fact; 0 if nobody judged them."""
@@ -104,6 +111,7 @@ def draft_merges(
     *,
     judge_new: JudgeNew,
     merger: ExtractiveMerger,
+    keys: KeysOf | None = None,
 ) -> tuple[Consolidated, ...]:
     """Find the merges of one scope and category that survive their own second pass.
 
@@ -112,11 +120,12 @@ def draft_merges(
         verdicts: What was judged about their pairs; pairs that are absent are distinct.
         judge_new: Judges a drafted text against living memories, as a second pass would.
         merger: Drafts the text.
+        keys: What the metadata keys of each scope mean; read from the given memories if omitted.
 
     Returns:
         Disjoint merges, sorted by their smallest id.
     """
-    known = _Known()
+    known = _Known(keys=keys_by_scope(memories) if keys is None else keys)
     known.learn(verdicts)
     by_id = {memory.id: memory for memory in memories}
     for _ in range(MAX_ROUNDS):
@@ -145,7 +154,8 @@ def _settled(
         after, fresh = _after(by_id, merges, judge_new)
         owner = {merge.survivor or _drafted(merge).id: merge for merge in merges}
         unstable = [merge for verdict in fresh for merge in _newly_contradicting(verdict, owner, known)]
-        again = draft_merges(after, [*known.verdicts.values(), *fresh], judge_new=judge_new, merger=merger)
+        verdicts = [*known.verdicts.values(), *fresh]
+        again = draft_merges(after, verdicts, judge_new=judge_new, merger=merger, keys=known.keys)
         unstable += [owner[i] for merge in again for i in sorted(merge.ids) if i in owner]
         if unstable or not again:
             return merges, list(dict.fromkeys(unstable))
@@ -158,7 +168,12 @@ def _after(
 ) -> tuple[list[Memory], tuple[Verdict, ...]]:
     """What is alive after the merges, and what is thought of the texts they add."""
     removed = frozenset(i for merge in merges for i in merge.ids if i != merge.survivor)
-    staying = [memory for memory_id, memory in by_id.items() if memory_id not in removed]
+    held = {merge.survivor: _held(merge.members) for merge in merges if merge.survivor}
+    staying = [
+        replace(memory, metadata=held[memory_id]) if memory_id in held else memory
+        for memory_id, memory in by_id.items()
+        if memory_id not in removed
+    ]
     drafted = [_drafted(merge) for merge in merges if merge.survivor is None]
     return [*staying, *drafted], judge_new(drafted, staying)
 
@@ -192,13 +207,13 @@ class _Pass:
     def _form(self, star: Star) -> Consolidated | None:
         """The largest merge around a centre that can be drafted and proven.
 
-        Memories that contradict each other are left out, both of them: whatever the centre says,
-        one of them is not the same fact.
+        Memories that contradict each other or are about different subjects are left out, both of them:
+        whatever the centre says, one of them is not the same fact.
         """
         quarrelling = {
             memory_id
             for pair in itertools.combinations(star.others, 2)
-            if self.known.contradicts(*pair)
+            if self.known.contradicts(*pair) or self.known.apart(*(self.by_id[i] for i in pair))
             for memory_id in pair
         }
         others = [other for other in star.others if other not in quarrelling]
@@ -279,7 +294,13 @@ def fused(members: Sequence[Memory], text: str) -> Memory:
         created_at=min(dates, default=None),
         updated_at=max(stated, default=None),
         accessed_at=max((memory.accessed_at for memory in members if memory.accessed_at), default=None),
+        metadata=_held(members),
     )
+
+
+def _held(members: Sequence[Memory]) -> dict[str, Any]:
+    """What a merged memory says of its subject: all that its sources say, which never differ in it."""
+    return {key: value for memory in members for key, value in memory.metadata.items()}
 
 
 def last_stated(memory: Memory) -> datetime | None:

@@ -234,6 +234,7 @@ class Plan:
         unsure: Merges and conflicts that only a person can decide on; never acted on as they are.
         gaps: Why the listing was not provably complete; such a plan cannot be applied.
         fidelity: What an undo could not bring back.
+        apart: Memories with equal words that are, or may be, about different subjects: two ids, and why.
     """
 
     store: str
@@ -245,6 +246,7 @@ class Plan:
     unsure: tuple[Merge | Resolve, ...] = ()
     gaps: tuple[str, ...] = ()
     fidelity: tuple[str, ...] = ()
+    apart: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def merges(self) -> tuple[Merge, ...]:

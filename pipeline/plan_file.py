@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 FORMAT = "mem0-dream plan"
 VERSION = 1
-_HEADER_FIELDS = ("store", "kind", "now", "scorer", "totals", "gaps", "fidelity")
+_HEADER_FIELDS = ("store", "kind", "now", "scorer", "totals", "gaps", "fidelity", "apart")
+_LATER_FIELDS = frozenset({"apart"})
+"""Fields that plans of earlier releases lack."""
 
 
 @functools.cache
@@ -59,7 +61,9 @@ def parse_plan(text: str) -> Plan:
             f"This plan file has version {header.get('version')!r} but this mem0-dream reads {VERSION}; "
             "make it again with `mem0-dream plan`."
         )
-    fields: dict[str, Any] = {name: header.get(name) for name in _HEADER_FIELDS}
+    fields: dict[str, Any] = {
+        name: header.get(name) for name in _HEADER_FIELDS if name in header or name not in _LATER_FIELDS
+    }
     fields |= {"actions": [], "unsure": []}
     for number, record in records[1:]:
         place = {"action": "actions", "unsure": "unsure"}.get(str(record.pop("record", None)))

@@ -16,16 +16,17 @@ from typing import Any
 
 from ..models.encoder import Encoder
 from ..models.merger import ExtractiveMerger, MergeRefused
-from ..models.scorer import PairScorer, Thresholds
+from ..models.scorer import PairScorer, Thresholds, reads_context
 from ..settings import Settings
 from .candidates import find_candidates
-from .copies import fold, unfold
+from .copies import fold, kept_apart, unfold
 from .judge import judge
 from .merges import Consolidated, draft_merges, last_stated
 from .plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
 from .records import Candidate, Inventory, Label, Memory, Scope, Verdict, rejection_key
 from .stale import Prune as StaleFinding
 from .stale import find_prunes
+from .subjects import KeysOf, keys_by_scope
 from .words import exact_key, topic
 
 Group = tuple[Scope, str | None]
@@ -77,11 +78,13 @@ def build_plan(
     living = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
     prunes = find_prunes(living, settings=settings, now=now, accessed=circumstances.accessed)
     vague = {prune.memory.id for prune in prunes if prune.reason == "vague"}
+    keys = keys_by_scope(living, settings=settings)
     judged, copies = fold(
         [memory for memory in living if not memory.pinned and memory.id not in vague],
         rejected=circumstances.rejected,
+        keys=keys,
     )
-    judging = _Judging(encoder, scorer, settings, circumstances)
+    judging = _Judging(encoder, scorer, settings, circumstances, keys)
     verdicts = judging.all_pairs(judged)
     stale = {prune.memory.id for prune in prunes}
     unread = {m.id for m in judged if stale.issuperset({m.id, *(c.id for c in copies.get(m.id, ()))})}
@@ -101,6 +104,7 @@ def build_plan(
         unsure=_unsure(verdicts, {memory.id: memory for memory in living}, actions),
         gaps=inventory.gaps,
         fidelity=inventory.fidelity,
+        apart=kept_apart(judged, keys),
     )
 
 
@@ -113,7 +117,8 @@ def judge_all(
     circumstances: Circumstances,
 ) -> tuple[Verdict, ...]:
     """Judge every candidate pair of the given memories, without planning anything."""
-    return _Judging(encoder, scorer, settings, circumstances).all_pairs(memories)
+    keys = keys_by_scope(memories, settings=settings)
+    return _Judging(encoder, scorer, settings, circumstances, keys).all_pairs(memories)
 
 
 @dataclass(slots=True)
@@ -124,6 +129,7 @@ class _Judging:
     scorer: PairScorer
     settings: Settings
     circumstances: Circumstances
+    keys: KeysOf
     known: dict[tuple[str, str, str], Verdict] = field(default_factory=dict)
     """Verdicts so far by ids and texts: drafting asks about the same pairs again and again."""
 
@@ -143,7 +149,12 @@ class _Judging:
     def _candidates(self, memories: Sequence[Memory]) -> tuple[Candidate, ...]:
         vectors = self.encoder.encode([memory.text for memory in memories])
         return find_candidates(
-            memories, vectors, floor=self.settings.floor, neighbours=self.settings.neighbours
+            memories,
+            vectors,
+            floor=self.settings.floor,
+            neighbours=self.settings.neighbours,
+            keys=self.keys,
+            contexts=reads_context(self.scorer),
         )
 
     def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
@@ -154,7 +165,7 @@ class _Judging:
             for pair, name in zip(pairs, named, strict=True)
             if name[2] not in self.circumstances.rejected and name not in self.known
         ]
-        found = judge(new, by_id, self.scorer, thresholds=self.circumstances.thresholds)
+        found = judge(new, by_id, self.scorer, thresholds=self.circumstances.thresholds, keys=self.keys)
         fresh = {(item.pair.a, item.pair.b): item for item in found}
         self.known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
         return tuple(self.known[name] for name in named if name in self.known)
@@ -191,7 +202,9 @@ def _merges_of_group(
     while True:
         staying = [memory for memory in members if memory.id not in leaving]
         left = [item for item in verdicts if not leaving & {item.pair.a, item.pair.b}]
-        merges = draft_merges(staying, left, judge_new=judging.drafted, merger=ExtractiveMerger())
+        merges = draft_merges(
+            staying, left, judge_new=judging.drafted, merger=ExtractiveMerger(), keys=judging.keys
+        )
         kept = {memory_id for merge in merges if not merge.ids <= stale for memory_id in merge.ids}
         more = {memory.id for memory in staying if memory.id in stale} - kept
         if not more:

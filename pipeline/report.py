@@ -39,7 +39,8 @@ class Report:
         self._explain = explain
         self._members: dict[str, Member] = {m.id: m for action in plan.actions for m in action.members}
         doubtful = (member.id for action in plan.unsure for member in action.members)
-        self._short = short_ids([*self._members, *doubtful])
+        apart = (memory_id for a, b, _ in plan.apart for memory_id in (a, b)) if explain else ()
+        self._short = short_ids([*self._members, *doubtful, *apart])
 
     def lines(self) -> list[str]:
         """The whole report but for its last line, which asks or states."""
@@ -48,6 +49,9 @@ class Report:
         for scope in dict.fromkeys(action.scope for action in sorted(self._plan.actions, key=_scope)):
             sections = self._sections(scope)
             lines += [f"Scope {scope}", *sections, ""] if many else sections
+        if self._explain and self._plan.apart:
+            lines.append(f"Equal words that stay apart ({len(self._plan.apart)}):")
+            lines += [f"{self.label(a)} / {self.label(b)} — {why}" for a, b, why in self._plan.apart]
         return [visible(line) for line in lines]
 
     def proposal(self) -> str:

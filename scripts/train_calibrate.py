@@ -69,7 +69,7 @@ def fit(data: Table, chosen: NDArray[np.bool_] | None = None, *, seed: int) -> C
 def flatten(boosters: Sequence[object]) -> Calibrator:
     """The trees of fitted scikit-learn boosters as one `Calibrator`."""
     parts: dict[str, list[NDArray[np.float64]]] = {
-        k: [] for k in ("feature", "threshold", "left", "right", "value")
+        k: [] for k in ("feature", "threshold", "left", "right", "value", "missing_left")
     }
     root, column, member, start = [], [], [], 0
     for number, booster in enumerate(boosters):
@@ -79,6 +79,7 @@ def flatten(boosters: Sequence[object]) -> Calibrator:
                 leaf = nodes["is_leaf"].astype(bool)
                 parts["feature"].append(np.where(leaf, -1, nodes["feature_idx"]))
                 parts["threshold"].append(np.where(leaf, 0.0, nodes["num_threshold"]))
+                parts["missing_left"].append(nodes["missing_go_to_left"])
                 parts["left"].append(np.where(leaf, 0, nodes["left"] + start))
                 parts["right"].append(np.where(leaf, 0, nodes["right"] + start))
                 parts["value"].append(np.where(leaf, nodes["value"], 0.0))
@@ -91,8 +92,8 @@ def flatten(boosters: Sequence[object]) -> Calibrator:
     return Calibrator(
         feature=joined["feature"].astype(np.int32), threshold=joined["threshold"].astype(np.float64),
         left=joined["left"].astype(np.int32), right=joined["right"].astype(np.int32),
-        value=joined["value"].astype(np.float64), root=np.array(root, np.int32), column=np.array(column,
-        np.int32),
+        missing_left=joined["missing_left"].astype(bool), value=joined["value"].astype(np.float64),
+        root=np.array(root, np.int32), column=np.array(column, np.int32),
         member=np.array(member, np.int32), baseline=np.concatenate(baselines).astype(np.float64),
     )  # fmt: skip
 

@@ -19,11 +19,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..models.bundled_features import PairSignals
     from ..models.scorer import Thresholds
     from .train_examples import Example
     from .train_labelled import LabelledPair
     from .train_signals import Table
+
+log = logging.getLogger(__name__)
 
 SEED = 7
 PRETRAIN_LENGTH = 96
@@ -31,6 +36,7 @@ FINETUNE_LENGTH = 192
 MINIMAL_REPEATS = 2
 ACCURACY_PAIRS = 500
 REPLAY_WEIGHT = 0.5
+OWN_REPLAY = 8_000
 OUR_DATA = Path(__file__).parent / "data"
 
 
@@ -94,20 +100,27 @@ def _pretrain(options: argparse.Namespace) -> None:
     train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
 
 
-def _examples_of_finetune(options: argparse.Namespace) -> list[Example]:
-    """Contrast sets, composed memories and stories, with a share of general pairs against forgetting."""
-    from . import train_contrast, train_examples, train_stories
+def _own_examples(options: argparse.Namespace) -> list[Example]:
+    """Contrast sets, minimal pairs, composed memories and stories; each pair beside its mirror image."""
+    from . import train_contrast, train_stories
 
     short = train_contrast.read_short(OUR_DATA / "contrast_short.jsonl")
-    general = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + 1)
     minimal = list(train_contrast.minimal_pairs(OUR_DATA / "minimal.txt"))
-    mirrored = [
+    return [
         *train_contrast.short_pairs(short),
         *(example for _ in range(MINIMAL_REPEATS) for example in minimal),
         *train_contrast.compound_pairs(OUR_DATA / "contrast_compound.jsonl"),
         *train_contrast.composed_pairs(short, seed=options.seed),
         *train_stories.story_pairs(train_stories.read_stories(OUR_DATA / "stories.txt"), seed=options.seed),
     ]
+
+
+def _examples_of_finetune(options: argparse.Namespace) -> list[Example]:
+    """Our own pairs, with a share of general pairs against forgetting."""
+    from . import train_examples
+
+    general = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + 1)
+    mirrored = _own_examples(options)
     # Each pair stands next to its mirror image; one order of each is half the work of an epoch.
     rng = random.Random(options.seed)  # noqa: S311
     chosen = [mirrored[at + rng.randrange(2)] for at in range(0, len(mirrored), 2)]
@@ -128,6 +141,55 @@ def _finetune(options: argparse.Namespace) -> None:
         bf16=options.bf16, seed=options.seed, threads=options.threads, stop_after=options.stop_after,
     )  # fmt: skip
     examples = _examples_of_finetune(options)
+    train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
+
+
+def _examples_of_worlds(options: argparse.Namespace) -> list[Example]:
+    """Pairs of the worlds that are not kept for calibration, with a share of ours and of general ones."""
+    from sentence_transformers import SentenceTransformer
+
+    from . import train_examples, train_worlds
+    from .train_base import base_folder
+    from .worlds import held_out, read_worlds
+
+    encoder = SentenceTransformer(base_folder(options.base), device="cpu")
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        found: NDArray[np.float32] = encoder.encode(
+            texts, normalize_embeddings=True, batch_size=64, show_progress_bar=False
+        )
+        return found
+
+    worlds, _ = held_out(read_worlds(options.data / "worlds"))
+    found = train_worlds.world_examples(worlds, encode, seed=options.seed)
+    ours = _own_examples(options)
+    general = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + 2)
+    rng = random.Random(options.seed)  # noqa: S311
+    found += rng.sample(ours, min(OWN_REPLAY, len(ours)))
+    return found + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
+
+
+def _worlds(options: argparse.Namespace) -> None:
+    """Finetune on the worlds, from a checkpoint or from the shipped weights (`--start shipped`)."""
+    from . import train_loop
+    from .train_base import build
+
+    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH, dropout=False)
+    if options.start == "shipped":
+        from safetensors.torch import load_file
+
+        from ..models.bundled import FOLDER
+        from ..models.bundled_weights import WEIGHTS_FILE, unpack
+
+        network.load_state_dict(unpack(load_file(FOLDER / WEIGHTS_FILE)), strict=False)
+    else:
+        train_loop.load_checkpoint(network, options.work / f"{options.start}.pt")
+    settings = train_loop.LoopSettings(
+        options.name or "worlds", epochs=options.epochs, batch_size=32, learning_rate=options.rate,
+        bf16=options.bf16, seed=options.seed, threads=options.threads, stop_after=options.stop_after,
+    )  # fmt: skip
+    examples = _examples_of_worlds(options)
+    log.info("%d examples", len(examples))
     train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
 
 
@@ -253,7 +315,7 @@ def _accuracy(options: argparse.Namespace) -> None:
 
 
 _STAGES = {
-    "pretrain": _pretrain, "finetune": _finetune, "adapt": _adapt, "calibrate": _calibrate,
+    "pretrain": _pretrain, "finetune": _finetune, "worlds": _worlds, "adapt": _adapt, "calibrate": _calibrate,
     "accuracy": _accuracy,
 }  # fmt: skip
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.models.bundled_features import PairSignals, feature_names, features, short_long, text_row
+from mem0_dream.models.scorer import PairInput
 
 NAMES = feature_names()
 
@@ -31,6 +32,17 @@ def test_names_are_unique_and_match_the_width() -> None:
     assert len(set(NAMES)) == len(NAMES)
     assert features([signals("a", "b")]).shape == (1, len(NAMES))
     assert features([]).shape == (0, len(NAMES))
+
+
+def test_columns_of_the_place_come_last_and_only_when_asked_for() -> None:
+    """Weights that were fitted without them get the first ones, unchanged."""
+    pair = PairInput("a", "b", 0.5)
+    table = features([signals("a", "b")], [pair])
+    assert feature_names(2)[: len(NAMES)] == NAMES
+    assert table.shape == (1, len(feature_names(2)))
+    assert np.array_equal(table[:, : len(NAMES)], features([signals("a", "b")]))
+    assert np.isnan(table[:, len(NAMES) :]).all()
+    assert features([], []).shape == (0, len(feature_names(2)))
 
 
 def test_numbers_on_one_side_are_counted() -> None:

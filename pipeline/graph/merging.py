@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ...models.merger import ENTAILED, Draft, ExtractiveMerger, MergeRefused
+from ...models.scorer import reads_context
 from ..candidates import find_candidates
 from ..guards import missing
 from ..judge import judge
@@ -58,7 +59,9 @@ class Judging:
     def near(self, memories: Sequence[Memory], *, floor: float) -> tuple[Candidate, ...]:
         """Pairs at least as similar as the floor."""
         vectors = self.encoder.encode([memory.text for memory in memories])
-        return find_candidates(memories, vectors, floor=floor, neighbours=self.neighbours)
+        return find_candidates(
+            memories, vectors, floor=floor, neighbours=self.neighbours, contexts=reads_context(self.scorer)
+        )
 
     def verdicts(self, memories: Iterable[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
         """Judge the pairs."""
