@@ -48,11 +48,7 @@ _CUT = Column(_ELLIPSIS, _ELLIPSIS)
 
 
 def escaped(text: str) -> str:
-    """One line in which every control, bidi, private or unassigned character is an escape.
-
-    >>> escaped("red\\x1b[31m\\n  alert")
-    'red\\\\x1b[31m alert'
-    """
+    """One line in which every control, bidi, private or unassigned character is an escape."""
     flat = " ".join(text.split())
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in flat)
 

@@ -185,10 +185,7 @@ def aligned(a: str, b: str) -> Iterator[str]:
     narrowest, widest = _WIDTHS
     width = max(narrowest, min(widest, shutil.get_terminal_size().columns - 6))
     for row in rows(columns(a, b), width=width):
-        if colours():
-            pair = [_ansi(text) for text in coloured(row)]
-        else:
-            pair = list(bracketed(row))
+        pair = [_ansi(text) for text in coloured(row)] if colours() else bracketed(row)
         yield from (f"  {side}: {line}" for side, line in zip("AB", pair, strict=True))
 
 

@@ -15,7 +15,7 @@ from .records import ActionKind, Memory, Scope, Verdict, text_hash
 
 Side = Literal["a", "b"]
 DRAFTED = "\U0010fffd+"
-"""Begins the id of a text that is not in the store yet; a private-use character, to sort behind all others."""
+"""Begins the id of a text that is not stored yet; a private-use character, to sort behind all others."""
 
 
 @dataclass(frozen=True, slots=True)

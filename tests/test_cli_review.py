@@ -6,16 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from builders import BOB, NOW, memory
+from builders import BOB, memory
 from click.testing import CliRunner
 from e2e_cli import Invoke, dream  # type: ignore[import-not-found]  # it lies beside this file
-from mem0_dream.models.scorer import PairInput
 from mem0_dream.pipeline import cli as cli_module
 from mem0_dream.pipeline import cli_review
 from mem0_dream.pipeline.doubts import ANSWERS_FILE, keep_answer, ranked, suspicion
 from mem0_dream.pipeline.labelling import read_pairs
 from mem0_dream.pipeline.plan import Merge
-from mem0_dream.pipeline.planner import build_plan
 from mem0_dream.pipeline.records import Label
 from mem0_dream.testing import FakeScorer, InMemoryStore
 
