@@ -96,6 +96,8 @@ for _command in (*COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrat
 
 def consolidate_command(options: Options, given: dict[str, Any]) -> None:
     """Read, propose, ask, apply."""
+    if options.store_kind in (MARKDOWN, GRAPH) and options.second_opinion is not None:
+        raise UsageError("--second-opinion works on mem0 stores; leave it out.")
     if options.store_kind == MARKDOWN:
         dream(options, given)
         return
@@ -105,24 +107,31 @@ def consolidate_command(options: Options, given: dict[str, Any]) -> None:
     auto, dry_run, as_json = given["auto"], given["dry_run"], given["as_json"]
     if auto and dry_run:
         raise UsageError("--auto applies and --dry-run does not; choose one.")
-    scopes = options.scopes()
+    options.scopes()  # whose memories are meant is asked before anything is opened
     with open_session(options) as session:
         if dry_run or (as_json and not auto):
-            plan = _proposed(session, options)
+            plan = proposed(session, options)
             _show(plan, given, ending="Dry run: no changes made.")
             return
         with session.locked():
             if auto:
                 _resume_interrupted(session, options)
-            plan = only(session.propose(scopes, now=options.moment), options)
+            plan = proposed(session, options, unattended=auto)
             if auto:
                 _apply_unattended(session, plan, options, given)
             else:
                 _apply_attended(session, plan, options, given)
 
 
-def _proposed(session: Session, options: Options) -> Plan:
-    return only(session.propose(options.scopes(), now=options.moment), options)
+def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
+    """What a pass would do, with a second opinion if one is wanted."""
+    plan = only(session.propose(options.scopes(), now=options.moment), options)
+
+    def say(line: str) -> None:
+        """On the error stream: it is no part of the report."""
+        click.echo(f"mem0-dream: {line}", err=True)
+
+    return only(session.second_opinion(plan, unattended=unattended, say=say), options)
 
 
 def only(plan: Plan, options: Options) -> Plan:

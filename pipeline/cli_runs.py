@@ -182,11 +182,11 @@ def plan_command(ctx: click.Context, /, output: str, **given: Any) -> None:
       mem0-dream plan --config mem0.yaml --user-id alice -o plan.jsonl
     """  # noqa: D301
     options = Options.gather(ctx, given)
-    from .cli import only
+    from .cli import proposed
     from .plan_file import dump_plan
 
     with open_session(options) as session:
-        plan = only(session.propose(options.scopes(), now=options.moment), options)
+        plan = proposed(session, options)
     if output == "-":
         click.echo(dump_plan(plan), nl=False)
         return

@@ -368,17 +368,14 @@ def _unsure(
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
         rival = any(item.veto for item in verdict.evidence)
-        if verdict.probabilities[0] >= verdict.probabilities[1] and not rival:
-            merge = _merge_of_pair(verdict, by_id)
-            doubts += [_merge_action(merge, merge.survivor)] if merge else []
-        else:
-            sides = frozenset({frozenset({verdict.pair.a}), frozenset({verdict.pair.b})})
-            doubts.append(_conflict(by_id, sides, [verdict]))
+        agree = verdict.probabilities[0] >= verdict.probabilities[1] and not rival
+        doubt = merge_of_pair(verdict, by_id) if agree else conflict_of_pair(verdict, by_id)
+        doubts += [doubt] if doubt else []
     doubts.sort(key=lambda action: (action.scope, [member.id for member in action.members]))
     return tuple(replace(doubt, id=f"u{number}") for number, doubt in enumerate(doubts, 1))
 
 
-def _merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Consolidated | None:
+def merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Merge | None:
     """What merging just these two would give, if that can be written down without loss."""
     members = (by_id[verdict.pair.a], by_id[verdict.pair.b])
 
@@ -390,7 +387,13 @@ def _merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Consolidate
         draft = ExtractiveMerger().draft(members, entails=entails)
     except MergeRefused:
         return None
-    return Consolidated(members, draft.whole, draft.text, (verdict,))
+    return _merge_action(Consolidated(members, draft.whole, draft.text, (verdict,)), draft.whole)
+
+
+def conflict_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Resolve:
+    """The question which of just these two holds."""
+    sides = frozenset({frozenset({verdict.pair.a}), frozenset({verdict.pair.b})})
+    return _conflict(by_id, sides, [verdict])
 
 
 def _totals(living: Iterable[Memory]) -> tuple[ScopeTotal, ...]:
