@@ -168,7 +168,10 @@ def question(pair: PairInput) -> list[Message]:
     return [
         {"role": "system", "content": _INSTRUCTIONS},
         # A lone surrogate, which some stores let in, cannot be sent.
-        {"role": "user", "content": json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace").decode()},
+        {
+            "role": "user",
+            "content": json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace").decode(),
+        },
     ]
 
 
@@ -234,7 +237,9 @@ def _no_answer(error: Exception) -> NoAnswerError:
     name = type(error).__name__
     if isinstance(status, int):
         return NoAnswerError(
-            f"The language model answered {status}.", reason=f"answered {status}", hopeless=status in _REFUSALS
+            f"The language model answered {status}.",
+            reason=f"answered {status}",
+            hopeless=status in _REFUSALS,
         )
     if "timeout" in name.lower():
         return NoAnswerError("The language model did not answer in time.", reason="late")

@@ -80,8 +80,8 @@ _PLAN_OPTIONS = (
         "--second-opinion",
         is_flag=False,
         flag_value="true",
-        metavar="[openai:MODEL@URL]",
-        help="Ask mem0's own language model, or this one, about pairs that stay unsure; sends their texts.",
+        metavar="[WHO]",
+        help="Send pairs that stay unsure to mem0's own language model, or to WHO: openai:MODEL@URL.",
     ),
     click.option(
         "--max-delete", type=click.FloatRange(0, 1), help="Largest share of a scope one run may remove."

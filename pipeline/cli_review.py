@@ -101,6 +101,7 @@ class _Answers:
     done: list[str] = field(default_factory=list)
     labelled: int = 0
     touched: set[str] = field(default_factory=set)
+    explained: set[str] = field(default_factory=set)
 
     def take(self, doubt: Doubt, key: str) -> None:
         """Note an answer."""
@@ -127,7 +128,7 @@ def _ask_all(session: Session, plan: Plan, shown: Report, answers: _Answers, *, 
         click.echo(f"\n{_heading(doubt, asked, len(doubts))}")
         for line in _sides(doubt, shown):
             click.echo(line)
-        key = _answer(doubt, shown)
+        key = _answer(doubt, shown, answers)
         if key == "q":
             return
         answers.take(doubt, key)
@@ -200,12 +201,12 @@ def _ansi(text: object) -> str:
 
 
 def _in_order(doubt: Doubt) -> tuple[Member, Member]:
-    """The two memories, A first."""
+    """The two memories, the older one first."""
     from .plan import Merge
 
     members: Mapping[str, Member] = {member.id: member for member in doubt.members}
     if isinstance(doubt, Merge):
-        first, second = sorted(doubt.members, key=lambda member: (member.id == doubt.survivor, member.id))[:2]
+        first, second = sorted(doubt.members, key=lambda member: (str(member.stated_at or ""), member.id))[:2]
         return first, second
     return members[doubt.a[0]], members[doubt.b[0]]
 
@@ -215,20 +216,23 @@ def _newer(doubt: Doubt, side: str) -> str:
     return " (newer, likely to hold)" if newer == side.lower() else ""
 
 
-def _answer(doubt: Merge | Resolve, shown: Report) -> str:
+def _answer(doubt: Merge | Resolve, shown: Report, answers: _Answers) -> str:
     from .plan import Merge
 
     merge = isinstance(doubt, Merge)
     keys = _MERGE_KEYS if merge else _CONFLICT_KEYS
     if merge:
         click.echo(f"  As one: {shown.line(doubt)}")
-    click.echo(f"  {_MERGE_HELP if merge else _CONFLICT_HELP}")
+    told = _MERGE_HELP if merge else _CONFLICT_HELP
+    if told not in answers.explained:
+        click.echo(f"  {told}")
+        answers.explained.add(told)
     question, choices = ("The same fact?", "[y/n/s/q]") if merge else ("Which holds?", "[a/b/n/s/q]")
     while True:
         key = keys.get(_read(f"{question} ", choices).lower())
         if key is not None:
             return key
-        click.echo(f"Please answer {', '.join(choices.strip('[]').split('/'))}.")
+        click.echo(f"  {told}")
 
 
 def _tell(session: Session, plan: Plan, result: Plan, shown: Report, answers: _Answers) -> None:

@@ -195,7 +195,9 @@ def advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, lookup: Loo
             taken |= ids
             actions.append(proposal)
     order = {doubt.id: place for place, doubt in enumerate(plan.unsure)}
-    return replace(plan, actions=tuple(actions), unsure=tuple(sorted(unsure, key=lambda each: order[each.id])))
+    return replace(
+        plan, actions=tuple(actions), unsure=tuple(sorted(unsure, key=lambda each: order[each.id]))
+    )
 
 
 def _proposal(doubt: Doubt, label: str | None, *, merging: bool, lookup: Lookup) -> Doubt | None:

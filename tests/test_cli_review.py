@@ -128,18 +128,22 @@ class TestAsked:
         """The most probable first; to the letter."""
         lines = dream(*ALL, answers="y\nq\n\n").stdout.splitlines()
         at = lines.index("1 of 3: may be duplicates (80%), user_id=bob, note")
-        assert lines[at + 1 : at + 3] == [
-            "  A: Reads [long] novels about [the sea]",
-            "  B: Reads        novels about [sea voyages]",
-        ] or lines[at + 1 : at + 3] == [
+        assert lines[at + 1 : at + 5] == [
             "  A: Reads [long] novels about [the] sea.",
             "  B: Reads        novels about       sea  [voyages.]",
-        ], lines[at : at + 9]
-        assert lines[at + 3].startswith("  A is [memory:sea")
+            "  A is [memory:sea1], 2026-11-11",
+            "  B is [memory:sea2], 2026-11-11",
+        ]
         text = "\n".join(lines[at:])
         for words in ("y: the same fact", "n: different facts", "s or Enter: leave both", "q: stop"):
             assert words in text
         assert "The same fact? [y/n/s/q]" in text
+
+    def test_the_keys_are_explained_once_and_after_a_wrong_one(self, dream: Invoke) -> None:
+        """For each sort of question; twenty pairs need no twenty explanations."""
+        shown = dream(*ALL, "--review", answers="n\nwhat\nn\nn\ny\n").stdout
+        assert shown.count("y: the same fact, merge them.") == 2
+        assert shown.count("a: A holds, remove B.") == 1
 
     def test_accepted_pairs_are_shown_and_become_part_of_the_same_run(
         self, dream: Invoke, watched: None, store: InMemoryStore

@@ -95,9 +95,7 @@ class Asked:
         unattended = options.pop("unattended", False)
         settings = Settings(second_opinion=wanted, floor=-1.0, **{"second_opinion_timeout": 30, **options})
         self.said: list[str] = []
-        session = Session(
-            store, settings=settings, state_dir=state, encoder=FakeEncoder(), scorer=scorer
-        )
+        session = Session(store, settings=settings, state_dir=state, encoder=FakeEncoder(), scorer=scorer)
         try:
             self.before: Plan = session.propose(ScopeFilter(), now=NOW)
             self.plan = session.second_opinion(self.before, unattended=unattended, say=self.said.append)
@@ -137,7 +135,9 @@ class TestOverHttp:
         """The rest waits for another run, and is said to."""
         asked = Asked(store, tmp_path, wanted, second_opinion_limit=1)
         assert model.pairs == [tuple(sorted((SEA, VOYAGE)))]
-        assert asked.said[0].endswith("about 1 unsure pairs, one call each; 2 left for another run (limit 1).")
+        assert asked.said[0].endswith(
+            "about 1 unsure pairs, one call each; 2 left for another run (limit 1)."
+        )
         assert asked.unsure == [("dog1", "dog2"), ("live1", "live2")]
 
     def test_what_was_answered_is_never_asked_again(
@@ -187,7 +187,11 @@ class TestOverHttp:
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
         """429 with Retry-After, then 500, then an answer."""
-        model.replies = [Reply(status=429, headers={"Retry-After": "0.1"}), Reply(status=500), says("duplicate")]
+        model.replies = [
+            Reply(status=429, headers={"Retry-After": "0.1"}),
+            Reply(status=500),
+            says("duplicate"),
+        ]
         asked = Asked(store, tmp_path, wanted, second_opinion_limit=1)
         assert len(model.asked) == 3
         assert len(asked.plan.merges) == 1
@@ -198,7 +202,9 @@ class TestOverHttp:
         """One line with the reasons; no error."""
         for number in range(3):
             texts = f"Owns garden tool {number}.", f"Keeps garden tool {number} dry."
-            store.rows |= InMemoryStore([memory(f"{number}{x}", t) for x, t in zip("ab", texts, strict=True)]).rows
+            store.rows |= InMemoryStore(
+                [memory(f"{number}{x}", t) for x, t in zip("ab", texts, strict=True)]
+            ).rows
             TABLE_MORE[tuple(sorted(texts))] = (0.65, 0.0, 0.35)
         model.decide = lambda _a, _b: Reply(status=500)
         asked = Asked(store, tmp_path, wanted, scorer=FakeScorer(TABLE | TABLE_MORE))
@@ -217,7 +223,9 @@ class TestOverHttp:
         assert len(model.asked) == 1
         assert asked.said[1].endswith("3 stay unsure: 1 answered 401, 2 not asked any more.")
 
-    def test_nobody_listens(self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str) -> None:
+    def test_nobody_listens(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
         """A server that is gone is a reason like any other."""
         model.close()
         asked = Asked(store, tmp_path, wanted, second_opinion_limit=1)
@@ -299,7 +307,9 @@ class TestWhoIsAsked:
         asked = Asked(docs, tmp_path, f"openai:m@{model.url}", scorer=scorer)
         assert (model.asked, len(asked.plan.unsure)) == ([], len(asked.before.unsure))
 
-    def test_an_incomplete_listing_is_not_sent(self, store: Store, model: LanguageModel, tmp_path: Path) -> None:
+    def test_an_incomplete_listing_is_not_sent(
+        self, store: Store, model: LanguageModel, tmp_path: Path
+    ) -> None:
         """Nothing could be applied, so nothing is paid for."""
         store.gaps = ("20 of 45 listed",)
         Asked(store, tmp_path, f"openai:m@{model.url}")
