@@ -70,6 +70,7 @@ class Settings(BaseModel):
         second_opinion_limit: Pairs that one run asks about at most; each costs one call.
         second_opinion_timeout: Seconds for one answer.
         second_opinion_auto: An unattended run merges what the model calls duplicates, too.
+        assume_unread: An unattended run takes what is not on record as unread.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -90,6 +91,7 @@ class Settings(BaseModel):
     second_opinion_limit: int = Field(default=50, ge=0)
     second_opinion_timeout: float = Field(default=60, gt=0)
     second_opinion_auto: bool = False
+    assume_unread: bool = False
 
 
 def read_settings(section: Mapping[str, Any]) -> Settings:

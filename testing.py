@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .models.scorer import PairInput, PairScores, Thresholds
-from .pipeline.records import PIN_PREFIX, Inventory, Memory, Scope, as_utc
+from .pipeline.records import Inventory, Memory, Scope, as_utc, says_pinned
 from .pipeline.stores.base import (
     Add,
+    Amend,
     Capabilities,
     Change,
     Delete,
@@ -103,7 +104,7 @@ class InMemoryStore:
     """A store in a dictionary, with everything a real one does that the writer relies on."""
 
     kind = "memory"
-    capabilities = Capabilities(retire=True, same_id=True, vector=True)
+    capabilities = Capabilities(retire=True, same_id=True, vector=True, amend=True)
 
     def __init__(self, memories: Iterable[Memory] = (), *, fingerprint: str = "in-memory") -> None:
         """Fill the store with memories, under the ids they have."""
@@ -183,6 +184,11 @@ class InMemoryStore:
             self.rows[change.id]["text"] = change.text
             self.vectors[change.id] = _vector(change.text)
             return change.id
+        if isinstance(change, Amend):
+            self.rows[change.id]["metadata"] |= json.loads(json.dumps(change.metadata))
+            if change.created_at is not None:
+                self.rows[change.id]["created_at"] = change.created_at.isoformat()
+            return change.id
         if isinstance(change, Restore):
             memory_id = change.snapshot.id
             self.rows[memory_id] = json.loads(json.dumps(change.snapshot.payload))
@@ -227,7 +233,7 @@ def _payload(memory: Memory) -> dict[str, Any]:
         "updated_at": iso(memory.updated_at),
         "accessed_at": iso(memory.accessed_at),
         "expires_on": iso(memory.expires_on),
-        "pinned": memory.pinned or memory.text.startswith(PIN_PREFIX),
+        "pinned": memory.pinned or says_pinned(memory.text),
         "metadata": json.loads(json.dumps(dict(memory.metadata))),
         "mark": None,
     }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..pipeline.guards import FACTS_VERSION
 from .bundled_config import base_folder, check_features, read_columns, read_thresholds
 from .bundled_features import ENTAILS, feature_names, features
 from .checksums import check_sums, sums_digest
@@ -44,12 +45,12 @@ class BundledScorer:
         self._base = base
         self._thresholds = read_thresholds(folder)
         self._columns = read_columns(folder)
-        self._name = f"bundled@{sums_digest(folder)[:16]}"
+        self._name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}"
         self._parts: tuple[PairReader, Calibrator] | None = None
 
     @property
     def name(self) -> str:
-        """Identity for plans and caches: changes with every byte of the weights."""
+        """Identity for plans and caches: changes with every byte of the weights, and with the guards."""
         return self._name
 
     @property

@@ -10,15 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..pipeline import guards
+from ..pipeline.facts.extraction import REMEMBERED_TEXTS
 from .context import CONTEXT_NAMES, context_columns
 from .scorer import PairInput
 
+Item = TypeVar("Item")
 Floats = NDArray[np.float64]
 
 ENTAILS, NEUTRAL, CONTRADICTS = 0, 1, 2
@@ -29,6 +33,7 @@ LONGEST_COMPARED = 1_000  # characters; beyond them word statistics say nothing 
 
 _WORD = re.compile(r"[^\W_]+(?:[.:/'’-][^\W_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_CAPITALISED = re.compile(r"\b[A-Z][\w-]+")
 _NAME = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][\w-]+")
 _NEGATIONS = frozenset(
     [
@@ -178,6 +183,8 @@ class PairSignals:
         short_parts: [n, 3] long -> each statement of short.
         long_parts: [m, 3] short -> each statement of long.
         short_memory: [n, 3] memory head on (long, statement of short). `long_memory`: [m, 3] the mirror.
+        clauses: [k, 3] memory head on (statement of long, statement of short) where the two share words most;
+            the whole texts where one of them is one statement.
     """
 
     short: str
@@ -189,6 +196,7 @@ class PairSignals:
     long_parts: Floats
     short_memory: Floats
     long_memory: Floats
+    clauses: Floats
 
 
 def sure_distinct(memory: Floats) -> bool:
@@ -206,7 +214,7 @@ def read_once(short: str, long: str, cosine: float, *, entailment: Floats, memor
     return PairSignals(
         short, long, cosine, whole_entailment=np.concatenate([read, unread]),
         whole_memory=np.concatenate([said, said]), short_parts=read, long_parts=unread, short_memory=said,
-        long_memory=said,
+        long_memory=said, clauses=said,
     )  # fmt: skip
 
 
@@ -232,7 +240,7 @@ def feature_names(columns: int = 1) -> tuple[str, ...]:
     The configuration of weights says which of the two their calibrator was fitted on.
     """
     own = (*_MODEL_NAMES, *_TEXT_NAMES, *_GUARD_NAMES)
-    return own if columns == 1 else (*own, *CONTEXT_NAMES)
+    return own if columns == 1 else (*own, *_CLAUSE_NAMES, *CONTEXT_NAMES)
 
 
 def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput] | None = None) -> Floats:
@@ -243,10 +251,11 @@ def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput] | None 
         inputs: The pairs themselves, in the same order; what they do not know is missing (NaN).
     """
     rows = [[*_model_row(s), *text_row(s.short, s.long), *guard_row(s.short, s.long)] for s in signals]
-    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(feature_names()))
     if inputs is not None:
-        around = np.asarray([context_columns(pair) for pair in inputs], dtype=np.float64)
-        table = np.hstack([table, around.reshape(len(inputs), len(CONTEXT_NAMES))])
+        pairs = zip(rows, signals, inputs, strict=True)
+        rows = [[*row, *_clause_row(s), *context_columns(pair)] for row, s, pair in pairs]
+    columns = len(feature_names(1 if inputs is None else 2))
+    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), columns)
     return np.round(table, DECIMALS)
 
 
@@ -279,6 +288,37 @@ def _model_row(s: PairSignals) -> list[float]:
     ]  # fmt: skip
 
 
+_CLAUSE_NAMES = ("clause_contradiction_high", "clause_duplicate_low", "clause_duplicate_high")
+
+
+def _clause_row(s: PairSignals) -> list[float]:
+    duplicate, contradiction = s.clauses[:, 0], s.clauses[:, 1]
+    return [float(contradiction.max()), float(duplicate.min()), float(duplicate.max())]
+
+
+def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """(statement of long, statement of short): each statement beside the one that shares most of its words.
+
+    Statements that share no word with any other are left out. A text of one statement is read against each
+    statement of the other anyway.
+
+    >>> aligned(["Has finished the Rust book", "Has a cat"], ["Owns a dog", "Is reading the Rust book"])
+    (('Is reading the Rust book', 'Has finished the Rust book'),)
+    """
+    if min(len(short), len(long)) < 2:
+        return ()
+    words = {text: _statistics(text).content for text in (*short, *long)}
+
+    def nearest(text: str, others: Sequence[str]) -> str | None:
+        near = [(_share(words[text] & words[other], words[text] | words[other]), other) for other in others]
+        best = max(near, key=lambda pair: pair[0])
+        return best[1] if best[0] > 0 else None
+
+    found = [(other, text) for text in short if (other := nearest(text, long))]
+    found += [(text, other) for text in long if (other := nearest(text, short))]
+    return tuple(dict.fromkeys(found))
+
+
 _TEXT_NAMES = (
     "short_contained", "long_contained", "overlap", "short_words", "long_words", "length_ratio",
     "short_only_words", "long_only_words", "trigram_overlap", "order_agreement",
@@ -290,24 +330,60 @@ _TEXT_NAMES = (
 
 def text_row(short: str, long: str) -> list[float]:
     """Word statistics of a pair, in the order of the last names of `feature_names`."""
-    short, long = short[:LONGEST_COMPARED], long[:LONGEST_COMPARED]
-    s_words, l_words = _words(short), _words(long)
-    s_set, l_set = _content(s_words), _content(l_words)
-    s_numbers, l_numbers = set(_NUMBER.findall(short)), set(_NUMBER.findall(long))
-    s_names, l_names = _names(short, l_words), _names(long, s_words)
-    s_updates, l_updates = _UPDATES & set(s_words), _UPDATES & set(l_words)
+    s, t = _statistics(short[:LONGEST_COMPARED]), _statistics(long[:LONGEST_COMPARED])
+    s_names, l_names = _names(s, t), _names(t, s)
+    shared = s.content & t.content
     return [
-        _share(s_set & l_set, s_set), _share(s_set & l_set, l_set), _share(s_set & l_set, s_set | l_set),
-        float(len(s_words)), float(len(l_words)), len(s_words) / max(1, len(l_words)),
-        float(len(s_set - l_set)), float(len(l_set - s_set)),
-        _share(_trigrams(short) & _trigrams(long), _trigrams(short)), _order_agreement(s_words, l_words),
-        float(len(s_numbers - l_numbers)), float(len(l_numbers - s_numbers)), float(len(s_numbers &
-        l_numbers)),
+        _share(shared, s.content), _share(shared, t.content), _share(shared, s.content | t.content),
+        float(len(s.words)), float(len(t.words)), len(s.words) / max(1, len(t.words)),
+        float(len(s.content - t.content)), float(len(t.content - s.content)),
+        _share(s.trigrams & t.trigrams, s.trigrams), _share(s.neighbours & t.neighbours, s.neighbours),
+        float(len(s.numbers - t.numbers)), float(len(t.numbers - s.numbers)),
+        float(len(s.numbers & t.numbers)),
         float(len(s_names - l_names)), float(len(l_names - s_names)), float(len(s_names & l_names)),
-        float(_negations(s_words) % 2 != _negations(l_words) % 2),
-        float(len(s_updates - l_updates)), float(len(l_updates - s_updates)),
-        float(s_words[:2] == l_words[:2]),
+        float(s.negations % 2 != t.negations % 2),
+        float(len(s.updates - t.updates)), float(len(t.updates - s.updates)),
+        float(s.words[:2] == t.words[:2]),
     ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Statistics:
+    """What `text_row` needs of one text, computed once for all its pairs."""
+
+    words: tuple[str, ...]
+    distinct: frozenset[str]
+    content: frozenset[str]
+    numbers: frozenset[str]
+    capitalised: frozenset[str]
+    inside: frozenset[str]
+    updates: frozenset[str]
+    negations: int
+    trigrams: frozenset[str]
+    neighbours: frozenset[tuple[str, str]]
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _statistics(text: str) -> _Statistics:
+    words = tuple(word.replace("’", "'") for word in _WORD.findall(text.lower()))
+    plain = " ".join(words)
+    return _Statistics(
+        words=words,
+        distinct=frozenset(words),
+        content=frozenset(_stem(word) for word in words if word not in _STOP),
+        numbers=frozenset(_NUMBER.findall(text)),
+        capitalised=frozenset(word.lower() for word in _CAPITALISED.findall(text)),
+        inside=frozenset(name.lower() for name in _NAME.findall(text)),
+        updates=frozenset(_UPDATES.intersection(words)),
+        negations=sum(word in _NEGATIONS for word in words),
+        trigrams=frozenset(plain[i : i + 3] for i in range(len(plain) - 2)),
+        neighbours=frozenset(pairwise(words)),
+    )
+
+
+def _names(text: _Statistics, other: _Statistics) -> frozenset[str]:
+    """Capitalised words inside sentences, and those at a start that the other text also has."""
+    return (text.inside | (text.capitalised & other.distinct)) - _STOP
 
 
 _GUARD_KINDS = (
@@ -322,30 +398,28 @@ _GUARD_NAMES = (
 )  # fmt: skip
 
 
+_FEWER, _MORE, _EQUAL = (
+    tuple(name for name in guards.FEATURE_NAMES if name.endswith(ending))
+    for ending in ("_only_min", "_only_max", "_equal")
+)
+
+
 def guard_row(short: str, long: str) -> list[float]:
     """What the typed comparison of details says of a pair, in the order of the names' last section."""
     short, long = short[:LONGEST_COMPARED], long[:LONGEST_COMPARED]
-    known = guards.features(short, long)
-    evidence = guards.compare(short, long)
-    vetoes = {item.kind for item in evidence if item.veto}
+    known, evidence = guards.described(short, long)
+    vetoes = {item.kind for item in evidence if item.veto} - {"rival"}
+    soft = {item.kind for item in evidence if not item.veto} - {"order"}
     columns = {
         **known,
         "veto_kinds": float(len(vetoes)),
-        "soft_kinds": float(len({item.kind for item in evidence} - vetoes)),
+        "soft_kinds": float(len(soft)),
         "swap": float("swap" in vetoes),
-        "only_fewer": sum(value for name, value in known.items() if name.endswith("_only_min")),
-        "only_more": sum(value for name, value in known.items() if name.endswith("_only_max")),
-        "equal": sum(value for name, value in known.items() if name.endswith("_equal")),
+        "only_fewer": sum(known[name] for name in _FEWER),
+        "only_more": sum(known[name] for name in _MORE),
+        "equal": sum(known[name] for name in _EQUAL),
     }
     return [float(columns.get(name, 0.0)) for name in _GUARD_NAMES]
-
-
-def _words(text: str) -> list[str]:
-    return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
-
-
-def _content(words: Sequence[str]) -> set[str]:
-    return {_stem(word) for word in words if word not in _STOP}
 
 
 def _stem(word: str) -> str:
@@ -355,26 +429,5 @@ def _stem(word: str) -> str:
     return word
 
 
-def _names(text: str, other_words: Sequence[str]) -> set[str]:
-    """Capitalised words inside sentences, and those at a start that the other text also has."""
-    starts = {word for word in re.findall(r"\b[A-Z][\w-]+", text) if word.lower() in set(other_words)}
-    return {name.lower() for name in {*_NAME.findall(text), *starts}} - _STOP
-
-
-def _negations(words: Sequence[str]) -> int:
-    return sum(word in _NEGATIONS for word in words)
-
-
-def _trigrams(text: str) -> set[str]:
-    plain = " ".join(_words(text))
-    return {plain[i : i + 3] for i in range(len(plain) - 2)}
-
-
-def _order_agreement(left: Sequence[str], right: Sequence[str]) -> float:
-    """Share of shared neighbouring word pairs among those of the left text."""
-    pairs = set(pairwise(left))
-    return _share(pairs & set(pairwise(right)), pairs)
-
-
-def _share(part: set[str] | set[tuple[str, str]], whole: set[str] | set[tuple[str, str]]) -> float:
+def _share(part: frozenset[Item], whole: frozenset[Item]) -> float:
     return len(part) / len(whole) if whole else 0.0

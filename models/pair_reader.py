@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .bundled_features import Floats, PairSignals, read_once, short_long, sure_distinct
+from .bundled_features import Floats, PairSignals, aligned, read_once, short_long, sure_distinct
 from .statements import split_statements
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class PairReader:
         wanted = {(short, long) for short, long in asked}
         for short, long in asked:
             wanted |= {(long, part) for part in parts[short]} | {(short, part) for part in parts[long]}
+            wanted |= set(aligned(parts[short], parts[long]))
         answers |= self.read(sorted(wanted - answers.keys()))
         return [
             _gather(short, long, cosine, parts, answers)
@@ -98,6 +99,7 @@ def _gather(
     down, up = answers[long, short], answers[short, long]
     of_short = [answers[long, part] for part in parts[short]]
     of_long = [answers[short, part] for part in parts[long]]
+    of_clauses = [answers[pair] for pair in aligned(parts[short], parts[long])] or [down, up]
     return PairSignals(
         short=short,
         long=long,
@@ -108,4 +110,5 @@ def _gather(
         long_parts=np.stack([answer[0] for answer in of_long]),
         short_memory=np.stack([answer[1] for answer in of_short]),
         long_memory=np.stack([answer[1] for answer in of_long]),
+        clauses=np.stack([answer[1] for answer in of_clauses]),
     )

@@ -27,9 +27,11 @@ _FILE = "access.sqlite3"
 _TRACKED = frozenset({"search", "get"})
 # An application never waits longer than this for another process that writes the same file.
 _WAIT_SECONDS = 0.2
-_SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS access "
-    "(store TEXT, id TEXT, at TEXT NOT NULL, PRIMARY KEY (store, id)) WITHOUT ROWID"
+# A merge proves a fact to be in use, too, but not that anybody's reads are on record.
+_SCHEMAS = (
+    """CREATE TABLE IF NOT EXISTS access
+    (store TEXT, id TEXT, at TEXT NOT NULL, PRIMARY KEY (store, id)) WITHOUT ROWID""",
+    "CREATE TABLE IF NOT EXISTS tracked (store TEXT, id TEXT, PRIMARY KEY (store, id)) WITHOUT ROWID",
 )
 _UPSERT = (
     "INSERT INTO access VALUES (?, ?, ?) ON CONFLICT (store, id) DO UPDATE SET at = max(at, excluded.at)"
@@ -48,8 +50,14 @@ class AccessLog:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
 
-    def record(self, fingerprint: str, ids: Iterable[str], when: datetime) -> None:
-        """Note that these memories were read; an older moment never replaces a newer one.
+    def record(self, fingerprint: str, ids: Iterable[str], when: datetime, *, tracked: bool = False) -> None:
+        """Note that these memories are in use; an older moment never replaces a newer one.
+
+        Args:
+            fingerprint: The store.
+            ids: The memories.
+            when: When they were read, or stated again.
+            tracked: The agent's own client read them, so that its reads are on record.
 
         Raises:
             StoreError: If the file cannot be written.
@@ -61,6 +69,9 @@ class AccessLog:
         try:
             with self._lock, self._opened() as connection:
                 connection.executemany(_UPSERT, rows)
+                if tracked:
+                    read = [row[:2] for row in rows]
+                    connection.executemany("INSERT OR IGNORE INTO tracked VALUES (?, ?)", read)
         except sqlite3.Error as error:
             raise StoreError(f"The access log {self._path} cannot be written: {error}.") from error
 
@@ -70,14 +81,34 @@ class AccessLog:
         Raises:
             StoreError: If the file exists and cannot be read: without it everything would look unread.
         """
+        rows = self._asked("access", "SELECT id, at FROM access WHERE store = ?", fingerprint)
+        try:
+            return {memory_id: datetime.fromisoformat(at) for memory_id, at in rows}
+        except ValueError as error:
+            raise self._unreadable() from error
+
+    def tracked(self, fingerprint: str) -> frozenset[str]:
+        """The memories that the agent's own client is known to have read.
+
+        Raises:
+            StoreError: If the file exists and cannot be read.
+        """
+        rows = self._asked("tracked", "SELECT id FROM tracked WHERE store = ?", fingerprint)
+        return frozenset(row[0] for row in rows)
+
+    def _asked(self, table: str, question: str, fingerprint: str) -> list[Any]:
+        """The rows of a table; none where the file or the table does not exist yet."""
         if not self._path.is_file():
-            return {}
+            return []
         try:
             with closing(sqlite3.connect(f"{self._path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-                rows = connection.execute("SELECT id, at FROM access WHERE store = ?", (fingerprint,))
-                return {memory_id: datetime.fromisoformat(at) for memory_id, at in rows}
-        except (sqlite3.Error, ValueError) as error:
-            raise StoreError(f"The access log {self._path} cannot be read; move it away to go on.") from error
+                there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+                return connection.execute(question, (fingerprint,)).fetchall() if there else []
+        except sqlite3.Error as error:
+            raise self._unreadable() from error
+
+    def _unreadable(self) -> StoreError:
+        return StoreError(f"The access log {self._path} cannot be read; move it away to go on.")
 
     def close(self) -> None:
         """Close the file."""
@@ -92,7 +123,8 @@ class AccessLog:
             # With WAL and NORMAL a commit does not wait for the disk; a crash may lose the last reads.
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute(_SCHEMA)
+            for schema in _SCHEMAS:
+                connection.execute(schema)
             self._connection = connection
         return self._connection
 
@@ -171,7 +203,7 @@ class _Note:
 
                 self._target = AccessLog(self._state_dir), store_fingerprint(self._memory)
             log, fingerprint = self._target
-            log.record(fingerprint, _ids(answer), self._clock())
+            log.record(fingerprint, _ids(answer), self._clock(), tracked=True)
         except Exception as error:  # noqa: BLE001  (an access log must never break the application)
             if not self._warned:
                 self._warned = True

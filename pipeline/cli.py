@@ -14,15 +14,16 @@ import click
 
 from ..errors import DreamError, IncompleteListingError, UsageError
 from .cli_graph import KIND as GRAPH
-from .cli_graph import consolidate_graph, refuse_graph_options
+from .cli_graph import consolidate_graph
 from .cli_graph import pass_options as graph_pass_options
 from .cli_graph_commands import COMMANDS as GRAPH_COMMANDS
 from .cli_health import show_health
+from .cli_kinds import again, completed
 from .cli_label import calibrate, label
 from .cli_markdown import COMMANDS as MARKDOWN_COMMANDS
 from .cli_markdown import KIND as MARKDOWN
 from .cli_markdown import dream, pass_options
-from .cli_options import Options, open_session, plan_options, scope_options, store_options
+from .cli_options import Options, open_session, plan_options, running, scope_options, store_options
 from .cli_review import may_ask, plain_terminal, reviewed
 from .cli_runs import COMMANDS
 
@@ -49,12 +50,11 @@ class DreamGroup(click.Group):
         try:
             return super().invoke(ctx)
         except DreamError as error:
-            click.echo(f"mem0-dream: {error}", err=True)
+            click.echo(f"mem0-dream: {completed(str(error), running(ctx))}", err=True)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:
-            click.echo(
-                "mem0-dream: interrupted; `mem0-dream resume` finishes a run that had begun.", err=True
-            )
+            told = "interrupted; `mem0-dream resume` finishes a run that had begun."
+            click.echo(f"mem0-dream: {completed(told, running(ctx))}", err=True)
             ctx.exit(_INTERRUPTED)
 
 
@@ -64,6 +64,11 @@ class DreamGroup(click.Group):
 @plan_options
 @click.option("--auto", is_flag=True, help="Ask nobody: apply merges and prunes, leave conflicts open.")
 @click.option("--dry-run", is_flag=True, help="Show the report and change nothing.")
+@click.option(
+    "--assume-unread",
+    is_flag=True,
+    help="With --auto: age counts where no read is on record, too; see track_access.",
+)
 @click.option("--retire", is_flag=True, help="Expire memories instead of deleting them.")
 @click.option("--explain", is_flag=True, help="Show texts, scores and evidence under each line.")
 @click.option("--review", is_flag=True, help="Ask about unsure pairs too.")
@@ -82,8 +87,6 @@ def main(ctx: click.Context, /, **given: Any) -> None:
       mem0-dream --config mem0.yaml --all --auto --retire
     """  # noqa: D205, D301  (click's own escape keeps the example's lines)
     ctx.obj = options = Options.gather(ctx, given)
-    if options.store_kind != GRAPH and ctx.invoked_subcommand is None:
-        refuse_graph_options(given)
     if ctx.invoked_subcommand is None and given["health"]:
         show_health(ctx, options, given)
     elif ctx.invoked_subcommand is None:
@@ -164,12 +167,14 @@ def _apply_unattended(session: Session, plan: Plan, options: Options, given: dic
         click.echo(report.NOTHING_STORED)
         return
     result = session.apply(plan, now=options.clock, retire=given["retire"])
+    for note in plan.notes:
+        click.echo(f"mem0-dream: {note}", err=True)
     for name, reason in result.moved:
         click.echo(f"mem0-dream: skipped {name}: {reason}", err=True)
     if given["as_json"]:
         _print_json(plan, result)
     else:
-        click.echo(report.auto_summary(result, conflicts=len(plan.conflicts)))
+        click.echo(report.auto_summary(result, conflicts=len(plan.conflicts) + plan.left_open))
 
 
 def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[str, Any]) -> None:
@@ -189,24 +194,30 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
         say_nothing(plan)
         return
     shown = report.Report(plan, explain=given["explain"])
-    over = session.overdraft(plan.with_choices(choices))
-    if over is not None:
-        click.echo(
-            f"Careful: this removes {over}, more than the delete budget of {session.settings.max_delete:.0%}."
-        )
-    if not confirmed(shown.proposal(), default=over is None):
+    over = warned(session, plan.with_choices(choices))
+    if not confirmed(shown.proposal(), default=not over):
         click.echo(report.CANCELLED)
         return
     result = session.apply(
         plan, now=options.clock, choices=choices, retire=given["retire"], within_budget=False
     )
-    session.remember_skips(skipped, now=options.clock)
+    session.remember_skips(skipped, now=options.clock, run=result.run)
     for line in report.moved_lines(result, plan, shown):
         click.echo(line)
     click.echo(report.summary(result))
     tell_open(plan)
     if result.run:
-        click.echo(f"Undo with: mem0-dream undo {result.run}", err=True)
+        click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+
+
+def warned(session: Session, plan: Plan) -> bool:
+    """Tell a person what goes beyond the delete budget; say whether anything does."""
+    over = session.overdraft(plan)
+    if over is not None:
+        click.echo(
+            f"Careful: this removes {over}, more than the delete budget of {session.settings.max_delete:.0%}."
+        )
+    return over is not None
 
 
 def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | None:
@@ -223,7 +234,7 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
     if not plan.totals:
         click.echo(report.NOTHING_STORED)
         return None
-    shown = report.Report(plan, explain=given["explain"])
+    shown = report.Report(plan, explain=given["explain"], texts=sys.stdout.isatty())
     asks = ending is None and may_ask(plan, review=given["review"])
     if plan.actions:
         click.echo("\n".join(_coloured(line) for line in shown.lines()))
@@ -242,19 +253,23 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
 
 
 def say_nothing(plan: Plan) -> None:
-    """There is nothing to apply; that something may be a duplicate is no clean bill."""
+    """There is nothing to apply; what may be a duplicate, or was left open, is no clean bill."""
     from . import report
 
-    click.echo(report.NOTHING_CERTAIN if plan.unsure else report.NOTHING_FOUND)
+    nothing = report.NOTHING_NEW if plan.left_open else report.NOTHING_FOUND
+    click.echo(report.NOTHING_CERTAIN if plan.unsure else nothing)
     tell_open(plan)
 
 
 def tell_open(plan: Plan) -> None:
-    """The pairs that are left to a person, and how to see them; nothing if there are none."""
+    """What is left to a person, and how to see it; nothing if there is nothing."""
     from .doubts import open_question
 
     if plan.unsure:
         click.echo(f"{open_question(plan.unsure)}: --review")
+    if plan.left_open:
+        noun = "conflicts were" if plan.left_open > 1 else "conflict was"
+        click.echo(f"{plan.left_open} {noun} left open earlier: `mem0-dream reject --list`")
 
 
 _COLOURS = {"Merges": "green", "Conflicts": "yellow", "Prune": "red", "##": "cyan"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import ConfigError, IncompleteListingError, RefusedChangeError, UsageError
+from .cli_kinds import again
 
 if TYPE_CHECKING:
     from .cli_options import Options
@@ -94,37 +94,21 @@ def require_place(options: Options) -> None:
         )
 
 
-def refuse_graph_options(given: dict[str, Any]) -> None:
-    """Refuse, for another kind of store, what would otherwise be left undone without a word."""
-    for name in ("if_due", "repair"):
-        if given[name]:
-            raise UsageError(f"--{name.replace('_', '-')} works on a knowledge graph; add --store graph.")
-
-
 def _refuse_contradictions(given: dict[str, Any]) -> None:
     if given["auto"] and given["dry_run"]:
         raise UsageError("--auto applies and --dry-run does not; choose one.")
     if given["repair"] and (given["dry_run"] or (given["as_json"] and not given["auto"])):
         raise UsageError("--repair changes the graph, and a dry run does not; choose one.")
-    if given["retire"]:
-        raise UsageError("--retire has no meaning for a graph: what is forgotten goes to the archive.")
 
 
 def _configured(options: Options) -> tuple[dict[str, Any], GraphSettings]:
     """The sections `mem0_dream` and `mem0_dream.graph` of a configuration, if one was given."""
     from pydantic import ValidationError
 
+    from .cli_options import section_of
     from .graph.settings import GraphSettings
 
-    section: dict[str, Any] = {}
-    if options.config is not None:
-        import yaml
-
-        try:
-            whole = yaml.safe_load(options.config.read_text(encoding="utf-8")) or {}
-        except (OSError, ValueError, yaml.YAMLError) as error:
-            raise ConfigError(f"The configuration {options.config} cannot be read: {error}.") from None
-        section = dict(whole.get("mem0_dream") or {}) if isinstance(whole, dict) else {}
+    section = section_of(options)
     try:
         limits = GraphSettings(**section.pop("graph", {}))
     except (ValidationError, TypeError) as error:
@@ -254,14 +238,12 @@ def _conclude(plan: Plan, result: RunResult, options: Options, given: dict[str, 
         click.echo(line, err=given["auto"])
     click.echo()
     if given["auto"]:
-        click.echo(report.auto_summary(result, conflicts=len(plan.conflicts)))
+        click.echo(report.auto_summary(result, conflicts=len(plan.conflicts) + plan.left_open))
     else:
         click.echo(report.summary(result))
         tell_open(plan)
         if result.run:
-            given_places = (("--file", options.graph_file), ("--mcp", options.mcp), ("--core", options.core))
-            words = [word for name, value in given_places if value for word in (name, str(value))]
-            click.echo(f"Undo with: mem0-dream undo {result.run} --store graph {shlex.join(words)}", err=True)
+            click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
 
 
 def _ask_and_apply(
@@ -269,7 +251,7 @@ def _ask_and_apply(
 ) -> RunResult | None:
     """Show, ask about each contradiction, then about all of it; None if there is nothing to do."""
     from . import report
-    from .cli import confirmed
+    from .cli import confirmed, warned
     from .cli_review import may_ask, reviewed
     from .graph.report import GraphReport
 
@@ -290,16 +272,12 @@ def _ask_and_apply(
         session.remember(now=options.moment)
         _say_nothing(plan)
         return None
-    over = session.overdraft(plan.with_choices(choices))
-    if over is not None:
-        click.echo(
-            f"Careful: this removes {over}, more than the budget of {session.settings.max_delete:.0%}."
-        )
-    if not confirmed(GraphReport(plan).proposal(), default=over is None):
+    over = warned(session, plan.with_choices(choices))
+    if not confirmed(GraphReport(plan).proposal(), default=not over):
         click.echo(report.CANCELLED)
         return None
     result = session.apply(plan, now=options.clock, choices=choices, within_budget=False)
-    session.remember_skips(skipped, now=options.clock)
+    session.remember_skips(skipped, now=options.clock, run=result.run)
     return result
 
 
@@ -375,10 +353,9 @@ def graph_options(ctx: click.Context, given: dict[str, Any]) -> Options:
     """The options of a command that only graphs have."""
     from .cli_options import Options
 
-    options = Options.gather(ctx, given)
-    if options.store_kind not in (None, KIND):
+    options = Options.gather(ctx, given, kind=KIND)
+    if options.store_kind != KIND:
         raise UsageError("This command works on a knowledge graph; use --store graph.")
-    options.store_kind = KIND
     return options
 
 

@@ -102,7 +102,7 @@ def calibrate(
     file = file or answered_pairs(directory)
     if file is None:
         raise UsageError(
-            "Name the file of labelled pairs, or give --reset; answers to --review will do once there are some."
+            "Name the file of labelled pairs, or give --reset; answers to --review will do, too."
         )
     pairs = _with_cosines(read_pairs(file), load_encoder(options.encoder, scorer=spec))
     fitted = calibration.calibrate(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import IncompleteListingError, UsageError
+from .cli_kinds import GRAPH, again
 
 if TYPE_CHECKING:
     from .cli_options import Options
@@ -62,7 +63,7 @@ def pass_options(command: Command) -> Command:
 @contextlib.contextmanager
 def markdown_session(options: Options, choices: MarkdownChoices | None = None) -> Iterator[MarkdownSession]:
     """Open the memory directories of a project."""
-    from .cli_options import settings_of
+    from .cli_options import section_of, settings_of
     from .cli_progress import Bars
     from .markdown.directories import discover
     from .markdown.session import MarkdownSession
@@ -72,7 +73,8 @@ def markdown_session(options: Options, choices: MarkdownChoices | None = None) -
     root = options.root or Path()
     state = state_directory(options.state_dir)
     store = MarkdownStore(discover(root, options.memory_dirs or ()), root=root, state=state)
-    settings = settings_of({}, options)
+    section = {name: value for name, value in section_of(options).items() if name != GRAPH}
+    settings = settings_of(section, options)
     with MarkdownSession(
         store, choices=choices, settings=settings, state_dir=state, observer=Bars()
     ) as session:
@@ -128,8 +130,6 @@ def _choices(options: Options, given: dict[str, Any]) -> MarkdownChoices:
         raise UsageError(f"{' and '.join(chosen)} exclude each other; leave all out for everything.")
     if given["auto"] and given["dry_run"]:
         raise UsageError("--auto applies and --dry-run does not; choose one.")
-    if given["retire"] or given["review"]:
-        raise UsageError("--retire and --review have no meaning for files; leave them out with --store md.")
     if given["supersede"] and not (options.scorer or "").startswith("keywords"):
         raise UsageError(
             "--supersede lets the newer statement win by the keyword rule; add --scorer keywords."
@@ -178,7 +178,7 @@ def _show(session: MarkdownSession, options: Options, given: dict[str, Any]) -> 
 
 def _attended(session: MarkdownSession, found: Survey, options: Options, *, explain: bool) -> Settled | None:
     """Show the proposals, ask about each conflict, then about all of it; None if it was declined."""
-    from .cli import confirmed
+    from .cli import confirmed, warned
 
     shown = _report(session, found, session.settle(found, {}, now=options.moment))
     for line in (*shown.proposals(), *shown.warnings(), *shown.quoted(session.evidence(found))):
@@ -188,15 +188,15 @@ def _attended(session: MarkdownSession, found: Survey, options: Options, *, expl
     wanted = session.choices.wishes.kinds
     conflicts = [conflict for conflict in found.plan.conflicts if conflict.kind in wanted]
     answers = {conflict.id: _ask(shown, conflict, found) for conflict in conflicts}
-    session.remember_skips([c for c in conflicts if answers[c.id] is None], now=options.clock)
+    skipped = [conflict for conflict in conflicts if answers[conflict.id] is None]
     settled = session.settle(found, answers, now=options.moment)
     plan = settled.plan
-    if not any(action.removes or action.kind == "rewrite" for action in plan.actions):
-        return settled
-    counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
-    if not confirmed(f"Proposed: {counts}."):
-        click.echo(CANCELLED)
-        return None
+    if any(action.removes or action.kind == "rewrite" for action in plan.actions):
+        counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
+        if not confirmed(f"Proposed: {counts}.", default=not warned(session, plan)):
+            click.echo(CANCELLED)
+            return None
+    session.remember_skips(skipped, now=options.clock)
     return settled
 
 
@@ -215,7 +215,7 @@ def _apply(
 ) -> None:
     report = _report(session, found, settled)
     quotations = session.evidence(found)
-    result = session.apply(settled.plan, now=options.clock)
+    result = session.apply(settled.plan, now=options.clock, within_budget=given["auto"])
     if given["as_json"]:
         _print_json(settled, result)
         return
@@ -223,9 +223,7 @@ def _apply(
     if result.moved:
         _mend_index(session, options)
     if result.run:
-        place = " ".join(f"--memory-dir {path}" for path in options.memory_dirs or ())
-        where = f"--store md --root {session.markdown.root} {place}".rstrip()
-        click.echo(f"Undo with: mem0-dream undo {result.run} {where}", err=True)
+        click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
 
 
 def _mend_index(session: MarkdownSession, options: Options) -> None:

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from ..errors import ConfigError, UsageError
-from .cli_graph import KIND as GRAPH
 from .cli_graph import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
 from .cli_graph import graph_session
-from .cli_markdown import KIND as MARKDOWN
+from .cli_kinds import GRAPH, MARKDOWN, MEM0, STORES, refuse_other_kinds
 from .cli_markdown import PLACE_OPTIONS, markdown_session
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from .stores.base import ScopeFilter
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-STORES = ("mem0", "md", "graph")
+_KEPT = "mem0_dream.options"
+"""Under this name the options of the running command are kept, for messages that name commands."""
 
 
 class Moment(click.ParamType[datetime]):
@@ -131,18 +132,36 @@ class Options:
     max_delete: float | None = None
     merge_only: bool = False
     forget_only: bool = False
+    assume_unread: bool = False
+    named: frozenset[str] = frozenset()
 
     @classmethod
-    def gather(cls, ctx: click.Context, given: dict[str, Any]) -> Options:
-        """Take what the command was given, then what its group was given."""
+    def gather(cls, ctx: click.Context, given: dict[str, Any], *, kind: str | None = None) -> Options:
+        """Take what the command was given, then what its group was given.
+
+        Args:
+            ctx: The command's context.
+            given: Its options.
+            kind: The kind of store that the command works on; any if omitted.
+
+        Raises:
+            UsageError: If an option belongs to another kind of store.
+        """
         above: Options | None = ctx.parent.obj if ctx.parent is not None else None
         options = cls()
+        options.named = _named(ctx, given) | (above.named if above is not None else frozenset())
         for item in fields(cls):
+            if item.name == "named":
+                continue
             value = given.get(item.name)
             inherited = getattr(above, item.name) if above is not None else getattr(options, item.name)
             # 0 is a value for --max-delete, so only what a flag or a count leaves unset is inherited.
             given_here = value is not None and value is not False and (item.name, value) != ("verbose", 0)
             setattr(options, item.name, value if given_here else inherited)
+        options.store_kind = options.store_kind or kind
+        if ctx.invoked_subcommand is None:
+            refuse_other_kinds(options.named, options.store_kind or MEM0)
+        ctx.meta[_KEPT] = options
         _log(options.verbose)
         return options
 
@@ -176,6 +195,18 @@ class Options:
         return chosen
 
 
+def _named(ctx: click.Context, given: dict[str, Any]) -> frozenset[str]:
+    """Names of the options that somebody gave, as opposed to those left at their defaults."""
+    written = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+    return frozenset(name for name in given if ctx.get_parameter_source(name) in written)
+
+
+def running(ctx: click.Context) -> Options:
+    """The options of the command that ran last in this context."""
+    found = ctx.meta.get(_KEPT)
+    return found if isinstance(found, Options) else Options()
+
+
 @contextlib.contextmanager
 def open_session(options: Options) -> Iterator[Session]:
     """Open the configured store with its settings, and close it again.
@@ -193,7 +224,7 @@ def open_session(options: Options) -> Iterator[Session]:
             yield graph
         return
     if options.config is None:
-        raise ConfigError("No configuration: give mem0's own with --config mem0.yaml.")
+        raise ConfigError(_no_configuration())
     from .cli_progress import Bars
     from .engine import Session
     from .stores import open_store
@@ -212,6 +243,29 @@ def open_session(options: Options) -> Iterator[Session]:
         yield opened
 
 
+def _no_configuration() -> str:
+    if os.environ.get("MEM0_API_KEY"):
+        return (
+            "MEM0_API_KEY is set, but memories on mem0's hosted platform are not supported: mem0-dream works "
+            "on the open-source Memory (Qdrant, FAISS, Chroma, pgvector); give its configuration with "
+            "--config mem0.yaml."
+        )
+    return "No configuration: give mem0's own with --config mem0.yaml."
+
+
+def section_of(options: Options) -> dict[str, Any]:
+    """The section `mem0_dream` of a configuration, for stores that mem0 does not open; empty without one."""
+    if options.config is None:
+        return {}
+    import yaml
+
+    try:
+        whole = yaml.safe_load(options.config.read_text(encoding="utf-8")) or {}
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError(f"The configuration {options.config} cannot be read: {error}.") from None
+    return dict(whole.get("mem0_dream") or {}) if isinstance(whole, dict) else {}
+
+
 def settings_of(section: dict[str, Any], options: Options) -> Settings:
     """Limits of the configuration, those given on the command line first."""
     from ..settings import read_settings
@@ -222,6 +276,7 @@ def settings_of(section: dict[str, Any], options: Options) -> Settings:
         "max_delete": options.max_delete,
         "second_opinion": True if options.second_opinion == "true" else options.second_opinion,
     }
+    given |= {"assume_unread": True} if options.assume_unread else {}
     return read_settings(section | {name: value for name, value in given.items() if value is not None})
 
 

@@ -40,12 +40,12 @@ _CONFLICT_KEYS = {
     "q": "q", "quit": "q",
 }  # fmt: skip
 _MERGE_HELP = (
-    "y: the same fact, merge them. n: different facts, never ask again. "
-    "s or Enter: leave both, ask again when a text changes. q: stop, ask about the rest another time."
+    "y: the same fact, merge them. n: different facts. s or Enter: leave both as they are. "
+    "q: stop, ask about the rest another time. What is answered is asked again only if a text changes."
 )
 _CONFLICT_HELP = (
-    "a: A holds, remove B. b: B holds, remove A. n: both hold, never ask again. "
-    "s or Enter: leave both, ask again when a text changes. q: stop, ask about the rest another time."
+    "a: A holds, remove B. b: B holds, remove A. n: both hold. s or Enter: leave both as they are. "
+    "q: stop, ask about the rest another time. What is answered is asked again only if a text changes."
 )
 
 
@@ -137,9 +137,11 @@ def _ask_all(session: Session, plan: Plan, shown: Report, answers: _Answers, *, 
 
 def _remember(session: Session, doubt: Doubt, key: str, *, now: datetime) -> bool:
     """Keep an answer; say whether it can teach the thresholds something."""
-    from .doubts import keep_answer
+    from .doubts import as_memories, keep_answer
 
-    if key in ("n", "s"):
+    if key == "n":
+        session.reject(*as_memories(doubt), now=now)
+    if key == "s":
         session.remember_skips([doubt], now=now)
     label = _label(doubt, key)
     if label is None:
@@ -244,9 +246,7 @@ def _tell(session: Session, plan: Plan, result: Plan, shown: Report, answers: _A
     if added:
         click.echo(f"\nAdded by your answers ({len(added)}):")
     for action in added:
-        click.echo(
-            shown.line(action).replace("[A/B/skip]", f"keeps {str(getattr(action, 'choice', '')).upper()}")
-        )
+        click.echo(shown.line(action))
     if answers.labelled:
         click.echo(
             f"{answers.labelled} of your answers are kept in {session.directory / ANSWERS_FILE}; "

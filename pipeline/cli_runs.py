@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import DreamError, UsageError
+from .cli_kinds import GRAPH, MARKDOWN, again, completed
 from .cli_options import Options, open_session, plan_options, scope_options, store_options
 
 if TYPE_CHECKING:
@@ -48,9 +49,13 @@ def status(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
             settings=session.settings,
             now=options.moment,
             accessed=session.access.last(session.store.fingerprint),
+            answers=session.answers,
             kind=session.store.kind,
         )
-    click.echo(json_text(found.to_json(), sort_keys=False) if as_json else "\n".join(spoken_status(found)))
+    if as_json:
+        click.echo(json_text(found.to_json(), sort_keys=False))
+    else:
+        click.echo("\n".join(completed(line, options) for line in spoken_status(found)))
 
 
 @click.command()
@@ -95,7 +100,7 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
             click.echo(report.CANCELLED)
             return
         result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
-        click.echo(f"Forgotten: {result.pruned}. Undo with: mem0-dream undo {result.run}")
+        click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
 
 
 def _pick(count: int) -> list[int]:
@@ -218,15 +223,26 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
 
     plan = _load_plan(file)
     with open_session(options) as session, session.locked():
-        shown = report.Report(plan)
+        shown = _report_of(plan)
         if not yes:
-            _require_consent(shown, file)
-        result = session.apply(plan, now=options.clock, choices={}, retire=retire)
+            _require_consent(session, plan, shown, file)
+        result = session.apply(plan, now=options.clock, choices={}, retire=retire, within_budget=yes)
         for line in report.moved_lines(result, plan, shown):
             click.echo(line)
         click.echo(report.summary(result))
         if result.run:
-            click.echo(f"Undo with: mem0-dream undo {result.run}", err=True)
+            click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+
+
+def _report_of(plan: Plan) -> Report:
+    """The report that shows every action of this kind of plan; files and entities are named, so texts too."""
+    if plan.kind == GRAPH:
+        from .graph.report import GraphReport
+
+        return GraphReport(plan, explain=True)
+    from .report import Report
+
+    return Report(plan, explain=plan.kind == MARKDOWN, texts=sys.stdout.isatty())
 
 
 def _load_plan(file: str) -> Plan:
@@ -239,13 +255,13 @@ def _load_plan(file: str) -> Plan:
     return parse_plan(text)
 
 
-def _require_consent(shown: Report, file: str) -> None:
-    from .cli import confirmed
+def _require_consent(session: Session, plan: Plan, shown: Report, file: str) -> None:
+    from .cli import confirmed, warned
 
     if file == "-":
         raise UsageError("A plan from the input cannot be asked about; add --yes.")
     click.echo("\n".join(shown.lines()))
-    if not confirmed(shown.proposal()):
+    if not confirmed(shown.proposal(), default=not warned(session, plan)):
         raise _CancelledError
 
 
@@ -257,27 +273,81 @@ class _CancelledError(DreamError):
 
 
 @click.command()
-@click.argument("first")
-@click.argument("second")
+@click.argument("first", required=False)
+@click.argument("second", required=False)
+@click.option("--list", "as_list", is_flag=True, help="List what was rejected, skipped or taken back.")
+@click.option(
+    "--forget",
+    "withdrawn",
+    multiple=True,
+    help="Withdraw an answer by its number, or all of a run; repeatable.",
+)
 @store_options
 @click.pass_context
-def reject(ctx: click.Context, /, first: str, second: str, **given: Any) -> None:
+def reject(
+    ctx: click.Context,
+    /,
+    first: str | None,
+    second: str | None,
+    *,
+    as_list: bool,
+    withdrawn: tuple[str, ...],
+    **given: Any,
+) -> None:
     """Never propose anything about this pair of memories again, until one of them changes.
 
-    FIRST and SECOND are ids, or beginnings of ids, as the report prints them.
+    FIRST and SECOND are ids, or beginnings of ids, as the report prints them. A conflict that was
+    skipped and a run that was taken back are remembered in the same way.
 
     \b
     Example:
       mem0-dream reject 1f2e3d4c 5a6b7c8d --config mem0.yaml
+      mem0-dream reject --list --config mem0.yaml
+      mem0-dream reject --forget 3 --config mem0.yaml
     """  # noqa: D301
     options = Options.gather(ctx, given)
+    asked = (first is not None or second is not None) + as_list + bool(withdrawn)
+    if asked != 1 or (second is None) != (first is None):
+        raise UsageError("Give two ids, or --list, or --forget with the number of an answer.")
+    with open_session(options) as session, session.locked():
+        if as_list:
+            _list_answers(session)
+        elif withdrawn:
+            _withdraw(session, withdrawn)
+        else:
+            _reject_pair(session, str(first), str(second), options)
+
+
+def _reject_pair(session: Session, first: str, second: str, options: Options) -> None:
     from .stores.base import ScopeFilter
 
-    with open_session(options) as session, session.locked():
-        inventory = session.read(ScopeFilter())
-        pair = [_by_prefix(session, inventory.memories, text) for text in (first, second)]
-        session.reject(pair[0], pair[1], now=options.clock)
-        click.echo("Noted: this pair will not be proposed again.")
+    inventory = session.read(ScopeFilter())
+    pair = [_by_prefix(session, inventory.memories, text) for text in (first, second)]
+    session.reject(pair[0], pair[1], now=options.clock)
+    click.echo("Noted: this pair will not be proposed again.")
+
+
+def _list_answers(session: Session) -> None:
+    from .status import answer_line
+
+    found = session.answers
+    for answer in found:
+        click.echo(answer_line(answer, session.store.kind))
+    if not found:
+        click.echo("No answers yet.")
+
+
+def _withdraw(session: Session, named: tuple[str, ...]) -> None:
+    found = session.answers
+    chosen = [answer for answer in found if {str(answer.number), answer.run} & set(named) - {""}]
+    unknown = set(named) - {word for answer in chosen for word in (str(answer.number), answer.run)}
+    if unknown:
+        raise UsageError(
+            f"There is no answer {min(unknown)!r}; `reject --list` shows their numbers and runs. "
+            "Nothing was withdrawn."
+        )
+    session.withdraw(chosen)
+    click.echo(f"Withdrawn: {len(chosen)}. It may be proposed again.")
 
 
 def _by_prefix(session: Session, memories: Iterable[Memory], text: str) -> Memory:
@@ -298,6 +368,7 @@ def _echo_result(result: RunResult | UndoResult) -> None:
         click.echo(report.summary(result))
         return
     click.echo(report.undo_summary(result))
+    click.echo("What was taken back is not proposed again; see `mem0-dream reject --list`.", err=True)
     for memory_id, reason in result.kept:
         click.echo(f"Left alone: memory {memory_id}: {reason}")
 

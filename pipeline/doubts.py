@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..models.scorer import CONTRADICTION, DUPLICATE
 from .labelling import labelled_keys, pair_line
-from .plan import Member, Merge, Plan, Resolve, Side
+from .plan import Merge, Plan, Resolve, Side
 from .records import Label, Memory, rejection_key
 
 Doubt = Merge | Resolve
@@ -84,7 +84,7 @@ def keep_answer(directory: Path, doubt: Doubt, label: Label) -> Path:
     The file holds the texts of both memories, so only its owner may read it.
     """
     file = directory / ANSWERS_FILE
-    a, b = (_as_memory(doubt, member) for member in doubt.members)
+    a, b = as_memories(doubt)
     line = pair_line(a, b, label)
     with contextlib.suppress(FileExistsError):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -100,12 +100,17 @@ def answered_pairs(directory: Path) -> Path | None:
     return file if file.exists() else None
 
 
-def _as_memory(doubt: Doubt, member: Member) -> Memory:
-    return Memory(
-        member.id,
-        member.text,
-        doubt.scope,
-        category=doubt.category,
-        created_at=member.created_at,
-        updated_at=member.updated_at,
+def as_memories(doubt: Doubt) -> tuple[Memory, Memory]:
+    """The two memories, as far as the plan kept them."""
+    a, b = (
+        Memory(
+            member.id,
+            member.text,
+            doubt.scope,
+            category=doubt.category,
+            created_at=member.created_at,
+            updated_at=member.updated_at,
+        )
+        for member in doubt.members[:2]
     )
+    return a, b

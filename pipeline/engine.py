@@ -11,7 +11,7 @@ import logging
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Protocol, Self
 from ..errors import JournalError, StoreError, UsageError
 from ..settings import Settings, read_settings
 from .access import AccessLog
+from .answers import Answer, AnswerKind, open_conflicts, unanswered
 from .budget import Overdraft, check_budget, overdraft
 from .cache import Cache, CachedEncoder, CachedScorer
 from .calibration import load_thresholds
 from .journal import Journal, Run, RunState
 from .plan import Merge, Plan, Resolve, Side
 from .planner import Circumstances, build_plan, judge_all
-from .records import Inventory, Memory, Verdict, rejection_key
+from .records import Inventory, Memory, Verdict
 from .results import RunResult, UndoResult
 from .state import state_directory, store_lock
 from .stores.base import ScopeFilter, Store
@@ -149,13 +150,27 @@ class Session:
             advance(len(inventory.memories))
         return inventory
 
-    def propose(self, scopes: ScopeFilter, *, now: datetime) -> Plan:
-        """Read the scopes and plan what to do about them; changes nothing."""
-        return self.plan(self.read(scopes), now=now)
+    def propose(self, scopes: ScopeFilter, *, now: datetime, unattended: bool = False) -> Plan:
+        """Read the scopes and plan what to do about them; changes nothing.
 
-    def plan(self, inventory: Inventory, *, now: datetime) -> Plan:
+        Args:
+            scopes: Whose memories.
+            now: The moment ages are reckoned from.
+            unattended: Nobody will see the plan before it is applied: only what is certain.
+        """
+        inventory = self.read(scopes)
+        answers = self.journal.answers(self.store.fingerprint)
+        plan = self.plan(inventory, now=now, unattended=unattended)
+        plan = unanswered(plan, self.journal.rejected(self.store.fingerprint))
+        return replace(plan, left_open=open_conflicts(answers, inventory.memories))
+
+    def plan(self, inventory: Inventory, *, now: datetime, unattended: bool = False) -> Plan:
         """Plan what to do about an inventory that was read already."""
-        circumstances = self._circumstances(now)
+        circumstances = replace(
+            self._circumstances(now),
+            unattended=unattended,
+            tracked=self.access.tracked(self.store.fingerprint) if unattended else frozenset(),
+        )
         with contextlib.ExitStack() as stages:
             embed = stages.enter_context(self._observer.stage("embed", len(inventory.memories)))
             score = stages.enter_context(self._observer.stage("score", None))
@@ -167,6 +182,7 @@ class Session:
                 settings=self.settings,
                 circumstances=circumstances,
                 in_place=self.store.capabilities.fold,
+                amend=self.store.capabilities.amend,
             )
 
     def second_opinion(self, plan: Plan, *, unattended: bool, say: Callable[[str], None]) -> Plan:
@@ -251,17 +267,29 @@ class Session:
         with self._observer.stage("apply", None) as advance:
             return self._writer().resume(found, at=now, progress=advance)
 
-    def remember_skips(self, skipped: Iterable[Merge | Resolve], *, now: datetime) -> None:
-        """Do not ask again about what a person left open, until one of the texts changes."""
-        pairs = []
-        for action in skipped:
-            members = {member.id: member for member in action.members}
-            pairs += [rejection_key(members[v.pair.a], members[v.pair.b]) for v in action.verdicts]
-        self.journal.reject(self.store.fingerprint, pairs, at=now)
+    def remember_skips(self, skipped: Iterable[Merge | Resolve], *, now: datetime, run: str = "") -> None:
+        """Do not ask again about what a person left open, until one of the texts changes.
+
+        Args:
+            skipped: What was left open.
+            now: When.
+            run: The run that was agreed to along with it; undoing it asks again.
+        """
+        answers = [Answer.to(action, AnswerKind.SKIPPED, at=now, run=run) for action in skipped]
+        self.journal.answer(self.store.fingerprint, answers)
 
     def reject(self, a: Memory, b: Memory, *, now: datetime) -> None:
         """Never propose anything about this pair again, until one of the texts changes."""
-        self.journal.reject(self.store.fingerprint, [rejection_key(a, b)], at=now)
+        self.journal.answer(self.store.fingerprint, [Answer.about_pair(a, b, at=now)])
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """What a person answered about this store: refusals, skips and undone actions."""
+        return self.journal.answers(self.store.fingerprint)
+
+    def withdraw(self, answers: Iterable[Answer]) -> None:
+        """Take answers back, so that what they are about may be proposed again."""
+        self.journal.withdraw(self.store.fingerprint, answers)
 
     @property
     def encoder(self) -> Encoder:
@@ -371,7 +399,7 @@ def consolidate(
     session = Session(store, settings=settings, state_dir=state_dir)
     try:
         with session.locked():
-            plan = session.propose(scopes, now=moment)
+            plan = session.propose(scopes, now=moment, unattended=apply)
             plan = session.second_opinion(plan, unattended=apply, say=logger.info)
             result = session.apply(plan, now=moment, retire=retire) if apply else None
     finally:

@@ -9,15 +9,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from enum import IntEnum
 
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract
+from .facts.attributes import rival
 from .facts.counts import added_count
 from .facts.denials import denied
-from .facts.frames import exception, exchange, swap
+from .facts.frames import exception, swap
+from .facts.roles import exchange, rearranged
 from .facts.stated import stated
 from .facts.tokens import Expression, fold, normalise
 from .records import Evidence
+
+FACTS_VERSION = 2
+"""Rises with every change of the guards, of what they read, or of the columns made of them.
+
+Scores that were kept, and a calibration or weights that were fitted, belong to one version.
+"""
 
 KINDS = {
     "number": "amounts, counts, ordinals, with unit and period",
@@ -35,8 +45,10 @@ KINDS = {
     "kinship": "mother, brother, boss, ...",
     "quantifier": "always, all, only, any; an exception that only one side makes",
     "negation": "one text denies what the other says",
-    "order": "the same words with two parts exchanged: Anna reports to Ben / Ben reports to Anna",
+    "order": "the same words in an order that says another thing: Anna reports to Ben / Ben reports to Anna, "
+    "no veto where it only may, which a person decides unless each text entails the other",
     "swap": "other words in one place of an equal sentence: studies medicine / studies law",
+    "rival": "two values of one attribute, all else being equal: lives in Oslo / lives in Bergen",
     "trait": "other words that exclude each other: left and right, colours, enabled and disabled",
 }
 _FAMILY_KIND = {
@@ -79,6 +91,14 @@ FEATURE_NAMES = (
 _LITERAL_KINDS = frozenset({"url", "path", "identifier", "quote"})
 
 
+class Contradicting(IntEnum):
+    """How sure typed facts are that two texts contradict each other."""
+
+    NO = 0
+    POSSIBLE = 1
+    SURE = 2
+
+
 def compare(
     a: str, b: str, *, a_date: datetime | None = None, b_date: datetime | None = None
 ) -> tuple[Evidence, ...]:
@@ -98,15 +118,45 @@ def compare(
     (Evidence(kind='number', detail='- / 3-year-old', veto=False),)
     """
     left, right = extract(a), extract(b)
+    return _evidence(left, right, _differences(left, right, a_date, b_date))
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """The details of one kind in both texts, and those that the other text does not state."""
+
+    kind: str
+    mine: Sequence[Detail]
+    theirs: Sequence[Detail]
+    only_left: Sequence[Detail]
+    only_right: Sequence[Detail]
+
+
+def _differences(
+    left: Facts, right: Facts, a_date: datetime | None = None, b_date: datetime | None = None
+) -> list[_Difference]:
+    """What both texts state, for each kind that any of them states."""
+    return [
+        _Difference(
+            kind,
+            mine,
+            theirs,
+            [each for each in mine if not stated(each, theirs, right)],
+            [each for each in theirs if not stated(each, mine, left)],
+        )
+        for kind, mine, theirs in _pairs(left, right, a_date, b_date)
+        if mine or theirs
+    ]
+
+
+def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> tuple[Evidence, ...]:
+    """One evidence per kind; a kind that vetoes says nothing else."""
     if left.text == right.text:
         return ()
-    found = []
-    for kind, mine, theirs in _pairs(left, right, a_date, b_date):
-        evidence = _differ(kind, mine, theirs, left, right)
-        if evidence is not None:
-            found.append(evidence)
+    found = [each for each in map(_differ, differences) if each is not None]
     found.extend(_denials(left, right))
     found.extend(_framed(left, right, vetoed=any(each.veto for each in found)))
+    found.extend(_rivals(left, right))
     vetoes = {each.kind for each in found if each.veto}
     return tuple(each for each in found if each.veto or each.kind not in vetoes)
 
@@ -143,20 +193,16 @@ def _of_kind(traits: Sequence[Trait], kind: str) -> tuple[Trait, ...]:
     return tuple(each for each in traits if _FAMILY_KIND.get(each.family, "trait") == kind)
 
 
-def _differ(
-    kind: str, mine: Sequence[Detail], theirs: Sequence[Detail], left: Facts, right: Facts
-) -> Evidence | None:
+def _differ(difference: _Difference) -> Evidence | None:
     """Evidence for one kind, or None where nothing differs."""
-    if not mine and not theirs:
-        return None
-    only_left = [each for each in mine if not stated(each, theirs, right)]
-    only_right = [each for each in theirs if not stated(each, mine, left)]
+    only_left, only_right = difference.only_left, difference.only_right
     if not only_left and not only_right:
         return None
     rivals = [(x, y) for x in only_left for y in only_right if x.rivals(y)]
-    if rivals and kind != "quote":
-        return Evidence(kind, f"{_show([x for x, _ in rivals])} / {_show([y for _, y in rivals])}", veto=True)
-    return Evidence(kind, f"{_show(only_left)} / {_show(only_right)}")
+    if rivals and difference.kind != "quote":
+        detail = f"{_show([x for x, _ in rivals])} / {_show([y for _, y in rivals])}"
+        return Evidence(difference.kind, detail, veto=True)
+    return Evidence(difference.kind, f"{_show(only_left)} / {_show(only_right)}")
 
 
 def _show(details: Sequence[Detail]) -> str:
@@ -183,7 +229,30 @@ def _framed(left: Facts, right: Facts, *, vetoed: bool) -> list[Evidence]:
     ]
     if not vetoed and not any(change for _, change in changes):
         changes.append(("swap", swap(left, right)))
-    return [Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None]
+    found = [Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None]
+    turned = None if changes[2][1] else rearranged(left, right)
+    return [*found, Evidence("order", " / ".join(turned))] if turned else found
+
+
+def _rivals(left: Facts, right: Facts) -> list[Evidence]:
+    """Evidence that two texts give one attribute two values."""
+    found = rival(left, right)
+    if found is None or not found.equal:
+        return []
+    return [Evidence("rival", f"{found.attribute}: {found.mine} / {found.theirs}", veto=True)]
+
+
+def contradicting(a: str, b: str) -> Contradicting:
+    """Whether two texts give one attribute two values, all else being equal, and how sure a contradiction is.
+
+    >>> contradicting("Lives in Oslo", "Lives in Bergen"), contradicting("Likes Oslo", "Likes Bergen")
+    (<Contradicting.SURE: 2>, <Contradicting.NO: 0>)
+    """
+    left, right = extract(a), extract(b)
+    found = rival(left, right)
+    if found is None or not found.equal:
+        return Contradicting.NO
+    return Contradicting.SURE if found.sure else Contradicting.POSSIBLE
 
 
 def missing(sources: Sequence[str], merged: str) -> tuple[Evidence, ...]:
@@ -272,25 +341,30 @@ def features(a: str, b: str) -> dict[str, float]:
     >>> found["number_conflict"], found["frequency_only_max"], found["vetoes"]
     (1.0, 1.0, 1.0)
     """
+    return described(a, b)[0]
+
+
+def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
+    """`features` of two texts and the evidence of `compare` about them, for one reading of both."""
     left, right = extract(a), extract(b)
+    differences = _differences(left, right)
     values = dict.fromkeys(FEATURE_NAMES, 0.0)
-    for kind, mine, theirs in _pairs(left, right, None, None):
-        name = _feature(kind)
-        only = sorted(
-            (sum(not stated(x, theirs, right) for x in mine), sum(not stated(y, mine, left) for y in theirs))
-        )
-        values[f"{name}_equal"] += (len(mine) + len(theirs) - sum(only)) / 2
+    for each in differences:
+        name = _feature(each.kind)
+        only = sorted((len(each.only_left), len(each.only_right)))
+        values[f"{name}_equal"] += (len(each.mine) + len(each.theirs) - sum(only)) / 2
         values[f"{name}_only_min"] += only[0]
         values[f"{name}_only_max"] += only[1]
     counts = sorted((len(left.negations), len(right.negations)))
     values["negation_equal"] = float(counts[0])
     values["negation_only_max"] = float(counts[1] - counts[0])
-    for evidence in compare(a, b):
-        if evidence.veto:
+    found = _evidence(left, right, differences)
+    for evidence in found:
+        if evidence.veto and evidence.kind != "rival":
             values[evidence.kind if evidence.kind in values else f"{_feature(evidence.kind)}_conflict"] = 1.0
             values["vetoes"] += 1
     values["exception"] = float(exception(left, right) is not None)
-    return values
+    return values, found
 
 
 def _feature(kind: str) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import JournalError
+from .answers import About, Answer, AnswerKind
 from .state import durable_database
 from .stores.base import Snapshot
 
@@ -34,8 +35,17 @@ CREATE TABLE IF NOT EXISTS changes (
 CREATE TABLE IF NOT EXISTS outcomes (
     run TEXT NOT NULL, action TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,
     PRIMARY KEY (run, action));
+CREATE TABLE IF NOT EXISTS answers (
+    number INTEGER PRIMARY KEY, store TEXT NOT NULL, kind TEXT NOT NULL, what TEXT NOT NULL,
+    run TEXT NOT NULL, at TEXT NOT NULL, keys TEXT NOT NULL, about TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS rejections (
     store TEXT NOT NULL, pair TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (store, pair));
+"""
+# What an earlier version noted as a pair alone becomes an answer like any other.
+_MOVE = """
+INSERT INTO answers (store, kind, what, run, at, keys, about)
+    SELECT store, 'rejected', '', '', at, json_array(pair), '[]' FROM rejections;
+DELETE FROM rejections;
 """
 
 
@@ -53,6 +63,7 @@ class Operation(StrEnum):
 
     ADD = "add"
     REPLACE = "replace"
+    AMEND = "amend"
     REMOVE = "remove"
 
 
@@ -133,6 +144,10 @@ class Journal:
             "Restore the file, or move it away to begin a new one (earlier runs can then not be undone)."
         )
         self._db = durable_database(self._path, _SCHEMA, damaged=damaged)
+        if self._ask("SELECT 1 FROM rejections LIMIT 1"):
+            with self._transaction():
+                for statement in filter(str.strip, _MOVE.split(";")):
+                    self._tell(statement)
 
     def close(self) -> None:
         """Close the file."""
@@ -234,15 +249,59 @@ class Journal:
         row = rows[0]
         return Snapshot(memory, json.loads(row[0]), _unpack(row[1]), tuple(json.loads(row[2])))
 
+    def answer(self, store: str, answers: Iterable[Answer]) -> None:
+        """Remember what a person answered; the same answer twice is one."""
+        known = {(item.kind, item.keys, item.run) for item in self.answers(store)}
+        rows = [
+            (
+                store,
+                item.kind,
+                item.what,
+                item.run,
+                item.at.isoformat(),
+                _dump(sorted(item.keys)),
+                _about(item),
+            )
+            for item in answers
+            if (item.kind, item.keys, item.run) not in known
+        ]
+        columns = "(store, kind, what, run, at, keys, about)"
+        self._tell_each(f"INSERT INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+    def answers(self, store: str) -> tuple[Answer, ...]:
+        """Everything a person answered about a store, oldest first."""
+        rows = self._ask(
+            "SELECT kind, what, keys, about, at, run, number FROM answers WHERE store = ? ORDER BY number",
+            (store,),
+        )
+        return tuple(
+            Answer(
+                AnswerKind(row[0]),
+                row[1],
+                frozenset(json.loads(row[2])),
+                tuple(About(*item) for item in json.loads(row[3])),
+                _moment(row[4]),
+                row[5],
+                row[6],
+            )
+            for row in rows
+        )
+
+    def withdraw(self, store: str, answers: Iterable[Answer]) -> None:
+        """Forget answers, so that what they are about is proposed again."""
+        self._tell_each(
+            "DELETE FROM answers WHERE store = ? AND number = ?", [(store, item.number) for item in answers]
+        )
+
     def reject(self, store: str, pairs: Iterable[str], *, at: datetime) -> None:
-        """Remember pairs that a person does not want to be asked about again."""
-        rows = [(store, pair, at.isoformat()) for pair in pairs]
-        self._tell_each("INSERT OR REPLACE INTO rejections VALUES (?, ?, ?)", rows)
+        """Remember pairs by their keys alone."""
+        rejected = AnswerKind.REJECTED
+        self.answer(store, [Answer(rejected, "", frozenset({pair}), (), at) for pair in pairs])
 
     def rejected(self, store: str) -> frozenset[str]:
-        """All pairs of a store that a person refused."""
-        rows = self._ask("SELECT pair FROM rejections WHERE store = ?", (store,))
-        return frozenset(row[0] for row in rows)
+        """Keys of all that a person answered about a store; nothing they name is proposed again."""
+        rows = self._ask("SELECT keys FROM answers WHERE store = ?", (store,))
+        return frozenset(key for row in rows for key in json.loads(row[0]))
 
     def _runs(self, where: str, *arguments: str) -> tuple[Run, ...]:
         rows = self._ask(
@@ -291,6 +350,10 @@ class Journal:
 
 def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=True, sort_keys=False)
+
+
+def _about(answer: Answer) -> str:
+    return _dump([[item.id, item.text] for item in answer.about])
 
 
 def _pack(vector: tuple[float, ...] | None) -> bytes | None:

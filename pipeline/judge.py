@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds
 from .candidates import Near
-from .guards import compare
+from .guards import Contradicting, compare, contradicting
 from .records import Candidate, Evidence, Label, Memory, Verdict
 from .subjects import NO_KEYS, UNCLEAR, KeysOf, apart, judged_text, keys_by_scope, unnamed
 from .words import exact_key, significant_words
@@ -28,8 +28,17 @@ EXACT = Evidence("exact", "same text but for case, white space or final punctuat
 ADDS = Evidence("adds", "one text has all words of the other, and no detail differs")
 
 
+ORDER = "order"
+BOTH_ENTAIL = 0.9
+"""Each text entails the other from here on, so that another order of equal words says the same."""
+
+
 def decide(
-    probabilities: Sequence[float], evidence: Iterable[Evidence], thresholds: Thresholds
+    probabilities: Sequence[float],
+    evidence: Iterable[Evidence],
+    thresholds: Thresholds,
+    *,
+    entailment: Sequence[float] = (1.0, 1.0),
 ) -> tuple[Label, bool]:
     """Turn the probabilities of one pair into a label, and whether a merge needs no person.
 
@@ -37,21 +46,28 @@ def decide(
         probabilities: Duplicate, contradiction, distinct.
         evidence: What the guards found; one veto keeps a pair from being a duplicate.
         thresholds: Where the scorer's probabilities become decisions.
+        entailment: a entails b, b entails a.
 
     >>> decide((0.99, 0.0, 0.01), (), Thresholds(auto=0.9, duplicate=0.5, contradiction=0.5))
     (<Label.DUPLICATE: 'duplicate'>, True)
     """
+    evidence = tuple(evidence)
     duplicate, contradiction = probabilities[DUPLICATE], probabilities[CONTRADICTION]
     if contradiction >= thresholds.contradiction and contradiction >= duplicate:
         return Label.CONTRADICTION, False
     if duplicate >= thresholds.duplicate:
         if any(item.veto for item in evidence):
             return Label.UNSURE, False
-        held = any(item.kind == UNCLEAR for item in evidence)
-        return Label.DUPLICATE, duplicate >= thresholds.auto and not held
+        return Label.DUPLICATE, duplicate >= thresholds.auto and not _held(evidence, entailment)
     if max(probabilities) in (duplicate, contradiction):
         return Label.UNSURE, False
     return Label.DISTINCT, False
+
+
+def _held(evidence: Iterable[Evidence], entailment: Sequence[float]) -> bool:
+    """Whether a merge is a person's decision although nothing forbids it."""
+    kinds = {item.kind for item in evidence}
+    return UNCLEAR in kinds or (ORDER in kinds and min(entailment) < BOTH_ENTAIL)
 
 
 def judge(
@@ -156,18 +172,22 @@ def _verdict(
     row, directions = scores
     probabilities = (float(row[0]), float(row[1]), float(row[2]))
     evidence = () if differing is None else (differing,)
-    if decide(probabilities, (), limits)[0] is not Label.DISTINCT:
+    rivals = contradicting(texts.a, texts.b)
+    if rivals or decide(probabilities, (), limits)[0] is not Label.DISTINCT:
         found = compare(texts.a, texts.b, a_date=texts.a_date, b_date=texts.b_date)
         evidence = (*found, *evidence)
-    label, auto = decide(probabilities, evidence, limits)
-    if label is Label.CONTRADICTION and _only_adds(texts.a, texts.b, evidence):
+    entailment = (float(directions[0]), float(directions[1]))
+    label, auto = decide(probabilities, evidence, limits, entailment=entailment)
+    if label is not Label.CONTRADICTION and rivals is not Contradicting.NO:
+        label = Label.CONTRADICTION if rivals is Contradicting.SURE else Label.UNSURE
+    elif label is Label.CONTRADICTION and _only_adds(texts.a, texts.b, evidence):
         label, evidence = Label.UNSURE, (*evidence, ADDS)
     return Verdict(
         _plain(pair),
         label,
         auto=auto,
         probabilities=probabilities,
-        entailment=(float(directions[0]), float(directions[1])),
+        entailment=entailment,
         evidence=evidence,
     )
 

@@ -10,18 +10,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from ..models.merger import ExtractiveMerger, MergeRefused
 from .cluster import Star, stars
 from .guards import compare
 from .plan import DRAFTED
-from .records import Label, Memory, Verdict
+from .records import LAST_STATED_KEY, Label, Memory, Verdict, noted_moment
 from .subjects import NO_KEYS, KeysOf, apart, keys_by_scope
 
 MAX_ROUNDS = 25
 """Re-planning rounds before what still moves is left alone; two or three are usual."""
+
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+"""Stands for an unknown date where the earlier one counts less."""
 
 Pair = tuple[str, str]
 JudgeNew = Callable[[Sequence[Memory], Sequence[Memory]], tuple[Verdict, ...]]
@@ -305,16 +308,8 @@ def _held(members: Sequence[Memory]) -> dict[str, Any]:
 
 def last_stated(memory: Memory) -> datetime | None:
     """When the fact was last stated, a previous merge's own record of it included."""
-    noted = memory.metadata.get("last_stated_at")
-    known = [memory.stated_at] if memory.stated_at else []
-    if isinstance(noted, str):
-        try:
-            moment = datetime.fromisoformat(noted)
-        except ValueError:
-            moment = None
-        if moment is not None and moment.tzinfo is not None:
-            known.append(moment)
-    return max(known, default=None)
+    known = (memory.stated_at, noted_moment(memory.metadata.get(LAST_STATED_KEY)))
+    return max((moment for moment in known if moment is not None), default=None)
 
 
 def _drafted(merge: Consolidated) -> Memory:

@@ -153,7 +153,8 @@ def advise(
         return {name: store.parse(row) for name, row in store.fetch(list(ids)).items()}
 
     merging = not unattended or settings.second_opinion_auto
-    return advised(plan, asking.opinions(plan.unsure), merging=merging, lookup=lookup)
+    opinions = asking.opinions(plan.unsure)
+    return advised(plan, opinions, merging=merging, lookup=lookup, amend=store.capabilities.amend)
 
 
 def askable(doubt: Doubt) -> bool:
@@ -170,7 +171,9 @@ def pair_of(doubt: Doubt) -> PairInput:
     )
 
 
-def advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, lookup: Lookup) -> Plan:
+def advised(
+    plan: Plan, labels: Mapping[str, str], *, merging: bool, lookup: Lookup, amend: bool = False
+) -> Plan:
     """The plan after the opinions.
 
     Args:
@@ -178,6 +181,7 @@ def advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, lookup: Loo
         labels: Opinions by the id of the doubt.
         merging: What is called a duplicate becomes a merge of the plan; else it stays a doubt that says so.
         lookup: Memories by id, for a doubt that turns out to be of the other sort.
+        amend: The store keeps the united metadata of a merge on the memory that stays.
     """
     actions: list[Action] = list(plan.actions)
     unsure: list[Doubt] = []
@@ -187,7 +191,9 @@ def advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, lookup: Loo
         if label == Label.DISTINCT:
             continue
         said = _noted(doubt, label) if label in (Label.DUPLICATE, Label.CONTRADICTION) else doubt
-        proposal = _proposal(said, label, merging=merging, lookup=lookup)
+        proposal = _proposal(
+            said, label if label != Label.DUPLICATE or merging else None, lookup, amend=amend
+        )
         ids = {member.id for member in doubt.members}
         if proposal is None or taken & ids:
             unsure.append(said)
@@ -200,13 +206,13 @@ def advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, lookup: Loo
     )
 
 
-def _proposal(doubt: Doubt, label: str | None, *, merging: bool, lookup: Lookup) -> Doubt | None:
+def _proposal(doubt: Doubt, label: str | None, lookup: Lookup, *, amend: bool) -> Doubt | None:
     """What an opinion makes of a doubt; nothing if it must stay one."""
     vetoed = any(item.veto for verdict in doubt.verdicts for item in verdict.evidence)
     if label == Label.CONTRADICTION:
         return _as_conflict(_with_label(doubt, Label.CONTRADICTION), lookup)
-    if label == Label.DUPLICATE and merging and not vetoed:
-        return _as_merge(_with_label(doubt, Label.DUPLICATE), lookup)
+    if label == Label.DUPLICATE and not vetoed:
+        return _as_merge(_with_label(doubt, Label.DUPLICATE), lookup, amend=amend)
     return None
 
 
@@ -218,11 +224,13 @@ def _as_conflict(doubt: Doubt, lookup: Lookup) -> Resolve | None:
     return replace(conflict_of_pair(doubt.verdicts[0], memories), id=doubt.id) if found else None
 
 
-def _as_merge(doubt: Doubt, lookup: Lookup) -> Merge | None:
+def _as_merge(doubt: Doubt, lookup: Lookup, *, amend: bool) -> Merge | None:
     if isinstance(doubt, Merge):
         return doubt
     memories = lookup(member.id for member in doubt.members)
-    merge = merge_of_pair(doubt.verdicts[0], memories) if len(memories) == len(doubt.members) else None
+    if len(memories) != len(doubt.members):
+        return None
+    merge = merge_of_pair(doubt.verdicts[0], memories, amend=amend)
     return replace(merge, id=doubt.id) if merge else None
 
 

@@ -6,12 +6,12 @@ its report needs and everything the writer must check before it acts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from .records import ActionKind, Memory, Scope, Verdict, text_hash
+from .records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
 
 Side = Literal["a", "b"]
 DRAFTED = "\U0010fffd+"
@@ -59,7 +59,7 @@ class Merge:
         survivor: The member that stays, or None if a new memory takes the place of all. It stays
             untouched if it says it all; else `text` becomes its text.
         text: The text that is alive afterwards.
-        metadata: Metadata of the new memory; empty if a member survives.
+        metadata: Metadata of what stays, every member's united; empty where a survivor's is left alone.
         created_at: The oldest creation date of the members.
         exact: Ids of the removed members whose text equals the survivor's.
         verdicts: Why: each removed member against the survivor or the centre of the star.
@@ -86,6 +86,17 @@ class Merge:
     def adds(self) -> bool:
         """Whether a new memory is written."""
         return self.survivor is None
+
+    @property
+    def amends(self) -> bool:
+        """Whether a member survives and takes over what the metadata of the others says."""
+        return self.survivor is not None and bool(self.metadata)
+
+    @property
+    def disagreements(self) -> Mapping[str, Sequence[Any]]:
+        """Values that the members disagree on, by metadata key, the latest statement last."""
+        found = self.metadata.get(MERGED_VALUES_KEY)
+        return found if isinstance(found, Mapping) else {}
 
     @property
     def rewrites(self) -> str | None:
@@ -235,6 +246,8 @@ class Plan:
         gaps: Why the listing was not provably complete; such a plan cannot be applied.
         fidelity: What an undo could not bring back.
         apart: Memories with equal words that are, or may be, about different subjects: two ids, and why.
+        notes: What else a person should know about this plan.
+        left_open: Conflicts that a person skipped earlier and that still stand.
     """
 
     store: str
@@ -247,6 +260,8 @@ class Plan:
     gaps: tuple[str, ...] = ()
     fidelity: tuple[str, ...] = ()
     apart: tuple[tuple[str, str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    left_open: int = 0
 
     @property
     def merges(self) -> tuple[Merge, ...]:
@@ -309,7 +324,7 @@ class Plan:
         return replace(self, actions=tuple(actions))
 
     def only(self, *kinds: ActionKind) -> Plan:
-        """The same plan with actions, and doubts, of the given kinds alone."""
+        """The same plan with actions and questions of the given kinds alone."""
         return replace(
             self,
             actions=tuple(action for action in self.actions if action.kind in kinds),

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 FORMAT = "mem0-dream plan"
 VERSION = 1
-_HEADER_FIELDS = ("store", "kind", "now", "scorer", "totals", "gaps", "fidelity", "apart")
-_LATER_FIELDS = frozenset({"apart"})
-"""Fields that plans of earlier releases lack."""
+_HEADER_FIELDS = (
+    "store", "kind", "now", "scorer", "totals", "gaps", "fidelity", "apart", "notes", "left_open",
+)  # fmt: skip
 
 
 @functools.cache
@@ -61,16 +61,23 @@ def parse_plan(text: str) -> Plan:
             f"This plan file has version {header.get('version')!r} but this mem0-dream reads {VERSION}; "
             "make it again with `mem0-dream plan`."
         )
-    fields: dict[str, Any] = {
-        name: header.get(name) for name in _HEADER_FIELDS if name in header or name not in _LATER_FIELDS
-    }
+    fields: dict[str, Any] = {name: header.get(name) for name in _HEADER_FIELDS if name in header}
     fields |= {"actions": [], "unsure": []}
     for number, record in records[1:]:
         place = {"action": "actions", "unsure": "unsure"}.get(str(record.pop("record", None)))
         if place is None:
             raise PlanFileError(f"Line {number} of the plan file is neither an action nor an unsure pair.")
-        fields[place].append(record)
+        fields[place].append(_with_plain_choice(record))
     return _validate(fields)
+
+
+def _with_plain_choice(record: dict[str, Any]) -> dict[str, Any]:
+    """An answer may be written as the report asks for it: A, B or skip."""
+    choice = record.get("choice")
+    if isinstance(choice, str):
+        plain = choice.strip().lower()
+        record["choice"] = None if plain in ("", "s", "skip") else plain
+    return record
 
 
 def _load(line: str, number: int) -> dict[str, Any]:

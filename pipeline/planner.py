@@ -11,22 +11,33 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
 
 from ..models.encoder import Encoder
 from ..models.merger import ExtractiveMerger, MergeRefused
 from ..models.scorer import PairScorer, Thresholds, reads_context
 from ..settings import Settings
+from .answers import prune_key
 from .candidates import find_candidates
+from .clauses import opposing_statements
 from .copies import fold, kept_apart, unfold
 from .judge import judge
-from .merges import Consolidated, draft_merges, last_stated
+from .merges import LONG_AGO, Consolidated, draft_merges, last_stated
 from .plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
-from .records import Candidate, Inventory, Label, Memory, Scope, Verdict, rejection_key
+from .records import (
+    Candidate,
+    Inventory,
+    Label,
+    Memory,
+    Scope,
+    Verdict,
+    rejection_key,
+)
 from .stale import Prune as StaleFinding
-from .stale import find_prunes
+from .stale import find_prunes, is_stale
 from .subjects import KeysOf, keys_by_scope
+from .unattended import Spared, spared
+from .united import united_metadata
 from .words import exact_key, topic
 
 Group = tuple[Scope, str | None]
@@ -41,12 +52,16 @@ class Circumstances:
         accessed: Latest reads from the access log, by memory id.
         rejected: Keys of pairs a person refused (see `rejection_key`).
         thresholds: Calibrated thresholds instead of the scorer's own.
+        unattended: Nobody sees the plan before it is applied, so age alone removes less.
+        tracked: Ids that the agent's own client is known to have read.
     """
 
     now: datetime
     accessed: Mapping[str, datetime] = field(default_factory=dict)
     rejected: frozenset[str] = frozenset()
     thresholds: Thresholds | None = None
+    unattended: bool = False
+    tracked: frozenset[str] = frozenset()
 
 
 def build_plan(
@@ -58,6 +73,7 @@ def build_plan(
     settings: Settings,
     circumstances: Circumstances,
     in_place: bool = False,
+    amend: bool = False,
 ) -> Plan:
     """Propose everything worth doing about an inventory.
 
@@ -69,6 +85,7 @@ def build_plan(
         settings: Limits.
         circumstances: Time, access log, rejections.
         in_place: Put a merged text into the most complete of its sources instead of a new memory.
+        amend: A memory that survives a merge takes over the others' metadata.
 
     Returns:
         Actions sorted by scope, kind and id. An incomplete inventory gives a plan with gaps, which
@@ -76,7 +93,7 @@ def build_plan(
     """
     now = circumstances.now
     living = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
-    prunes = find_prunes(living, settings=settings, now=now, accessed=circumstances.accessed)
+    prunes, notes = _prunes(living, settings, circumstances)
     vague = {prune.memory.id for prune in prunes if prune.reason == "vague"}
     keys = keys_by_scope(living, settings=settings)
     judged, copies = fold(
@@ -90,7 +107,7 @@ def build_plan(
     unread = {m.id for m in judged if stale.issuperset({m.id, *(c.id for c in copies.get(m.id, ()))})}
     merges = _without_stale(unfold(_merges(judged, verdicts, judging, unread), judged, copies), stale)
     actions: list[Action] = [
-        *_merge_actions(merges, in_place=in_place),
+        *_merge_actions(merges, in_place=in_place, amend=amend),
         *_conflict_actions(living, verdicts, merges, prunes),
         *_prune_actions(prunes, merges),
     ]
@@ -101,11 +118,27 @@ def build_plan(
         scorer=scorer.name,
         totals=_totals(living),
         actions=_numbered(actions),
-        unsure=_unsure(verdicts, {memory.id: memory for memory in living}, actions),
+        unsure=_unsure(verdicts, {memory.id: memory for memory in living}, actions, amend=amend),
         gaps=inventory.gaps,
         fidelity=inventory.fidelity,
         apart=kept_apart(judged, keys),
+        notes=notes,
     )
+
+
+def _prunes(
+    living: Sequence[Memory], settings: Settings, circumstances: Circumstances
+) -> tuple[tuple[StaleFinding, ...], tuple[str, ...]]:
+    """What may be forgotten, and why something past its age may not while nobody looks on."""
+    now, accessed = circumstances.now, circumstances.accessed
+    kept = Spared()
+    if circumstances.unattended:
+        kept = spared(living, tracked=circumstances.tracked, assume_unread=settings.assume_unread)
+    loose = [memory for memory in living if memory.id in kept.ids and not memory.pinned]
+    old = [m.id for m in loose if is_stale(m, settings=settings, now=now, accessed=accessed.get(m.id))]
+    prunes = find_prunes(living, settings=settings, now=now, accessed=accessed, spared=kept.ids)
+    refused = circumstances.rejected
+    return tuple(item for item in prunes if prune_key(item.memory) not in refused), kept.notes(old)
 
 
 def judge_all(
@@ -217,11 +250,14 @@ def _without_stale(merges: Iterable[Consolidated], stale: set[str]) -> tuple[Con
     return tuple(merge for merge in merges if not merge.ids <= stale)
 
 
-def _merge_actions(merges: Iterable[Consolidated], *, in_place: bool) -> list[Merge]:
-    return [_merge_action(merge, merge.most_complete if in_place else merge.survivor) for merge in merges]
+def _merge_actions(merges: Iterable[Consolidated], *, in_place: bool, amend: bool) -> list[Merge]:
+    return [
+        _merge_action(merge, merge.most_complete if in_place else merge.survivor, amend=amend)
+        for merge in merges
+    ]
 
 
-def _merge_action(merge: Consolidated, survivor: str | None) -> Merge:
+def _merge_action(merge: Consolidated, survivor: str | None, *, amend: bool) -> Merge:
     return Merge(
         id="",
         scope=merge.members[0].scope,
@@ -229,7 +265,7 @@ def _merge_action(merge: Consolidated, survivor: str | None) -> Merge:
         members=tuple(Member.of(memory) for memory in merge.members),
         survivor=survivor,
         text=merge.text,
-        metadata={} if survivor else united_metadata(merge.members),
+        metadata=united_metadata(merge.members) if amend or survivor is None else {},
         created_at=min((m.created_at for m in merge.members if m.created_at), default=None),
         exact=_exact_copies(merge),
         verdicts=merge.verdicts,
@@ -246,40 +282,6 @@ def _exact_copies(merge: Consolidated) -> tuple[str, ...]:
             copies.append(memory.id)
         seen.add(key)
     return tuple(copies)
-
-
-def united_metadata(members: Sequence[Memory]) -> dict[str, Any]:
-    """Metadata of a merged memory: every key of every member, the latest statement of each winning.
-
-    Lists are united. `merged_from` names all sources, earlier merges' sources included;
-    `last_stated_at` and `last_accessed_at` keep the fact from looking older than it is.
-    """
-    ordered = sorted(members, key=lambda memory: (last_stated(memory) or _LONG_AGO, memory.id))
-    united: dict[str, Any] = {}
-    for memory in ordered:
-        for key, value in memory.metadata.items():
-            held = united.get(key)
-            if isinstance(held, list) and isinstance(value, list):
-                united[key] = held + [item for item in value if item not in held]
-            else:
-                united[key] = value
-    earlier = [source for memory in members for source in _sources(memory)]
-    united["merged_from"] = sorted({*earlier, *(memory.id for memory in members)})
-    stated = max((moment for moment in map(last_stated, members) if moment), default=None)
-    accessed = max((memory.accessed_at for memory in members if memory.accessed_at), default=None)
-    if stated:
-        united["last_stated_at"] = stated.isoformat()
-    if accessed:
-        united["last_accessed_at"] = accessed.isoformat()
-    return united
-
-
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
-
-
-def _sources(memory: Memory) -> list[str]:
-    sources = memory.metadata.get("merged_from")
-    return [str(source) for source in sources] if isinstance(sources, list) else []
 
 
 def _conflict_actions(
@@ -315,12 +317,12 @@ def _conflict(
 
     def newest(side: frozenset[str]) -> tuple[datetime, str]:
         """When a side was last stated; ties go by id."""
-        moments = [last_stated(by_id[memory_id]) or _LONG_AGO for memory_id in side]
+        moments = [last_stated(by_id[memory_id]) or LONG_AGO for memory_id in side]
         return (max(moments), min(side))
 
     older, newer = sorted(sides, key=newest)
     decided: Side | None = (
-        "b" if newest(older)[0] < newest(newer)[0] and newest(older)[0] > _LONG_AGO else None
+        "b" if newest(older)[0] < newest(newer)[0] and newest(older)[0] > LONG_AGO else None
     )
     a, b = (tuple(sorted(side, key=lambda i: (i not in judged, i))) for side in (older, newer))
     return Resolve(
@@ -330,10 +332,15 @@ def _conflict(
         members=tuple(Member.of(by_id[memory_id]) for memory_id in sorted({*a, *b})),
         a=a,
         b=b,
-        topic=topic(by_id[a[0]].text, by_id[b[0]].text) or by_id[a[0]].category or "same topic",
+        topic=_topic(by_id[a[0]], by_id[b[0]]),
         newer=decided,
         verdicts=tuple(pairs),
     )
+
+
+def _topic(older: Memory, newer: Memory) -> str:
+    statements = topic(*opposing_statements(older.text, newer.text))
+    return statements or topic(older.text, newer.text) or older.category or "same topic"
 
 
 def _prune_actions(prunes: Iterable[StaleFinding], merges: Iterable[Consolidated]) -> list[Prune]:
@@ -354,7 +361,7 @@ def _prune_actions(prunes: Iterable[StaleFinding], merges: Iterable[Consolidated
 
 
 def _unsure(
-    verdicts: Iterable[Verdict], by_id: Mapping[str, Memory], actions: Iterable[Action]
+    verdicts: Iterable[Verdict], by_id: Mapping[str, Memory], actions: Iterable[Action], *, amend: bool
 ) -> tuple[Merge | Resolve, ...]:
     """What a person may decide: pairs near a threshold, or held back by a guard.
 
@@ -367,15 +374,17 @@ def _unsure(
         doubtful = verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto)
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
-        rival = any(item.veto for item in verdict.evidence)
-        agree = verdict.probabilities[0] >= verdict.probabilities[1] and not rival
-        doubt = merge_of_pair(verdict, by_id) if agree else conflict_of_pair(verdict, by_id)
+        rivals = any(item.kind == "rival" for item in verdict.evidence)
+        if verdict.probabilities[0] >= verdict.probabilities[1] and not rivals:
+            doubt: Merge | Resolve | None = merge_of_pair(verdict, by_id, amend=amend)
+        else:
+            doubt = conflict_of_pair(verdict, by_id)
         doubts += [doubt] if doubt else []
     doubts.sort(key=lambda action: (action.scope, [member.id for member in action.members]))
     return tuple(replace(doubt, id=f"u{number}") for number, doubt in enumerate(doubts, 1))
 
 
-def merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Merge | None:
+def merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory], *, amend: bool) -> Merge | None:
     """What merging just these two would give, if that can be written down without loss."""
     members = (by_id[verdict.pair.a], by_id[verdict.pair.b])
 
@@ -387,7 +396,8 @@ def merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Merge | None
         draft = ExtractiveMerger().draft(members, entails=entails)
     except MergeRefused:
         return None
-    return _merge_action(Consolidated(members, draft.whole, draft.text, (verdict,)), draft.whole)
+    pair = Consolidated(members, draft.whole, draft.text, (verdict,))
+    return _merge_action(pair, pair.survivor, amend=amend)
 
 
 def conflict_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Resolve:

@@ -14,6 +14,10 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 PIN_PREFIX = "[PINNED]"
+LAST_STATED_KEY = "last_stated_at"
+"""Metadata key under which a merge keeps the newest statement time of its sources."""
+MERGED_VALUES_KEY = "merged_values"
+"""Metadata key under which a merge lists values that its sources disagree on, the latest statement last."""
 _SPOKEN = {"user_id": 0, "agent_id": 1, "run_id": 2, "app_id": 3, "actor_id": 4}
 """The order in which a person is told the ids of a scope; any other comes last."""
 
@@ -203,6 +207,25 @@ def rejection_key(a: TextHashed, b: TextHashed) -> str:
     return ":".join(sorted((a.text_hash, b.text_hash)))
 
 
+def says_pinned(text: str) -> bool:
+    """Whether a text says of itself that it is pinned; a person may write it in any case, or indented.
+
+    >>> [says_pinned(text) for text in ("[PINNED] a", " [pinned] b", "see [PINNED]")]
+    [True, True, False]
+    """
+    return text.lstrip("\ufeff\u200b \t\r\n\xa0").upper().startswith(PIN_PREFIX)
+
+
 def as_utc(moment: datetime) -> datetime:
     """Return the moment as aware UTC; a naive one is taken to be UTC already."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def noted_moment(value: object) -> datetime | None:
+    """Read an ISO date that metadata holds; a naive one is UTC, and what is none counts as unknown."""
+    if not isinstance(value, str):
+        return None
+    try:
+        return as_utc(datetime.fromisoformat(value))
+    except (ValueError, OverflowError):
+        return None

@@ -5,7 +5,8 @@ One form for every reader: the interactive run, the dry run and a saved plan pri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from .plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite
@@ -17,6 +18,7 @@ TITLE = "## dream — consolidation report"
 NOTHING_STORED = "No memories found. Nothing to consolidate."
 NOTHING_FOUND = "Dream complete. No duplicate, contradictory, or stale memories found."
 NOTHING_CERTAIN = "Dream complete. Nothing is certain enough to propose."
+NOTHING_NEW = "Dream complete. Nothing new to propose."
 CANCELLED = "Cancelled. No changes made."
 TEXT_WIDTH = 100
 """Characters of a merged text in the report."""
@@ -28,13 +30,15 @@ _ID_WIDTH = 8
 class Report:
     """Renders one plan; ids are shortened as far as they stay unique within it."""
 
-    def __init__(self, plan: Plan, *, explain: bool = False) -> None:
+    def __init__(self, plan: Plan, *, explain: bool = False, texts: bool = False) -> None:
         """Prepare the short ids.
 
         Args:
             plan: What to show.
             explain: Add texts, scores and evidence under each line.
+            texts: Add the texts of what is to go for good, even without `explain`.
         """
+        self._texts = texts
         self._plan = plan
         self._explain = explain
         self._members: dict[str, Member] = {m.id: m for action in plan.actions for m in action.members}
@@ -57,7 +61,8 @@ class Report:
     def proposal(self) -> str:
         """The line with the totals."""
         merges, prunes, conflicts = self._plan.merges, self._plan.prunes, self._plan.conflicts
-        return f"Proposed: {len(merges)} merges, {len(prunes)} prunes, {len(conflicts)} conflicts."
+        changes = f", {len(self._plan.rewrites)} changes" if self._plan.rewrites else ""
+        return f"Proposed: {len(merges)} merges, {len(prunes)} prunes, {len(conflicts)} conflicts{changes}."
 
     def label(self, memory_id: str) -> str:
         """A memory's short name, such as `[mem0:1f2e3d4c]`."""
@@ -72,9 +77,10 @@ class Report:
             joined = " + ".join(self.label(member.id) for member in _survivor_first(action))
             return f'{joined} -> "{clip(action.text)}"'
         if isinstance(action, Resolve):
-            return f'{self.label(action.a[0])} vs {self.label(action.b[0])} — "{action.topic}" [A/B/skip]'
+            answer = f"[{action.choice.upper()} stays]" if action.choice else "[A/B/skip]"
+            return f'{self.label(action.a[0])} vs {self.label(action.b[0])} — "{action.topic}" {answer}'
         if isinstance(action, Rewrite):
-            return f'{self.label(action.survivor)} -> "{clip(action.text)}" ({action.reason})'
+            return f"{self.label(action.survivor)} — {action.reason}"
         age = f"{action.age_days}d old" if action.age_days is not None else "age unknown"
         return f"{self.label(action.members[0].id)} — {action.category or 'uncategorised'}, {age}"
 
@@ -103,18 +109,34 @@ class Report:
 
     def _sections(self, scope: Scope) -> list[str]:
         lines: list[str] = []
-        for name, actions in (
-            ("Merges", self._plan.merges),
-            ("Conflicts", self._plan.conflicts),
-            ("Prune", self._plan.prunes),
-        ):
+        for name, actions in self._parts():
             here = [action for action in actions if action.scope == scope]
             if here:
                 lines.append(f"{name} ({len(here)}):")
             for action in here:
                 lines.append(self.line(action))
+                lines += [*self._difference(action), *_disagreements(action)]
+                if self._texts and not self._explain and isinstance(action, Prune):
+                    lines.append(f"    {one_line(action.members[0].text)}")
                 lines += self.explanation(action) if self._explain else []
         return lines
+
+    def _parts(self) -> list[tuple[str, Sequence[Action]]]:
+        """The sections of a scope."""
+        return [
+            ("Merges", self._plan.merges),
+            ("Conflicts", self._plan.conflicts),
+            ("Prune", self._plan.prunes),
+            ("Changes", self._plan.rewrites),
+        ]
+
+    def _difference(self, action: Action) -> list[str]:
+        """What a memory that stays loses and gains, line by line; a person sees it before it happens."""
+        if not isinstance(action, Merge | Rewrite) or not action.rewrites:
+            return []
+        before = next(member.text for member in action.members if member.id == action.survivor)
+        compared = difflib.ndiff(before.splitlines(), action.text.splitlines())
+        return [f"    {line}" for line in compared if line[:1] in "-+"]
 
     def _why(self, verdict: Verdict) -> list[str]:
         duplicate, contradiction, distinct = verdict.probabilities
@@ -218,10 +240,22 @@ def _survivor_first(action: Merge) -> list[Member]:
     return sorted(action.members, key=lambda member: (member.id != action.survivor, member.id))
 
 
-def _what_stays(action: Merge, label: object) -> str:
+def _what_stays(action: Merge, label: Callable[[str], str]) -> str:
     if action.survivor is None:
         return f"all are replaced by: {explained(action.text)}"
-    return f"{label(action.survivor)} says it all and stays as it is" if callable(label) else ""
+    if action.rewrites:
+        return f"{label(action.survivor)} stays, and then says: {explained(action.text)}"
+    return f"{label(action.survivor)} says it all and stays as it is"
+
+
+def _disagreements(action: Action) -> list[str]:
+    """Metadata on which the members of a merge do not agree."""
+    if not isinstance(action, Merge):
+        return []
+    return [
+        f"    {one_line(key)}: {' / '.join(clip(str(value)) for value in values)} (all kept, the last counts)"
+        for key, values in sorted(action.disagreements.items())
+    ]
 
 
 def _day(moment: datetime | None) -> str:

@@ -31,11 +31,8 @@ from .generic_words import (
     TASTES,
 )
 from .guards import is_specific
-from .records import PIN_PREFIX, Memory, as_utc
+from .records import LAST_STATED_KEY, Memory, as_utc, noted_moment, says_pinned
 from .words import Token, significant_words, tokens
-
-LAST_STATED_KEY = "last_stated_at"
-"""Metadata key under which a merge keeps the newest statement time of its sources."""
 
 _ABOUT = frozenset(("about", "with", "for", "to", "regarding", "on", "in", "around"))
 _ATTRIBUTE_SHAPE = re.compile(r"\b(?:is|are)\b|[:=]", re.IGNORECASE)
@@ -73,6 +70,7 @@ def find_prunes(
     settings: Settings,
     now: datetime,
     accessed: Mapping[str, datetime],
+    spared: frozenset[str] = frozenset(),
 ) -> tuple[Prune, ...]:
     """List what may be forgotten, sorted by id; a memory both vague and stale is listed once, as stale.
 
@@ -81,6 +79,7 @@ def find_prunes(
         settings: Ages, windows and the word limit.
         now: The moment from which ages are reckoned.
         accessed: Last access per memory id from the access log; may be empty.
+        spared: Ids whose age is no reason.
     """
     moment, found = as_utc(now), list[Prune]()
     for memory in sorted(memories, key=lambda each: each.id):
@@ -88,9 +87,8 @@ def find_prunes(
             continue
         age = age_of(memory, now=moment)
         days = None if age is None else age.days
-        if age is not None and is_stale(
-            memory, settings=settings, now=moment, accessed=accessed.get(memory.id)
-        ):
+        old = is_stale(memory, settings=settings, now=moment, accessed=accessed.get(memory.id))
+        if age is not None and old and memory.id not in spared:
             limit = _retention(memory, settings)
             detail = f"{age.days} days old, limit {limit.days}; {_access_detail(memory, accessed, moment)}"
             found.append(Prune(memory, PruneReason.STALE, days, detail))
@@ -102,7 +100,7 @@ def find_prunes(
 
 
 def _is_pinned(memory: Memory) -> bool:
-    return memory.pinned or memory.text.lstrip().startswith(PIN_PREFIX)
+    return memory.pinned or says_pinned(memory.text)
 
 
 def age_of(memory: Memory, *, now: datetime) -> timedelta | None:
@@ -111,7 +109,7 @@ def age_of(memory: Memory, *, now: datetime) -> timedelta | None:
     The last statement is the latest of creation, update and the `last_stated_at` that a merge leaves in
     the metadata.
     """
-    known = [memory.created_at, memory.updated_at, _parsed(memory.metadata.get(LAST_STATED_KEY))]
+    known = [memory.created_at, memory.updated_at, noted_moment(memory.metadata.get(LAST_STATED_KEY))]
     moments = [as_utc(moment) for moment in known if moment is not None]
     if not moments or max(moments) > as_utc(now):
         return None
@@ -233,13 +231,3 @@ def _last_access(memory: Memory, logged: datetime | None) -> datetime | None:
 def _access_detail(memory: Memory, accessed: Mapping[str, datetime], now: datetime) -> str:
     access = _last_access(memory, accessed.get(memory.id))
     return "no known access" if access is None else f"last read {(now - access).days} days ago"
-
-
-def _parsed(value: object) -> datetime | None:
-    """Read an ISO date; what is none counts as unknown."""
-    if not isinstance(value, str):
-        return None
-    try:
-        return as_utc(datetime.fromisoformat(value))
-    except (ValueError, OverflowError):
-        return None

@@ -10,9 +10,10 @@ from datetime import datetime
 from typing import Any
 
 from ..settings import Settings
+from .answers import Answer, AnswerKind
 from .journal import ChangeState, Operation, Recorded, Run
 from .records import Inventory, Scope
-from .report import visible
+from .report import clip, visible
 from .stale import is_stale
 from .words import exact_key
 
@@ -35,6 +36,7 @@ class Status:
         gaps: Why the listing is not provably complete.
         interrupted: The newest run that still has work to do.
         last: The newest run.
+        answers: What a person answered for good.
     """
 
     kind: str
@@ -48,6 +50,7 @@ class Status:
     gaps: tuple[str, ...]
     interrupted: Run | None
     last: Run | None
+    answers: tuple[Answer, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The same for programs."""
@@ -60,6 +63,7 @@ class Status:
             "categories": dict(self.categories),
             "exact_duplicates": self.exact_duplicates,
             "stale": self.stale,
+            "answered": dict(Counter(str(answer.kind) for answer in self.answers)),
             "complete": not self.gaps,
             "gaps": list(self.gaps),
             "interrupted": self.interrupted.id if self.interrupted else None,
@@ -75,6 +79,7 @@ def status_of(
     now: datetime,
     accessed: Mapping[str, datetime] | None = None,
     kind: str = "",
+    answers: Sequence[Answer] = (),
 ) -> Status:
     """Count memories per scope and category, and find what needs attention."""
     memories = inventory.memories
@@ -96,6 +101,7 @@ def status_of(
         gaps=inventory.gaps,
         interrupted=next((run for run in history if run.interrupted), None),
         last=history[0] if history else None,
+        answers=tuple(answers),
     )
 
 
@@ -106,9 +112,11 @@ def status_lines(
     settings: Settings,
     now: datetime,
     accessed: Mapping[str, datetime] | None = None,
+    answers: Sequence[Answer] = (),
 ) -> list[str]:
     """The status as lines for a person."""
-    return spoken_status(status_of(inventory, history, settings=settings, now=now, accessed=accessed))
+    found = status_of(inventory, history, settings=settings, now=now, accessed=accessed, answers=answers)
+    return spoken_status(found)
 
 
 def spoken_status(status: Status) -> list[str]:
@@ -122,11 +130,19 @@ def spoken_status(status: Status) -> list[str]:
     ]
     lines += [f"  {count:>6}  {scope}" for scope, count in sorted(status.scopes.items()) if count]
     lines += ["Categories:", *(f"  {count:>6}  {name}" for name, count in status.categories.items())]
+    lines += _answered(status.answers)
     if status.interrupted is not None:
         name = status.interrupted.id
         lines.append(f"Interrupted: run {name}; finish it with `mem0-dream resume {name}`")
     lines.append(f"Last run: {status.last.id} ({status.last.state})" if status.last else "Last run: never")
     return [visible(line) for line in lines]
+
+
+def _answered(answers: Sequence[Answer]) -> list[str]:
+    """How many questions a person has answered for good; nothing if none."""
+    counted = Counter(answer.kind for answer in answers)
+    told = ", ".join(f"{counted[kind]} {kind}" for kind in AnswerKind if counted[kind])
+    return [f"Answered: {told}; see `mem0-dream reject --list`"] if told else []
 
 
 def run_line(run: Run, changes: Sequence[Recorded]) -> str:
@@ -165,3 +181,16 @@ def _changed(changes: Sequence[Recorded]) -> tuple[int, int]:
     made = [change for change in changes if change.state is not ChangeState.INTENDED]
     removed = sum(change.operation is Operation.REMOVE for change in made)
     return removed, sum(change.operation is Operation.ADD for change in made)
+
+
+def answer_line(answer: Answer, kind: str) -> str:
+    """One answer in one line: its number, what was said, about which memories."""
+    about = "; ".join(f"[{kind}:{item.id}] {clip(item.text, _ABOUT_WIDTH)}" for item in answer.about)
+    run = f" (run {answer.run})" if answer.run else ""
+    what = f"{answer.what} " if answer.what else ""
+    known = about or "a pair of which an earlier version kept no text"
+    return visible(f"{answer.number:>4}  {answer.at:%Y-%m-%d}  {answer.kind}: {what}{known}{run}")
+
+
+_ABOUT_WIDTH = 60
+"""Characters of each text in the list of answers."""

@@ -13,11 +13,12 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from ..errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
+from .answers import AnswerKind, taken_back
 from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState
 from .plan import Action, Member, Merge, Plan, Resolve, Rewrite
 from .plan_file import dump_plan, parse_plan
 from .results import RunResult, UndoResult, run_result
-from .stores.base import Add, Delete, Restore, Retire, Snapshot, Store, Update
+from .stores.base import Add, Amend, Delete, Restore, Retire, Snapshot, Store, Update
 
 if TYPE_CHECKING:
     from .access import AccessLog
@@ -104,13 +105,16 @@ class Writer:
             raise JournalError(f"Run {run.id} was undone already; there is nothing to take back.")
         self._journal.set_state(run.id, RunState.UNDOING, at=at)
         plan = parse_plan(run.plan)
+        self._note_undo(run, plan, at=at)
         restored = withdrawn = 0
         kept: list[tuple[str, str]] = []
         for change in reversed(self._journal.changes(run.id)):
             if change.state is ChangeState.TAKEN_BACK:
                 continue
             try:
-                if change.operation is not Operation.ADD:
+                if change.operation is Operation.AMEND:
+                    self._put_metadata_back(run, change)
+                elif change.operation is not Operation.ADD:
                     restored += self._put_back(run, change, plan)
                 else:
                     withdrawn += self._withdraw(run, change, plan)
@@ -118,6 +122,19 @@ class Writer:
                 kept.append((change.memory or change.action, str(moved)))
         self._journal.set_state(run.id, RunState.UNDONE, at=at)
         return UndoResult(run.id, restored, withdrawn, tuple(kept))
+
+    def _note_undo(self, run: Run, plan: Plan, *, at: datetime) -> None:
+        """An undo is an answer about all that was done, and takes back what was skipped in the same run.
+
+        It is noted before the first step back, so that a killed undo cannot lose it.
+        """
+        touched = {change.action for change in self._journal.changes(run.id)}
+        done = [action for action in plan.actions if action.id in touched]
+        skipped = [item for item in self._journal.answers(run.store) if item.run == run.id]
+        self._journal.withdraw(
+            run.store, [item for item in skipped if item.kind is not AnswerKind.TAKEN_BACK]
+        )
+        self._journal.answer(run.store, taken_back(done, run=run.id, at=at))
 
     def _refuse_unfit(self, plan: Plan, retire_on: date | None) -> None:
         if plan.gaps:
@@ -199,6 +216,8 @@ class Writer:
                 self._rewrite(run, action, made)
             elif made:
                 self._check([member for member in action.members if member.id == survivor])
+            if isinstance(action, Merge) and action.amends:
+                self._amend(run, action, survivor, made)
         else:
             return None
         if not self._store.finds(survivor):
@@ -238,6 +257,17 @@ class Writer:
             raise _MovedError(f"the new text of memory {member.id} could not be read back")
         self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
 
+    def _amend(self, run: Run, action: Merge, survivor: str, made: list[Recorded]) -> None:
+        """Give the survivor the united metadata; doing so twice is doing it once."""
+        earlier = next((change for change in made if change.operation is Operation.AMEND), None)
+        if earlier is not None and earlier.state is ChangeState.DONE:
+            return
+        number = (
+            earlier.number if earlier else self._journal.intend(run.id, action.id, Operation.AMEND, survivor)
+        )
+        self._store.write(Amend(survivor, action.metadata, action.created_at))
+        self._journal.mark(run.id, number, ChangeState.DONE, memory=survivor)
+
     def _states(self, memory_id: str, text: str) -> bool:
         snapshot = self._store.fetch([memory_id]).get(memory_id)
         return snapshot is not None and self._store.parse(snapshot).text == text
@@ -249,7 +279,7 @@ class Writer:
                 continue
             if change.operation is Operation.ADD:
                 self._store.write(Delete(survivor))
-            elif change.operation is Operation.REPLACE:
+            elif change.operation in (Operation.REPLACE, Operation.AMEND):
                 self._store.write(Restore(self._journal.snapshot(run.id, survivor)))
             self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=survivor)
 
@@ -302,6 +332,19 @@ class Writer:
         self._store.write(Restore(before))
         self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
         return 1
+
+    def _put_metadata_back(self, run: Run, change: Recorded) -> None:
+        """Take united metadata back, unless the memory was written, or removed, since."""
+        memory_id = change.memory or ""
+        before = self._journal.snapshot(run.id, memory_id)
+        now = self._store.fetch([memory_id]).get(memory_id)
+        if now is None:
+            raise _MovedError("it was removed since the run")
+        then, present = self._store.parse(before), self._store.parse(now)
+        if (then.text, then.updated_at) != (present.text, present.updated_at):
+            raise _MovedError("it was written anew since the run")
+        self._store.write(Restore(before))
+        self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
 
     def _withdraw(self, run: Run, change: Recorded, plan: Plan) -> int:
         action = next(item for item in plan.actions if item.id == change.action)

@@ -1,8 +1,8 @@
 """Measure a scorer on labelled pairs and labelled stores: `python scripts/evaluate.py FILE... --scorer NAME`.
 
-Pairs (.jsonl) and stores (.json) go through the very code that ships: the same guards, thresholds,
-candidates and planner. Only `semhash`, which is not ours, judges as it does by itself. The figures
-themselves are in `metrics`.
+Pairs (.jsonl), stores (.json) and worlds (.txt, many small stores) go through the very code that ships: the
+same guards, thresholds, candidates and planner. Only `semhash`, which is not ours, judges as it does by
+itself. The figures themselves are in `metrics`.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("files", nargs="+", type=Path, metavar="PAIRS.jsonl|STORE.json")
+    parser.add_argument("files", nargs="+", type=Path, metavar="PAIRS.jsonl|STORE.json|WORLDS.txt")
     parser.add_argument("--scorer", default="bundled", help=", ".join((*CHOICES, SEMHASH)))
     parser.add_argument("--encoder", help="another sentence-transformers model, folder or hub name")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -270,6 +270,9 @@ def _candidate_recall(store: LabelledStore, models: Models) -> Figures:
         ends = frozenset((stands_for.get(a, a), stands_for.get(b, b)))
         return len(ends) == 1 or ends in near
 
+    def _any_reached(older: frozenset[str], newer: frozenset[str]) -> bool:
+        return any(_reached(a, b) for a in older for b in newer)
+
     duplicates = [pair for group in store.gold.groups for pair in itertools.combinations(sorted(group), 2)]
     return {
         "pairs": len(candidates),
@@ -277,7 +280,7 @@ def _candidate_recall(store: LabelledStore, models: Models) -> Figures:
         "neighbours": neighbours,
         "duplicate": float(np.mean([_reached(*pair) for pair in duplicates])) if duplicates else None,
         "contradiction": (
-            float(np.mean([_reached(*pair) for pair in store.gold.contradictions]))
+            float(np.mean([_any_reached(*sides) for sides in store.gold.contradictions]))
             if store.gold.contradictions
             else None
         ),

@@ -1,4 +1,4 @@
-"""Reads labelled pairs (.jsonl) and labelled stores (.json).
+"""Reads labelled pairs (.jsonl), labelled stores (.json) and worlds (.txt), which are many small stores.
 
 What is no such file is refused with one sentence.
 """
@@ -6,6 +6,7 @@ What is no such file is refused with one sentence.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,7 @@ from typing import Any
 from mem0_dream.errors import UsageError
 from mem0_dream.pipeline.records import PIN_PREFIX, Inventory, Label, Memory, Scope, as_utc
 from mem0_dream.scripts.metrics import LABELS, Gold
+from mem0_dream.scripts.worlds import World, read_world_file
 
 _PINNING = ("pinned", "immutable", "critical")
 
@@ -66,9 +68,51 @@ def read_files(paths: Sequence[Path]) -> tuple[list[LabelledPair], list[Labelled
         if path.suffix == ".jsonl":
             lines = enumerate(text.splitlines(), 1)
             pairs += [_pair(line, path, number) for number, line in lines if line.strip()]
+        elif path.suffix == ".txt":
+            stores += _worlds(path)
         else:
             stores.append(_store(text, path))
     return pairs, stores
+
+
+def _worlds(path: Path) -> list[LabelledStore]:
+    try:
+        return [world_store(world) for world in read_world_file(path)]
+    except ValueError as error:
+        raise UsageError(f"{path} is no file of worlds: {error}.") from error
+
+
+def world_store(world: World) -> LabelledStore:
+    """A world as a store without categories, looked at on the day of its last memory."""
+    scope = Scope.of(user_id=world.name)
+    memories, blocks = [], defaultdict[int, dict[str, list[str]]](lambda: {"same": [], "against": []})
+    for number, line in enumerate(world.lines):
+        memory_id = f"{number:04}"
+        if line.role != "~":
+            blocks[line.block]["against" if line.role == "!" else "same"].append(memory_id)
+        memories.append(
+            Memory(
+                id=memory_id,
+                text=line.text,
+                scope=scope,
+                created_at=line.stated_at,
+                updated_at=line.stated_at,
+                metadata=line.metadata,
+            )
+        )
+    gold = Gold(
+        groups=tuple(frozenset(block["same"]) for block in blocks.values()),
+        contradictions=tuple(
+            (frozenset(block["same"]), frozenset([against]))
+            for block in blocks.values()
+            for against in block["against"]
+        ),
+        prune=frozenset(),
+        keep=frozenset(),
+    )
+    name = f"{world.style}/{world.name}"
+    now = max((line.stated_at for line in world.lines), default=None)
+    return LabelledStore(name, Inventory(store=name, memories=tuple(memories)), now, gold)
 
 
 def _pair(line: str, path: Path, number: int) -> LabelledPair:

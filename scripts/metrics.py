@@ -260,13 +260,13 @@ class Gold:
 
     Attributes:
         groups: Ids that state one fact.
-        contradictions: Older id, newer id.
+        contradictions: Ids of one fact on one side, ids of what opposes it on the other, older side first.
         prune: Ids that may go, stale or vague.
         keep: Ids that must stay.
     """
 
     groups: tuple[frozenset[str], ...]
-    contradictions: tuple[tuple[str, str], ...]
+    contradictions: tuple[tuple[frozenset[str], frozenset[str]], ...]
     prune: frozenset[str]
     keep: frozenset[str]
 
@@ -275,7 +275,9 @@ class Gold:
         """Read the `gold` part of a labelled store."""
         return cls(
             groups=tuple(frozenset(group) for group in record["duplicate_groups"]),
-            contradictions=tuple((older, newer) for older, newer in record["contradictions"]),
+            contradictions=tuple(
+                (frozenset([older]), frozenset([newer])) for older, newer in record["contradictions"]
+            ),
             prune=frozenset(record["prune"]["stale"]) | frozenset(record["prune"]["vague"]),
             keep=frozenset(entry["id"] if isinstance(entry, dict) else entry for entry in record["keep"]),
         )
@@ -327,7 +329,7 @@ def extras_removed(group: frozenset[str], merges: Iterable[Merge], removed: set[
 
 
 def contradiction_figures(plan: Plan, gold: Gold) -> Figures:
-    """Gold contradictions whose two ids stand on two sides of a conflict, and conflicts that hold one."""
+    """Gold contradictions of which an id of each side stands in a conflict, and conflicts that hold one."""
     found = sum(any(_opposed(pair, conflict) for conflict in plan.conflicts) for pair in gold.contradictions)
     right = sum(any(_opposed(pair, conflict) for pair in gold.contradictions) for conflict in plan.conflicts)
     reported = len(plan.conflicts)
@@ -355,10 +357,10 @@ def unsure_figures(plan: Plan, gold: Gold) -> Figures:
     }
 
 
-def _opposed(pair: tuple[str, str], conflict: Resolve) -> bool:
-    """Whether the two ids stand on the two sides of a conflict."""
-    a, b = pair
-    return (a in conflict.a and b in conflict.b) or (b in conflict.a and a in conflict.b)
+def _opposed(sides: tuple[frozenset[str], frozenset[str]], conflict: Resolve) -> bool:
+    """Whether ids of the two sides stand on the two sides of a conflict."""
+    first, second = (frozenset(side) for side in (conflict.a, conflict.b))
+    return any(a & first and b & second for a, b in (sides, sides[::-1]))
 
 
 def _together(groups: Iterable[frozenset[str]], ids: set[str]) -> bool:

@@ -53,6 +53,7 @@ def fit(data: Table, chosen: NDArray[np.bool_] | None = None, *, seed: int) -> C
 
     keep = np.ones(len(data.label), dtype=bool) if chosen is None else chosen
     weight = sample_weight(data)
+    rows = np.where(np.isnan(data.rows[keep]).all(axis=0), 0.0, data.rows[keep])  # no value, no split
     rng = np.random.default_rng(seed)
     boosters = []
     for member in range(MEMBERS):
@@ -62,7 +63,7 @@ def fit(data: Table, chosen: NDArray[np.bool_] | None = None, *, seed: int) -> C
             max_iter=ROUNDS, learning_rate=RATE, max_leaf_nodes=LEAVES, min_samples_leaf=SMALLEST_LEAF,
             l2_regularization=PENALTY, max_features=0.5, early_stopping=False, random_state=seed + member,
         )  # fmt: skip
-        boosters.append(model.fit(data.rows[keep], data.label[keep], sample_weight=(weight * noise)[keep]))
+        boosters.append(model.fit(rows, data.label[keep], sample_weight=(weight * noise)[keep]))
     return flatten(boosters)
 
 

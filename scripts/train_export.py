@@ -17,6 +17,7 @@ from ..models.pair_network import PairNetwork
 from ..models.scorer import Thresholds
 
 VERSION = 1
+COLUMNS = 2  # what the pair says, and where it stands
 
 
 def quantize(network: PairNetwork) -> None:
@@ -54,7 +55,8 @@ def export(
         "max_length": max_length,
         "entailment_labels": ["entails", "neutral", "contradicts"],
         "memory_labels": ["duplicate", "contradiction", "distinct"],
-        "features": list(feature_names()),
+        "columns": COLUMNS,
+        "features": list(feature_names(COLUMNS)),
         "thresholds": asdict(thresholds),
         "cross_validated": figures,
     }

@@ -19,13 +19,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ..models.bundled_features import PairSignals
     from ..models.scorer import Thresholds
     from .train_examples import Example
-    from .train_labelled import LabelledPair
     from .train_signals import Table
 
 log = logging.getLogger(__name__)
@@ -146,20 +142,11 @@ def _finetune(options: argparse.Namespace) -> None:
 
 def _examples_of_worlds(options: argparse.Namespace) -> list[Example]:
     """Pairs of the worlds that are not kept for calibration, with a share of ours and of general ones."""
-    from sentence_transformers import SentenceTransformer
-
-    from . import train_examples, train_worlds
+    from . import train_examples, train_signals, train_worlds
     from .train_base import base_folder
     from .worlds import held_out, read_worlds
 
-    encoder = SentenceTransformer(base_folder(options.base), device="cpu")
-
-    def encode(texts: list[str]) -> NDArray[np.float32]:
-        found: NDArray[np.float32] = encoder.encode(
-            texts, normalize_embeddings=True, batch_size=64, show_progress_bar=False
-        )
-        return found
-
+    encode = train_signals.encoder(base_folder(options.base))
     worlds, _ = held_out(read_worlds(options.data / "worlds"))
     found = train_worlds.world_examples(worlds, encode, seed=options.seed)
     ours = _own_examples(options)
@@ -195,10 +182,11 @@ def _worlds(options: argparse.Namespace) -> None:
 
 def _adapt(options: argparse.Namespace) -> None:
     """A network per fold that never saw it, and one that saw all."""
-    from . import train_adapt, train_calibrate, train_labelled, train_loop
-    from .train_base import build
+    from . import train_adapt, train_calibrate, train_labelled, train_loop, train_signals
+    from .train_base import base_folder, build
 
-    pairs = train_labelled.read_labelled(options.data)
+    encode = train_signals.encoder(base_folder(options.base))
+    pairs = [pair for pair in train_labelled.read_labelled(options.data, encode) if pair.origin != "world"]
     fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
     name = options.name or "adapt"
     stages = [(train_adapt.fold_name(name, held), held) for held in range(train_calibrate.FOLDS)]
@@ -214,45 +202,47 @@ def _adapt(options: argparse.Namespace) -> None:
         train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
 
 
-def _labelled_signals(options: argparse.Namespace, pairs: Sequence[LabelledPair]) -> list[PairSignals]:
-    """Signals of every labelled pair under the rounded weights, of its own fold's network if cross-fitted."""
+def _labelled_table(options: argparse.Namespace) -> tuple[Table, list[int]]:
+    """Signals of every labelled pair under the rounded weights, and its fold.
+
+    Cross-fitted, each pair is read by its own fold's network, which never saw it.
+    """
     from . import train_adapt, train_calibrate, train_export, train_labelled, train_signals
     from .train_base import base_folder, build
     from .train_loop import load_checkpoint
 
+    encode = train_signals.encoder(base_folder(options.base))
+    pairs = train_labelled.read_labelled(options.data, encode)
+    inputs = train_signals.as_scored(pairs, encode)
+    fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
     cache = options.work / f"{options.start}{'-cross' if options.cross_fitted else ''}.signals"
     if cache.is_file():
-        return train_signals.load_signals(cache)
-    cosine = train_signals.cosines(pairs, base_folder(options.base))
-    fold = train_labelled.folds(pairs, train_calibrate.FOLDS) if options.cross_fitted else [0] * len(pairs)
+        return train_signals.table(pairs, inputs, train_signals.load_signals(cache)), fold
+    read_by = fold if options.cross_fitted else [0] * len(pairs)
     found: dict[int, PairSignals] = {}
-    for held in sorted(set(fold)):
+    for held in sorted(set(read_by)):
         name = train_adapt.fold_name(options.start, held) if options.cross_fitted else options.start
         network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
         load_checkpoint(network, options.work / f"{name}.pt")
         train_export.quantize(network)
-        rows = [row for row, number in enumerate(fold) if number == held]
-        chosen = [pairs[row] for row in rows]
-        found.update(
-            zip(rows, train_signals.read_signals(network, tokenizer, chosen, cosine[rows]), strict=True)
-        )
+        rows = [row for row, number in enumerate(read_by) if number == held]
+        read = train_signals.read_signals(network, tokenizer, [inputs[row] for row in rows])
+        found.update(zip(rows, read, strict=True))
     signals = [found[row] for row in range(len(pairs))]
     train_signals.save_signals(signals, cache)
-    return signals
+    return train_signals.table(pairs, inputs, signals), fold
 
 
 def _calibrate(options: argparse.Namespace) -> None:
     """Signals, cross-validation, thresholds and the weights folder, all of one checkpoint."""
-    from . import train_calibrate, train_export, train_labelled, train_signals
+    from . import train_calibrate, train_export
     from .train_base import build
     from .train_loop import load_checkpoint
 
-    pairs = train_labelled.read_labelled(options.data)
-    data = train_signals.table(pairs, _labelled_signals(options, pairs))
+    data, fold = _labelled_table(options)
     network, _ = build(options.base, max_length=FINETUNE_LENGTH)
     load_checkpoint(network, options.work / f"{options.start}.pt")
     train_export.quantize(network)
-    fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
     probability = train_calibrate.cross_validate(data, fold, seed=SEED)
     fitted = train_calibrate.thresholds(probability, data)
     figures = train_calibrate.report(probability, data, fitted)

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..models.bundled_features import PairSignals, feature_names, features, screened
+from ..models.bundled_features import PairSignals, feature_names, features, screened, short_long
 from ..models.pair_network import PairNetwork, PairTokenizer
 from ..models.pair_reader import PairReader
-from .train_labelled import LabelledPair
+from ..models.scorer import PairInput
+from .train_labelled import Encode, LabelledPair
 
 log = logging.getLogger(__name__)
 
@@ -32,39 +33,58 @@ class Table:
     names: tuple[str, ...]
 
 
-def cosines(pairs: Sequence[LabelledPair], folder: str) -> NDArray[np.float64]:
-    """Cosine of the two embeddings of each pair under the sentence encoder in `folder`."""
+def encoder(folder: str) -> Encode:
+    """Embeds texts with the sentence encoder in `folder`, each text once."""
     from sentence_transformers import SentenceTransformer
 
-    texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
-    encoder = SentenceTransformer(folder, device="cpu")
-    vectors = encoder.encode(texts, normalize_embeddings=True, batch_size=64, show_progress_bar=False)
-    at = {text: row for row, text in enumerate(texts)}
-    left, right = vectors[[at[p.a] for p in pairs]], vectors[[at[p.b] for p in pairs]]
-    return np.asarray((left * right).sum(axis=1), dtype=np.float64)
+    model = SentenceTransformer(folder, device="cpu")
+    known: dict[str, NDArray[np.float32]] = {}
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            vectors = model.encode(new, normalize_embeddings=True, batch_size=64, show_progress_bar=False)
+            known.update(zip(new, vectors, strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return encode
+
+
+def as_scored(pairs: Sequence[LabelledPair], encode: Encode) -> list[PairInput]:
+    """The pairs as the scorer is given them."""
+    alone = sorted({text for pair in pairs if pair.cosine is None for text in (pair.a, pair.b)})
+    at = dict(zip(alone, encode(alone), strict=True)) if alone else {}
+    return [
+        pair.scored(float(at[pair.a] @ at[pair.b]) if pair.cosine is None else pair.cosine) for pair in pairs
+    ]
 
 
 def read_signals(
-    network: PairNetwork, tokenizer: PairTokenizer, pairs: Sequence[LabelledPair], cosine: NDArray[np.float64]
+    network: PairNetwork, tokenizer: PairTokenizer, inputs: Sequence[PairInput]
 ) -> list[PairSignals]:
-    """Signals of every pair, in chunks so that progress shows."""
-    reader, found = PairReader(network, tokenizer), []
-    for start in range(0, len(pairs), CHUNK):
-        chunk = range(start, min(start + CHUNK, len(pairs)))
-        found += reader.signals([(pairs[i].a, pairs[i].b, float(cosine[i])) for i in chunk], screen=False)
-        log.info("read %d of %d labelled pairs", chunk.stop, len(pairs))
-    return found
+    """Signals of every pair; two texts are read once however often they stand together."""
+    reader = PairReader(network, tokenizer)
+    once = {short_long(pair.a, pair.b): (pair.a, pair.b, pair.cosine) for pair in inputs}
+    keys = list(once)
+    found: dict[tuple[str, str], PairSignals] = {}
+    for start in range(0, len(keys), CHUNK):
+        chunk = keys[start : start + CHUNK]
+        found.update(zip(chunk, reader.signals([once[key] for key in chunk]), strict=True))
+        log.info("read %d of %d labelled pairs", len(found), len(once))
+    return [found[short_long(pair.a, pair.b)] for pair in inputs]
 
 
-def table(pairs: Sequence[LabelledPair], signals: Sequence[PairSignals]) -> Table:
+def table(
+    pairs: Sequence[LabelledPair], inputs: Sequence[PairInput], signals: Sequence[PairSignals]
+) -> Table:
     """The signals as numbers beside labels, weights and origins; sure pairs as the scorer will see them."""
     return Table(
-        rows=features([screened(one) for one in signals]),
+        rows=features([screened(one) for one in signals], inputs),
         label=np.array([pair.label for pair in pairs]),
         weight=np.array([pair.weight for pair in pairs]),
         origin=np.array([pair.origin for pair in pairs]),
         group=np.array([pair.group for pair in pairs]),
-        names=feature_names(),
+        names=feature_names(2),
     )
 
 

@@ -65,31 +65,38 @@ def read_worlds(folder: Path) -> list[World]:
     Raises:
         ValueError: a line that is neither a heading nor a memory, naming file and line.
     """
-    worlds: list[World] = []
-    for path in sorted(folder.glob("w*_*.txt")):
-        name, lines, block, category = "", list[WorldLine](), 0, ""
-        for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            if raw.startswith("# "):
-                if lines:
-                    worlds.append(World(name, path.stem, tuple(lines)))
-                name, lines, block, category = raw[2:].split("|")[0].strip(), [], 0, ""
-                continue
-            if not raw.strip():
-                continue
-            match = _LINE.match(raw)
-            if match is None:
-                raise ValueError(f"{path.name}, line {number}: no heading and no memory")
-            role, named, day, rest = match.groups()
-            if role == "-":
-                block, category = block + 1, named or ""
-            found = _METADATA.search(rest)
-            metadata = _read_metadata(found.group(1)) if found else {}
-            text = rest[: found.start()] if found else rest
-            when = datetime.fromisoformat(day).replace(tzinfo=UTC)
-            lines.append(WorldLine(role, block, category, when, text.strip(), metadata))  # type: ignore[arg-type]
-        if lines:
-            worlds.append(World(name, path.stem, tuple(lines)))
-    return worlds
+    return [world for path in sorted(folder.glob("w*_*.txt")) for world in read_world_file(path)]
+
+
+def read_world_file(path: Path) -> list[World]:
+    """The worlds of one file.
+
+    Raises:
+        ValueError: a line that is neither a heading nor a memory, naming file and line.
+    """
+    found: list[tuple[str, list[WorldLine]]] = []
+    block, category = 0, ""
+    for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = _LINE.match(raw)
+        if raw.startswith("# "):
+            found.append((raw[2:].split("|")[0].strip(), []))
+            block = 0
+        elif match is not None and found:
+            if match[1] == "-":
+                block, category = block + 1, match[2] or ""
+            found[-1][1].append(_line(match, block, category))
+        elif raw.strip():
+            raise ValueError(f"{path.name}, line {number}: no heading and no memory")
+    return [World(name, path.stem, tuple(lines)) for name, lines in found if lines]
+
+
+def _line(match: re.Match[str], block: int, category: str) -> WorldLine:
+    role, _, day, rest = match.groups()
+    braces = _METADATA.search(rest)
+    text = rest[: braces.start()] if braces else rest
+    metadata = _read_metadata(braces.group(1)) if braces else {}
+    stated_at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+    return WorldLine(role, block, category, stated_at, text.strip(), metadata)  # type: ignore[arg-type]
 
 
 def _read_metadata(braces: str) -> dict[str, str]:

@@ -19,6 +19,8 @@ TABS, NO_TABS = "Uses tabs for indentation in Go code.", "Never uses tabs for in
 MARATHON = "Runs the Leeds marathon every spring with the Otley harriers club"
 FUSED = f"{MARATHON}. Wears carbon shoes. Trains on hills."
 ALICE = ("--user-id", "alice")
+OWN = "{scorer: keywords, assume_unread: true}"
+"""Age counts as in the original skill; what an unattended run does by itself has tests of its own."""
 REPORT = f"""\
 ## dream — consolidation report
 
@@ -84,14 +86,12 @@ def store() -> InMemoryStore:
 def dream(store: InMemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """The command line on the test's store: `dream("--all", answers="")`."""
     config = tmp_path / "mem0.yaml"
-    config.write_text("vector_store: {provider: qdrant}\nmem0_dream: {scorer: keywords}\n")
+    config.write_text(f"vector_store: {{provider: qdrant}}\nmem0_dream: {OWN}\n")
     monkeypatch.setattr("mem0_dream.pipeline.stores.open_store", lambda _config: store)
 
     def invoke(*arguments: str, answers: str = "", code: int = 0, settings: str = "") -> Result:
         if settings:
-            section = (
-                settings.replace("{", "{scorer: keywords, ", 1) if "scorer" not in settings else settings
-            )
+            section = settings.replace("{", f"{OWN[:-1]}, ", 1) if "scorer" not in settings else settings
             config.write_text(f"vector_store: {{provider: qdrant}}\nmem0_dream: {section}\n")
         given = [*arguments, "--config", str(config)]
         if not {"undo", "runs", "resume", "apply", "reject", "--now"} & set(arguments):

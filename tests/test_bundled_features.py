@@ -18,7 +18,7 @@ def signals(a: str, b: str) -> PairSignals:
     third = np.full((2, 3), 1 / 3)
     return PairSignals(
         short=short, long=long, cosine=0.5, whole_entailment=third, whole_memory=third,
-        short_parts=third[:1], long_parts=third, short_memory=third[:1], long_memory=third,
+        short_parts=third[:1], long_parts=third, short_memory=third[:1], long_memory=third, clauses=third[:1],
     )  # fmt: skip
 
 
@@ -41,7 +41,9 @@ def test_columns_of_the_place_come_last_and_only_when_asked_for() -> None:
     assert feature_names(2)[: len(NAMES)] == NAMES
     assert table.shape == (1, len(feature_names(2)))
     assert np.array_equal(table[:, : len(NAMES)], features([signals("a", "b")]))
-    assert np.isnan(table[:, len(NAMES) :]).all()
+    around = [name for name in feature_names(2) if name not in NAMES and not name.startswith("clause_")]
+    assert np.isnan(table[:, -len(around) :]).all()
+    assert table[0, feature_names(2).index("clause_duplicate_low")] == pytest.approx(1 / 3, abs=1e-4)
     assert features([], []).shape == (0, len(feature_names(2)))
 
 

@@ -60,6 +60,12 @@ class TestReport:
         both = dream(*ALICE, "--dry-run", "--merge-only", "--forget-only", code=2)
         assert both.stderr.count("\n") == 1
 
+    def test_only_merges_asks_about_merges_alone(self, store: InMemoryStore, dream: Invoke) -> None:
+        """No conflict is asked about, neither a sure one nor one to review."""
+        done = dream(*ALICE, "--merge-only", "--review", answers="y\n").stdout
+        assert "[A/B/skip]" not in done
+        assert "merged: 2, pruned: 0, conflicts resolved: 0" in done
+
     def test_scopes_are_shown_apart(self, store: InMemoryStore, dream: Invoke) -> None:
         """With more than one scope in the plan each has its own heading and sections."""
         store.rows |= InMemoryStore([memory("bob2", "has a whippet named Pickle", scope=BOB)]).rows
@@ -134,7 +140,10 @@ class TestAnswers:
     def test_a_skip_is_not_asked_again(self, store: InMemoryStore, dream: Invoke) -> None:
         """Until a text changes the pair is left alone."""
         dream(*ALICE, answers="skip\ny\n")
-        assert dream(*ALICE).stdout == NOTHING_FOUND
+        assert dream(*ALICE).stdout == (
+            "Dream complete. Nothing new to propose.\n"
+            "1 conflict was left open earlier: `mem0-dream reject --list`\n"
+        )
         store.rows["tabs1"]["text"] = "Always uses tabs for indentation in Go code."
         assert "Conflicts (1):" in dream(*ALICE, "--dry-run").stdout
 

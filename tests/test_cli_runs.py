@@ -93,9 +93,10 @@ class TestCommands:
         file = tmp_path / "plan.jsonl"
         assert dream("plan", *ALICE, "-o", str(file)).stderr == f"5 actions written to {file}.\n"
         lines = [line for line in file.read_text().splitlines() if '"kind": "prune"' not in line]
-        file.write_text("\n".join(lines).replace('"choice": null', '"choice": "a"') + "\n")
+        file.write_text("\n".join(lines).replace('"choice": null', '"choice": "A"') + "\n")
         cancelled = dream("apply", str(file), answers="n\n")
-        assert cancelled.stdout.startswith(REPORT[: REPORT.index("Prune")])
+        assert '"tabs indentation Go code" [A stays]\n' in cancelled.stdout
+        assert cancelled.stdout.startswith(REPORT[: REPORT.index(" [A/B/skip]")])
         assert "Cancelled. No changes made." in cancelled.output
         done = dream("apply", str(file), answers="y\n")
         assert done.stdout.endswith("merged: 2, pruned: 0, conflicts resolved: 1, skipped: 0\n")
@@ -247,7 +248,7 @@ class TestBadInput:
         told = dream("--all", "--store", "sqlite", code=2)
         assert f"'sqlite' is not {', '.join(map(repr, STORES))}." in told.stderr or "sqlite" in told.stderr
 
-    def test_a_store_that_fails_halfway(self, store: InMemoryStore, dream: Invoke) -> None:
+    def test_a_store_that_fails_halfway(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
         """An error of the store is one sentence, and the run it left behind can be resumed."""
 
         def fail(change: Any) -> str:
@@ -256,10 +257,10 @@ class TestBadInput:
         write, store.write = store.write, fail  # type: ignore[method-assign]
         before = whole(store)
         told = dream(*ALICE, "--auto", code=4)
-        run = run_named_in(told.stderr)
+        run, where = run_named_in(told.stderr), f"--config {tmp_path / 'mem0.yaml'}"
         assert told.stderr == (
             f"mem0-dream: The store went away. Run {run} stopped half-way: finish it with "
-            f"`mem0-dream resume {run}` or take it back with `mem0-dream undo {run}`.\n"
+            f"`mem0-dream resume {run} {where}` or take it back with `mem0-dream undo {run} {where}`.\n"
         )
         assert whole(store) == before
         store.write = write  # type: ignore[method-assign]
@@ -289,7 +290,9 @@ class TestBadInput:
                 file.write_bytes(b"no database" * 200)
         assert dream(*ALICE, "--dry-run").stdout == first
 
-    def test_an_interrupt_is_told_in_one_line(self, store: InMemoryStore, dream: Invoke) -> None:
+    def test_an_interrupt_is_told_in_one_line(
+        self, store: InMemoryStore, dream: Invoke, tmp_path: Path
+    ) -> None:
         """Control-C ends with exit code 130 and says how to go on."""
 
         def interrupt(scopes: Any) -> Any:
@@ -297,7 +300,8 @@ class TestBadInput:
 
         store.read = interrupt  # type: ignore[method-assign]
         told = dream("--all", "--auto", code=130)
-        assert told.stderr == "mem0-dream: interrupted; `mem0-dream resume` finishes a run that had begun.\n"
+        command = f"`mem0-dream resume --config {tmp_path / 'mem0.yaml'}`"
+        assert told.stderr == f"mem0-dream: interrupted; {command} finishes a run that had begun.\n"
 
 
 class TestHelp:

@@ -22,13 +22,13 @@ SEA, VOYAGE = "Reads long novels about sea voyages.", "Reads novels about sea st
 ROWS = (
     Row("sea", SEA, 30, "hobby"),
     Row("voyage", VOYAGE, 20, "hobby"),
-    Row("mg20", "Takes 20 mg of lisinopril every morning.", 90, "health"),
-    Row("mg40", "Takes 40 mg of lisinopril every morning.", 3, "health"),
+    Row("anna", "Anna reviews the backend code every Friday.", 90, "team"),
+    Row("ben", "Ben reviews the backend code every Friday.", 3, "team"),
     Row("pet", "Has a whippet named Pickle.", 20, "pets"),
     Row("pet_copy", "has a whippet named Pickle", 10, "pets"),
     Row("choir", "Sings alto in the cathedral choir every Thursday evening.", 33, "hobby"),
 )
-OPEN = "1 more pair may be duplicates, 1 more may contradict"
+OPEN = "2 more pairs may be duplicates"
 ONE_MERGE = "[mem0-dream --auto] merged=1 pruned=0 conflicts_skipped=0\n"
 
 
@@ -97,13 +97,13 @@ def test_a_second_opinion_becomes_a_proposal(world: World, model: LanguageModel,
         "mem0-dream: second opinion: 2 of 2 pairs answered (2 duplicate).",
     ]
     assert set(model.keys) == {f"Bearer {KEY}"}
-    assert sorted(model.pairs)[0] == tuple(sorted((SEA, VOYAGE)))
+    assert tuple(sorted((SEA, VOYAGE))) in model.pairs
 
     done = world.pass_over(*ALICE, *asking, answers="y\n")
     assert len(model.asked) == 2
     assert "Dream complete — merged: 2, pruned: 0, conflicts resolved: 0, skipped: 0" in done.out
-    assert done.lines[-1] == "1 more pair may contradict: --review"
-    assert world.alive("mg20", "mg40")
+    assert done.lines[-1] == "1 more pair may be duplicates: --review"
+    assert world.alive("anna", "ben")
     assert not world.alive("sea", "voyage")
     world.dream("undo")
     assert world.raw() == before
@@ -113,18 +113,18 @@ def test_unattended_a_model_merges_nothing_unless_the_settings_say_so(
     world: World, model: LanguageModel
 ) -> None:
     """The default keeps its answers for a person; a contradiction is counted and left open."""
-    model.decide = lambda a, _b: says("contradiction" if "mg" in a else "duplicate")
+    model.decide = lambda a, _b: says("contradiction" if "Anna" in a else "duplicate")
     configure(world, model, second_opinion=True)
     before = world.raw()
     assert world.pass_over(*ALICE, "--auto").out == ONE_MERGE.replace("skipped=0", "skipped=1")
-    assert world.alive("sea", "voyage", "mg20", "mg40")
+    assert world.alive("sea", "voyage", "anna", "ben")
     world.dream("undo")
     configure(world, model, second_opinion=True, second_opinion_auto=True)
     assert world.pass_over(*ALICE, "--auto").out == (
         "[mem0-dream --auto] merged=2 pruned=0 conflicts_skipped=1\n"
     )
     assert not world.alive("sea", "voyage")
-    assert world.alive("mg20", "mg40")
+    assert world.alive("anna", "ben")
     assert len(model.asked) == 2
     world.dream("undo")
     assert world.raw() == before
@@ -173,8 +173,8 @@ def test_at_a_terminal_a_person_is_asked_and_the_answers_count(world: World) -> 
     child = at_terminal(world)
     child.expect_exact(f"{OPEN}. Look at them? [y/N] ")
     child.sendline("y")
-    child.expect_exact("Which holds? [a/b/n/s/q] ")
-    assert "1 of 2: may contradict" in child.before
+    child.expect_exact("The same fact? [y/n/s/q] ")
+    assert "1 of 2: may be duplicates" in child.before
     child.sendline("")
     child.expect_exact("The same fact? [y/n/s/q] ")
     shown = child.before
@@ -199,9 +199,12 @@ def test_at_a_terminal_a_person_is_asked_and_the_answers_count(world: World) -> 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_a_plain_terminal_gets_plain_text(world: World, environment: dict[str, str]) -> None:
     """No colour, no cursor movement; the words that differ stand in brackets. Enter looks at nothing."""
-    child = at_terminal(world, "--review", "--merge-only", **environment)
+    child = at_terminal(world, "--review", **environment)
     child.expect_exact("The same fact? [y/n/s/q] ")
+    child.sendline("")
     told = child.before
+    child.expect_exact("The same fact? [y/n/s/q] ")
+    told += child.before
     child.sendline("q")
     child.expect_exact("Apply? [Y/n] ")
     told += child.before

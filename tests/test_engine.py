@@ -28,7 +28,7 @@ from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 DOG, DOG_NAME = "Has a dog.", "Has a dog named Rex."
 TABS, NO_TABS = "Uses tabs in Go code.", "Never uses tabs in Go code."
 ALICE = ScopeFilter({"user_id": "alice"})
-LAX = Settings(floor=-1.0, max_delete=1.0)
+LAX = Settings(floor=-1.0, max_delete=1.0, assume_unread=True)
 
 
 def messy_store() -> InMemoryStore:

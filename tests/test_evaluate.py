@@ -148,7 +148,8 @@ def prune(memory_id: str) -> Prune:
 
 
 def gold(groups=("abc",), contradictions=(), stale=(), keep="k") -> Gold:
-    return Gold(tuple(frozenset(g) for g in groups), tuple(contradictions), frozenset(stale), frozenset(keep))
+    opposed = tuple((frozenset(older), frozenset(newer)) for older, newer in contradictions)
+    return Gold(tuple(frozenset(g) for g in groups), opposed, frozenset(stale), frozenset(keep))
 
 
 @pytest.mark.parametrize(

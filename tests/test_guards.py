@@ -211,6 +211,7 @@ DIFFERENT = [
     ("trait", "Feature flag is set to true", "Feature flag is set to false"),
     ("trait", "Indents with tabs", "Indents with spaces"),
     ("order", "Anna reports to Ben", "Ben reports to Anna"),
+    ("rival", "Lives in Oslo", "Lives in Bergen"),
     ("order", "Prefers setUp methods to pytest fixtures", "Prefers pytest fixtures to setUp methods"),
     ("order", "Tests pass on Linux but fail on Windows", "Tests pass on Windows but fail on Linux"),
     ("swap", "Nephew studies medicine abroad", "Nephew studies law abroad"),

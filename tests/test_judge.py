@@ -92,7 +92,7 @@ def test_given_thresholds_replace_those_of_the_scorer() -> None:
 
 def test_a_detail_that_differs_holds_a_merge_back() -> None:
     """The guards read both texts, whatever the scorer says."""
-    texts = ("Takes 20 mg of lisinopril daily.", "Takes 40 mg of lisinopril daily.")
+    texts = ("Lisinopril: 40 mg, prescribed by Dr Wu.", "Takes 20 mg of lisinopril daily.")
     memories = {"a": memory("a", texts[0]), "b": memory("b", texts[1])}
     (verdict,) = judge([Candidate("a", "b", 0.99)], memories, FakeScorer({texts: DUPLICATE}))
     assert (verdict.label, verdict.auto) == (Label.UNSURE, False)

@@ -48,6 +48,16 @@ def test_an_unsure_pair_is_read_both_ways_and_by_statement() -> None:
     assert len(reader.asked) == 4
 
 
+def test_statements_that_speak_of_the_same_are_read_against_each_other() -> None:
+    """Progress hides in one clause of a long memory: that clause is read beside its like."""
+    older = "Reads the Rust book. Has a cat."
+    newer = "Has finished the Rust book. Owns a dog."
+    reader = ScriptedReader(UNSURE)
+    reader.signals([(older, newer, 0.5)])
+    clauses = {pair for pair in reader.asked if older not in pair and newer not in pair}
+    assert clauses == {("Has finished the Rust book.", "Reads the Rust book.")}
+
+
 def test_without_the_screen_every_pair_is_read_in_full() -> None:
     """The training keeps all readings, and applies the screen to them afterwards."""
     reader = ScriptedReader(SURE)

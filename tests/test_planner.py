@@ -73,7 +73,7 @@ def test_a_doubtful_pair_is_shown_and_left_alone():
 
 def test_a_differing_number_vetoes_a_merge():
     """However sure the scorer is, 20 mg and 40 mg are two facts."""
-    texts = ["Takes 20 mg of lisinopril daily.", "Takes 40 mg of lisinopril daily."]
+    texts = ["Takes 20 mg of lisinopril daily.", "Lisinopril: 40 mg, prescribed by Dr Wu."]
     plan = plan_of(InMemoryStore([memory("a", texts[0]), memory("b", texts[1])]), duplicates(texts))
     assert plan.merges == ()
     (doubt,) = plan.unsure

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import CONTRADICTION, NOW, memory, plan_of
+from builders import CONTRADICTION, NOW, memory
 from hypothesis import given
 from hypothesis import strategies as st
 from llm_server import LanguageModel, Reply, says
@@ -27,13 +27,13 @@ from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 KEY = "sk-loopback-hush"
 DOG, DOG_NAME = "Has a whippet.", "Has a brindle whippet named Pickle."
 SEA, VOYAGE = "Reads long novels about the sea.", "Reads novels about sea voyages."
-OSLO, BERGEN = "Lives in Oslo.", "Lives in Bergen."
-MG20, MG40 = "Takes 20 mg of lisinopril daily.", "Takes 40 mg of lisinopril daily."
+OFFICE, HOME = "Enjoys working from the office.", "Enjoys long days at home."
+ANNA, BEN = "Anna reviews the backend code every Friday.", "Ben reviews the backend code every Friday."
 PAIR = PairInput(DOG, DOG_NAME, 0.5)
 TABLE = {
     (DOG, DOG_NAME): (0.7, 0.0, 0.3),
     (SEA, VOYAGE): (0.8, 0.0, 0.2),
-    (OSLO, BERGEN): (0.2, 0.5, 0.3),
+    (OFFICE, HOME): (0.2, 0.5, 0.3),
 }
 
 
@@ -84,7 +84,7 @@ def store() -> Store:
     """Two possible duplicates and a possible contradiction."""
     texts = {"dog1": DOG, "dog2": DOG_NAME, "sea1": SEA, "sea2": VOYAGE}
     rows = [memory(name, text) for name, text in texts.items()]
-    return Store([*rows, memory("live1", OSLO, days=90), memory("live2", BERGEN, days=3)])
+    return Store([*rows, memory("work1", OFFICE, days=90), memory("work2", HOME, days=3)])
 
 
 class Asked:
@@ -115,7 +115,7 @@ class TestOverHttp:
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
         """A duplicate is proposed, a contradiction reported without an answer, a distinct pair leaves."""
-        labels = {DOG: "duplicate", OSLO: "contradiction", SEA: "distinct"}
+        labels = {DOG: "duplicate", OFFICE: "contradiction", SEA: "distinct"}
         model.decide = lambda a, b: says(labels.get(a) or labels[b])
         asked = Asked(store, tmp_path, wanted)
         (merge,), (conflict,) = asked.plan.merges, asked.plan.conflicts
@@ -138,7 +138,7 @@ class TestOverHttp:
         assert asked.said[0].endswith(
             "about 1 unsure pairs, one call each; 2 left for another run (limit 1)."
         )
-        assert asked.unsure == [("dog1", "dog2"), ("live1", "live2")]
+        assert asked.unsure == [("dog1", "dog2"), ("work1", "work2")]
 
     def test_what_was_answered_is_never_asked_again(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
@@ -179,7 +179,7 @@ class TestOverHttp:
         """The others are answered all the same."""
         model.replies = [Reply(after=60)]
         asked = Asked(store, tmp_path, wanted, second_opinion_timeout=4)
-        assert asked.unsure == [("live1", "live2"), ("sea1", "sea2")]
+        assert asked.unsure == [("sea1", "sea2")]
         assert asked.said[1].startswith("second opinion: 2 of 3 pairs answered (2 duplicate)")
         assert asked.said[1].endswith("; 1 stays unsure: 1 late.")
 
@@ -200,10 +200,10 @@ class TestOverHttp:
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
         """One line with the reasons; no error."""
-        for number in range(3):
-            texts = f"Owns garden tool {number}.", f"Keeps garden tool {number} dry."
+        for tool in ("spade", "rake", "hoe"):
+            texts = f"Owns a {tool}.", f"Keeps the {tool} dry."
             store.rows |= InMemoryStore(
-                [memory(f"{number}{x}", t) for x, t in zip("ab", texts, strict=True)]
+                [memory(f"{tool}{x}", t) for x, t in zip("ab", texts, strict=True)]
             ).rows
             TABLE_MORE[tuple(sorted(texts))] = (0.65, 0.0, 0.35)
         model.decide = lambda _a, _b: Reply(status=500)
@@ -232,7 +232,7 @@ class TestOverHttp:
         assert asked.plan == asked.before
         assert "0 of 1 pairs answered; 1 stays unsure" in asked.said[1]
 
-    def test_the_key_travels_and_is_never_told(
+    def test_the_key_travels_and_is_never_told(  # noqa: PLR0917  (fixtures)
         self,
         store: Store,
         model: LanguageModel,
@@ -253,10 +253,10 @@ class TestOverHttp:
     def test_a_guard_is_never_overruled(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """20 mg and 40 mg stay two facts, whatever a model says; that it said so is noted."""
-        dose = Store([memory("a", MG20), memory("b", MG40)])
-        dose.llm = store.llm
-        asked = Asked(dose, tmp_path, wanted, scorer=FakeScorer({(MG20, MG40): (0.97, 0.0, 0.03)}))
+        """Anna and Ben stay two people, whatever a model says; that it said so is noted."""
+        team = Store([memory("a", ANNA), memory("b", BEN)])
+        team.llm = store.llm
+        asked = Asked(team, tmp_path, wanted, scorer=FakeScorer({(ANNA, BEN): (0.97, 0.0, 0.03)}))
         assert len(model.asked) == 1
         assert asked.plan.actions == ()
         (doubt,) = asked.plan.unsure
@@ -270,7 +270,7 @@ class TestOverHttp:
         assert asked.plan.actions == ()
         assert len(asked.plan.unsure) == 3
         trusting = Asked(store, tmp_path, wanted, unattended=True, second_opinion_auto=True)
-        assert len(trusting.plan.merges) == 2
+        assert len(trusting.plan.merges) == 3
 
     def test_a_contradiction_is_never_settled_by_a_model(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
@@ -295,7 +295,7 @@ class TestWhoIsAsked:
 
     def test_only_about_doubts(self, store: Store, model: LanguageModel, tmp_path: Path) -> None:
         """Certain duplicates, conflicts and distinct pairs are not sent."""
-        certain = FakeScorer({(DOG, DOG_NAME): (0.97, 0.0, 0.03), (OSLO, BERGEN): CONTRADICTION})
+        certain = FakeScorer({(DOG, DOG_NAME): (0.97, 0.0, 0.03), (OFFICE, HOME): CONTRADICTION})
         asked = Asked(store, tmp_path, f"openai:m@{model.url}", scorer=certain)
         assert (model.asked, asked.said) == ([], [])
 
@@ -323,7 +323,7 @@ class TestWhoIsAsked:
         monkeypatch.setattr("mem0_dream.models.registry.load_encoder", lambda *_, **__: FakeEncoder())
         settings = Settings(second_opinion=f"openai:m@{model.url}", floor=-1.0)
         more: dict[str, Any] = {"all_scopes": True, "settings": settings, "state_dir": tmp_path, "now": NOW}
-        assert len(consolidate(store, **more).plan.merges) == 2
+        assert len(consolidate(store, **more).plan.merges) == 3
         applied = consolidate(store, apply=True, **more)
         assert (applied.result and applied.result.merged, len(model.asked)) == (0, 3)
 
@@ -352,7 +352,7 @@ class TestWhoIsAsked:
     @pytest.mark.parametrize("value", ["yes", "gpt-5", "openai:m", "openai:m@ftp://x", 3])
     def test_a_wrong_setting_is_told_how_to_write_it(self, value: object) -> None:
         """And is not repeated, since an address may hold a password."""
-        with pytest.raises(ConfigError, match="second_opinion is wrong.*openai:MODEL@URL"):
+        with pytest.raises(ConfigError, match=r"second_opinion is wrong.*openai:MODEL@URL"):
             read_settings({"second_opinion": value})
 
     def test_a_password_in_an_address_is_not_told(self, model: LanguageModel) -> None:
@@ -403,13 +403,13 @@ def test_no_text_is_a_verdict_by_accident(text: str) -> None:
 
 def test_a_doubt_of_the_other_sort_is_turned(store: Store, model: LanguageModel, tmp_path: Path) -> None:
     """A suspected contradiction that is called a duplicate becomes a merge, and the other way round."""
-    labels = {BERGEN: "duplicate", DOG: "contradiction", SEA: "unsure"}
+    labels = {HOME: "duplicate", DOG: "contradiction", SEA: "unsure"}
     model.decide = lambda a, b: says(labels.get(a) or labels[b])
-    told = FakeScorer({**TABLE, (OSLO, BERGEN): (0.2, 0.5, 0.3)})
+    told = FakeScorer({**TABLE, (OFFICE, HOME): (0.2, 0.5, 0.3)})
     plan = Asked(store, tmp_path, f"openai:m@{model.url}", scorer=told).plan
     kinds = {action.members[0].id: type(action) for action in plan.actions}
     assert kinds["dog1"] is Resolve
-    assert kinds.get("live1") in (Merge, None)
+    assert kinds["work1"] is Merge
     assert [doubt.members[0].id for doubt in plan.unsure if doubt.members[0].id == "sea1"] == ["sea1"]
 
 
@@ -424,4 +424,4 @@ def test_doubts_keep_their_order(store: Store, model: LanguageModel, tmp_path: P
     """A model that is unsure changes nothing at all."""
     model.decide = lambda _a, _b: says("unsure")
     asked = Asked(store, tmp_path, f"openai:m@{model.url}")
-    assert asked.plan == asked.before == plan_of(store, FakeScorer(TABLE))
+    assert asked.plan == asked.before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -89,9 +90,9 @@ class TestRead:
         bot = store.read(ScopeFilter({"user_id": "alice", "agent_id": "bot"}))
         store.close()
         assert {str(memory.scope) for memory in everything.memories} == {
-            "user_id=alice role=user",
-            "user_id=alice agent_id=bot role=user",
-            "user_id=bob role=user",
+            "user_id=alice",
+            "user_id=alice agent_id=bot",
+            "user_id=bob",
         }
         assert len(alice.memories) == 2
         assert len(bot.memories) == 1
@@ -107,6 +108,18 @@ class TestRead:
         store.close()
         assert not inventory.complete
         assert inventory.gaps[0].startswith("3 rows were counted before the listing, 2 listed")
+
+    def test_rows_without_a_role_are_the_users(self, qdrant: Place) -> None:
+        """A fact that mem0 inferred and one that it stored verbatim stand in one scope; asking for the user gives both."""
+        first, second = qdrant.fill(["Likes tea", "Likes oat milk"])
+        store = qdrant.open()
+        row = store._backend.get([first])[first]
+        store._backend.put(replace(row, payload={k: v for k, v in row.payload.items() if k != "role"}))
+        plain, asked = store.read(ALICE), store.read(ScopeFilter({"user_id": "alice", "role": "user"}))
+        store.close()
+        assert {memory.id for memory in plain.memories} == {first, second}
+        assert {memory.scope for memory in plain.memories} == {USER}
+        assert asked.memories == plain.memories
 
     @pytest.mark.parametrize(
         ("ids", "problem"), [({"user_id": " "}, "empty"), ({"org": "x"}, "knows no org")]

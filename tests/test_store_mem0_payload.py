@@ -83,6 +83,8 @@ def test_the_category_comes_from_the_first_key_that_names_one(
         ({"pinned": "forever"}, True),
         ({"data": "[PINNED] Blood type O-"}, True),
         ({"data": "  [PINNED] Blood type O-"}, True),
+        ({"data": "\n\t[pinned] Blood type O-"}, True),
+        ({"data": "\ufeff[Pinned] Blood type O-"}, True),
         ({"pinned": "False"}, False),
         ({"pinned": 0, "immutable": None, "critical": ""}, False),
         ({"data": "About [PINNED] notes"}, False),
@@ -95,9 +97,16 @@ def test_pins_are_seen(payload: dict[str, Any], expected: bool) -> None:
 
 def test_the_scope_is_every_identity_that_is_there() -> None:
     """Absent and empty parts are left out, all others count."""
-    ids = {"user_id": "a", "agent_id": "b", "run_id": 3, "app_id": "d", "actor_id": "e", "role": "user"}
+    ids = {"user_id": "a", "agent_id": "b", "run_id": 3, "app_id": "d", "actor_id": "e", "role": "assistant"}
     assert parsed(**ids).scope == Scope.of(**{key: str(value) for key, value in ids.items()})
     assert parsed(user_id="a", agent_id="", run_id=None).scope == Scope.of(user_id="a")
+
+
+def test_no_role_and_the_role_of_the_user_are_one_scope() -> None:
+    """mem0 writes a role only where it does not infer; what the assistant said stays apart."""
+    plain = parsed(user_id="a").scope
+    assert parsed(user_id="a", role="user").scope == plain == parsed(user_id="a", role="User").scope
+    assert parsed(user_id="a", role="assistant").scope != plain
 
 
 def test_metadata_is_what_the_user_gave() -> None:

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from mem0_dream.errors import UsageError
+from mem0_dream.scripts.labelled import read_files
 from mem0_dream.scripts.train_examples import CONTRADICTION, DISTINCT, DUPLICATE
 from mem0_dream.scripts.train_worlds import world_examples
 from mem0_dream.scripts.worlds import held_out, label, labelled_pairs, read_worlds
@@ -48,7 +50,7 @@ def test_a_subject_that_the_text_does_not_name_is_put_in_front(worlds):
 
 def test_a_line_that_is_neither_heading_nor_memory_is_refused(tmp_path):
     (tmp_path / "w2_bad.txt").write_text("# x | y | z\nLives in Porto.\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"w2_bad.txt, line 2"):
+    with pytest.raises(ValueError, match=r"w2_bad\.txt, line 2"):
         read_worlds(tmp_path)
 
 
@@ -68,3 +70,21 @@ def test_training_pairs_hold_both_orders_of_a_block_and_what_lies_near_it(worlds
     assert found["Ana Lima: Her home is Porto.", "Lives in Porto."] == DUPLICATE
     assert found["Lives in Porto.", "Moved to Faro in June."] == CONTRADICTION
     assert {memory for pair, memory in found.items() if "Has a cat." in pair} == {DISTINCT}
+
+
+def test_a_world_is_read_as_a_store_whose_contradictions_have_two_sides(tmp_path):
+    path = tmp_path / "w1_test.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    _, (ana, _) = read_files([path])
+    assert ana.name == "w1_test/ana"
+    assert [memory.id for memory in ana.inventory.memories] == ["0000", "0001", "0002", "0003", "0004"]
+    assert ana.inventory.memories[1].metadata == {"client": "Ana Lima", "source": "call"}
+    assert ana.gold.groups == (frozenset({"0000", "0001"}), frozenset({"0004"}))
+    assert ana.gold.contradictions == ((frozenset({"0000", "0001"}), frozenset({"0003"})),)
+
+
+def test_a_text_file_that_holds_no_worlds_is_refused_with_one_sentence(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("Lives in Porto.\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"notes\.txt is no file of worlds"):
+        read_files([path])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from .amounts import Number
 from .clocks import Clock, clocks
@@ -17,8 +18,10 @@ from .literals import Identifier, Link, Path, Quote, Version, identifiers, links
 from .names import Name, names
 from .numbers import numbers
 from .polarity import Negation, negations
-from .tokens import Page, Word, stem, words
+from .synonyms import FRAME_WORDS
+from .tokens import Page, Word, listed, stem, words
 from .traits import Trait, traits
+from .values import Value, values
 from .weekdays import Weekday, weekdays
 
 REMEMBERED_TEXTS = 65536
@@ -34,6 +37,9 @@ class Facts:
         vocabulary: Its folded words.
         stems: The stems of its words.
         initials: The first letters of its words, for acronyms.
+        bag: The stems of the words that carry content, sorted.
+        content: The same as a set.
+        frame: Those of them that stand in no typed value and tell of no change.
     """
 
     text: str
@@ -41,6 +47,9 @@ class Facts:
     vocabulary: frozenset[str]
     stems: frozenset[str]
     initials: str
+    bag: tuple[str, ...]
+    content: frozenset[str]
+    frame: frozenset[str]
     links: tuple[Link, ...]
     quotes: tuple[Quote, ...]
     paths: tuple[Path, ...]
@@ -55,6 +64,7 @@ class Facts:
     names: tuple[Name, ...]
     negations: tuple[Negation, ...]
     traits: tuple[Trait, ...]
+    values: tuple[Value, ...]
 
     def details(self) -> tuple[Detail, ...]:
         """All details of all kinds, kind by kind; the certain ones first."""
@@ -73,24 +83,48 @@ def extract(text: str) -> Facts:
     """
     page = Page(text)
     spelled = tuple(words(page.text))
+    content = [stem(word.folded) for word in spelled if word.folded not in FRAME_WORDS]
+    found: dict[str, tuple[Any, ...]] = {
+        "quotes": quotes(page),
+        "links": links(page),
+        "paths": paths(page),
+        "days": dates(page),
+        "relatives": relatives(page),
+        "weekdays": weekdays(page),
+        "frequencies": frequencies(page),
+        "clocks": clocks(page),
+        "identifiers": identifiers(page),
+        "versions": versions(page),
+        "numbers": numbers(page),
+        "names": names(page, spelled),
+    }
     return Facts(
         text=page.text,
         words=spelled,
         vocabulary=frozenset(word.folded for word in spelled),
         stems=frozenset(stem(word.folded) for word in spelled),
         initials="".join(word.folded[:1] for word in spelled),
-        quotes=quotes(page),
-        links=links(page),
-        paths=paths(page),
-        days=dates(page),
-        relatives=relatives(page),
-        weekdays=weekdays(page),
-        frequencies=frequencies(page),
-        clocks=clocks(page),
-        identifiers=identifiers(page),
-        versions=versions(page),
-        numbers=numbers(page),
-        names=names(page, spelled),
+        bag=tuple(sorted(content)),
+        content=frozenset(content),
+        frame=frozenset(content) - _valued(found) - _UPDATES,
         negations=negations(page),
         traits=traits(page),
+        values=values(page.text),
+        **found,
     )
+
+
+_TYPED = ("days", "weekdays", "frequencies", "clocks", "identifiers", "versions", "numbers", "names")
+_UPDATES = frozenset(
+    stem(word)
+    for word in listed(
+        "now since instead anymore longer already currently today newly switched changed current still again "
+        "until new"
+    )
+)
+
+
+def _valued(found: dict[str, tuple[Any, ...]]) -> frozenset[str]:
+    """The stems of all words in typed values."""
+    surfaces = {each.text for kind in _TYPED for each in found[kind]}
+    return frozenset(stem(word.folded) for surface in surfaces for word in words(surface))

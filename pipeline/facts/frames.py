@@ -1,4 +1,4 @@
-"""Two texts that are one sentence but for a place: parts exchanged, a word swapped, an exception made.
+"""Two texts that are one sentence but for a place: a word swapped, an exception made.
 
 Each rule looks at the words only and needs the rest of the sentence to be equal; a rephrased sentence is
 left to the scorer.
@@ -12,12 +12,8 @@ from itertools import chain
 
 from .extraction import Facts
 from .synonyms import FRAME_WORDS, synonyms
-from .tokens import Expression, Word, listed, stem
+from .tokens import Expression, Word, stem
 
-_COPULAS = frozenset(listed("is are was were and or with plus equals named called namely as"))
-_JOINS = frozenset(listed("but while whereas although because so"))
-_PAUSE = Expression(r"[,;:](?=\s)")
-_LONGEST_EXCHANGED = 4
 _SHORTEST_FRAME = 2
 _LONGEST_SWAP = 3
 _EXCEPTION = Expression(
@@ -43,39 +39,6 @@ def exception(left: Facts, right: Facts) -> Change | None:
     return (mine.group() if mine else "-", theirs.group() if theirs else "-")
 
 
-def exchange(left: Facts, right: Facts) -> Change | None:
-    """Return the stretch in which two parts changed places around a verb.
-
-    >>> from .extraction import extract
-    >>> exchange(extract("Anna reports to Ben"), extract("Ben reports to Anna"))
-    ('Anna reports to Ben', 'Ben reports to Anna')
-    """
-    mine, theirs = [word.folded for word in left.words], [word.folded for word in right.words]
-    if mine == theirs or sorted(mine) != sorted(theirs):
-        return None
-    if any(_PAUSE.search(each.text.rstrip(" .;:,")) for each in (left, right)):
-        return None
-    head = next(i for i, (x, y) in enumerate(zip(mine, theirs, strict=True)) if x != y)
-    tail = next(i for i, (x, y) in enumerate(zip(mine[::-1], theirs[::-1], strict=True)) if x != y)
-    end = len(mine) - tail
-    if not _exchanged(mine[head:end], theirs[head:end]):
-        return None
-    return _surface(left, left.words[head:end]), _surface(right, right.words[head:end])
-
-
-def _exchanged(core: list[str], other: list[str]) -> bool:
-    """Whether X middle Y became Y middle X, with a middle that is more than a copula or a comma."""
-    longest = min(_LONGEST_EXCHANGED, len(core) - 2)
-    for i in range(1, longest + 1):
-        for j in range(1, min(longest, len(core) - i - 1) + 1):
-            middle = core[i:-j]
-            same = other[:j] == core[-j:] and other[j:-i] == middle and other[-i:] == core[:i]
-            joined = max(i, j) > 1 and not _JOINS.isdisjoint(middle)
-            if same and not joined and not set(middle) <= _COPULAS:
-                return True
-    return False
-
-
 def swap(left: Facts, right: Facts) -> Change | None:
     """Return the different words that two texts hold in one place of an otherwise equal sentence.
 
@@ -96,7 +59,26 @@ def swap(left: Facts, right: Facts) -> Change | None:
         return None
     if _explained(parts[0], parts[1]) or _typed(parts[0], left) or _typed(parts[1], right):
         return None
-    return _surface(left, core), _surface(right, other)
+    return surface(left, core), surface(right, other)
+
+
+def swap_of_one(left: Facts, right: Facts) -> tuple[Word, Word] | None:
+    """Return the words in the only place in which two texts of equal length differ.
+
+    >>> from .extraction import extract
+    >>> places = swap_of_one(extract("Likes loud music"), extract("Likes quiet music"))
+    >>> places and (places[0].text, places[1].text)
+    ('loud', 'quiet')
+    """
+    if len(left.words) != len(right.words):
+        return None
+    found = None
+    for mine, theirs in zip(left.words, right.words, strict=True):
+        if not _alike(mine, theirs):
+            if found is not None:
+                return None
+            found = (mine, theirs)
+    return found
 
 
 def _content(words: Sequence[Word]) -> list[Word]:
@@ -133,6 +115,6 @@ def _typed(part: Sequence[Word], facts: Facts) -> bool:
     return any(word.text in span for word in part for span in spans)
 
 
-def _surface(facts: Facts, part: Sequence[Word]) -> str:
+def surface(facts: Facts, part: Sequence[Word]) -> str:
     """A run of words as it stands in the text."""
     return facts.text[part[0].start : part[-1].end]

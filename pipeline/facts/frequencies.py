@@ -26,9 +26,16 @@ _TIMES = Expression(
     r"|(?P<adverb>daily|weekly|monthly|yearly))\b",
     re.IGNORECASE,
 )
-_COUNTED = Expression(
-    rf"\b(?P<n>{_COUNT}) (?:[a-z]{(3,)}s (?P<span>daily|weekly)|(?P<adverb>daily|weekly) [a-z]+s)\b",
+_MEALS = Expression(
+    rf"\b(?P<n>{_COUNT}) (?P<adverb>daily|weekly) [a-z]+s\b(?P<span>)",
     re.IGNORECASE,
+)
+_MEASURED = (
+    r"(?:seconds|minutes|mins|hours|hrs|days|weeks|months|years|"
+    r"miles|met|kilo|pounds|dollars|euros|grams|lit)"
+)
+_COUNTED = Expression(
+    rf"\b(?P<n>{_COUNT}) (?!{_MEASURED})[a-z]{{3,}}s (?P<adverb>daily|weekly)\b", re.IGNORECASE
 )
 _SLASHED = Expression(
     r"(?<![.,$€£0-9])(?P<n>[0-9]+)x?/(?P<span>day|week|month|year|wk|mo|yr)\b(?P<adverb>)", digits=True
@@ -96,7 +103,12 @@ def frequencies(page: Page) -> tuple[Frequency, ...]:
     [0.5, 14.0, 30.4375]
     """
     found = []
-    for pattern in (_TIMES, _COUNTED, _SLASHED):
+    for match in page.find(_COUNTED):
+        each, whole = _span(match.group("adverb")), value_of(match.group("n")) or 1.0
+        page.mark(*match.span("adverb"))
+        # Two tablets a day may be one twice a day; the number stays where the next reader finds it.
+        found.append(Frequency(match.group(), (each / whole, each)))
+    for pattern in (_TIMES, _MEALS, _SLASHED):
         for match in page.take(pattern):
             word = match.group("n").lower().removesuffix(" times").rstrip("x×")
             count = _ONCE.get(word) or value_of(word) or 1.0

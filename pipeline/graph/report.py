@@ -45,6 +45,13 @@ class GraphReport(Report):
         )
         return f"Proposed: {', '.join(f'{count} {name}' for count, name in counts if count)}."
 
+    def _parts(self) -> list[tuple[str, Sequence[Action]]]:
+        """Rewrites have sections of their own."""
+        return super()._parts()[:-1]
+
+    def _difference(self, action: Action) -> list[str]:  # noqa: ARG002  (an entity is no text of lines)
+        return []
+
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain; the survivor of a merge gains observations."""
         lines = super().explanation(action)

@@ -77,7 +77,7 @@ class GraphSession(Session):
             rejected=self.journal.rejected(self.store.fingerprint),
         )
 
-    def plan(self, inventory: Inventory, *, now: datetime) -> Plan:
+    def plan(self, inventory: Inventory, *, now: datetime, unattended: bool = False) -> Plan:  # noqa: ARG002
         """Plan what to do about a graph."""
         with self._observer.stage("score", None):
             return graph_plan(self._graph(inventory, now), self.judging(now))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from ..records import PIN_PREFIX
+from ..records import says_pinned
 
 _DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _BORN = re.compile(r"^(?:researched|discovered|created|learned|first seen|added)(?: on)?\s*:", re.IGNORECASE)
@@ -160,9 +160,7 @@ def dates(text: str) -> list[datetime]:
 
 def _is_critical(lines: Iterable[str], fields: Mapping[str, Any]) -> bool:
     flagged = any(fields.get(name) in (True, "true", "yes") for name in ("critical", "pinned"))
-    return flagged or any(
-        _CRITICAL.match(text) or _PINNED.match(text) or text.startswith(PIN_PREFIX) for text in lines
-    )
+    return flagged or any(_CRITICAL.match(text) or _PINNED.match(text) or says_pinned(text) for text in lines)
 
 
 def _stated(text: str) -> float | None:

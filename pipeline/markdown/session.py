@@ -11,6 +11,7 @@ from typing import Any
 
 from ...errors import StoreError
 from ...settings import Settings
+from ..answers import unanswered
 from ..engine import Session
 from ..plan import Member, Plan, Resolve, Rewrite, Side
 from ..records import Inventory, Memory, Scope, rejection_key
@@ -65,7 +66,7 @@ class MarkdownSession(Session):
         self.markdown = store
         self.choices = choices or MarkdownChoices()
 
-    def plan(self, inventory: Inventory, *, now: datetime) -> Plan:
+    def plan(self, inventory: Inventory, *, now: datetime, unattended: bool = False) -> Plan:  # noqa: ARG002
         """Plan everything worth doing, without asking anybody."""
         found = self.survey(inventory, now=now)
         return self.settle(found, self.answers(found), now=now).plan
@@ -99,7 +100,8 @@ class MarkdownSession(Session):
             first=len(found.plan.conflicts) + 1,
         )
         stored = tuple(_as_stored(conflict, found.memories) for conflict in conflicts)
-        return replace(found, plan=replace(found.plan, actions=(*found.plan.actions, *stored)))
+        plan = replace(found.plan, actions=(*found.plan.actions, *stored))
+        return replace(found, plan=unanswered(plan, rejected))
 
     def answers(self, found: Survey) -> dict[str, Side | None]:
         """Answers without a person: newer supersedes if that was asked for, else all stay open."""

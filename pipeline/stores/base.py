@@ -66,6 +66,21 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
+class Amend:
+    """Give a memory what a merge unites, in place; its id, text and vector stay, and so does every other key.
+
+    Attributes:
+        id: The memory to change.
+        metadata: Keys to set.
+        created_at: The date to store it under; None leaves it.
+    """
+
+    id: str
+    metadata: Mapping[str, Any]
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Delete:
     """Remove a memory for good (until an undo)."""
 
@@ -92,7 +107,7 @@ class Restore:
     snapshot: Snapshot
 
 
-Change = Add | Update | Delete | Retire | Restore
+Change = Add | Update | Amend | Delete | Retire | Restore
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +119,14 @@ class Capabilities:
         same_id: A removed memory comes back under its old id.
         vector: The stored vector can be read and put back.
         fold: A merged text goes into one of its sources instead of a new memory.
+        amend: Metadata can be changed in place.
     """
 
     retire: bool = False
     same_id: bool = False
     vector: bool = False
     fold: bool = False
+    amend: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from ..markdown.dating import CREATED, UPDATED, as_moment, file_moment, frontmatter_date
 from ..markdown.parsing import Document, Entry
 from ..markdown.raw_text import decode, plain
-from ..records import PIN_PREFIX, Memory, Scope
+from ..records import Memory, Scope, says_pinned
 from .base import Snapshot
 from .markdown_files import FileState
 
@@ -98,7 +98,7 @@ def row_memory(snapshot: Snapshot) -> Memory:
 def _common(state: FileState, document: Document, directory: str, text: str) -> dict[str, Any]:
     marked = any(document.value(name) in (True, "true", "yes") for name in ("pinned", "critical"))
     described = _line(document.value("description"))
-    pinned = marked or text.startswith(PIN_PREFIX) or described.startswith(PIN_PREFIX)
+    pinned = marked or says_pinned(text) or says_pinned(described)
     return {
         "directory": directory,
         # What could not be written back faithfully is protected like a pinned memory.

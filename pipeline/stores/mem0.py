@@ -16,10 +16,19 @@ from typing import Any
 
 from ...errors import StoreError, UsageError
 from ..records import Inventory, Memory, Scope, as_utc
-from .base import Add, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
+from .base import Add, Amend, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
 from .mem0_backends import choose_backend
 from .mem0_links import links_of, relink, sparse_of, unlink
-from .mem0_payload import MARK_KEY, SCOPE_KEYS, SESSION_KEYS, encoded, is_memory, parse_memory, scope_of
+from .mem0_payload import (
+    MARK_KEY,
+    SCOPE_KEYS,
+    SESSION_KEYS,
+    encoded,
+    is_memory,
+    moment,
+    parse_memory,
+    scope_of,
+)
 from .mem0_place import store_fingerprint
 from .mem0_rows import Backend, Filters, Row, asking, sentence
 
@@ -88,7 +97,7 @@ class Mem0Store:
     def capabilities(self) -> Capabilities:
         """What this vector store can do."""
         exact = self._backend.exact
-        return Capabilities(retire=exact, same_id=True, vector=exact)
+        return Capabilities(retire=exact, same_id=True, vector=exact, amend=exact)
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every memory of the matching scopes, expired ones included.
@@ -98,13 +107,20 @@ class Mem0Store:
             StoreError: If the store cannot be asked.
         """
         filters = _checked(scopes)
+        # Rows without a role are the user's too, so the store cannot be asked for this one.
+        own = filters.get("role", "").lower() == "user" and bool(filters.pop("role"))
         before = self._backend.count(filters)
         rows = list(self._backend.rows(filters))
         after = self._backend.count(filters)
         memories = (self.parse(Snapshot(row.id, row.payload)) for row in rows if is_memory(row.payload))
         return Inventory(
             store=self._fingerprint,
-            memories=tuple(sorted(memories, key=lambda memory: memory.id)),
+            memories=tuple(
+                sorted(
+                    (memory for memory in memories if not (own and memory.scope.get("role"))),
+                    key=lambda memory: memory.id,
+                )
+            ),
             gaps=(*self._backend.faults(), *_miscounted(before, len({row.id for row in rows}), after)),
             fidelity=(_HISTORY_NOTE,) if self._backend.exact else (_HISTORY_NOTE, _VECTOR_NOTE),
         )
@@ -128,8 +144,9 @@ class Mem0Store:
 
     def find_mark(self, mark: str, scope: Scope) -> str | None:
         """Id of the memory that was added with this mark, if there is one."""
+        wanted = scope_of(dict(scope.ids))
         found = self._backend.rows({MARK_KEY: mark})
-        return min((row.id for row in found if scope_of(row.payload) == scope), default=None)
+        return min((row.id for row in found if scope_of(row.payload) == wanted), default=None)
 
     def finds(self, memory_id: str) -> bool:
         """Whether a search for the memory's own text returns it, as the agent would search.
@@ -155,6 +172,8 @@ class Mem0Store:
                 return self._add(change)
             case Update():
                 return self._update(change)
+            case Amend():
+                return self._amend(change)
             case Delete():
                 return self._delete(change.id)
             case Retire():
@@ -223,6 +242,17 @@ class Mem0Store:
         found = self._backend.get([change.id]).get(change.id)
         if found is None or found.payload.get("data") != change.text:
             raise StoreError(f"The store did not keep memory {change.id} as written.", ids=(change.id,))
+        return change.id
+
+    def _amend(self, change: Amend) -> str:
+        row = self._backend.get([change.id]).get(change.id)
+        if row is None:
+            raise StoreError(f"Memory {change.id} is not in the store.", ids=(change.id,))
+        metadata = dict(change.metadata)
+        payload = {**row.payload, **(encoded(metadata) if self._backend.provider == "chroma" else metadata)}
+        if change.created_at is not None and moment(row.payload.get("created_at")) != change.created_at:
+            payload["created_at"] = as_utc(change.created_at).isoformat()
+        self._put(Row(row.id, payload, row.vector, row.sparse))
         return change.id
 
     def _delete(self, memory_id: str) -> str:

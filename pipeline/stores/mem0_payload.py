@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
 
-from ..records import PIN_PREFIX, Memory, Scope, as_utc
+from ..records import Memory, Scope, as_utc, says_pinned
 from .base import Snapshot
 
 SCOPE_KEYS = ("user_id", "agent_id", "run_id", "app_id", "actor_id", "role")
+# A role that says no more than an absent one.
+USERS_OWN = ("role", "user")
 # The ids by which mem0 itself filters searches and lists entities.
 SESSION_KEYS = ("user_id", "agent_id", "run_id")
 MARK_KEY = "mem0_dream_mark"
@@ -55,14 +57,18 @@ def parse_memory(snapshot: Snapshot) -> Memory:
         updated_at=moment(payload.get("updated_at")),
         accessed_at=moment(payload.get("last_accessed_at")),
         expires_on=_day(payload.get("expiration_date")),
-        pinned=text.lstrip().startswith(PIN_PREFIX) or any(_truthy(payload.get(key)) for key in _PIN_KEYS),
+        pinned=says_pinned(text) or any(_truthy(payload.get(key)) for key in _PIN_KEYS),
         metadata={key: value for key, value in payload.items() if key not in CORE_KEYS},
     )
 
 
 def scope_of(payload: Mapping[str, Any]) -> Scope:
-    """The full identity tuple of a payload; absent and empty parts are left out."""
-    return Scope.of(**{key: str(payload[key]) for key in SCOPE_KEYS if payload.get(key) not in (None, "")})
+    """The full identity tuple of a payload; absent and empty parts are left out.
+
+    mem0 writes no role where it infers a memory and "user" where it does not, so both are the user's.
+    """
+    ids = {key: str(payload[key]) for key in SCOPE_KEYS if payload.get(key) not in (None, "")}
+    return Scope.of(**{key: value for key, value in ids.items() if (key, value.lower()) != USERS_OWN})
 
 
 def is_memory(payload: Mapping[str, Any]) -> bool:

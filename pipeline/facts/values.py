@@ -1,0 +1,202 @@
+"""The values that a text gives to attributes that have one value at a time: home, wake-up time, CI.
+
+A value is read with its subject (the names and kin that the clause opens with) and left out where the clause
+is about the past, a plan, a part of the year or a condition. "Moved from Jenkins to X" has the value X.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .synonyms import FRAME_WORDS
+from .tokens import Expression, fold, listed, stem, words
+
+_IGNORE_CASE = re.IGNORECASE
+_NAME = r"(?P<v>[A-ZÀ-Þ][\w'&.-]*(?: (?:of |de |la |du )?[A-ZÀ-Þ][\w'&.-]*)*)"
+_HOME = re.compile(
+    r"\b(?:[Ll]ives?|[Ll]iving|[Rr]esides?|(?:is )?based|[Rr]elocated|[Mm]oved(?: house| back)?)"
+    rf"(?: alone| now)? (?:in|to|from (?:[A-ZÀ-Þ][\w-]*\s?)+to) (?:the )?{_NAME}"
+)
+_PERSON = frozenset(
+    listed(
+        "the user i he she they we has have recently just now and his her my their our of also still mother "
+        "mum mom father dad brother sister wife husband son daughter aunt uncle niece nephew cousin friend "
+        "partner parents"
+    )
+)
+_UNSETTLED = Expression(
+    r"\b(?:used to|formerly|previously|no longer|not|never|until|before|once|wants? to|would|might|plans?|"
+    r"planning|planned|hopes?|consider\w*|thinking|ago|former|ex|dreams?|grew up|was|were|lived|worked|if|"
+    r"while|during|when|in (?:spring|summer|autumn|winter)|summers?|winters?|weekends?|sometimes|also|"
+    r"(?-i:may)|could|should|"
+    r"except|unless|for (?:go|python|java|rust|yaml|makefiles?)|"
+    r"in (?:go|python|java|rust|yaml|makefiles?|staging|production))\b",
+    _IGNORE_CASE,
+)
+_CLAUSE = Expression(r"[^.;!?\n]+")
+_MOVED = Expression(
+    r"\b(?:moved|switched|migrated|changed|went|replaced|converted|ported)\b[^.;]*?"
+    r"\b(?:to|by|with) (?:the )?",
+    _IGNORE_CASE,
+)
+_FAVOURITE = re.compile(r"\bfavou?rite (\w+(?: \w+)?)(?: is |: | = )([\w' -]{2,40})$", _IGNORE_CASE)
+_LIGHT = frozenset(
+    stem(word)
+    for word in listed(
+        "run use get move switch migrate change time happen do go set work now from done usually mostly "
+        "always wake up morning at"
+    )
+)
+_SHARED_WORDS = 0.5
+_CLOSED: dict[str, tuple[str, str]] = {
+    "wake-up": (
+        r"gets? up|wakes?(?: up)?|wake-up|rises|alarm",
+        r"\d{1,2}(?::\d\d)?(?: ?[ap]m)?(?! ?(?:min|days|hours|km|%))",
+    ),
+    "ci": (
+        r"ci|builds?|pipelines?|jobs?",
+        r"jenkins|github actions|gitlab ci|circleci|travis|buildkite|teamcity|azure pipelines|woodpecker",
+    ),
+    "database": (
+        r"database|db|data|stored?|backend|persist\w*",
+        r"postgres|postgresql|mysql|sqlite|mariadb|mongodb|cockroachdb|oracle|sql server|dynamodb|cassandra",
+    ),
+    "package manager": (r"packages?|dependencies|install\w*|manager", r"npm|yarn|pnpm|bun"),
+    "bundler": (r"bundl\w+|builds?|built", r"webpack|vite|esbuild|rollup|parcel"),
+    "editor": (
+        r"editor|ide|writes|codes|edits|programs",
+        r"vim|neovim|vs code|vscode|emacs|intellij|pycharm|helix|zed",
+    ),
+    "indentation": (r"indent\w*|tabs|spaces", r"tabs|(?:two|four|eight|2|4|8) spaces|spaces"),
+    "deployment": (
+        r"deploy\w*|releas\w+|rollouts?",
+        r"manually|manual|by hand|automatically|automatic|automated",
+    ),
+    "marital status": (
+        r"is|got|are|was|user|marital status|she|he",
+        r"single|married|divorced|engaged|widowed",
+    ),
+    "theme": (r"theme|mode|editor|ui|interface", r"dark|light"),
+}
+_READERS = tuple(
+    (
+        name,
+        re.compile(rf"\b(?:{cue})\b", _IGNORE_CASE),
+        re.compile(rf"(?<![\w-])(?:{values})(?![\w-])", _IGNORE_CASE),
+    )
+    for name, (cue, values) in _CLOSED.items()
+)
+_ANY = re.compile(
+    "|".join((*(known for _, known in _CLOSED.values()), r"liv|resid|based|relocat|moved|favou?rite")),
+    _IGNORE_CASE,
+)
+_KIN = re.compile(
+    r"\b(?:mother|mum|mom|father|dad|brother|sister|wife|husband|son|sons|daughter|daughters|grand\w+|aunt|uncle|niece|"
+    r"nieces|nephew|cousin|friend|girlfriend|boyfriend|partner|parents?|in-law|boss|colleague|neighbou?r|child\w*|kids)\b"
+)
+_NAMED = re.compile(r"(?<!^)(?<!^ )\b[A-ZÀ-Þ](?!\b)[\w-]+|^ ?[A-ZÀ-Þ][\w-]+(?='s | [A-ZÀ-Þ])")
+_PASSIVE = re.compile(r"\b(?:was|were)\b")
+_ALIKE = {
+    "by hand": "manual", "manually": "manual", "automatically": "automatic", "automated": "automatic",
+    "postgresql": "postgres", "vscode": "vs code", "neovim": "vim", "2 spaces": "two spaces",
+    "4 spaces": "four spaces", "8 spaces": "eight spaces",
+}  # fmt: skip
+_HOURS = re.compile(r"(\d{1,2})(?::(\d\d))?(?: ?([ap])m)?$", _IGNORE_CASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value of an attribute.
+
+    Attributes:
+        attribute: The attribute.
+        text: The value as it stands in the text.
+        key: The value in its plain form.
+        subject: Whose it is: names and kin before it in the clause.
+        closed: It is one of a closed list, so that other words of its clause count, too.
+        rest: The stems of those words.
+    """
+
+    attribute: str
+    text: str
+    key: str
+    subject: frozenset[str]
+    closed: bool
+    rest: frozenset[str] = frozenset()
+
+    def about_as(self, other: Value) -> bool:
+        """Whether both may be values of one thing: one attribute and subject, and mostly the same words."""
+        if (self.attribute, self.subject) != (other.attribute, other.subject):
+            return False
+        return len(self.rest & other.rest) >= _SHARED_WORDS * min(len(self.rest), len(other.rest))
+
+    def agrees(self, other: Value) -> bool:
+        """Whether both may be the same value: equal, or one part of the other."""
+        if self.closed and "spaces" not in {self.key, other.key}:
+            return self.key == other.key
+        return not set(self.key.split()).isdisjoint(other.key.split())
+
+
+def values(text: str) -> tuple[Value, ...]:
+    """Read the values of a normalised text.
+
+    >>> [(each.attribute, each.key) for each in values("Lives in Oslo. CI was moved from Jenkins to Travis.")]
+    [('home', 'oslo'), ('ci', 'travis')]
+    >>> values("Used to live in Oslo"), values("Lives in Oslo in summer")
+    ((), ())
+    """
+    if _ANY.search(text) is None:
+        return ()
+    found: list[Value] = []
+    for match in _CLAUSE.all(text):
+        clause = match.group()
+        moved = _MOVED.search(clause)
+        if _UNSETTLED.search(_PASSIVE.sub("", clause) if moved else clause):
+            continue
+        for home in _HOME.finditer(clause):
+            place, before = home.group("v"), clause[: home.start()]
+            if all(word.folded in _PERSON or word.text[0].isupper() for word in words(before)):
+                found.append(Value("home", place, fold(place), _subject(before), closed=False))
+        found += _closed(clause, moved.end() if moved else 0)
+    return tuple(dict.fromkeys(found))
+
+
+def _closed(clause: str, start: int) -> list[Value]:
+    """The values of closed lists in a clause, from a position on."""
+    found = []
+    for name, cue, known in _READERS:
+        match = known.search(clause, start) if cue.search(clause) else None
+        if match is not None:
+            subject = _subject(known.sub(" ", clause[: match.start()]))
+            rest = _stems(cue.sub(" ", known.sub(" ", clause))) - _LIGHT
+            found.append(
+                Value(name, match.group(), _key(fold(match.group())), subject, closed=True, rest=rest)
+            )
+    favourite = _FAVOURITE.search(clause)
+    if favourite is not None:
+        name, value = (part.strip().lower() for part in favourite.groups())
+        subject = _subject(clause[: favourite.start()])
+        found.append(
+            Value(f"favourite {name}", favourite.group(2).strip(), fold(value), subject, closed=False)
+        )
+    return found
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word.folded) for word in words(text) if word.folded not in FRAME_WORDS)
+
+
+def _subject(before: str) -> frozenset[str]:
+    """The kin and names that stand before a value."""
+    kin = {match.group() for match in _KIN.finditer(before.lower())}
+    return frozenset(kin | {fold(match.group()).removesuffix("'s") for match in _NAMED.finditer(before)})
+
+
+def _key(value: str) -> str:
+    """A value in its plain form; a time of day in minutes."""
+    hours = _HOURS.match(value)
+    if hours is None:
+        return _ALIKE.get(value, value)
+    late = 12 * 60 if hours.group(3) == "p" else 0
+    return str(int(hours.group(1)) * 60 + int(hours.group(2) or 0) + late)
