@@ -266,6 +266,13 @@ def _pair_key(name: str, pair: PairInput) -> bytes:
     return _key(*parts, *([] if pair.context is None else [_standing(pair.context).hex()]))
 
 
+def opinion_key(name: str, pair: PairInput) -> bytes:
+    """Under which a language model's opinion on a pair is kept: whose, and everything it read."""
+    side, _ = _ordered(pair)
+    dates = (_moment(side.a_date), _moment(side.b_date))
+    return _key("opinion", name, side.a, side.b, *dates, "" if side.category is None else f"={side.category}")
+
+
 def _pairs_key(name: str, pairs: Sequence[PairInput]) -> bytes:
     """One key for all pairs in their order, and for everything that a scorer may read of them."""
     digest = hashlib.sha256(_key("pairs", name))

@@ -14,6 +14,8 @@ from typing import Any, Literal
 from .records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
 
 Side = Literal["a", "b"]
+DRAFTED = "\U0010fffd+"
+"""Begins the id of a text that is not stored yet; a private-use character, to sort behind all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,3 +343,12 @@ def net_removals(action: Action) -> int:
     if isinstance(action, Merge):
         return max(0, len(action.members) - 1 - len(action.exact))
     return len(action.removes)
+
+
+def spoken_id(memory_id: str) -> str:
+    """An id as it may be printed: a drafted text is named by its sources.
+
+    >>> spoken_id("1f2e3d4c")
+    '1f2e3d4c'
+    """
+    return "merged:" + memory_id.removeprefix(DRAFTED) if memory_id.startswith(DRAFTED) else memory_id

@@ -308,7 +308,8 @@ def _unsure(
 ) -> tuple[Merge | Resolve, ...]:
     """What a person may decide: pairs near a threshold, or held back by a guard.
 
-    A pair of which one memory is touched by an action anyway is left for the next pass.
+    A pair of which one memory is touched by an action anyway is left for the next pass. Two texts that
+    give rival values are never offered as one text: if they are about one thing, one of them is wrong.
     """
     taken = {member.id for action in actions for member in action.members}
     doubts: list[Merge | Resolve] = []
@@ -318,16 +319,15 @@ def _unsure(
             continue
         chosen = any(item.kind in ("rival", RULE) for item in verdict.evidence)
         if verdict.probabilities[0] >= verdict.probabilities[1] and not chosen:
-            merge = _merge_of_pair(verdict, by_id)
-            doubts += [_merge_action(merge, merge.survivor, amend=amend)] if merge else []
+            doubt: Merge | Resolve | None = merge_of_pair(verdict, by_id, amend=amend)
         else:
-            sides = frozenset({frozenset({verdict.pair.a}), frozenset({verdict.pair.b})})
-            doubts.append(_conflict(by_id, sides, [verdict]))
+            doubt = conflict_of_pair(verdict, by_id)
+        doubts += [doubt] if doubt else []
     doubts.sort(key=lambda action: (action.scope, [member.id for member in action.members]))
     return tuple(replace(doubt, id=f"u{number}") for number, doubt in enumerate(doubts, 1))
 
 
-def _merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Consolidated | None:
+def merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory], *, amend: bool) -> Merge | None:
     """What merging just these two would give, if that can be written down without loss."""
     members = (by_id[verdict.pair.a], by_id[verdict.pair.b])
 
@@ -339,7 +339,14 @@ def _merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Consolidate
         draft = ExtractiveMerger().draft(members, entails=entails)
     except MergeRefused:
         return None
-    return Consolidated(members, draft.whole, draft.text, (verdict,))
+    pair = Consolidated(members, draft.whole, draft.text, (verdict,))
+    return _merge_action(pair, pair.survivor, amend=amend)
+
+
+def conflict_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Resolve:
+    """The question which of just these two holds."""
+    sides = frozenset({frozenset({verdict.pair.a}), frozenset({verdict.pair.b})})
+    return _conflict(by_id, sides, [verdict])
 
 
 def _totals(living: Iterable[Memory]) -> tuple[ScopeTotal, ...]:

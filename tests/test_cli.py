@@ -87,7 +87,7 @@ class TestReport:
             "contradiction; duplicate 0.00, contradiction 1.00, distinct 0.00; entails 1.00 -> / 1.00 <-"
             in shown
         )
-        assert "negation" in shown
+        assert "one text denies what the other says" in shown
         assert "because: stale, 400 days old, limit 180; no known access" in shown
 
     def test_json_has_the_same_numbers(self, store: InMemoryStore, dream: Invoke) -> None:
@@ -141,7 +141,10 @@ class TestAnswers:
     def test_a_skip_is_not_asked_again(self, store: InMemoryStore, dream: Invoke) -> None:
         """Until a text changes the pair is left alone."""
         dream(*ALICE, answers="skip\ny\n")
-        assert dream(*ALICE).stdout == NOTHING_FOUND
+        assert dream(*ALICE).stdout == (
+            "Dream complete. Nothing new to propose.\n"
+            "1 conflict was left open earlier: `mem0-dream reject --list`\n"
+        )
         store.rows["tabs1"]["text"] = "Always uses tabs for indentation in Go code."
         assert "Conflicts (1):" in dream(*ALICE, "--dry-run").stdout
 
