@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .errors import DreamError
     from .pipeline.access import track_access
-    from .pipeline.engine import Consolidation, Session, consolidate
+    from .pipeline.consolidation import Consolidation, consolidate
+    from .pipeline.engine import Session
     from .pipeline.plan import Merge, Plan, Prune, Resolve
     from .pipeline.records import Evidence, Label, Memory, Scope, Verdict
     from .pipeline.results import RunResult, UndoResult
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 _PLACES = {
-    "Consolidation": "pipeline.engine",
+    "Consolidation": "pipeline.consolidation",
     "DreamError": "errors",
     "Evidence": "pipeline.records",
     "Label": "pipeline.records",
@@ -38,7 +39,7 @@ _PLACES = {
     "Settings": "settings",
     "UndoResult": "pipeline.results",
     "Verdict": "pipeline.records",
-    "consolidate": "pipeline.engine",
+    "consolidate": "pipeline.consolidation",
     "open_store": "pipeline.stores",
     "track_access": "pipeline.access",
 }

@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..pipeline.guards import FACTS_VERSION
-from .bundled_config import base_folder, check_features, read_columns, read_thresholds
-from .bundled_features import ENTAILS, feature_names, features
+from .bundled_config import base_folder, check_features, read_thresholds
+from .bundled_features import ENTAILS, feature_names, own_columns, placed, short_long
 from .checksums import check_sums, sums_digest
 from .encoder import encodable
-from .scorer import PairInput, PairScores, Thresholds
+from .scorer import PairInput, PairScores, Remember, Thresholds, distinct, forgetful
+from .screen import SCREEN_FILE, Screen
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .calibrator import Calibrator
     from .pair_reader import PairReader
 
@@ -35,18 +38,20 @@ class BundledScorer:
     Args:
         folder: the weights; the shipped ones by default.
         base: folder of the base model; the one that the weights name by default.
+        screen: leave out pairs that their store shows to be distinct; off, every pair is read.
 
     Raises:
         ModelError: the folder has no list of checksums or no readable configuration.
     """
 
-    def __init__(self, folder: Path = FOLDER, *, base: Path | None = None) -> None:
+    def __init__(self, folder: Path = FOLDER, *, base: Path | None = None, screen: bool = True) -> None:
         self._folder = folder
         self._base = base
         self._thresholds = read_thresholds(folder)
-        self._columns = read_columns(folder)
-        self._name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}"
+        self._name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}{'' if screen else '.all'}"
+        self._screens = screen and (folder / SCREEN_FILE).exists()
         self._parts: tuple[PairReader, Calibrator] | None = None
+        self._screen: Screen | None = None
 
     @property
     def name(self) -> str:
@@ -60,8 +65,8 @@ class BundledScorer:
 
     @property
     def reads_context(self) -> bool:
-        """Whether these weights make use of where a pair stands inside its store."""
-        return self._columns > 1
+        """Whether where a pair stands inside its store is made use of."""
+        return True
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Probabilities and entailment of each pair; swapping a and b swaps the entailment columns only.
@@ -69,22 +74,54 @@ class BundledScorer:
         Raises:
             ModelError: the weights are missing, damaged or do not fit the base model.
         """
-        if not pairs:
-            return PairScores(np.zeros((0, 3), np.float32), np.zeros((0, 2), np.float32))
-        reader, calibrator = self._load()
-        texts = [(encodable(pair.a), encodable(pair.b), _finite(pair.cosine)) for pair in pairs]
-        signals = reader.signals(texts)
-        rows = features(signals, pairs if self._columns > 1 else None)
-        probabilities = calibrator.probabilities(rows).astype(np.float32)
-        down, up = (np.array([s.whole_entailment[row, ENTAILS] for s in signals]) for row in (0, 1))
-        long_first = np.array([signal.long == a for signal, (a, _, _) in zip(signals, texts, strict=True)])
+        return self.score_with(pairs, forgetful)
+
+    def score_with(self, pairs: Sequence[PairInput], remember: Remember) -> PairScores:
+        """The same, with what the screen and the network said of these texts before.
+
+        Raises:
+            ModelError: the weights are missing, damaged or do not fit the base model.
+        """
+        scores = distinct(len(pairs))
+        needed = np.flatnonzero(self._needed(pairs, remember))
+        if len(needed):
+            chosen = [pairs[at] for at in needed]
+            found = self._conclude(chosen, remember("judge", chosen, self._read))
+            scores.probabilities[needed], scores.entailment[needed] = found.probabilities, found.entailment
+        return scores
+
+    def _needed(self, pairs: Sequence[PairInput], remember: Remember) -> NDArray[np.bool_]:
+        """Which pairs must be read, bool [n]: all but those whose store shows them to be distinct."""
+        if not self._screens or all(pair.context is None for pair in pairs):
+            return np.ones(len(pairs), dtype=bool)
+        if self._screen is None:
+            check_sums(self._folder)
+            self._screen = Screen.load(self._folder / SCREEN_FILE)
+        return self._screen.needed(pairs, remember)
+
+    def _read(self, pairs: Sequence[PairInput]) -> NDArray[np.float32]:
+        """What the texts of each pair say: their columns, and the entailments from and to the longer one."""
+        reader, _ = self._load()
+        signals = reader.signals([(encodable(pair.a), encodable(pair.b), 0.0) for pair in pairs])
+        entails = [[float(row[ENTAILS]) for row in signal.whole_entailment] for signal in signals]
+        own = own_columns(signals)
+        return np.hstack([own, np.array(entails).reshape(-1, 2)]).astype(np.float32)
+
+    def _conclude(self, pairs: Sequence[PairInput], readings: NDArray[np.float32]) -> PairScores:
+        """Scores of pairs that were read, by their cosine, their dates and their place in the store, too."""
+        _, calibrator = self._load()
+        probabilities = calibrator.probabilities(placed(readings[:, :-2], pairs)).astype(np.float32)
+        long_first = np.array(
+            [short_long(encodable(p.a), encodable(p.b))[1] == encodable(p.a) for p in pairs]
+        )
+        down, up = readings[:, -2], readings[:, -1]
         forward, backward = np.where(long_first, down, up), np.where(long_first, up, down)
         return PairScores(probabilities, np.stack([forward, backward], axis=1).astype(np.float32))
 
     def _load(self) -> tuple[PairReader, Calibrator]:
         if self._parts is None:
             check_sums(self._folder)
-            check_features(self._folder, feature_names(self._columns))
+            check_features(self._folder, feature_names(), facts=FACTS_VERSION)
             from .bundled_weights import load_network
             from .calibrator import Calibrator
             from .pair_reader import PairReader
@@ -92,7 +129,3 @@ class BundledScorer:
             network, tokenizer = load_network(self._folder, self._base or base_folder(self._folder))
             self._parts = PairReader(network, tokenizer), Calibrator.load(self._folder / CALIBRATOR_FILE)
         return self._parts
-
-
-def _finite(value: float) -> float:
-    return float(value) if np.isfinite(value) else 0.0

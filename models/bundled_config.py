@@ -44,25 +44,14 @@ def read_thresholds(folder: Path) -> Thresholds:
         ) from error
 
 
-def read_columns(folder: Path) -> int:
-    """Which columns the calibrator of a weights folder reads, see `feature_names`; 1 if it does not say.
-
-    Raises:
-        ModelError: the configuration cannot be read, or names columns that this version does not compute.
-    """
-    columns = read_config(folder).get("columns", 1)
-    if columns not in (1, 2):
-        raise ModelError(f"the weights in {folder} belong to another version; reinstall mem0-dream")
-    return int(columns)
-
-
-def check_features(folder: Path, names: tuple[str, ...]) -> None:
+def check_features(folder: Path, names: tuple[str, ...], *, facts: int) -> None:
     """Refuse weights whose calibrator was fitted on other signals than this version computes.
 
     Raises:
-        ModelError: the names differ.
+        ModelError: the names of the columns, or the version of the guards that fill them, differ.
     """
-    if tuple(read_config(folder).get("features", ())) != names:
+    config = read_config(folder)
+    if tuple(config.get("features", ())) != names or config.get("facts") != facts:
         raise ModelError(f"the weights in {folder} belong to another version; reinstall mem0-dream")
 
 

@@ -7,168 +7,24 @@ memory was called a. Model answers come in as arrays; this module reads no model
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..pipeline import guards
-from ..pipeline.facts.extraction import REMEMBERED_TEXTS
+from ..pipeline.facts.contrast import CONTRAST_NAMES, contrast
 from .context import CONTEXT_NAMES, context_columns
 from .scorer import PairInput
+from .text_columns import LONGEST_COMPARED, TEXT_NAMES, share, text_row, text_statistics
 
-Item = TypeVar("Item")
 Floats = NDArray[np.float64]
 
 ENTAILS, NEUTRAL, CONTRADICTS = 0, 1, 2
 DISTINCT = 2  # column of the memory head
 SURE_DISTINCT = 0.99  # of one reading: decisions came out as with all readings (decision 0108)
 DECIMALS = 4  # rounding hides differences of floating point between batch sizes from the decision trees
-LONGEST_COMPARED = 1_000  # characters; beyond them word statistics say nothing new
-
-_WORD = re.compile(r"[^\W_]+(?:[.:/'’-][^\W_]+)*")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_CAPITALISED = re.compile(r"\b[A-Z][\w-]+")
-_NAME = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][\w-]+")
-_NEGATIONS = frozenset(
-    [
-        "no",
-        "not",
-        "never",
-        "none",
-        "nobody",
-        "nothing",
-        "neither",
-        "nor",
-        "without",
-        "cannot",
-        "can't",
-        "don't",
-        "doesn't",
-        "didn't",
-        "isn't",
-        "aren't",
-        "wasn't",
-        "won't",
-        "wouldn't",
-        "shouldn't",
-        "hasn't",
-        "haven't",
-        "dislikes",
-        "hates",
-        "avoids",
-        "refuses",
-        "stopped",
-        "quit",
-    ]
-)
-_UPDATES = frozenset(
-    [
-        "now",
-        "anymore",
-        "longer",
-        "switched",
-        "moved",
-        "changed",
-        "replaced",
-        "instead",
-        "cancelled",
-        "dropped",
-        "abandoned",
-        "left",
-        "former",
-        "formerly",
-        "previously",
-        "since",
-        "already",
-        "finally",
-        "became",
-        "joined",
-        "postponed",
-        "delayed",
-        "reverted",
-        "retired",
-        "stopped",
-    ]
-)
-_STOP = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "to",
-        "in",
-        "on",
-        "at",
-        "for",
-        "and",
-        "or",
-        "but",
-        "with",
-        "by",
-        "from",
-        "as",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "has",
-        "have",
-        "had",
-        "do",
-        "does",
-        "did",
-        "user",
-        "user's",
-        "users",
-        "i",
-        "my",
-        "me",
-        "we",
-        "our",
-        "she",
-        "he",
-        "her",
-        "his",
-        "him",
-        "they",
-        "their",
-        "it",
-        "its",
-        "that",
-        "this",
-        "these",
-        "those",
-        "which",
-        "who",
-        "will",
-        "would",
-        "can",
-        "could",
-        "should",
-        "also",
-        "very",
-        "so",
-        "than",
-        "then",
-        "there",
-        "when",
-        "while",
-        "about",
-        "into",
-        "over",
-        "per",
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,31 +90,47 @@ def short_long(a: str, b: str) -> tuple[str, str]:
     return first, second
 
 
-def feature_names(columns: int = 1) -> tuple[str, ...]:
-    """Names of the columns of `features`: 1 what the pair's own texts say, 2 also where and when they stand.
-
-    The configuration of weights says which of the two their calibrator was fitted on.
-    """
-    own = (*_MODEL_NAMES, *_TEXT_NAMES, *_GUARD_NAMES)
-    return own if columns == 1 else (*own, *_CLAUSE_NAMES, *CONTEXT_NAMES)
+def feature_names() -> tuple[str, ...]:
+    """Names of the columns of `features`; those of a pair's place and dates come last."""
+    return (*_MODEL_NAMES, *TEXT_NAMES, *_GUARD_NAMES, *_CLAUSE_NAMES, *CONTRAST_NAMES, *CONTEXT_NAMES)
 
 
-def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput] | None = None) -> Floats:
-    """float64 [n, columns], rounded to `DECIMALS`: those of `feature_names(2)` where `inputs` are given.
+def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput]) -> Floats:
+    """float64 [n, len(feature_names())], rounded to `DECIMALS`.
 
     Args:
         signals: What the network says of each pair.
         inputs: The pairs themselves, in the same order; what they do not know is missing (NaN).
     """
-    rows = [[*_model_row(s), *text_row(s.short, s.long), *guard_row(s.short, s.long)] for s in signals]
-    if inputs is not None:
-        pairs = zip(rows, signals, inputs, strict=True)
-        rows = [[*row, *_clause_row(s), *context_columns(pair)] for row, s, pair in pairs]
-    columns = len(feature_names(1 if inputs is None else 2))
-    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), columns)
+    return placed(own_columns(signals), inputs)
+
+
+def own_columns(signals: Sequence[PairSignals]) -> Floats:
+    """The first of `feature_names()`: what the texts alone say, without cosine and place."""
+    rows = [
+        [
+            *_model_row(s),
+            *text_row(s.short, s.long),
+            *guard_row(s.short, s.long),
+            *_clause_row(s),
+            *contrast_row(s.short, s.long),
+        ]
+        for s in signals
+    ]
+    table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(feature_names()) - len(CONTEXT_NAMES))
+    table[:, _COSINE] = 0.0
     return np.round(table, DECIMALS)
 
 
+def placed(own: Floats, inputs: Sequence[PairInput]) -> Floats:
+    """The whole table of `features` out of `own_columns`, in whatever precision these were kept."""
+    table = own.astype(np.float64)
+    table[:, _COSINE] = [pair.cosine if np.isfinite(pair.cosine) else 0.0 for pair in inputs]
+    around = np.asarray([context_columns(pair) for pair in inputs], dtype=np.float64)
+    return np.round(np.hstack([table, around.reshape(len(inputs), len(CONTEXT_NAMES))]), DECIMALS)
+
+
+_COSINE = 0  # where the model's names have it
 _MODEL_NAMES = (
     "cosine", "memory_duplicate", "memory_contradiction", "memory_gap",
     "long_entails_short", "short_entails_long", "entails_low", "contradicts_high", "contradicts_low",
@@ -307,83 +179,16 @@ def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str],
     """
     if min(len(short), len(long)) < 2:
         return ()
-    words = {text: _statistics(text).content for text in (*short, *long)}
+    words = {text: text_statistics(text).content for text in (*short, *long)}
 
     def nearest(text: str, others: Sequence[str]) -> str | None:
-        near = [(_share(words[text] & words[other], words[text] | words[other]), other) for other in others]
+        near = [(share(words[text] & words[other], words[text] | words[other]), other) for other in others]
         best = max(near, key=lambda pair: pair[0])
         return best[1] if best[0] > 0 else None
 
     found = [(other, text) for text in short if (other := nearest(text, long))]
     found += [(text, other) for text in long if (other := nearest(text, short))]
     return tuple(dict.fromkeys(found))
-
-
-_TEXT_NAMES = (
-    "short_contained", "long_contained", "overlap", "short_words", "long_words", "length_ratio",
-    "short_only_words", "long_only_words", "trigram_overlap", "order_agreement",
-    "numbers_short_only", "numbers_long_only", "numbers_shared",
-    "names_short_only", "names_long_only", "names_shared",
-    "negation_differs", "updates_short_only", "updates_long_only", "same_start",
-)  # fmt: skip
-
-
-def text_row(short: str, long: str) -> list[float]:
-    """Word statistics of a pair, in the order of the last names of `feature_names`."""
-    s, t = _statistics(short[:LONGEST_COMPARED]), _statistics(long[:LONGEST_COMPARED])
-    s_names, l_names = _names(s, t), _names(t, s)
-    shared = s.content & t.content
-    return [
-        _share(shared, s.content), _share(shared, t.content), _share(shared, s.content | t.content),
-        float(len(s.words)), float(len(t.words)), len(s.words) / max(1, len(t.words)),
-        float(len(s.content - t.content)), float(len(t.content - s.content)),
-        _share(s.trigrams & t.trigrams, s.trigrams), _share(s.neighbours & t.neighbours, s.neighbours),
-        float(len(s.numbers - t.numbers)), float(len(t.numbers - s.numbers)),
-        float(len(s.numbers & t.numbers)),
-        float(len(s_names - l_names)), float(len(l_names - s_names)), float(len(s_names & l_names)),
-        float(s.negations % 2 != t.negations % 2),
-        float(len(s.updates - t.updates)), float(len(t.updates - s.updates)),
-        float(s.words[:2] == t.words[:2]),
-    ]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class _Statistics:
-    """What `text_row` needs of one text, computed once for all its pairs."""
-
-    words: tuple[str, ...]
-    distinct: frozenset[str]
-    content: frozenset[str]
-    numbers: frozenset[str]
-    capitalised: frozenset[str]
-    inside: frozenset[str]
-    updates: frozenset[str]
-    negations: int
-    trigrams: frozenset[str]
-    neighbours: frozenset[tuple[str, str]]
-
-
-@lru_cache(maxsize=REMEMBERED_TEXTS)
-def _statistics(text: str) -> _Statistics:
-    words = tuple(word.replace("’", "'") for word in _WORD.findall(text.lower()))
-    plain = " ".join(words)
-    return _Statistics(
-        words=words,
-        distinct=frozenset(words),
-        content=frozenset(_stem(word) for word in words if word not in _STOP),
-        numbers=frozenset(_NUMBER.findall(text)),
-        capitalised=frozenset(word.lower() for word in _CAPITALISED.findall(text)),
-        inside=frozenset(name.lower() for name in _NAME.findall(text)),
-        updates=frozenset(_UPDATES.intersection(words)),
-        negations=sum(word in _NEGATIONS for word in words),
-        trigrams=frozenset(plain[i : i + 3] for i in range(len(plain) - 2)),
-        neighbours=frozenset(pairwise(words)),
-    )
-
-
-def _names(text: _Statistics, other: _Statistics) -> frozenset[str]:
-    """Capitalised words inside sentences, and those at a start that the other text also has."""
-    return (text.inside | (text.capitalised & other.distinct)) - _STOP
 
 
 _GUARD_KINDS = (
@@ -422,12 +227,6 @@ def guard_row(short: str, long: str) -> list[float]:
     return [float(columns.get(name, 0.0)) for name in _GUARD_NAMES]
 
 
-def _stem(word: str) -> str:
-    for ending in ("ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
-
-
-def _share(part: frozenset[Item], whole: frozenset[Item]) -> float:
-    return len(part) / len(whole) if whole else 0.0
+def contrast_row(short: str, long: str) -> list[float]:
+    """How the frames of a pair stand to each other, in the order of `CONTRAST_NAMES`."""
+    return contrast(short[:LONGEST_COMPARED], long[:LONGEST_COMPARED])

@@ -67,7 +67,7 @@ def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
 
     config = read_config(folder)
     try:
-        encoder = AutoModel.from_config(AutoConfig.from_pretrained(base), attn_implementation="eager")
+        encoder = AutoModel.from_config(AutoConfig.from_pretrained(base), attn_implementation="sdpa")
         network = PairNetwork(
             encoder, width=int(encoder.config.hidden_size), typed_segments=bool(config["typed_segments"])
         )

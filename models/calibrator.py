@@ -8,9 +8,10 @@ Several boosters fitted with different seeds are averaged. Algorithm: gradient b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int32]
 
 CLASSES = 3
+ROWS_AT_ONCE = 128  # few enough for the processor's cache
 _ARRAYS = ("feature", "threshold", "left", "right", "value", "root", "column", "member", "baseline")
 _MISSING = "missing_left"  # not in files of earlier versions, whose signals had no gaps
 
@@ -53,26 +55,62 @@ class Calibrator:
 
     def probabilities(self, rows: Floats) -> Floats:
         """float64 [n, 3] (duplicate, contradiction, distinct) of signals [n, columns]; rows sum to 1."""
-        count, members = len(rows), len(self.baseline)
-        node = np.broadcast_to(self.root, (count, len(self.root))).copy()
-        at = np.arange(count)[:, None]
-        while (self.feature[node] >= 0).any():
-            test = self.feature[node]
-            tested = rows[at, np.maximum(test, 0)]
-            goes_left = np.where(np.isnan(tested), self.missing_left[node], tested <= self.threshold[node])
-            following = np.where(goes_left, self.left[node], self.right[node])
-            node = np.where(test >= 0, following, node)
-        added = self.value[node]
-        scores = np.repeat(self.baseline[None], count, axis=0)
-        for tree in range(len(self.root)):
-            scores[:, self.member[tree], self.column[tree]] += added[:, tree]
+        parts = [
+            self._block(rows[start : start + ROWS_AT_ONCE]) for start in range(0, len(rows), ROWS_AT_ONCE)
+        ]
+        return np.concatenate(parts) if parts else np.zeros((0, self.baseline.shape[1]))
+
+    def _block(self, rows: Floats) -> Floats:
+        count, (members, classes) = len(rows), self.baseline.shape
+        added = self.value[self._leaves(rows)]
+        scores = np.repeat(self.baseline.reshape(1, -1), count, axis=0)
+        group = self.member * classes + self.column
+        for at in np.unique(group):
+            scores[:, at] += added[:, group == at].sum(axis=1)
+        scores = scores.reshape(count, members, classes)
         raised = np.exp(scores - scores.max(axis=2, keepdims=True))
         mean: Floats = (raised / raised.sum(axis=2, keepdims=True)).sum(axis=1) / members
         return mean
 
+    def _leaves(self, rows: Floats) -> NDArray[np.int64]:
+        """The leaf that each row reaches in each tree: int64 [n, trees]."""
+        own = np.arange(len(self.feature))
+        leaf = self.feature < 0
+        tested = np.where(leaf, 0, self.feature)  # a leaf leads to itself, whatever it tests
+        children = [np.where(leaf, own, child) for child in (self.right, self.left)]
+        child = np.stack(children, axis=1).ravel()  # of node n: right at 2n, left at 2n + 1
+        gaps = bool(np.isnan(rows).any())
+        start = (np.arange(len(rows)) * rows.shape[1])[:, None]
+        flat = np.ascontiguousarray(rows).ravel()
+        node = np.repeat(self.root[None].astype(np.int64), len(rows), axis=0)
+        while True:
+            values = flat.take(start + tested.take(node))
+            goes_left = values <= self.threshold.take(node)
+            if gaps:
+                goes_left |= np.isnan(values) & self.missing_left.take(node)
+            following = child.take(2 * node + goes_left)
+            if np.array_equal(following, node):
+                return following
+            node = following
+
+    def arrays(self) -> dict[str, NDArray[np.generic]]:
+        """All arrays by name: what a file holds."""
+        return {name: getattr(self, name) for name in (*_ARRAYS, _MISSING)}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Calibrator:
+        """The trees of `arrays`.
+
+        Raises:
+            KeyError: an array is missing.
+        """
+        known: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
+        missing = arrays.get(_MISSING, np.zeros(len(known["feature"]), dtype=bool))
+        return cls(**known, missing_left=missing)
+
     def save(self, path: Path) -> None:
         """Write all arrays to an `.npz` file."""
-        np.savez_compressed(path, **{name: getattr(self, name) for name in (*_ARRAYS, _MISSING)})
+        np.savez_compressed(path, **self.arrays())
 
     @classmethod
     def load(cls, path: Path) -> Calibrator:
@@ -84,6 +122,4 @@ class Calibrator:
             KeyError: an array is missing.
         """
         with np.load(path, allow_pickle=False) as arrays:
-            known = {name: arrays[name] for name in _ARRAYS}
-            missing = arrays.get(_MISSING, np.zeros(len(known["feature"]), dtype=bool))
-            return cls(**known, missing_left=missing)
+            return cls.of(arrays)

@@ -225,8 +225,8 @@ def _lengths(model: LoadedModel, texts: list[str]) -> list[int]:
     return [len(row) for row in ids]
 
 
-def equal_length_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Numbers of rows of equal length, `BATCH_SIZE` at a time, shortest first.
+def equal_length_batches(lengths: Sequence[int], *, size: int = BATCH_SIZE) -> Iterator[list[int]]:
+    """Numbers of rows of equal length, at most `size` at a time, shortest first.
 
     >>> list(equal_length_batches([9, 4, 9]))
     [[1], [0, 2]]
@@ -234,7 +234,7 @@ def equal_length_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     start = 0
     for end in range(1, len(order) + 1):
-        full = end - start == BATCH_SIZE
+        full = end - start == size
         if full or end == len(order) or lengths[order[end]] != lengths[order[start]]:
             yield order[start:end]
             start = end

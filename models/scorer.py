@@ -6,14 +6,15 @@ A scorer gives probabilities; it never decides. Thresholds and guards turn them 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
-    import numpy as np
     from numpy.typing import NDArray
 
 DUPLICATE, CONTRADICTION, DISTINCT = 0, 1, 2
@@ -35,7 +36,7 @@ class PairContext:
         crowd_a: Mean cosine of a and its five nearest third memories.
         crowd_b: The same for b.
         bridge: Highest, over third memories, of the lower of its two cosines with a and b.
-        size: How many memories there are, as a logarithm to base 2.
+        size: How many memories there are, as a logarithm to base 2, rounded: one more changes nothing.
     """
 
     rank_a: float
@@ -96,6 +97,13 @@ class PairScores:
     entailment: NDArray[np.float32]
 
 
+def distinct(count: int) -> PairScores:
+    """Scores of pairs that are plainly distinct, without any entailment."""
+    probabilities = np.zeros((count, 3), dtype=np.float32)
+    probabilities[:, DISTINCT] = 1.0
+    return PairScores(probabilities, np.zeros((count, 2), dtype=np.float32))
+
+
 @dataclass(frozen=True, slots=True)
 class Thresholds:
     """Where probabilities become verdicts; fitted for a stated precision.
@@ -126,6 +134,28 @@ class PairScorer(Protocol):
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Score all pairs; an empty sequence gives empty arrays."""
+        ...
+
+
+Compute = Callable[[Sequence["PairInput"]], "NDArray[np.float32]"]
+Remember = Callable[[str, Sequence["PairInput"], Compute], "NDArray[np.float32]"]
+"""Rows of numbers that pairs have in a stage, computed or known from before: float32 [n, width].
+
+What is computed must depend on the two texts alone and be the same for a mirrored pair.
+"""
+
+
+def forgetful(_stage: str, pairs: Sequence[PairInput], compute: Compute) -> NDArray[np.float32]:
+    """Remember nothing: compute every row."""
+    return compute(pairs)
+
+
+@runtime_checkable
+class StagedScorer(Protocol):
+    """A scorer whose dear parts depend on texts alone, so that they can be kept when all else changes."""
+
+    def score_with(self, pairs: Sequence[PairInput], remember: Remember) -> PairScores:
+        """The same as `score`, with the dear parts taken from where they are known."""
         ...
 
 

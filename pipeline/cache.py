@@ -8,12 +8,12 @@ is not there, a damaged file is moved aside, and whatever is missing is computed
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import hashlib
 import logging
 import os
 import sqlite3
 import struct
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +22,16 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from ..models.encoder import Encoder
-from ..models.scorer import PairContext, PairInput, PairScorer, PairScores, Thresholds, reads_context
+from ..models.scorer import (
+    Compute,
+    PairContext,
+    PairInput,
+    PairScorer,
+    PairScores,
+    StagedScorer,
+    Thresholds,
+    reads_context,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,17 +44,19 @@ MAX_BYTES = 2 << 30
 TIMEOUT_S = 10.0
 """How long another process may keep the file busy before this one goes without the cache."""
 
-TEXTS_AT_ONCE = 1_024
-"""Texts that are embedded and stored together: a killed run loses no more than these."""
+AT_ONCE = 1_024
+"""Most texts or pairs that are computed and stored together: a killed run loses no more than these."""
 
-PAIRS_AT_ONCE = 1_024
+FIRST_AT_ONCE = 16
+PART_S = 1.0
+"""How long a part should take at most, so that one sees it move; parts grow and shrink towards that."""
 
 _KEYS_PER_QUERY = 500
 _CHECKSUM_BYTES = 8
 _SCHEMA = "CREATE TABLE IF NOT EXISTS entries_1 (key BLOB PRIMARY KEY, value BLOB NOT NULL)"
 
-Progress = Callable[[int], None]
-"""Called with the number of items that were finished since the last call; the calls add up to all."""
+OnStage = Callable[[str, int, int], None]
+"""Told the stage, how many of its items are done, and how many there are; first with none done."""
 
 T = TypeVar("T")
 
@@ -113,13 +124,13 @@ class CachedEncoder:
     Args:
         encoder: Computes what is not known.
         cache: Where vectors are kept.
-        on_progress: Told how many texts are done.
+        on_stage: Told how many texts are embedded.
     """
 
-    def __init__(self, encoder: Encoder, cache: Cache, *, on_progress: Progress | None = None) -> None:
+    def __init__(self, encoder: Encoder, cache: Cache, *, on_stage: OnStage | None = None) -> None:
         self._encoder = encoder
         self._cache = cache
-        self._on_progress = on_progress or _ignore
+        self._on_stage = on_stage or _ignore
 
     @property
     def name(self) -> str:
@@ -133,14 +144,14 @@ class CachedEncoder:
         keys = [_key("vector", self.name, text) for text in texts]
         known = _usable(self._cache.load(list(dict.fromkeys(keys))))
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        self._on_progress(sum(key in known for key in keys))
+        self._on_stage("embed", len(known), len(known) + len(missing))
         order = sorted(missing, key=lambda key: (len(missing[key]), missing[key]))
-        for part in _parts(order, TEXTS_AT_ONCE):
+        for part in _parts(order):
             vectors = self._encoder.encode([missing[key] for key in part])
             fresh = {key: vector.tobytes() for key, vector in zip(part, vectors, strict=True)}
             self._cache.store(fresh)
             known |= fresh
-            self._on_progress(sum(key in fresh for key in keys))
+            self._on_stage("embed", len(known), len(known.keys() | missing.keys()))
         return np.stack([np.frombuffer(known[key], dtype=np.float32) for key in keys])
 
 
@@ -150,16 +161,19 @@ class CachedScorer:
     The two sides are put in one order before the scorer sees them, so that a pair and its mirror image
     share an entry. Everything a scorer may read is in the key, the cosine to the last bit.
 
+    What is dear to a `StagedScorer` is kept by the texts alone: a new neighbour changes where pairs stand,
+    but nothing is read again.
+
     Args:
         scorer: Computes what is not known.
         cache: Where scores are kept.
-        on_progress: Told how many pairs are done.
+        on_stage: Told how many pairs are done.
     """
 
-    def __init__(self, scorer: PairScorer, cache: Cache, *, on_progress: Progress | None = None) -> None:
+    def __init__(self, scorer: PairScorer, cache: Cache, *, on_stage: OnStage | None = None) -> None:
         self._scorer = scorer
         self._cache = cache
-        self._on_progress = on_progress or _ignore
+        self._on_stage = on_stage or _ignore
 
     @property
     def name(self) -> str:
@@ -180,17 +194,19 @@ class CachedScorer:
         """Score all pairs, with the same bytes as the scorer inside gives."""
         if not pairs:
             return self._scorer.score(pairs)
+        if isinstance(self._scorer, StagedScorer):
+            return self._staged(self._scorer, pairs)
         sides = [_ordered(pair) for pair in pairs]
         keys = [_pair_key(self.name, pair) for pair, _ in sides]
         known = self._cache.load(list(dict.fromkeys(keys)))
         known = {key: value for key, value in known.items() if len(value) == 5 * 4}
         missing = {key: pair for key, (pair, _) in zip(keys, sides, strict=True) if key not in known}
-        self._on_progress(sum(key in known for key in keys))
-        for part in _parts(list(missing), PAIRS_AT_ONCE):
+        self._on_stage("judge", len(known), len(known) + len(missing))
+        for part in _parts(list(missing)):
             fresh = self._computed({key: missing[key] for key in part})
             self._cache.store(fresh)
             known |= fresh
-            self._on_progress(sum(key in fresh for key in keys))
+            self._on_stage("judge", len(known), len(known.keys() | missing.keys()))
         rows = np.stack([np.frombuffer(known[key], dtype=np.float32) for key in keys])
         entailment = rows[:, 3:].copy()
         swapped = np.array([swap for _, swap in sides])
@@ -201,6 +217,32 @@ class CachedScorer:
         scores = self._scorer.score(list(pairs.values()))
         rows = np.hstack([scores.probabilities, scores.entailment]).astype(np.float32)
         return {key: row.tobytes() for key, row in zip(pairs, rows, strict=True)}
+
+    def _staged(self, scorer: StagedScorer, pairs: Sequence[PairInput]) -> PairScores:
+        """All scores at once where nothing changed; else what the texts say is remembered, no more."""
+        key = _pairs_key(self.name, pairs)
+        known = self._cache.load([key]).get(key, b"")
+        if len(known) != len(pairs) * 5 * 4:
+            scores = scorer.score_with(pairs, self._remember)
+            known = np.hstack([scores.probabilities, scores.entailment]).astype(np.float32).tobytes()
+            self._cache.store({key: known})
+        rows = np.frombuffer(known, dtype=np.float32).reshape(len(pairs), 5)
+        return PairScores(np.ascontiguousarray(rows[:, :3]), rows[:, 3:].copy())
+
+    def _remember(self, stage: str, pairs: Sequence[PairInput], compute: Compute) -> NDArray[np.float32]:
+        keys = [_key(stage, self.name, *sorted((pair.a, pair.b))) for pair in pairs]
+        known = _usable(self._cache.load(list(dict.fromkeys(keys))))
+        missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
+        self._on_stage(stage, len(known), len(known) + len(missing))
+        # alike in length, so that little is padded; by text, so that the order of the pairs plays no part
+        order = sorted(missing, key=lambda key: (len(missing[key].a) + len(missing[key].b), key))
+        for part in _parts(order):
+            rows = compute([missing[key] for key in part]).astype(np.float32)
+            fresh = {key: row.tobytes() for key, row in zip(part, rows, strict=True)}
+            self._cache.store(fresh)
+            known |= fresh
+            self._on_stage(stage, len(known), len(known.keys() | missing.keys()))
+        return np.stack([np.frombuffer(known[key], dtype=np.float32) for key in keys])
 
 
 def _ordered(pair: PairInput) -> tuple[PairInput, bool]:
@@ -218,7 +260,7 @@ def _pair_key(name: str, pair: PairInput) -> bytes:
     cosine = struct.pack("<d", pair.cosine).hex()
     category = "" if pair.category is None else f"={pair.category}"
     parts = ["pair", name, pair.a, pair.b, _moment(pair.a_date), _moment(pair.b_date), category, cosine]
-    return _key(*parts, *([] if pair.context is None else [_standing(pair.context)]))
+    return _key(*parts, *([] if pair.context is None else [_standing(pair.context).hex()]))
 
 
 def opinion_key(name: str, pair: PairInput) -> bytes:
@@ -228,8 +270,27 @@ def opinion_key(name: str, pair: PairInput) -> bytes:
     return _key("opinion", name, side.a, side.b, *dates, "" if side.category is None else f"={side.category}")
 
 
-def _standing(context: PairContext) -> str:
-    return struct.pack("<8d", *dataclasses.astuple(context)).hex()
+def _pairs_key(name: str, pairs: Sequence[PairInput]) -> bytes:
+    """One key for all pairs in their order, and for everything that a scorer may read of them."""
+    digest = hashlib.sha256(_key("pairs", name))
+    digests: dict[str | None, bytes] = {}
+    for pair in pairs:
+        dates = _moment(pair.a_date), _moment(pair.b_date)
+        for text in (pair.a, pair.b, *dates, "" if pair.category is None else f"={pair.category}"):
+            if text not in digests:
+                digests[text] = _key(text)
+            digest.update(digests[text])
+        digest.update(struct.pack("<d", pair.cosine) + _standing(pair.context))
+    return digest.digest()
+
+
+def _standing(context: PairContext | None) -> bytes:
+    if context is None:
+        return b"-" * 64
+    c = context
+    return struct.pack(
+        "<8d", c.rank_a, c.rank_b, c.margin_a, c.margin_b, c.crowd_a, c.crowd_b, c.bridge, c.size
+    )
 
 
 def _key(*parts: str) -> bytes:
@@ -278,10 +339,19 @@ def _bytes_used(session: sqlite3.Connection) -> int:
     return (pages - free) * size
 
 
-def _parts(keys: list[bytes], size: int) -> Iterator[list[bytes]]:
-    for start in range(0, len(keys), size):
+def _parts(keys: list[bytes]) -> Iterator[list[bytes]]:
+    """The keys in parts that take about as long as one likes to wait for a sign."""
+    start, size = 0, FIRST_AT_ONCE
+    while start < len(keys):
+        begun = time.monotonic()
         yield keys[start : start + size]
+        start += size
+        spent = time.monotonic() - begun
+        if spent < PART_S / 2:
+            size = min(2 * size, AT_ONCE)
+        elif spent > PART_S:
+            size = max(size // 2, 1)
 
 
-def _ignore(_done: int) -> None:
+def _ignore(_stage: str, _done: int, _total: int) -> None:
     return None

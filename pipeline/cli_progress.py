@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Bars:
     """Draws a bar for each stage of a pass; silent when the error stream is no terminal.
 
-    Stages may overlap (drafting a merge embeds and scores again), so all bars share one display.
+    A bar names its stage, and says how much is done and how much is left; the time beside it runs on while
+    one piece takes long.
     """
 
     def __init__(self) -> None:
@@ -31,19 +32,33 @@ class Bars:
             yield lambda _done: None
             return
         display = self._enter()
-        task = display.add_task(name, total=total)
+        task = display.add_task(name, total=total, left="")
+
+        def advance(done: int) -> None:
+            """Move the bar, and say what is left."""
+            display.update(task, completed=done, left="" if total is None else f"{total - done} left")
+
         try:
-            yield lambda done: display.update(task, completed=done)
+            yield advance
         finally:
+            display.remove_task(task)
             self._leave()
 
     def _enter(self) -> Progress:
         if self._display is None:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                Progress,
+                SpinnerColumn,
+                TextColumn,
+                TimeElapsedColumn,
+            )
 
-            words = TextColumn("{task.description:<6}")
-            columns = (SpinnerColumn(), words, BarColumn(), MofNCompleteColumn())
+            words = TextColumn("{task.description:<9}")
+            left = TextColumn("{task.fields[left]}")
+            columns = (SpinnerColumn(), words, BarColumn(), MofNCompleteColumn(), left, TimeElapsedColumn())
             self._display = Progress(*columns, console=Console(stderr=True), transient=True)
             self._display.start()
         self._open += 1

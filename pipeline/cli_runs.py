@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,7 @@ def status(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
             settings=session.settings,
             now=options.moment,
             accessed=session.access.last(session.store.fingerprint),
-            answers=session.answers,
+            answers=session.answered,
             kind=session.store.kind,
         )
     if as_json:
@@ -89,18 +89,26 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
         if not found:
             click.echo("No memory matches.")
             return
+        short = report.short_ids(memory.id for memory in inventory.memories)
         for number, memory in enumerate(found, 1):
             pinned = " (pinned, never touched)" if memory.pinned else ""
-            click.echo(f"{number:>3}. {report.one_line(memory.text)}{pinned}")
-        chosen = _pick(len(found))
-        plan = forget_plan(
-            [found[i] for i in chosen if not found[i].pinned], inventory, session, now=options.moment
-        )
-        if not plan.actions:
+            label = f"[{session.store.kind}:{short[memory.id]}]"
+            click.echo(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}")
+        chosen = [found[i] for i in _pick(len(found)) if not found[i].pinned]
+        if not chosen or not _is_meant(chosen, session, short):
             click.echo(report.CANCELLED)
             return
+        plan = forget_plan(chosen, inventory, session, now=options.moment)
         result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
         click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
+
+
+def _is_meant(chosen: list[Memory], session: Session, short: Mapping[str, str]) -> bool:
+    """Name what is to go once more, and ask; a number is easily mistyped."""
+    from .cli import confirmed
+
+    names = " ".join(f"[{session.store.kind}:{short[memory.id]}]" for memory in chosen)
+    return confirmed(f"To forget: {names}.")
 
 
 def _pick(count: int) -> list[int]:
@@ -330,7 +338,7 @@ def _reject_pair(session: Session, first: str, second: str, options: Options) ->
 def _list_answers(session: Session) -> None:
     from .status import answer_line
 
-    found = session.answers
+    found = session.answered
     for answer in found:
         click.echo(answer_line(answer, session.store.kind))
     if not found:
@@ -338,7 +346,7 @@ def _list_answers(session: Session) -> None:
 
 
 def _withdraw(session: Session, named: tuple[str, ...]) -> None:
-    found = session.answers
+    found = session.answered
     chosen = [answer for answer in found if {str(answer.number), answer.run} & set(named) - {""}]
     unknown = set(named) - {word for answer in chosen for word in (str(answer.number), answer.run)}
     if unknown:

@@ -11,7 +11,7 @@ import logging
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +29,7 @@ from .plan import Merge, Plan, Resolve, Side
 from .planner import Circumstances, build_plan, judge_all
 from .records import Inventory, Memory, Verdict
 from .results import RunResult, UndoResult
+from .stages import Stages
 from .state import state_directory, store_lock
 from .stores.base import ScopeFilter, Store
 from .writer import Writer
@@ -71,17 +72,11 @@ class Silent:
         yield lambda _done: None
 
 
-@dataclass(frozen=True, slots=True)
-class Consolidation:
-    """What a pass proposed, and what was done about it.
-
-    Attributes:
-        plan: Everything proposed.
-        result: What was applied; None after a dry run.
-    """
-
-    plan: Plan
-    result: RunResult | None = None
+ENGINES = {
+    "graph": ("graph.session", "GraphSession"),
+    "md": ("markdown.session", "MarkdownSession"),
+}
+"""Kinds of stores that plan and apply in a way of their own, and by which session."""
 
 
 class Session:
@@ -107,6 +102,10 @@ class Session:
             scorer: Instead of the one the settings name.
             observer: Is told how far a pass has come.
         """
+        if type(self) is Session and store.kind in ENGINES:
+            raise UsageError(
+                f"A store of the kind {store.kind} needs a session of its own; open it with session_for()."
+            )
         self.store = store
         self.settings = settings or read_settings(getattr(store, "section", {}))
         self.directory = state_directory(state_dir)
@@ -171,18 +170,17 @@ class Session:
             unattended=unattended,
             tracked=self.access.tracked(self.store.fingerprint) if unattended else frozenset(),
         )
-        with contextlib.ExitStack() as stages:
-            embed = stages.enter_context(self._observer.stage("embed", len(inventory.memories)))
-            score = stages.enter_context(self._observer.stage("score", None))
+        with Stages(self._observer) as stages:
             return build_plan(
                 inventory,
                 kind=self.store.kind,
-                encoder=CachedEncoder(self.encoder, self._cache, on_progress=embed),
-                scorer=CachedScorer(self.scorer, self._cache, on_progress=score),
+                encoder=CachedEncoder(self.encoder, self._cache, on_stage=stages),
+                scorer=CachedScorer(self.scorer, self._cache, on_stage=stages),
                 settings=self.settings,
                 circumstances=circumstances,
                 in_place=self.store.capabilities.fold,
                 amend=self.store.capabilities.amend,
+                on_stage=stages,
             )
 
     def second_opinion(self, plan: Plan, *, unattended: bool, say: Callable[[str], None]) -> Plan:
@@ -283,7 +281,7 @@ class Session:
         self.journal.answer(self.store.fingerprint, [Answer.about_pair(a, b, at=now)])
 
     @property
-    def answers(self) -> tuple[Answer, ...]:
+    def answered(self) -> tuple[Answer, ...]:
         """What a person answered about this store: refusals, skips and undone actions."""
         return self.journal.answers(self.store.fingerprint)
 
@@ -365,46 +363,6 @@ def scope_filter(**ids: str | None) -> ScopeFilter:
         if value is not None and not value.strip():
             raise UsageError(f"{name} is empty; give an id, or leave the option out and use --all.")
     return ScopeFilter({name: value.strip() for name, value in ids.items() if value is not None})
-
-
-def consolidate(
-    store: Store,
-    *,
-    user_id: str | None = None,
-    agent_id: str | None = None,
-    run_id: str | None = None,
-    app_id: str | None = None,
-    all_scopes: bool = False,
-    apply: bool = False,
-    retire: bool = False,
-    settings: Settings | None = None,
-    state_dir: Path | str | None = None,
-    now: datetime | None = None,
-) -> Consolidation:
-    """Consolidate a store: what `mem0-dream` does, in one call.
-
-    Without `apply` nothing is changed. With it merges and prunes are applied as `--auto` does, and
-    contradictions are left to a person. The store is left open.
-
-    Raises:
-        UsageError: If neither an id nor `all_scopes` says whose memories are meant.
-        BudgetExceededError: If the plan removes more than the delete budget.
-    """
-    scopes = scope_filter(user_id=user_id, agent_id=agent_id, run_id=run_id, app_id=app_id)
-    if not scopes.ids and not all_scopes:
-        raise UsageError(
-            "Say whose memories to consolidate: user_id, agent_id, run_id or app_id, or all_scopes=True."
-        )
-    moment = now or datetime.now(UTC)
-    session = Session(store, settings=settings, state_dir=state_dir)
-    try:
-        with session.locked():
-            plan = session.propose(scopes, now=moment, unattended=apply)
-            plan = session.second_opinion(plan, unattended=apply, say=logger.info)
-            result = session.apply(plan, now=moment, retire=retire) if apply else None
-    finally:
-        session.release()
-    return Consolidation(plan, result)
 
 
 def _run_name(now: datetime) -> str:

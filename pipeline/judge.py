@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds
 from .candidates import Near
 from .guards import Contradicting, compare, contradicting
+from .original_rules import suspected
 from .records import Candidate, Evidence, Label, Memory, Verdict
 from .subjects import NO_KEYS, UNCLEAR, KeysOf, apart, judged_text, keys_by_scope, unnamed
 from .words import exact_key, significant_words
@@ -77,6 +78,7 @@ def judge(
     *,
     thresholds: Thresholds | None = None,
     keys: KeysOf | None = None,
+    asks_from: float | None = None,
 ) -> tuple[Verdict, ...]:
     """Judge every candidate; memories about different subjects are distinct, whatever they say.
 
@@ -86,6 +88,8 @@ def judge(
         scorer: Gives the probabilities, once for each pair.
         thresholds: Instead of the scorer's own, for instance calibrated on the user's pairs.
         keys: What the metadata keys of each scope mean; read from the given memories if omitted.
+        asks_from: Ask about pairs that a rule of the original would report and the scorer calls distinct;
+            two preferences from this cosine on. None asks about none of them.
 
     Returns:
         One verdict for each candidate, in the same order.
@@ -97,7 +101,9 @@ def judge(
     inputs = [pair_input(pair, memories, known) for pair in to_score]
     scores = scorer.score(inputs)
     scored = {
-        pair: _verdict(pair, texts, (row, directions), differing.get(pair), limits)
+        pair: _suspect(
+            _verdict(pair, texts, (row, directions), differing.get(pair), limits), texts, asks_from
+        )
         for pair, texts, row, directions in zip(
             to_score, inputs, scores.probabilities, scores.entailment, strict=True
         )
@@ -190,6 +196,14 @@ def _verdict(
         entailment=entailment,
         evidence=evidence,
     )
+
+
+def _suspect(verdict: Verdict, texts: PairInput, asks_from: float | None) -> Verdict:
+    """The verdict, or a doubt where a rule of the original speaks and the scorer sees nothing."""
+    if asks_from is None or verdict.label is not Label.DISTINCT:
+        return verdict
+    found = suspected(texts.a, texts.b, cosine=verdict.pair.cosine, close=asks_from)
+    return replace(verdict, label=Label.UNSURE, evidence=(*verdict.evidence, found)) if found else verdict
 
 
 def _only_adds(a: str, b: str, evidence: Iterable[Evidence]) -> bool:

@@ -281,6 +281,11 @@ def _rank(memory: Memory) -> tuple[float, ...]:
     return (float(len(memory.text)), stated)
 
 
+def draft_id(members: Sequence[Memory]) -> str:
+    """Id of what a merge of these would add."""
+    return DRAFTED + "+".join(memory.id for memory in members)
+
+
 def fused(members: Sequence[Memory], text: str) -> Memory:
     """The memory that a merge would add, as a second pass would read it.
 
@@ -290,7 +295,7 @@ def fused(members: Sequence[Memory], text: str) -> Memory:
     dates = [memory.created_at for memory in members if memory.created_at]
     stated = [moment for moment in (last_stated(memory) for memory in members) if moment]
     return Memory(
-        id=DRAFTED + "+".join(memory.id for memory in members),
+        id=draft_id(members),
         text=text,
         scope=first.scope,
         category=first.category,

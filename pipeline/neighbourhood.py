@@ -68,7 +68,7 @@ def context_table(vectors: NDArray[np.float32], pairs: Ints) -> Floats:
         columns.append(_bridge_among(units, sides, (ids[a], ids[b])))
     else:
         columns.append(_bridge(whole, (a, b), sides))
-    return np.stack([*columns, np.full(len(pairs), np.log2(len(units)))], axis=1).astype(np.float64)
+    return np.stack([*columns, np.full(len(pairs), np.round(np.log2(len(units))))], axis=1).astype(np.float64)
 
 
 def _nearest(units: Floats, involved: Ints, whole: Floats | None) -> tuple[Floats, Ints]:

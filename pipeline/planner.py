@@ -9,59 +9,42 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from ..models.encoder import Encoder
 from ..models.merger import ExtractiveMerger, MergeRefused
-from ..models.scorer import PairScorer, Thresholds, reads_context
+from ..models.scorer import PairScorer
 from ..settings import Settings
 from .answers import prune_key
-from .candidates import find_candidates
 from .clauses import opposing_statements
 from .copies import fold, kept_apart, unfold
-from .judge import judge
+from .judging import Circumstances, Judging
 from .merges import LONG_AGO, Consolidated, draft_merges, last_stated
+from .original_rules import RULE
 from .plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
 from .records import (
-    Candidate,
     Inventory,
     Label,
     Memory,
     Scope,
     Verdict,
-    rejection_key,
 )
+from .stages import DRAFT
 from .stale import Prune as StaleFinding
 from .stale import find_prunes, is_stale
-from .subjects import KeysOf, keys_by_scope
+from .subjects import keys_by_scope
 from .unattended import Spared, spared
 from .united import united_metadata
 from .words import exact_key, topic
 
 Group = tuple[Scope, str | None]
+OnStage = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Circumstances:
-    """What a plan depends on besides the inventory and the models.
-
-    Attributes:
-        now: The moment ages are reckoned from, aware UTC.
-        accessed: Latest reads from the access log, by memory id.
-        rejected: Keys of pairs a person refused (see `rejection_key`).
-        thresholds: Calibrated thresholds instead of the scorer's own.
-        unattended: Nobody sees the plan before it is applied, so age alone removes less.
-        tracked: Ids that the agent's own client is known to have read.
-    """
-
-    now: datetime
-    accessed: Mapping[str, datetime] = field(default_factory=dict)
-    rejected: frozenset[str] = frozenset()
-    thresholds: Thresholds | None = None
-    unattended: bool = False
-    tracked: frozenset[str] = frozenset()
+def _unseen(_stage: str, _done: int, _total: int) -> None:
+    return None
 
 
 def build_plan(
@@ -74,6 +57,7 @@ def build_plan(
     circumstances: Circumstances,
     in_place: bool = False,
     amend: bool = False,
+    on_stage: OnStage = _unseen,
 ) -> Plan:
     """Propose everything worth doing about an inventory.
 
@@ -86,6 +70,7 @@ def build_plan(
         circumstances: Time, access log, rejections.
         in_place: Put a merged text into the most complete of its sources instead of a new memory.
         amend: A memory that survives a merge takes over the others' metadata.
+        on_stage: Told how many groups are drafted.
 
     Returns:
         Actions sorted by scope, kind and id. An incomplete inventory gives a plan with gaps, which
@@ -101,11 +86,12 @@ def build_plan(
         rejected=circumstances.rejected,
         keys=keys,
     )
-    judging = _Judging(encoder, scorer, settings, circumstances, keys)
+    judging = Judging(encoder, scorer, settings, circumstances, keys)
     verdicts = judging.all_pairs(judged)
     stale = {prune.memory.id for prune in prunes}
     unread = {m.id for m in judged if stale.issuperset({m.id, *(c.id for c in copies.get(m.id, ()))})}
-    merges = _without_stale(unfold(_merges(judged, verdicts, judging, unread), judged, copies), stale)
+    drafts = _merges(judged, verdicts, judging, unread, on_stage=on_stage)
+    merges = _without_stale(unfold(drafts, judged, copies), stale)
     actions: list[Action] = [
         *_merge_actions(merges, in_place=in_place, amend=amend),
         *_conflict_actions(living, verdicts, merges, prunes),
@@ -151,61 +137,16 @@ def judge_all(
 ) -> tuple[Verdict, ...]:
     """Judge every candidate pair of the given memories, without planning anything."""
     keys = keys_by_scope(memories, settings=settings)
-    return _Judging(encoder, scorer, settings, circumstances, keys).all_pairs(memories)
-
-
-@dataclass(slots=True)
-class _Judging:
-    """Embeds and judges, whole inventories first and drafted memories later."""
-
-    encoder: Encoder
-    scorer: PairScorer
-    settings: Settings
-    circumstances: Circumstances
-    keys: KeysOf
-    known: dict[tuple[str, str, str], Verdict] = field(default_factory=dict)
-    """Verdicts so far by ids and texts: drafting asks about the same pairs again and again."""
-
-    def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
-        """Judge every candidate pair; pairs that a person refused come back as distinct."""
-        return self._judge(memories, self._candidates(memories))
-
-    def drafted(self, new: Sequence[Memory], others: Sequence[Memory]) -> tuple[Verdict, ...]:
-        """Judge pairs with at least one drafted memory in them."""
-        if not new:
-            return ()
-        fresh = {memory.id for memory in new}
-        memories = [*others, *new]
-        pairs = [pair for pair in self._candidates(memories) if pair.a in fresh or pair.b in fresh]
-        return self._judge(memories, pairs)
-
-    def _candidates(self, memories: Sequence[Memory]) -> tuple[Candidate, ...]:
-        vectors = self.encoder.encode([memory.text for memory in memories])
-        return find_candidates(
-            memories,
-            vectors,
-            floor=self.settings.floor,
-            neighbours=self.settings.neighbours,
-            keys=self.keys,
-            contexts=reads_context(self.scorer),
-        )
-
-    def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
-        by_id = {memory.id: memory for memory in memories}
-        named = [(pair.a, pair.b, rejection_key(by_id[pair.a], by_id[pair.b])) for pair in pairs]
-        new = [
-            pair
-            for pair, name in zip(pairs, named, strict=True)
-            if name[2] not in self.circumstances.rejected and name not in self.known
-        ]
-        found = judge(new, by_id, self.scorer, thresholds=self.circumstances.thresholds, keys=self.keys)
-        fresh = {(item.pair.a, item.pair.b): item for item in found}
-        self.known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
-        return tuple(self.known[name] for name in named if name in self.known)
+    return Judging(encoder, scorer, settings, circumstances, keys).all_pairs(memories)
 
 
 def _merges(
-    memories: Sequence[Memory], verdicts: Sequence[Verdict], judging: _Judging, stale: set[str]
+    memories: Sequence[Memory],
+    verdicts: Sequence[Verdict],
+    judging: Judging,
+    stale: set[str],
+    *,
+    on_stage: OnStage,
 ) -> list[Consolidated]:
     """Merges of all groups, each group for itself."""
     groups: dict[Group, list[Memory]] = defaultdict(list)
@@ -215,16 +156,17 @@ def _merges(
     by_group: dict[Group, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         by_group[group_of[verdict.pair.a]].append(verdict)
-    return [
-        merge
-        for group, members in groups.items()
-        if any(verdict.auto for verdict in by_group[group])
-        for merge in _merges_of_group(members, by_group[group], judging, stale)
-    ]
+    drafted = [group for group in groups if any(verdict.auto for verdict in by_group[group])]
+    merges: list[Consolidated] = []
+    for number, group in enumerate(drafted):
+        on_stage(DRAFT, number, len(drafted))
+        merges += _merges_of_group(groups[group], by_group[group], judging, stale)
+    on_stage(DRAFT, len(drafted), len(drafted))
+    return merges
 
 
 def _merges_of_group(
-    members: Sequence[Memory], verdicts: Sequence[Verdict], judging: _Judging, stale: set[str]
+    members: Sequence[Memory], verdicts: Sequence[Verdict], judging: Judging, stale: set[str]
 ) -> tuple[Consolidated, ...]:
     """Merges among what will still be there: a stale memory that joins no living one is pruned.
 
@@ -234,7 +176,7 @@ def _merges_of_group(
     leaving: set[str] = set()
     while True:
         staying = [memory for memory in members if memory.id not in leaving]
-        left = [item for item in verdicts if not leaving & {item.pair.a, item.pair.b}]
+        left = judging.staying(staying, verdicts)
         merges = draft_merges(
             staying, left, judge_new=judging.drafted, merger=ExtractiveMerger(), keys=judging.keys
         )
@@ -374,8 +316,8 @@ def _unsure(
         doubtful = verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto)
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
-        rivals = any(item.kind == "rival" for item in verdict.evidence)
-        if verdict.probabilities[0] >= verdict.probabilities[1] and not rivals:
+        chosen = any(item.kind in ("rival", RULE) for item in verdict.evidence)
+        if verdict.probabilities[0] >= verdict.probabilities[1] and not chosen:
             doubt: Merge | Resolve | None = merge_of_pair(verdict, by_id, amend=amend)
         else:
             doubt = conflict_of_pair(verdict, by_id)

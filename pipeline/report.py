@@ -44,7 +44,9 @@ class Report:
         self._members: dict[str, Member] = {m.id: m for action in plan.actions for m in action.members}
         doubtful = (member.id for action in plan.unsure for member in action.members)
         apart = (memory_id for a, b, _ in plan.apart for memory_id in (a, b)) if explain else ()
-        self._short = short_ids([*self._members, *doubtful, *apart])
+        ids = [*self._members, *doubtful, *apart]
+        # A path is a name: cut off it would name another file.
+        self._short = {name: name for name in ids} if plan.kind == "md" else short_ids(ids)
 
     def lines(self) -> list[str]:
         """The whole report but for its last line, which asks or states."""

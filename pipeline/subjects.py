@@ -58,7 +58,7 @@ _PROVENANCE = frozenset(
     raw reason recorded reference relevance reviewer role row run salience score seen sentiment sequence
     session severity sha sheet size source span speaker status step strength summary tag tags text thread
     time timestamp title token tokens tool_call trace transcript turn type updated uri url utterance uuid
-    version via weight when week year
+    version via weight when week written year
     """
     ).split()
 )

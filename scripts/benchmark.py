@@ -146,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; returns the exit code."""
     options = _parser().parse_args(arguments)
     count = min(options.memories, 300) if options.quick else options.memories
-    _use_threads(options.threads)
+    use_threads(options.threads)
     store = made_up(count, seed=options.seed)
     encoder = load_encoder(options.encoder, scorer="keywords" if options.quick else "cosine")
     run(store, encoder, load_scorer(options.scorer), Settings(scorer=options.scorer))
@@ -166,7 +166,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _use_threads(count: int) -> None:
+def use_threads(count: int) -> None:
+    """Give the libraries so many threads."""
     import faiss
 
     faiss.omp_set_num_threads(count)
@@ -240,8 +241,8 @@ def run(store: Store, encoder: Encoder, scorer: PairScorer, settings: Settings) 
     with tempfile.TemporaryDirectory() as folder:
         cache = Cache(Path(folder))
         cached = CachedEncoder(encoder, cache), CachedScorer(scorer, cache)
-        cold = clock.time("pass, cold", len(texts), lambda: _plan(memories, *cached, settings))
-        warm = clock.time("pass, cached", len(texts), lambda: _plan(memories, *cached, settings))
+        cold = clock.time("pass, cold", len(texts), lambda: plan_of(memories, *cached, settings))
+        warm = clock.time("pass, cached", len(texts), lambda: plan_of(memories, *cached, settings))
     _check(store, candidates, cold, warm)
     print(clock.ratio("pass, cold", "pass, cached"))
     print(clock.ratio("nearest of all, numpy", "nearest of all, FAISS flat"))
@@ -255,7 +256,8 @@ def _candidates(
     return find_candidates(memories, vectors, floor=settings.floor, neighbours=settings.neighbours)
 
 
-def _plan(memories: tuple[Memory, ...], encoder: Encoder, scorer: PairScorer, settings: Settings) -> Plan:
+def plan_of(memories: tuple[Memory, ...], encoder: Encoder, scorer: PairScorer, settings: Settings) -> Plan:
+    """The plan of one whole pass."""
     return build_plan(
         Inventory(store="benchmark", memories=memories),
         kind="benchmark",
@@ -271,7 +273,7 @@ def _compare_with_numpy(clock: Clock, vectors: NDArray[np.float32], settings: Se
     limits = settings.floor, settings.neighbours
     flat = clock.time("nearest of all, FAISS flat", len(distinct), lambda: _by_faiss(distinct, *limits))
     plain = clock.time("nearest of all, numpy", len(distinct), lambda: _by_numpy(distinct, *limits))
-    _require(plain <= flat, "the exact index finds all that numpy finds")
+    require(plain <= flat, "the exact index finds all that numpy finds")
 
 
 def _by_faiss(vectors: NDArray[np.float32], floor: float, neighbours: int) -> set[tuple[int, int]]:
@@ -297,14 +299,15 @@ def _check(store: Store, candidates: Sequence[Candidate], cold: Plan, warm: Plan
     near = {(pair.a, pair.b) for pair in candidates}
     exact = {memory_id for pair in candidates if pair.exact for memory_id in (pair.a, pair.b)}
     removed = {memory_id for action in cold.actions for memory_id in action.removes}
-    _require(all({a, b} <= exact for a, b in store.copies), "every planted copy is an exact candidate")
-    _require(all({a, b} & removed for a, b in store.copies), "of every planted copy one memory goes")
+    require(all({a, b} <= exact for a, b in store.copies), "every planted copy is an exact candidate")
+    require(all({a, b} & removed for a, b in store.copies), "of every planted copy one memory goes")
     lone = [pair for pair in store.reordered if not set(pair) & exact]
-    _require(all(pair in near for pair in lone), "every reordered memory is a candidate")
-    _require(cold == warm, "the cached pass gives the identical plan")
+    require(all(pair in near for pair in lone), "every reordered memory is a candidate")
+    require(cold == warm, "the cached pass gives the identical plan")
 
 
-def _require(holds: bool, what: str) -> None:  # noqa: FBT001  (a check reads like an assertion)
+def require(holds: bool, what: str) -> None:  # noqa: FBT001  (a check reads like an assertion)
+    """Stop with a sentence if something does not hold."""
     if not holds:
         raise SystemExit(f"benchmark: it does not hold that {what}")
 

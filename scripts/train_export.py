@@ -15,9 +15,9 @@ from ..models.calibrator import Calibrator
 from ..models.checksums import write_sums
 from ..models.pair_network import PairNetwork
 from ..models.scorer import Thresholds
+from ..pipeline.guards import FACTS_VERSION
 
-VERSION = 1
-COLUMNS = 2  # what the pair says, and where it stands
+VERSION = 2
 
 
 def quantize(network: PairNetwork) -> None:
@@ -55,8 +55,8 @@ def export(
         "max_length": max_length,
         "entailment_labels": ["entails", "neutral", "contradicts"],
         "memory_labels": ["duplicate", "contradiction", "distinct"],
-        "columns": COLUMNS,
-        "features": list(feature_names(COLUMNS)),
+        "features": list(feature_names()),
+        "facts": FACTS_VERSION,
         "thresholds": asdict(thresholds),
         "cross_validated": figures,
     }

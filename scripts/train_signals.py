@@ -84,7 +84,7 @@ def table(
         weight=np.array([pair.weight for pair in pairs]),
         origin=np.array([pair.origin for pair in pairs]),
         group=np.array([pair.group for pair in pairs]),
-        names=feature_names(2),
+        names=feature_names(),
     )
 
 

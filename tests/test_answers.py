@@ -89,13 +89,13 @@ class TestUndo:
             session.undo(result.run, now=NOW)
             for unattended in (False, True):
                 assert session.propose(ScopeFilter(), now=NOW, unattended=unattended).actions == ()
-            assert {(item.kind, item.what, item.run) for item in session.answers} == {
+            assert {(item.kind, item.what, item.run) for item in session.answered} == {
                 (AnswerKind.TAKEN_BACK, "merge", result.run),
                 (AnswerKind.TAKEN_BACK, "prune", result.run),
             }
             held.rows["a"]["text"] = "Owns a dog named Rex."
             assert len(session.propose(ScopeFilter(), now=NOW).merges) == 1
-            session.withdraw(session.answers)
+            session.withdraw(session.answered)
             assert len(session.propose(ScopeFilter(), now=NOW).prunes) == 1
 
     def test_copies_stay_apart(self, tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ NEITHER = [
     ("Lives in Oslo", "Lives in Bergen in summer"),
     ("Her sister is single", "Is married"),
     ("Fermenter run 18 took 22 hours", "Fermenter run 19 took 22 hours"),
+    ("Fact number 5 stands", "Fact number 154 stands"),
     ("Oakmoor pays within 45 days", "Brisling pays within 30 days"),
     ("The outage lasted 3 hours on 7 April", "The outage lasted 5 hours on 19 August"),
     ("The bill comes before the tip", "The tip comes after the bill"),

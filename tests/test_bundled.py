@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from mem0_dream.errors import ModelError
 from mem0_dream.models.bundled import FOLDER, BundledScorer
 from mem0_dream.models.scorer import PairInput
+from mem0_dream.pipeline.guards import FACTS_VERSION
 
 LARGEST_FOLDER = 25_000_000
 
@@ -125,14 +126,15 @@ def test_an_empty_folder_is_refused_at_once(tmp_path: Path) -> None:
         BundledScorer(tmp_path)
 
 
-def test_weights_of_another_version_are_refused(tmp_path: Path) -> None:
-    """A calibrator reads columns by position, so their names must agree."""
+@pytest.mark.parametrize("changed", [{"features": ["cosine"]}, {"facts": FACTS_VERSION - 1}])
+def test_weights_of_another_version_are_refused(tmp_path: Path, changed: dict[str, object]) -> None:
+    """A calibrator reads columns by position, so their names and the guards that fill them must agree."""
     from mem0_dream.models.checksums import write_sums
 
     shutil.copytree(FOLDER, tmp_path / "w")
     path = tmp_path / "w" / "config.json"
     config = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**config, "features": ["cosine"]}), encoding="utf-8")
+    path.write_text(json.dumps({**config, **changed}), encoding="utf-8")
     write_sums(tmp_path / "w")
     with pytest.raises(ModelError, match="another version"):
         BundledScorer(tmp_path / "w").score(PAIRS)

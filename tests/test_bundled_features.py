@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.models.bundled_features import PairSignals, feature_names, features, short_long, text_row
 from mem0_dream.models.scorer import PairInput
+from mem0_dream.pipeline.facts.contrast import CONTRAST_NAMES
 
 NAMES = feature_names()
 
@@ -41,7 +42,8 @@ def test_columns_of_the_place_come_last_and_only_when_asked_for() -> None:
     assert feature_names(2)[: len(NAMES)] == NAMES
     assert table.shape == (1, len(feature_names(2)))
     assert np.array_equal(table[:, : len(NAMES)], features([signals("a", "b")]))
-    around = [name for name in feature_names(2) if name not in NAMES and not name.startswith("clause_")]
+    texts = {*NAMES, *CONTRAST_NAMES}
+    around = [name for name in feature_names(2) if name not in texts and not name.startswith("clause_")]
     assert np.isnan(table[:, -len(around) :]).all()
     assert table[0, feature_names(2).index("clause_duplicate_low")] == pytest.approx(1 / 3, abs=1e-4)
     assert features([], []).shape == (0, len(feature_names(2)))

@@ -110,14 +110,26 @@ def test_mixed_widths_are_computed_again(cache):
     assert found.tobytes() == FakeEncoder().encode(["a", "b"]).tobytes()
 
 
-@pytest.mark.parametrize("texts", [[], ["a"], ["a", "b", "a", "c"]])
+class Told:
+    """Notes what it is told of stages."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, int, int]] = []
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        self.heard.append((stage, done, total))
+
+
+@pytest.mark.parametrize("texts", [["a"], ["a", "b", "a", "c"]])
 def test_progress_adds_up(cache, texts, monkeypatch):
     """The reported numbers add up to all texts, cold and warm, repeats included."""
-    monkeypatch.setattr(module, "TEXTS_AT_ONCE", 1)
+    monkeypatch.setattr(module, "FIRST_AT_ONCE", 1)
     for _ in range(2):
-        done: list[int] = []
-        CachedEncoder(FakeEncoder(), cache, on_progress=done.append).encode(texts)
-        assert sum(done) == len(texts)
+        told = Told()
+        CachedEncoder(FakeEncoder(), cache, on_stage=told).encode(texts)
+        assert {(stage, total) for stage, _, total in told.heard} == {("embed", len(set(texts)))}
+        assert [done for _, done, _ in told.heard] == sorted({done for _, done, _ in told.heard})
+        assert told.heard[-1][1] == len(set(texts))
 
 
 def test_scores_are_equal_with_and_without(cache):

@@ -144,7 +144,8 @@ class TestCommands:
         asked = "Forget which? Numbers such as 1 3, all, or empty for none: "
         none = dream("forget", "bug", *ALICE, answers="\n").stdout
         assert none == (
-            f"  1. Fixed bug\n  2. [PINNED] Fixed bug (pinned, never touched)\n{asked}Cancelled. No changes made.\n"
+            "  1. [memory:bug] Fixed bug\n  2. [memory:pin] [PINNED] Fixed bug (pinned, never touched)\n"
+            f"{asked}Cancelled. No changes made.\n"
         )
         dream("forget", "bug", *ALICE, answers="2\n")
         dream("forget", "bug", *ALICE, answers="9\n", code=2)
@@ -152,10 +153,13 @@ class TestCommands:
         dream("forget", "bug", *ALICE, answers="")
         dream("forget", "bug", *ALICE, "--limit", "0", code=2)
         assert dream("forget", "zebra", *ALICE).stdout == "No memory matches.\n"
+        declined = dream("forget", "bug", *ALICE, answers="1\nn\n").stdout
+        assert "To forget: [memory:bug]. Apply? [Y/n] Cancelled. No changes made.\n" in declined
+        assert "Nobody answered" in dream("forget", "bug", *ALICE, answers="1\n", code=2).stderr
         assert whole(store) == before
         assert (
             "Forgotten: 1. Undo with: mem0-dream undo "
-            in dream("forget", "bug", *ALICE, answers="all\n").stdout
+            in dream("forget", "bug", *ALICE, answers="all\ny\n").stdout
         )
         assert "bug" not in store.rows
         assert "pin" in store.rows

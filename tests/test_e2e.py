@@ -16,6 +16,7 @@ from e2e_world import (
     NOW,
     PICKLE,
     Builder,
+    Raw,
     World,
     embeddings,
     messy,
@@ -33,6 +34,7 @@ BYSTANDERS = {
     "pinned", "aunt", "blood", "name", "nuts", "slow", "choir", "desk", "rust", "café", "train", "planner",
 }  # fmt: skip
 HIDDEN = {"parked", "pickle_expired"}
+SURVIVORS = {"pickle", "milk_more"}
 OF_BOB = {"bob_pickle", "bob_copy", "bob_passport", "bob_chess"}
 MERGED_AWAY = {"pickle_oldest", "pickle_lower", "milk", "hills", "shoes"}
 PRUNED = {"plumber", "call", "bug", "something"}
@@ -103,13 +105,30 @@ def test_report_apply_and_undo(messy: World) -> None:
     kept = {messy.ids[name] for name in STAYS}
     (added,) = after.keys() - before.keys()
     assert after.keys() == kept | {added}
-    assert {row: after[row] for row in kept} == {row: before[row] for row in kept}
+    untouched = kept - {messy.ids[name] for name in SURVIVORS}
+    assert {row: after[row] for row in untouched} == {row: before[row] for row in untouched}
     check_the_merged_memory(messy, added)
+    check_a_survivor(messy, before, after)
 
     undone = messy.dream("undo")
     assert undone.lines[-1].endswith("taken back — restored: 10, withdrawn: 1")
     assert messy.raw() == before
     assert messy.seen() == listed
+
+
+def check_a_survivor(world: World, before: Raw, after: Raw) -> None:
+    """It says and finds what it did, and takes over the oldest date and the names of the others."""
+    row = world.ids["pickle"]
+    (then, vector), (now, vector_now) = before[row], after[row]
+    assert vector_now == vector
+    assert {key for key in now if now[key] != then.get(key)} == {
+        "created_at",
+        "merged_from",
+        "last_stated_at",
+    }
+    assert datetime.fromisoformat(now["created_at"]) == NOW - timedelta(days=40)
+    for name in ("pickle_oldest", "pickle_lower", "pickle"):
+        assert world.ids[name] in now["merged_from"]
 
 
 def check_the_merged_memory(world: World, added: str) -> None:
@@ -131,14 +150,14 @@ def check_the_merged_memory(world: World, added: str) -> None:
 
 def test_unattended_runs_settle(messy: World) -> None:
     """--auto applies merges and prunes in one line, leaves the conflict, and finds nothing the second time."""
-    first = messy.pass_over(*ALICE, "--auto")
+    first = messy.pass_over(*ALICE, "--auto", "--assume-unread")
     assert first.out == "[mem0-dream --auto] merged=3 pruned=4 conflicts_skipped=1\n"
     assert first.err == ""
     settled = messy.raw()
     assert {messy.ids[name] for name in STAYS | {"tabs"}} < settled.keys()
     assert not {messy.ids[name] for name in MERGED_AWAY | PRUNED} & settled.keys()
 
-    again = messy.pass_over(*ALICE, "--auto")
+    again = messy.pass_over(*ALICE, "--auto", "--assume-unread")
     assert again.out == "[mem0-dream --auto] merged=0 pruned=0 conflicts_skipped=1\n"
     assert messy.raw() == settled
 
@@ -147,7 +166,7 @@ def test_retiring_hides_and_lets_mem0_learn_again(messy_qdrant: World) -> None:
     """--retire keeps the rows but mem0 neither lists nor finds them, may learn them anew, and undo shows them again."""
     world = messy_qdrant
     before, listed = world.raw(), world.seen()
-    done = world.pass_over(*ALICE, "--auto", "--retire")
+    done = world.pass_over(*ALICE, "--auto", "--assume-unread", "--retire")
     assert done.out == "[mem0-dream --auto] merged=3 pruned=4 conflicts_skipped=1\n"
     assert before.keys() < world.raw().keys()
 
@@ -185,8 +204,13 @@ def test_all_scopes_never_mix(messy_qdrant: World) -> None:
     assert not of_bob & {word[6:14] for line in shown.lines[:at] for word in line.split()}
 
     before = world.raw()
-    done = world.pass_over("--all", "--auto")
-    assert done.out == "[mem0-dream --auto] merged=4 pruned=5 conflicts_skipped=1\n"
+    done = world.pass_over("--all", "--auto", "--assume-unread")
+    assert done.out == "[mem0-dream --auto] merged=4 pruned=4 conflicts_skipped=1\n"
+    assert done.err == (
+        "mem0-dream: 1 memories past their age were kept: they may be about health, identity, family, law or "
+        "safety, which only a person removes.\n"
+    )
+    assert world.alive("bob_passport")
     assert world.alive("pickle", "planner", "bob_chess")
     assert world.alive("bob_pickle") != world.alive("bob_copy")
     for payload, _ in world.raw().values():
@@ -219,7 +243,7 @@ def test_the_budget_stops_a_run_that_removes_too_much(messy_qdrant: World) -> No
     """Unattended: the numbers, exit code 3, not a byte is changed; a person is warned before the question."""
     world = messy_qdrant
     before = world.raw()
-    stopped = world.pass_over(*ALICE, "--auto", "--max-delete", "0.1", code=3)
+    stopped = world.pass_over(*ALICE, "--auto", "--assume-unread", "--max-delete", "0.1", code=3)
     assert stopped.out == ""
     assert "would remove 6 of 24 memories" in stopped.err
     assert "25%" in stopped.err
@@ -284,10 +308,12 @@ def test_forget_reject_and_status(messy_qdrant: World) -> None:
     assert world.dream("reject", *ids).out == "Noted: this pair will not be proposed again.\n"
     assert "Conflicts" not in world.pass_over(*ALICE, "--dry-run").out
 
-    found = world.pass_over("forget", "standing desk", *ALICE, answers="1\n")
-    assert found.lines[0] == "  1. Bought a standing desk made of ash wood for the study."
+    found = world.pass_over("forget", "standing desk", *ALICE, answers="1\ny\n")
+    assert (
+        found.lines[0] == f"  1. {world.label('desk')} Bought a standing desk made of ash wood for the study."
+    )
     assert "Forgotten: 1. Undo with: mem0-dream undo " in found.out
     assert world.raw().keys() == before.keys() - {world.ids["desk"]}
 
-    world.dream("undo", found.out.split()[-1])
+    world.dream("undo", found.out.partition("mem0-dream undo ")[2].split()[0])
     assert world.raw() == before

@@ -19,7 +19,8 @@ from mem0_dream.errors import (
     StoreLockedError,
     UsageError,
 )
-from mem0_dream.pipeline.engine import Advance, Session, consolidate, scope_filter
+from mem0_dream.pipeline.consolidation import consolidate
+from mem0_dream.pipeline.engine import Advance, Session, scope_filter
 from mem0_dream.pipeline.journal import RunState
 from mem0_dream.pipeline.stores.base import Change, ScopeFilter
 from mem0_dream.settings import Settings
@@ -202,7 +203,7 @@ def test_stages_are_told(store: InMemoryStore) -> None:
 
     with session_on(store, observer=Listening()) as session:
         session.apply(session.propose(ALICE, now=NOW), now=NOW)
-    assert heard == ["fetch", "embed", "score", "apply"]
+    assert heard == ["fetch", "embedding", "judging", "drafting", "apply"]
 
 
 def test_a_state_directory_that_cannot_be_is_an_error(tmp_path: Path) -> None:

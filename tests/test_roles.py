@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from builders import memory
 from hypothesis import given
@@ -83,7 +84,7 @@ def test_the_entailment_of_the_pair_reaches_the_decision() -> None:
         def score(self, pairs: object) -> PairScores:
             """Half the entailment in one direction."""
             found = super().score(pairs)  # type: ignore[arg-type]
-            return PairScores(found.probabilities, found.entailment * [1.0, 0.5])
+            return PairScores(found.probabilities, found.entailment * np.array([1.0, 0.5], dtype=np.float32))
 
     a, b = (memory(name, text) for name, text in zip("ab", DOUBTFUL[0], strict=True))
     for scorer, auto in ((FakeScorer, True), (OneWay, False)):

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from mem0_dream.errors import StoreError, UsageError
+from mem0_dream.errors import RefusedChangeError, StoreError, UsageError
 from mem0_dream.pipeline.records import Scope
 from mem0_dream.pipeline.stores.base import (
     Add,
@@ -184,18 +184,28 @@ class TestAdd:
         assert hidden is False
 
     def test_a_scope_that_mem0_cannot_search_finds_nothing(self, qdrant: Place) -> None:
-        """An id with white space can be stored but not searched by; a broken search is an error."""
+        """An id with white space can be stored but not searched by; a broken search is an error, a failed embedder is named."""
         qdrant.fill(["Likes tea"])
         store = qdrant.open()
         added = store.write(Add("Likes rain", Scope.of(user_id="alice smith"), {}, None, "run/1"))
         assert store.finds(added) is False
         (tea,) = store.read(ALICE).memories
-        store.memory.embedding_model = None
+        store.memory.vector_store.search = None
         with pytest.raises(StoreError, match="Searching the store failed"):
             store.finds(tea.id)
-        with pytest.raises(StoreError, match="Adding a memory failed: AttributeError"):
+        store.memory.embedding_model = None
+        with pytest.raises(RefusedChangeError, match="huggingface embedder of mem0's configuration failed"):
             store.write(Add("Likes snow", USER, {}, None, "run/2"))
         store.close()
+
+    def test_verifying_embeds_nothing(self, qdrant: Place) -> None:
+        """The stored vector is searched for, so no text is sent to anybody."""
+        (tea,) = qdrant.fill(["Likes tea"])
+        store = qdrant.open()
+        store.memory.embedding_model = None
+        found = store.finds(tea)
+        store.close()
+        assert found
 
     def test_a_store_that_drops_a_write_is_an_error(
         self, qdrant: Place, monkeypatch: pytest.MonkeyPatch
@@ -458,7 +468,7 @@ class TestStore:
         """All four stores hide, restore under the same id and give out vectors."""
         place.fill(["Likes tea"])
         store = place.open()
-        assert store.capabilities == Capabilities(retire=True, same_id=True, vector=True)
+        assert store.capabilities == Capabilities(retire=True, same_id=True, vector=True, amend=True)
         assert store.kind == "mem0"
         store.close()
 

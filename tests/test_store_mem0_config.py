@@ -9,8 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mem0_dream.errors import ConfigError, MissingExtraError, StoreError, StoreLockedError, UsageError
+from mem0_dream.errors import (
+    ConfigError,
+    MissingExtraError,
+    RefusedChangeError,
+    StoreError,
+    StoreLockedError,
+    UsageError,
+)
 from mem0_dream.pipeline.access import track_access
+from mem0_dream.pipeline.records import Scope
+from mem0_dream.pipeline.stores.base import Add, ScopeFilter
 from mem0_dream.pipeline.stores.mem0 import Mem0Store
 from mem0_dream.pipeline.stores.mem0_config import Mem0Config, load_config, open_mem0
 from mem0_stores import ALICE, Place, build_place, place, postgres, qdrant, shared_encoder
@@ -203,8 +212,11 @@ class TestOpen:
         qdrant.fill(["Likes tea"])
         config = copy.deepcopy(qdrant.config)
         config["embedder"]["config"] = {"model": "/no/such/model", "api_key": "/no/such/model"}
-        with pytest.raises(ConfigError, match="mem0 cannot be opened") as caught:
-            open_mem0(config)
+        store = open_mem0(config)  # listing needs no embedder
+        assert len(store.read(ScopeFilter()).memories) == 1
+        with pytest.raises(RefusedChangeError, match="embedder cannot be loaded") as caught:
+            store.write(Add("Likes snow", Scope.of(user_id="alice"), {}, None, "run/1"))
+        store.close()
         assert "/no/such/model" not in str(caught.value)
 
     @pytest.mark.postgres

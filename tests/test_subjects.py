@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, memory, plan_of
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_trees import MEMORY, open_store, write_tree
 from mem0_dream.pipeline.candidates import find_candidates
 from mem0_dream.pipeline.copies import fold
 from mem0_dream.pipeline.engine import consolidate
@@ -255,7 +257,9 @@ class TestPlan:
         mine = [memory(f"a{i}", PAYS, metadata={"lane": f"l{i % 2}"}) for i in range(4)]
         theirs = [memory(f"b{i}", PAYS, scope=BOB, metadata={"lane": f"l{i}"}) for i in range(4)]
         keys = keys_by_scope([*mine, *theirs])
-        assert (keys[ALICE].unclear, keys[BOB].unclear) == ({"lane"}, frozenset())
+        assert keys[ALICE].unclear == {"lane"}
+
+        assert keys[BOB].unclear == frozenset()
 
 
 @pytest.mark.store
@@ -273,3 +277,13 @@ def test_no_fact_of_an_account_is_lost_on_a_real_mem0_store(qdrant: Place, tmp_p
         store.close()
     assert done.result is not None
     assert sorted(item.metadata["account"] for item in left) == ["Kestrel", "Vellum"]
+
+
+def test_frontmatter_names_a_subject(tmp_path: Path) -> None:
+    """Two files of equal words, each about its project, are two memories."""
+    body = "---\nproject: {}\n---\nThe release branch is cut on Mondays.\n"
+    write_tree(tmp_path, {f"{MEMORY}/a.md": body.format("Kestrel"), f"{MEMORY}/b.md": body.format("Vellum")})
+    memories = open_store(tmp_path, tmp_path / "state").read(ScopeFilter()).memories
+    named = [item for item in memories if item.metadata.get("project")]
+    assert sorted(item.metadata["project"] for item in named) == ["Kestrel", "Vellum"]
+    assert len(fold(named)[0]) == 2

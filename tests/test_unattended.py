@@ -10,7 +10,8 @@ import pytest
 from builders import BOB, NOW, memory, plan_of, state
 from e2e_cli import OWN, Invoke, dream, store  # type: ignore[import-not-found]  # it lies beside this file
 from mem0_dream.pipeline.access import AccessLog, track_access
-from mem0_dream.pipeline.engine import Session, consolidate
+from mem0_dream.pipeline.consolidation import consolidate
+from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.unattended import is_protected, spared
 from mem0_dream.settings import Settings

@@ -32,6 +32,14 @@ _NO_LABEL = FRAME_WORDS | frozenset(
         "no gets has needs uses plus minus under over between until since exactly total"
     )
 )
+_LABELLED = frozenset(
+    listed(
+        "number no nr chapter version step level line room page unit case order part sprint issue "
+        "item section phase ward gate bay lane bus flight route apartment flat floor id code port pen "
+        "crane case channel entry fact note task ticket stage week day year class group team block "
+        "house track"
+    )
+)
 _VERBS = frozenset(listed("is are was has took lacks runs needs gets goes holds uses fills costs"))
 _OPENING = 3
 _STATIVE = frozenset(listed("is are has have gets takes costs"))
@@ -118,7 +126,7 @@ def _framed(left: Facts, right: Facts) -> Rival | None:
     """The one typed value, or the one word, in which two texts of an equal frame differ."""
     if sum(each.hard for each in left.negations) % 2 != sum(each.hard for each in right.negations) % 2:
         return None
-    differing = [(kind, *only) for kind, *only in _only(left, right) if only[0] or only[1]]
+    differing = [each for each in _only(left, right) if each[1] or each[2]]
     if not differing:
         return _opposites(left, right)
     if len(differing) > 1:
@@ -168,16 +176,21 @@ def _attribute(kind: str, mine: Detail, theirs: Detail, left: Facts, right: Fact
     """The attribute whose value a detail is; None for what tells one thing or time from another."""
     if isinstance(mine, Number) and isinstance(theirs, Number):
         forms = {mine.form, theirs.form}
-        if forms != {"cardinal"} or _labels(left, mine) or _labels(right, theirs):
+        if forms != {"cardinal"} or is_label(left, mine) or is_label(right, theirs):
             return None
         return "event" if _tells(left) and _tells(right) else "number"
     if isinstance(mine, Day):
-        return "deadline" if _DUE.search(left.text) and _DUE.search(right.text) else None
+        return "deadline" if is_due(left) and is_due(right) else None
     if isinstance(mine, Name) and isinstance(theirs, Name):
         if mine.opens or theirs.opens or mine.before != theirs.before or mine.before not in _PLACED:
             return None
         return "place" if _STATES.search(left.text) and _STATES.search(right.text) else None
     return kind
+
+
+def is_due(facts: Facts) -> bool:
+    """Whether a text speaks of a time that is set, so that another date changes it."""
+    return _DUE.search(facts.text) is not None
 
 
 def _tells(facts: Facts) -> bool:
@@ -188,7 +201,7 @@ def _tells(facts: Facts) -> bool:
     return any(word.folded in _PAST or word.folded.endswith("ed") for word in opening)
 
 
-def _labels(facts: Facts, number: Number) -> bool:
+def is_label(facts: Facts, number: Number) -> bool:
     """Whether a number without unit is the name of something, like "line 14" or "case 4471"."""
     if number.unit is not None:
         return False
@@ -197,6 +210,8 @@ def _labels(facts: Facts, number: Number) -> bool:
     after = [word for word in facts.words if word.start >= start + len(number.text)]
     if not before or before[-1].folded in _NO_LABEL:
         return False
+    if before[-1].folded in _LABELLED or (len(before) <= _OPENING and not before[-1].folded.endswith("s")):
+        return True
     return not after or after[0].opens or after[0].folded in FRAME_WORDS or after[0].folded in _VERBS
 
 

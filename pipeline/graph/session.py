@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...settings import Settings
-from ..cache import CachedEncoder, CachedScorer
+from ..cache import CachedEncoder, CachedScorer, OnStage
 from ..engine import Observer, Session
 from ..plan_file import parse_plan
 from ..results import RunResult, UndoResult
+from ..stages import Stages
 from ..stores.graph import GraphStore
 from .attention import weights_of
 from .history import Remembered, remembered
@@ -62,13 +63,13 @@ class GraphSession(Session):
         )
         self.graph_settings = graph or GraphSettings()
 
-    def judging(self, now: datetime) -> Judging:
+    def judging(self, now: datetime, *, on_stage: OnStage | None = None) -> Judging:
         """Models and limits at a moment."""
         # Words are counted faster than a cache is asked.
         words = self.settings.scorer == "keywords" and self.settings.encoder in (None, "words")
         return Judging(
-            encoder=self.encoder if words else CachedEncoder(self.encoder, self._cache),
-            scorer=self.scorer if words else CachedScorer(self.scorer, self._cache),
+            encoder=self.encoder if words else CachedEncoder(self.encoder, self._cache, on_stage=on_stage),
+            scorer=self.scorer if words else CachedScorer(self.scorer, self._cache, on_stage=on_stage),
             settings=self.graph_settings,
             neighbours=self.settings.neighbours,
             floor=self.settings.floor,
@@ -79,8 +80,8 @@ class GraphSession(Session):
 
     def plan(self, inventory: Inventory, *, now: datetime, unattended: bool = False) -> Plan:  # noqa: ARG002
         """Plan what to do about a graph."""
-        with self._observer.stage("score", None):
-            return graph_plan(self._graph(inventory, now), self.judging(now))
+        with Stages(self._observer) as stages:
+            return graph_plan(self._graph(inventory, now), self.judging(now, on_stage=stages))
 
     def with_relations(self, plan: Plan, *, now: datetime) -> Plan:
         """The plan with relations that fit merges which a person added to it."""

@@ -111,7 +111,7 @@ class MarkdownSession(Session):
         """The plan that follows from the answers, index included."""
         places = [f"{directory.name}/{INDEX}" for directory in self.markdown.directories]
         held = self.store.fetch(places)
-        return settle(
+        settled = settle(
             found,
             choices,
             scorer=self.scorer,
@@ -120,6 +120,8 @@ class MarkdownSession(Session):
             additions=self._additions(found, now=now),
             wishes=self.choices.wishes,
         )
+        # What a survey proposes was held against the answers before; what settling adds is held now.
+        return replace(settled, plan=unanswered(settled.plan, self.journal.rejected(self.store.fingerprint)))
 
     def evidence(self, found: Survey) -> dict[str, tuple[Quotation, ...]]:
         """What the transcripts say about memories in doubt; nothing without transcripts."""

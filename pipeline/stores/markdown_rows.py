@@ -121,7 +121,10 @@ def _dates(document: Document, committed: datetime | None, dated_ns: int) -> dic
 
 
 def _metadata(document: Document) -> dict[str, Any]:
+    nested = document.frontmatter.get("metadata")
+    stated = {**(nested if isinstance(nested, dict) else {}), **document.frontmatter}
     return {
+        **{str(key): _line(value) for key, value in stated.items() if isinstance(value, str)},
         "name": _line(document.value("name")),
         "description": _line(document.value("description")),
         "frontmatter": bool(document.frontmatter),

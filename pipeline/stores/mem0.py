@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from ...errors import StoreError, UsageError
 from ..records import Inventory, Memory, Scope, as_utc
 from .base import Add, Amend, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
 from .mem0_backends import choose_backend
+from .mem0_embedder import embedding
 from .mem0_links import links_of, relink, sparse_of, unlink
 from .mem0_payload import (
     MARK_KEY,
@@ -30,7 +33,7 @@ from .mem0_payload import (
     scope_of,
 )
 from .mem0_place import store_fingerprint
-from .mem0_rows import Backend, Filters, Row, asking, sentence
+from .mem0_rows import Backend, Filters, Row, asking, describe, sentence
 
 _log = logging.getLogger(__name__)
 
@@ -149,16 +152,21 @@ class Mem0Store:
         return min((row.id for row in found if scope_of(row.payload) == wanted), default=None)
 
     def finds(self, memory_id: str) -> bool:
-        """Whether a search for the memory's own text returns it, as the agent would search.
+        """Whether a search in its scope for the memory's own vector returns it.
 
-        A memory without text or without an id that mem0 searches by is never found.
+        The vector is the one that the store gives back, so nothing is embedded again and no text leaves
+        the machine. A memory without text, without an id that mem0 searches by, or that has expired is
+        never found.
         """
         row = self._backend.get([memory_id]).get(memory_id)
-        query = str(row.payload.get("data") or "").strip() if row is not None else ""
-        scope = {key: row.payload[key] for key in SESSION_KEYS if row.payload.get(key)} if row else {}
-        return bool(query and scope) and any(
-            memory_id in self._search(query, scope, bound) for bound in _SEARCH_BOUNDS
-        )
+        if row is None or not str(row.payload.get("data") or "").strip():
+            return False
+        scope = {key: row.payload[key] for key in SESSION_KEYS if row.payload.get(key)}
+        # mem0 stores an id with white space in it, but refuses to search by it.
+        hidden = parse_memory(Snapshot(row.id, row.payload)).is_retired(datetime.now(UTC).date())
+        if hidden or not scope or any(re.search(r"\s", str(value)) for value in scope.values()):
+            return False
+        return any(memory_id in self._search(row, scope, bound) for bound in _SEARCH_BOUNDS)
 
     def write(self, change: Change) -> str:
         """Make one change and return the id it concerns.
@@ -220,8 +228,9 @@ class Mem0Store:
             metadata["created_at"] = as_utc(change.created_at).isoformat()
         if self._backend.provider == "chroma":
             metadata = encoded(metadata)
-        with asking("adding a memory"):
+        with embedding(self._memory):
             vector = self._memory.embedding_model.embed(change.text, "add")
+        with asking("adding a memory"):
             added = str(self._memory._create_memory(change.text, {change.text: vector}, {**metadata, **ids}))  # noqa: SLF001
         if not self._backend.get([added]):
             raise StoreError(
@@ -318,14 +327,17 @@ class Mem0Store:
         for fault in self._backend.faults() if self._backend.exact else ():
             raise StoreError(sentence(fault))
 
-    def _search(self, query: str, scope: Filters, bound: int) -> set[str]:
+    def _search(self, row: Row, scope: Filters, bound: int) -> set[str]:
+        if row.vector is None:
+            return {row.id}  # a store that gives out no vectors is read-only, so nothing rests on this
+        text, vector = str(row.payload.get("data")), list(row.vector)
         try:
-            answer = self._memory.search(query, filters=dict(scope), top_k=bound, threshold=0.0)
-        except ValueError:
-            return set()  # an id with white space: mem0 stores it but cannot search by it
+            found = self._memory.vector_store.search(
+                query=text, vectors=vector, top_k=bound, filters=dict(scope)
+            )
         except Exception as error:
-            raise StoreError("Searching the store failed.") from error
-        return {str(found["id"]) for found in answer["results"]}
+            raise StoreError(f"Searching the store failed: {describe(error)}.") from error
+        return {str(hit.id) for hit in found}
 
 
 def _refuse_other_clients(memory: Any) -> None:  # noqa: ANN401

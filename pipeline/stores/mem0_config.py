@@ -22,6 +22,7 @@ import yaml
 
 from ...errors import ConfigError, DreamError, MissingExtraError, StoreError, StoreLockedError
 from .mem0 import Mem0Store
+from .mem0_embedder import NO_EMBEDDER, LazyEmbedder
 from .mem0_place import describe_place, require_collection
 from .mem0_rows import describe
 
@@ -230,7 +231,7 @@ def _constructed(checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:  #
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of its clients' inner workings, not of this store
-            return Memory(checked)
+            return _with_lazy_embedder(Memory, checked, origin, secrets)
     except ImportError as error:
         raise _missing_package(error) from error
     except Exception as error:
@@ -245,6 +246,31 @@ def _constructed(checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:  #
             ) from error
         problem = _redacted(next(iter(str(error).splitlines()), "").strip().rstrip("."), secrets)
         raise ConfigError(f"{origin}: mem0 cannot be opened: {problem or type(error).__name__}.") from error
+
+
+def _with_lazy_embedder(open_memory: Any, checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:  # noqa: ANN401
+    """Open mem0 without its embedder, which is made as configured once a text has to be embedded."""
+    own = checked.embedder
+    checked.embedder = type(own)(**deepcopy(NO_EMBEDDER))
+    memory = open_memory(checked)
+    memory.config.embedder = own
+
+    def make() -> Any:  # noqa: ANN401
+        """Construct it as mem0 would."""
+        from mem0.utils.factory import EmbedderFactory
+
+        try:
+            return EmbedderFactory.create(own.provider, own.config, checked.vector_store.config)
+        except ImportError as error:
+            raise _missing_package(error) from error
+        except Exception as error:
+            problem = _redacted(next(iter(str(error).splitlines()), "").strip().rstrip("."), secrets)
+            raise ConfigError(
+                f"{origin}: its embedder cannot be loaded: {problem or type(error).__name__}"
+            ) from error
+
+    memory.embedding_model = LazyEmbedder(make)
+    return memory
 
 
 def _secrets(value: Any, key: str = "") -> tuple[str, ...]:  # noqa: ANN401

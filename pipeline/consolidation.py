@@ -1,0 +1,91 @@
+"""A whole pass in one call, whatever the kind of store: each is planned and applied by its own session."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import UsageError
+from .engine import ENGINES, Session, scope_filter
+
+if TYPE_CHECKING:
+    from ..settings import Settings
+    from .plan import Plan
+    from .results import RunResult
+    from .stores.base import Store
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidation:
+    """What a pass proposed, and what was done about it.
+
+    Attributes:
+        plan: Everything proposed.
+        result: What was applied; None after a dry run.
+    """
+
+    plan: Plan
+    result: RunResult | None = None
+
+
+def consolidate(
+    store: Store,
+    *,
+    user_id: str | None = None,
+    agent_id: str | None = None,
+    run_id: str | None = None,
+    app_id: str | None = None,
+    all_scopes: bool = False,
+    apply: bool = False,
+    retire: bool = False,
+    settings: Settings | None = None,
+    state_dir: Path | str | None = None,
+    now: datetime | None = None,
+) -> Consolidation:
+    """Consolidate a store: what `mem0-dream` does, in one call.
+
+    Without `apply` nothing is changed. With it merges and prunes are applied as `--auto` does, and
+    contradictions are left to a person. The store is left open.
+
+    Raises:
+        UsageError: If neither an id nor `all_scopes` says whose memories are meant.
+        BudgetExceededError: If the plan removes more than the delete budget.
+    """
+    scopes = scope_filter(user_id=user_id, agent_id=agent_id, run_id=run_id, app_id=app_id)
+    if store.kind in ENGINES and (scopes.ids or retire):
+        raise UsageError(
+            f"A store of the kind {store.kind} has no users and no expiry; leave ids and retire out."
+        )
+    if not scopes.ids and not all_scopes and store.kind not in ENGINES:
+        raise UsageError(
+            "Say whose memories to consolidate: user_id, agent_id, run_id or app_id, or all_scopes=True."
+        )
+    moment = now or datetime.now(UTC)
+    session = session_for(store, settings=settings, state_dir=state_dir)
+    try:
+        with session.locked():
+            plan = session.propose(scopes, now=moment, unattended=apply)
+            if store.kind not in ENGINES:
+                plan = session.second_opinion(plan, unattended=apply, say=logger.info)
+            result = session.apply(plan, now=moment, retire=retire) if apply else None
+    finally:
+        session.release()
+    return Consolidation(plan, result)
+
+
+def session_for(
+    store: Store, *, settings: Settings | None = None, state_dir: Path | str | None = None
+) -> Session:
+    """The session that fits a kind of store; the plain one for every kind that needs no other."""
+    if store.kind not in ENGINES:
+        return Session(store, settings=settings, state_dir=state_dir)
+    import importlib
+
+    module, name = ENGINES[store.kind]
+    engine: type[Session] = getattr(importlib.import_module(f".{module}", __package__), name)
+    return engine(store, settings=settings, state_dir=state_dir)

@@ -1,0 +1,126 @@
+"""What the screen and the cache save inside a store: `python -m mem0_dream.scripts.benchmark_judging`.
+
+One store of invented memories is judged by the bundled scorer with every candidate read, as before there was
+a screen, and with the screen; then whole passes run without a cache, with an empty one and with a filled one.
+Times are printed, never asserted. What is asserted are results: the second pass gives the identical plan, and
+the screen only ever calls pairs distinct. All decisions that differ are listed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from mem0_dream.models.bundled import BundledScorer
+from mem0_dream.models.registry import load_encoder
+from mem0_dream.pipeline.cache import Cache, CachedEncoder, CachedScorer
+from mem0_dream.pipeline.candidates import find_candidates
+from mem0_dream.pipeline.judge import judge
+from mem0_dream.pipeline.records import Label, Memory, Scope, Verdict
+from mem0_dream.scripts.benchmark import Clock, plan_of, require, use_threads
+from mem0_dream.scripts.worlds import read_worlds
+from mem0_dream.settings import Settings
+
+SAMPLE = Path(__file__).parent / "data" / "worlds_sample"
+MOST_LOST = 0.02
+"""Share of the duplicates and conflicts found without the screen that may go with it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; returns the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--worlds", type=Path, default=SAMPLE, help="folder of worlds; their lines are one store"
+    )
+    parser.add_argument("--style", default="", help="only worlds of this style, such as w13_mem0")
+    parser.add_argument("--memories", type=int, default=300)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args(arguments)
+    use_threads(options.threads)
+    memories = _store(options.worlds, options.style)[: options.memories]
+    clock = Clock()
+    _judging(clock, memories)
+    _passes(clock, memories)
+    return 0
+
+
+def _store(folder: Path, style: str) -> tuple[Memory, ...]:
+    """All lines of the worlds as the memories of one user without categories, which is the dearest case."""
+    lines = [line for world in read_worlds(folder) if style in world.style for line in world.lines]
+    scope = Scope.of(user_id="benchmark")
+    return tuple(
+        Memory(f"b{at:04}", line.judged, scope, created_at=line.stated_at, updated_at=line.stated_at)
+        for at, line in enumerate(lines)
+    )
+
+
+def _judging(clock: Clock, memories: Sequence[Memory]) -> None:
+    settings = Settings()
+    encoder = load_encoder(None, scorer="bundled")
+    vectors = encoder.encode([memory.text for memory in memories])
+    limits = {"floor": settings.floor, "neighbours": settings.neighbours}
+    pairs = clock.time(
+        "candidates and their place",
+        len(memories),
+        lambda: find_candidates(memories, vectors, **limits, contexts=True),
+    )
+    by_id = {memory.id: memory for memory in memories}
+    every, screened = BundledScorer(screen=False), BundledScorer()
+    for scorer in (every, screened):  # loads all models before the clock starts
+        judge(pairs[:40], by_id, scorer)
+    slow, fast = "judge, every candidate read", "judge, screened"
+    before = clock.time(slow, len(pairs), lambda: judge(pairs, by_id, every))
+    after = clock.time(fast, len(pairs), lambda: judge(pairs, by_id, screened))
+    print(clock.ratio(slow, fast))
+    _compare(before, after, by_id)
+
+
+def _compare(before: Sequence[Verdict], after: Sequence[Verdict], by_id: dict[str, Memory]) -> None:
+    told = [pair for pair in before if pair.label in {Label.DUPLICATE, Label.CONTRADICTION}]
+    other = [
+        (one, two)
+        for one, two in zip(before, after, strict=True)
+        if (one.label, one.auto) != (two.label, two.auto)
+    ]
+    print(f"{len(before)} candidates, {len(told)} duplicates and conflicts, {len(other)} other decisions:")
+    for one, two in other:
+        texts = " / ".join(by_id[i].text for i in (one.pair.a, one.pair.b))
+        print(f"  {_said(one)} -> {_said(two)}: {texts}")
+    lost = [one for one, _ in other if one.label in {Label.DUPLICATE, Label.CONTRADICTION}]
+    require(len(lost) <= MOST_LOST * len(told), f"the screen loses at most {MOST_LOST:.0%} of what was found")
+    require(all(two.label is Label.DISTINCT for _, two in other), "the screen only ever calls pairs distinct")
+
+
+def _said(verdict: Verdict) -> str:
+    return f"{verdict.label}{' by itself' if verdict.auto else ''}"
+
+
+def _passes(clock: Clock, memories: tuple[Memory, ...]) -> None:
+    settings = Settings(scorer="bundled")
+    encoder, every, screened = (
+        load_encoder(None, scorer="bundled"),
+        BundledScorer(screen=False),
+        BundledScorer(),
+    )
+    for scorer in (every, screened):
+        plan_of(memories[:12], encoder, scorer, settings)
+    count = len(memories)
+    names = [f"pass of {count}, {how}" for how in ("every candidate read", "screened", "second")]
+    whole = clock.time(names[0], count, lambda: plan_of(memories, encoder, every, settings))
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Cache(Path(folder))
+        parts = CachedEncoder(encoder, cache), CachedScorer(screened, cache)
+        first = clock.time(names[1], count, lambda: plan_of(memories, *parts, settings))
+        second = clock.time(names[2], count, lambda: plan_of(memories, *parts, settings))
+    require(first == second, "the second pass gives the identical plan")
+    print(clock.ratio(names[0], names[1]))
+    print(clock.ratio(names[1], names[2]))
+    for plan, how in ((whole, "every candidate read"), (first, "screened")):
+        print(f"{how}: {len(plan.merges)} merges, {len(plan.conflicts)} conflicts, {len(plan.unsure)} unsure")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
