@@ -70,9 +70,18 @@ class SentenceEncoder:
         model: Folder or hub name of a model; None is the packaged MiniLM.
         revision: Commit or tag of a hub model.
         device: Where to run, such as "cuda"; results differ in the last bits between devices.
+        keep_tokens: Let the screen of the bundled scorer have the vectors of the tokens, see `token_vectors`.
     """
 
-    def __init__(self, model: str | None = None, *, revision: str | None = None, device: str = "cpu") -> None:
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        revision: str | None = None,
+        device: str = "cpu",
+        keep_tokens: bool = False,
+    ) -> None:
+        self._keep_tokens = keep_tokens
         self._folder = packaged_model_path() if model is None else local_folder(model)
         self._model_id = PACKAGED_NAME if model is None else model
         self._revision = revision
@@ -122,13 +131,24 @@ class SentenceEncoder:
         with loading(f"The encoder {self._model_id}"):
             from sentence_transformers import SentenceTransformer
 
-            return SentenceTransformer(
+            model = SentenceTransformer(
                 str(self._folder or self._model_id),
                 device=self._device,
                 revision=None if self._folder else self._revision,
                 local_files_only=self._folder is not None,
                 trust_remote_code=False,
             )
+            if self._keep_tokens and self._model_id == PACKAGED_NAME:
+                model[0].register_forward_hook(_overheard)
+            return model
+
+
+def _overheard(_module: object, _features: object, output: LoadedModel) -> None:
+    """Pass on what the model made of the tokens of a batch; `_forward` never pads one."""
+    from .token_vectors import KEPT
+
+    if bool(output["attention_mask"].all()):
+        KEPT.overhear(output["input_ids"].cpu(), output["token_embeddings"].cpu())
 
 
 def packaged_model_path() -> Path:

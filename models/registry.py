@@ -73,7 +73,7 @@ def load_encoder(model: str | None = None, *, scorer: str = "bundled") -> Encode
     from .encoder import SentenceEncoder
 
     if model is None:
-        return SentenceEncoder()
+        return SentenceEncoder(keep_tokens=scorer.partition(":")[0] == "bundled")
     name, revision = split_revision(model)
     return SentenceEncoder(name, revision=revision)
 

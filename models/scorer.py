@@ -37,6 +37,11 @@ class PairContext:
         crowd_b: The same for b.
         bridge: Highest, over third memories, of the lower of its two cosines with a and b.
         size: How many memories there are, as a logarithm to base 2, rounded: one more changes nothing.
+        shared: Weight of the words in both texts by that of the words in each; rare words weigh more.
+        shared_rank_a: How many others share more with a than b does; `shared_rank_b` the same from b.
+        shared_rank_b: See `shared_rank_a`.
+        shared_margin_a: `shared`, less what a shares with the third memory it shares most with.
+        shared_margin_b: The same for b.
     """
 
     rank_a: float
@@ -47,12 +52,18 @@ class PairContext:
     crowd_b: float
     bridge: float
     size: float
+    shared: float = 0.0
+    shared_rank_a: float = 0.0
+    shared_rank_b: float = 0.0
+    shared_margin_a: float = 0.0
+    shared_margin_b: float = 0.0
 
     def swapped(self) -> PairContext:
         """The context of the pair the other way round."""
         return PairContext(
             self.rank_b, self.rank_a, self.margin_b, self.margin_a, self.crowd_b, self.crowd_a,
-            self.bridge, self.size,
+            self.bridge, self.size, self.shared,
+            self.shared_rank_b, self.shared_rank_a, self.shared_margin_b, self.shared_margin_a,
         )  # fmt: skip
 
 

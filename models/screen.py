@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from .token_vectors import TokenVectors
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .scorer import PairInput, Remember
+    from .scorer import PairContext, PairInput, Remember
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -38,12 +39,13 @@ MATCHED, UNMATCHED = 0.75, 0.6
 
 WORD_NAMES = (
     "cosine", "rank_low", "rank_high", "margin_low", "margin_high", "crowd_low", "crowd_high", "bridge",
-    "size", "shared", "contained_low", "contained_high", "trigrams_contained", "trigrams_shared",
+    "size", "group_shared", "shared_rank_low", "shared_rank_high", "shared_margin_low", "shared_margin_high",
+    "shared", "contained_low", "contained_high", "trigrams_contained", "trigrams_shared",
     "words_low", "words_high", "numbers_shared", "numbers_only_low", "numbers_only_high",
 )  # fmt: skip
 LATE_NAMES = (
     "said_low", "said_high", "mean_low", "mean_high", "unmatched_low", "unmatched_high",
-    "matched_low", "matched_high",
+    "matched_low", "matched_high", "telling_low", "telling_high",
 )  # fmt: skip
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -177,10 +179,18 @@ def _word_row(pair: PairInput, a: _Text, b: _Text, weight: list[int]) -> list[fl
     least, most = sorted((len(a.trigrams), len(b.trigrams)))
     only = sorted((len(a.numbers - b.numbers), len(b.numbers - a.numbers)))
     return [
-        pair.cosine, *context_row(pair.context), shared / 100, shared / max(many, 1), shared / max(few, 1),
+        pair.cosine, *context_row(pair.context), *_sharing(pair.context),
+        shared / 100, shared / max(many, 1), shared / max(few, 1),
         same / max(least, 1), same / max(least + most - same, 1), *sorted((a.words, b.words)),
         len(a.numbers & b.numbers), *only,
     ]  # fmt: skip
+
+
+def _sharing(context: PairContext | None) -> list[float]:
+    if context is None:
+        return [nan] * 5
+    ranks = sorted((context.shared_rank_a, context.shared_rank_b))
+    return [context.shared, *ranks, *sorted((context.shared_margin_a, context.shared_margin_b))]
 
 
 def _late_row(
@@ -197,9 +207,14 @@ def _late_row(
     return [value for both in zip(*sides, strict=True) for value in sorted(both)]
 
 
-def _said(best: NDArray[np.float32], weight: Floats) -> tuple[float, float, float, float]:
-    """How well a text's tokens are matched: weighted, plainly, the weight that is not, and that is."""
+def _said(best: NDArray[np.float32], weight: Floats) -> tuple[float, ...]:
+    """How well a text's tokens are matched.
+
+    By weight, plainly, the weight that is not matched, the weight that is, and how well the most telling are.
+    """
+    telling = weight * weight
     return (
         float(best @ weight / max(weight.sum(), 0.01)), float(best.mean()),
         float(weight[best < UNMATCHED].sum()), float(weight[best > MATCHED].sum()),
+        float(best @ telling / max(telling.sum(), 0.01)),
     )  # fmt: skip

@@ -16,6 +16,7 @@ from .encoder import equal_length_batches, loading, packaged_model_path
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from torch import Tensor
 
     Floats = NDArray[np.float32]
 
@@ -27,6 +28,40 @@ KEPT_BYTES = 64 << 20
 BATCH_SIZE = 16
 
 
+class Kept:
+    """Unit vectors of the tokens of texts that were read lately, the oldest forgotten first."""
+
+    def __init__(self) -> None:
+        self._rows: OrderedDict[tuple[int, ...], Floats] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, ids: tuple[int, ...]) -> Floats | None:
+        """The vectors of a text given by its tokens, if they are still known."""
+        return self._rows.get(ids)
+
+    def add(self, ids: tuple[int, ...], vectors: Floats) -> None:
+        """Keep the vectors of a text."""
+        if ids not in self._rows:
+            self._rows[ids] = vectors
+            self._bytes += vectors.nbytes
+        while self._bytes > KEPT_BYTES:
+            _, oldest = self._rows.popitem(last=False)
+            self._bytes -= oldest.nbytes
+
+    def overhear(self, ids: Tensor, hidden: Tensor) -> None:
+        """Keep what the packaged encoder made of texts with equally many tokens: [n, t] and [n, t, d]."""
+        import torch
+
+        units = torch.nn.functional.normalize(hidden[:, 1:-1].float(), dim=-1).numpy()
+        for row, vectors in zip(ids[:, 1:-1].tolist(), units, strict=True):
+            if len(row) <= LONGEST:
+                self.add(tuple(row), vectors.copy())
+
+
+KEPT = Kept()
+"""Of this process: whoever embeds with the packaged encoder fills it, whoever compares tokens looks here."""
+
+
 class TokenVectors:
     """Gives the unit vectors of the tokens of texts, without the marks that open and close a text.
 
@@ -35,47 +70,38 @@ class TokenVectors:
     """
 
     def __init__(self) -> None:
-        self._loaded: tuple[Any, Any] | None = None
-        self._kept: OrderedDict[tuple[int, ...], Floats] = OrderedDict()
-        self._bytes = 0
+        self._tokenizer: Any = None
+        self._model: Any = None
 
     @property
     def vocabulary(self) -> int:
         """How many different tokens there are."""
-        return len(self._model()[0])
+        return len(self._words())
 
     def ids(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
         """The tokens of each text, at most `LONGEST`."""
         if not texts:
             return []
-        tokenizer, _ = self._model()
-        found = tokenizer(list(texts), truncation=True, max_length=LONGEST + 2)["input_ids"]
+        found = self._words()(list(texts), truncation=True, max_length=LONGEST + 2)["input_ids"]
         return [tuple(row[1:-1]) for row in found]
 
     def of(self, texts: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Floats]:
         """float32 [tokens, d] unit rows of each text given by its tokens; a text without any has none."""
         wanted = sorted({ids for ids in texts if ids})
-        found = {ids: self._kept[ids] for ids in wanted if ids in self._kept}
+        found = {ids: known for ids in wanted if (known := KEPT.get(ids)) is not None}
         missing = [ids for ids in wanted if ids not in found]
         for rows in equal_length_batches([len(ids) for ids in missing], size=BATCH_SIZE):
             part = [missing[row] for row in rows]
             for ids, vectors in zip(part, self._forward(part), strict=False):
-                found[ids] = vectors
-                self._keep(ids, vectors)
+                found[ids] = vectors.copy()
+                KEPT.add(ids, found[ids])
         return found
-
-    def _keep(self, ids: tuple[int, ...], vectors: Floats) -> None:
-        self._kept[ids] = vectors
-        self._bytes += vectors.nbytes
-        while self._bytes > KEPT_BYTES:
-            _, oldest = self._kept.popitem(last=False)
-            self._bytes -= oldest.nbytes
 
     def _forward(self, texts: Sequence[tuple[int, ...]]) -> Floats:
         """float32 [n, tokens, d] unit rows of texts with equally many tokens."""
         import torch
 
-        tokenizer, model = self._model()
+        tokenizer, model = self._words(), self._network()
         filled = (list(texts) * BATCH_SIZE)[:BATCH_SIZE]
         rows = [[tokenizer.cls_token_id, *ids, tokenizer.sep_token_id] for ids in filled]
         with torch.inference_mode():
@@ -84,12 +110,19 @@ class TokenVectors:
         found: Floats = units.numpy()
         return found
 
-    def _model(self) -> tuple[Any, Any]:
-        if self._loaded is None:
+    def _words(self) -> Any:  # noqa: ANN401  (transformers is not type-checked here)
+        if self._tokenizer is None:
+            with loading("The tokenizer of the packaged encoder"):
+                from transformers import AutoTokenizer
+
+                self._tokenizer = AutoTokenizer.from_pretrained(packaged_model_path())
+        return self._tokenizer
+
+    def _network(self) -> Any:  # noqa: ANN401
+        if self._model is None:
             with loading("The packaged encoder"):
-                from transformers import AutoModel, AutoTokenizer
+                from transformers import AutoModel
 
                 folder = packaged_model_path()
-                model = AutoModel.from_pretrained(folder, attn_implementation="sdpa")
-                self._loaded = AutoTokenizer.from_pretrained(folder), model.eval()
-        return self._loaded
+                self._model = AutoModel.from_pretrained(folder, attn_implementation="sdpa").eval()
+        return self._model

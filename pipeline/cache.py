@@ -8,8 +8,10 @@ is not there, a damaged file is moved aside, and whatever is missing is computed
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import logging
+import operator
 import os
 import sqlite3
 import struct
@@ -53,6 +55,7 @@ PART_S = 1.0
 
 _KEYS_PER_QUERY = 500
 _CHECKSUM_BYTES = 8
+_NUMBERS = operator.attrgetter(*(field.name for field in dataclasses.fields(PairContext)))
 _SCHEMA = "CREATE TABLE IF NOT EXISTS entries_1 (key BLOB PRIMARY KEY, value BLOB NOT NULL)"
 
 OnStage = Callable[[str, int, int], None]
@@ -286,11 +289,8 @@ def _pairs_key(name: str, pairs: Sequence[PairInput]) -> bytes:
 
 def _standing(context: PairContext | None) -> bytes:
     if context is None:
-        return b"-" * 64
-    c = context
-    return struct.pack(
-        "<8d", c.rank_a, c.rank_b, c.margin_a, c.margin_b, c.crowd_a, c.crowd_b, c.bridge, c.size
-    )
+        return b"-" * 104
+    return struct.pack("<13d", *_NUMBERS(context))
 
 
 def _key(*parts: str) -> bytes:

@@ -111,6 +111,6 @@ def _of_group(
     if not contexts:
         yield from (Candidate(ids[i], ids[j], cosine) for i, j, cosine in near)
         return
-    known = contexts_of(vectors[chosen], near.rows)
+    known = contexts_of(vectors[chosen], [memories[row].text for row in chosen], near.rows)
     for (i, j, cosine), context in zip(near, known, strict=True):
         yield Near(ids[i], ids[j], cosine, context=context)

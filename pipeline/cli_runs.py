@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import DreamError, UsageError
+from ..errors import DreamError, IncompleteListingError, UsageError
 from .cli_kinds import GRAPH, MARKDOWN, again, completed
 from .cli_options import Options, open_session, plan_options, scope_options, store_options
 
@@ -94,6 +94,8 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
             pinned = " (pinned, never touched)" if memory.pinned else ""
             label = f"[{session.store.kind}:{short[memory.id]}]"
             click.echo(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}")
+        if inventory.gaps:
+            raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
         chosen = [found[i] for i in _pick(len(found)) if not found[i].pinned]
         if not chosen or not _is_meant(chosen, session, short):
             click.echo(report.CANCELLED)
@@ -269,6 +271,8 @@ def _require_consent(session: Session, plan: Plan, shown: Report, file: str) -> 
     if file == "-":
         raise UsageError("A plan from the input cannot be asked about; add --yes.")
     click.echo("\n".join(shown.lines()))
+    if plan.gaps:
+        raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
     if not confirmed(shown.proposal(), default=not warned(session, plan)):
         raise _CancelledError
 

@@ -6,12 +6,14 @@ that are all alike. No verdict is inferred through a third memory: these are num
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..indexes import nearest_rows
 from ..models.scorer import PairContext
+from .shared_words import SharedWords
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,20 +36,21 @@ _CELLS_AT_ONCE = 1 << 22
 _NONE = -2.0  # below every cosine
 
 
-def contexts_of(vectors: NDArray[np.float32], pairs: Ints) -> list[PairContext]:
+def contexts_of(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> list[PairContext]:
     """The context of each pair of rows, in their order.
 
     Args:
         vectors: float32 [n, d], the memories of one scope and category, copies left out.
+        texts: What they say, in the same order.
         pairs: int64 [m, 2] rows.
     """
-    return [PairContext(*row) for row in context_table(vectors, pairs).tolist()]
+    return [PairContext(*row) for row in context_table(vectors, texts, pairs).tolist()]
 
 
-def context_table(vectors: NDArray[np.float32], pairs: Ints) -> Floats:
-    """float64 [m, 8], columns in the order of the fields of `PairContext`."""
+def context_table(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> Floats:
+    """float64 [m, 13], columns in the order of the fields of `PairContext`."""
     if not len(pairs):
-        return np.zeros((0, 8))
+        return np.zeros((0, 13))
     units = vectors.astype(np.float64)
     units /= np.maximum(np.linalg.norm(units, axis=1, keepdims=True), 1e-12)
     involved, rows = np.unique(pairs, return_inverse=True)
@@ -56,31 +59,43 @@ def context_table(vectors: NDArray[np.float32], pairs: Ints) -> Floats:
     values, ids = _nearest(units, involved, whole)
     sides = (pairs[:, 0], pairs[:, 1])
     cosine = np.round(np.einsum("ij,ij->i", units[sides[0]], units[sides[1]]), DECIMALS)
-    of_a, of_b = (
-        np.where(ids[row] == other[:, None], _NONE, values[row])
-        for row, other in ((a, sides[1]), (b, sides[0]))
+    ranks, margins, tops = _standing(cosine, pairs, (values[a], values[b]), (ids[a], ids[b]))
+    bridge = _bridge_among(units, sides, (ids[a], ids[b])) if whole is None else _bridge(whole, (a, b), sides)
+    size = np.full(len(pairs), np.round(np.log2(len(units))))
+    words = SharedWords(texts)
+    share = words.of_pairs(*sides)
+    values, ids = words.nearest(NEAREST + 2)
+    sharing, telling, _ = _standing(
+        share, pairs, (values[sides[0]], values[sides[1]]), (ids[sides[0]], ids[sides[1]])
     )
-    columns = [(near > cosine[:, None]).sum(axis=1) for near in (of_a, of_b)]
-    tops = [-np.sort(-near, axis=1)[:, :CROWD] for near in (of_a, of_b)]
-    columns += [cosine - np.where(top[:, 0] > _NONE, top[:, 0], 0.0) for top in tops]
-    columns += [_mean(top) for top in tops]
-    if whole is None:
-        columns.append(_bridge_among(units, sides, (ids[a], ids[b])))
-    else:
-        columns.append(_bridge(whole, (a, b), sides))
-    return np.stack([*columns, np.full(len(pairs), np.round(np.log2(len(units))))], axis=1).astype(np.float64)
+    crowds = [_mean(top[:, :CROWD]) for top in tops]
+    return np.stack([*ranks, *margins, *crowds, bridge, size, share, *sharing, *telling], axis=1).astype(
+        float
+    )
+
+
+def _standing(
+    value: Floats, pairs: Ints, values: tuple[Floats, Floats], ids: tuple[Ints, Ints]
+) -> tuple[list[Ints], list[Floats], list[Floats]]:
+    """From each side of the pairs: rank and margin of the other, and the third memories, nearest first."""
+    thirds = [
+        np.where((near == pairs[:, :1]) | (near == pairs[:, 1:]) | (near < 0), _NONE, known)
+        for near, known in zip(ids, values, strict=True)
+    ]
+    ranks = [np.minimum((third > value[:, None]).sum(axis=1), NEAREST) for third in thirds]
+    tops = [-np.sort(-third, axis=1) for third in thirds]
+    margins = [value - np.where(top[:, 0] > _NONE, top[:, 0], 0.0) for top in tops]
+    return ranks, [np.round(margin, DECIMALS) for margin in margins], tops
 
 
 def _nearest(units: Floats, involved: Ints, whole: Floats | None) -> tuple[Floats, Ints]:
-    """Cosines and rows [k, NEAREST + 1] of the nearest of each involved row, itself struck out."""
+    """Cosines and rows [k, NEAREST + 2] of the nearest of each involved row, itself among them."""
     if whole is None:
         ids = nearest_rows(units.astype(np.float32), involved, NEAREST + 2)
-        values = _cosines(units, involved, ids)
-    else:
-        width = min(NEAREST + 2, len(units))
-        ids = np.argpartition(-whole, width - 1, axis=1)[:, :width]
-        values = np.take_along_axis(whole, ids, axis=1)
-    return np.where((ids == involved[:, None]) | (ids < 0), _NONE, values), ids
+        return _cosines(units, involved, ids), ids
+    width = min(NEAREST + 2, len(units))
+    ids = np.argpartition(-whole, width - 1, axis=1)[:, :width]
+    return np.take_along_axis(whole, ids, axis=1), ids
 
 
 def _cosines(units: Floats, rows: Ints, others: Ints) -> Floats:

@@ -61,6 +61,8 @@ class Merge:
         text: The text that is alive afterwards.
         metadata: Metadata of what stays, every member's united; empty where a survivor's is left alone.
         created_at: The oldest creation date of the members.
+        expires: Where the survivor would expire before another member: that one's day, "" if it never
+            expires. None leaves the survivor's.
         exact: Ids of the removed members whose text equals the survivor's.
         verdicts: Why: each removed member against the survivor or the centre of the star.
     """
@@ -73,6 +75,7 @@ class Merge:
     text: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
     created_at: datetime | None = None
+    expires: str | None = None
     exact: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     kind: Literal[ActionKind.MERGE] = ActionKind.MERGE

@@ -36,7 +36,7 @@ from .stale import Prune as StaleFinding
 from .stale import find_prunes, is_stale
 from .subjects import keys_by_scope
 from .unattended import Spared, spared
-from .united import united_metadata
+from .united import longest_life, united_metadata
 from .words import exact_key, topic
 
 Group = tuple[Scope, str | None]
@@ -208,6 +208,7 @@ def _merge_action(merge: Consolidated, survivor: str | None, *, amend: bool) -> 
         survivor=survivor,
         text=merge.text,
         metadata=united_metadata(merge.members) if amend or survivor is None else {},
+        expires=longest_life(merge.members, survivor) if amend else None,
         created_at=min((m.created_at for m in merge.members if m.created_at), default=None),
         exact=_exact_copies(merge),
         verdicts=merge.verdicts,

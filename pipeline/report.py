@@ -254,7 +254,10 @@ def _disagreements(action: Action) -> list[str]:
     """Metadata on which the members of a merge do not agree."""
     if not isinstance(action, Merge):
         return []
-    return [
+    expiry = []
+    if action.expires is not None:
+        expiry = [f"    expires: {action.expires or 'no longer'}"]
+    return expiry + [
         f"    {one_line(key)}: {' / '.join(clip(str(value)) for value in values)} (all kept, the last counts)"
         for key, values in sorted(action.disagreements.items())
     ]

@@ -165,6 +165,6 @@ def _candidates(texts: Sequence[str], encode: Encode) -> Iterator[tuple[int, int
     vectors = encode(list(texts))
     settings = Settings()
     near = choose_index(len(texts)).pairs(vectors, floor=settings.floor, neighbours=settings.neighbours)
-    for (i, j, cosine), context in zip(near, contexts_of(vectors, near.rows), strict=True):
+    for (i, j, cosine), context in zip(near, contexts_of(vectors, texts, near.rows), strict=True):
         if exact_key(texts[i]) != exact_key(texts[j]):
             yield i, j, cosine, context

@@ -103,7 +103,9 @@ def candidates(
         return
     vectors = encode([line.judged for line in kept])
     near = choose_index(len(kept)).pairs(vectors, floor=floor, neighbours=neighbours)
-    for (i, j, cosine), context in zip(near, contexts_of(vectors, near.rows), strict=True):
+    for (i, j, cosine), context in zip(
+        near, contexts_of(vectors, [line.judged for line in kept], near.rows), strict=True
+    ):
         a, b = kept[i], kept[j]
         what = label(a, b)
         if what != UNLABELLED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -257,6 +258,16 @@ class TestIncompleteListing:
         told = dream("--user-id", user, *option, code=IncompleteListingError.exit_code)
         assert "Read-only: the store listed 20 of 45" in told.stderr
         assert told.stdout == ""
+
+    def test_forget_and_apply_ask_nothing(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
+        """What cannot be done is told before anybody is asked to agree to it."""
+        file, before = str(tmp_path / "plan.jsonl"), whole(store)
+        dream("plan", *ALICE, "-o", file)
+        for words in (("forget", "bug", *ALICE), ("apply", file)):
+            told = dream(*words, code=IncompleteListingError.exit_code)
+            assert "Read-only: the store listed 20 of 45." in told.stderr
+            assert "?" not in told.stdout
+        assert whole(store) == before
 
     def test_status_says_so(self, dream: Invoke) -> None:
         """And status names it."""

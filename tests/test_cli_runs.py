@@ -23,7 +23,8 @@ from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this f
 from mem0_dream.errors import StoreError
 from mem0_dream.models.registry import CHOICES
 from mem0_dream.pipeline import cli as cli_module
-from mem0_dream.pipeline.cli_options import STORES, Options
+from mem0_dream.pipeline.cli_kinds import STORES
+from mem0_dream.pipeline.cli_options import Options
 from mem0_dream.testing import InMemoryStore
 
 __all__ = ["dream", "store"]

@@ -20,6 +20,7 @@ from mem0_dream.testing import FakeEncoder, FakeScorer
 
 SCOPE = Scope.of(user_id="ann")
 ANGLES = (0, 10, 40, 90)
+WORDS = ["tea", "dog", "tram", "choir"]
 """Four memories on a circle: cosines are those of the differences, in degrees."""
 
 
@@ -34,7 +35,7 @@ def cos(degrees: float) -> float:
 
 def test_ranks_margins_crowds_and_bridge_are_those_of_the_plane() -> None:
     """Of 10 degrees: 0 is nearest, 40 follows, 90 is last."""
-    (context,) = contexts_of(on_circle(ANGLES), np.array([[1, 2]]))
+    (context,) = contexts_of(on_circle(ANGLES), WORDS, np.array([[1, 2]]))
     assert (context.rank_a, context.rank_b) == (1, 0)
     assert context.margin_a == pytest.approx(cos(30) - cos(10), abs=1e-6)
     assert context.margin_b == pytest.approx(cos(30) - cos(40), abs=1e-6)
@@ -46,8 +47,28 @@ def test_ranks_margins_crowds_and_bridge_are_those_of_the_plane() -> None:
 
 def test_two_memories_alone_have_nothing_else_near() -> None:
     """The margin is the cosine, crowds and bridge are nothing."""
-    (context,) = contexts_of(on_circle((0, 60)), np.array([[0, 1]]))
+    (context,) = contexts_of(on_circle((0, 60)), ["tea", "dog"], np.array([[0, 1]]))
     assert context == PairContext(0, 0, 0.5, 0.5, 0, 0, 0, 1)
+
+
+def said(count: int) -> list[str]:
+    """So many texts that share words in turn."""
+    words = ("tea", "dog", "tram", "choir", "garden")
+    return [f"{words[at % 5]} {words[at % 3]} {words[at % 2]}" for at in range(count)]
+
+
+def test_shared_words_are_ranked_like_cosines() -> None:
+    """Of the red dog: the dog shares what only the two have, the tea shares nothing."""
+    texts = ["red dog barks", "dog barks loudly", "likes red wine", "green tea"]
+    vectors = on_circle((0, 10, 20, 30))
+    dog, wine = contexts_of(vectors, texts, np.array([[0, 1], [0, 2]]))
+    assert (dog.shared_rank_a, dog.shared_rank_b, wine.shared_rank_a, wine.shared_rank_b) == (0, 0, 1, 0)
+    rare, shared = round(100 * math.log(5 / 1.5)), round(100 * math.log(5 / 2.5))
+    of_dog, of_barks, of_wine = 3 * shared, 2 * shared + rare, shared + rare
+    assert dog.shared == pytest.approx(2 * shared / math.sqrt(of_dog * of_barks), abs=1e-6)
+    assert wine.shared == pytest.approx(shared / math.sqrt(of_dog * (of_wine + rare)), abs=1e-6)
+    assert dog.shared_margin_a == pytest.approx(dog.shared - wine.shared, abs=1e-6)
+    assert wine.shared_margin_b == wine.shared
 
 
 vectors_strategy = st.lists(
@@ -62,9 +83,10 @@ def test_order_of_memories_and_of_the_pair_plays_no_part(vectors, random) -> Non
     order = random.sample(range(len(vectors)), len(vectors))
     place = np.argsort(order)
     pairs = np.array([[i, j] for i in range(len(vectors)) for j in range(i)])
-    straight = contexts_of(vectors, pairs)
-    assert contexts_of(vectors[order], place[pairs]) == straight
-    assert contexts_of(vectors, pairs[:, ::-1]) == [context.swapped() for context in straight]
+    texts = said(len(vectors))
+    straight = contexts_of(vectors, texts, pairs)
+    assert contexts_of(vectors[order], [texts[row] for row in order], place[pairs]) == straight
+    assert contexts_of(vectors, texts, pairs[:, ::-1]) == [context.swapped() for context in straight]
 
 
 @given(vectors_strategy)
@@ -72,10 +94,11 @@ def test_order_of_memories_and_of_the_pair_plays_no_part(vectors, random) -> Non
 def test_the_neighbours_of_a_large_store_say_the_same(vectors) -> None:
     """Above the limit the index's neighbours stand for all memories; here they are all memories."""
     pairs = np.array([[i, j] for i in range(len(vectors)) for j in range(i)])
-    straight = context_table(vectors, pairs)
+    texts = said(len(vectors))
+    straight = context_table(vectors, texts, pairs)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbourhood, "EXACT_LIMIT", 0)
-        assert context_table(vectors, pairs) == pytest.approx(straight, abs=2e-6)
+        assert context_table(vectors, texts, pairs) == pytest.approx(straight, abs=2e-6)
 
 
 def test_columns_are_the_same_for_the_mirrored_pair() -> None:

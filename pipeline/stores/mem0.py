@@ -261,6 +261,9 @@ class Mem0Store:
         payload = {**row.payload, **(encoded(metadata) if self._backend.provider == "chroma" else metadata)}
         if change.created_at is not None and moment(row.payload.get("created_at")) != change.created_at:
             payload["created_at"] = as_utc(change.created_at).isoformat()
+        if change.expires is not None:
+            payload.pop("expiration_date", None)
+            payload |= {"expiration_date": change.expires} if change.expires else {}
         self._put(Row(row.id, payload, row.vector, row.sparse))
         return change.id
 

@@ -1,0 +1,55 @@
+"""Token vectors: of unit length, independent of company, and overheard from the encoder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mem0_dream.models import token_vectors
+from mem0_dream.models.encoder import SentenceEncoder
+from mem0_dream.models.token_vectors import Kept, TokenVectors
+
+pytestmark = pytest.mark.model
+TEXTS = ("Likes green tea.", "Owns a red dog.", "Moved to Porto in May.", "")
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
+    """An empty memory of its own."""
+    empty = Kept()
+    monkeypatch.setattr(token_vectors, "KEPT", empty)
+    return empty
+
+
+def test_each_token_has_a_unit_vector_whatever_company_it_is_in(kept: Kept) -> None:
+    """One row per token; a text without any has no rows."""
+    reader = TokenVectors()
+    ids = reader.ids(TEXTS)
+    together = reader.of(ids)
+    assert [len(row) for row in ids] == [4, 5, 6, 0]
+    assert set(together) == set(ids[:3])
+    assert together[ids[0]].shape == (4, 384)
+    assert np.linalg.norm(together[ids[0]], axis=1) == pytest.approx(np.ones(4), abs=1e-5)
+    kept.__init__()  # type: ignore[misc]
+    assert reader.of(ids[:1])[ids[0]] == pytest.approx(together[ids[0]], abs=1e-5)
+
+
+def test_what_the_encoder_made_is_not_made_again(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same vectors, and no second pass."""
+    reader = TokenVectors()
+    ids = reader.ids(TEXTS)
+    alone = reader.of(ids)
+    kept.__init__()  # type: ignore[misc]
+    SentenceEncoder(keep_tokens=True).encode(TEXTS)
+    monkeypatch.setattr(reader, "_forward", None)
+    overheard = reader.of(ids)
+    for row in ids[:3]:
+        assert overheard[row] == pytest.approx(alone[row], abs=1e-5)
+
+
+def test_the_oldest_are_forgotten_first(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory has a size."""
+    rows = np.ones((1, 4), np.float32)
+    monkeypatch.setattr(token_vectors, "KEPT_BYTES", 2 * rows.nbytes)
+    for number in (1, 2, 3):
+        kept.add((number,), rows)
+    assert [kept.get((number,)) is not None for number in (1, 2, 3)] == [False, True, True]
