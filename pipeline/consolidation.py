@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .results import RunResult
     from .stores.base import Store
 
-
 logger = logging.getLogger(__name__)
 
 
@@ -71,7 +70,8 @@ def consolidate(
     try:
         with session.locked():
             plan = session.propose(scopes, now=moment, unattended=apply)
-            plan = session.second_opinion(plan, unattended=apply, say=logger.info)
+            if store.kind not in ENGINES:
+                plan = session.second_opinion(plan, unattended=apply, say=logger.info)
             result = session.apply(plan, now=moment, retire=retire) if apply else None
     finally:
         session.release()

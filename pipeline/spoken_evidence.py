@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from .records import Evidence
 
-_BARE = frozenset({"exact", "adds"})
+_BARE = frozenset({"exact", "adds", "rule"})
 """Kinds whose detail is a sentence of its own."""
 _NOUNS = {
     "number": "numbers",
@@ -29,6 +29,9 @@ _SENTENCES = {
     "negation": "one text denies what the other says",
     "order": "the same words with two parts exchanged",
     "swap": "another word in the same place",
+    "rival": "two values of one thing",
+    "subject": "about different subjects",
+    "metadata": "metadata that differs",
 }
 _HELD_BACK = ", so only a person may merge them"
 DETAIL_WIDTH = 200

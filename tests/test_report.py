@@ -137,6 +137,7 @@ def test_evidence_is_told_in_plain_words() -> None:
             Evidence("number", "20 mg / 40 mg", veto=True),
             Evidence("name", "- / Rex"),
             Evidence("swap", "law / medicine", veto=True),
+            Evidence("rival", "number: 20 mg / 40 mg", veto=True),
             Evidence("second-opinion", "duplicate"),
             Evidence("adds", "one text has all words of the other, and no detail differs"),
         ]
@@ -144,6 +145,7 @@ def test_evidence_is_told_in_plain_words() -> None:
         "different numbers: 20 mg / 40 mg, so only a person may merge them; "
         "names that only one text has: - / Rex; "
         "another word in the same place: law / medicine, so only a person may merge them; "
+        "two values of one thing: number: 20 mg / 40 mg, so only a person may merge them; "
         "second opinion: duplicate; one text has all words of the other, and no detail differs"
     )
     assert len(spoken([Evidence("quote", "x" * 100_000)])) < 300

@@ -200,14 +200,15 @@ class TestOverHttp:
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
         """One line with the reasons; no error."""
+        pairs = dict(TABLE)
         for tool in ("spade", "rake", "hoe"):
             texts = f"Owns a {tool}.", f"Keeps the {tool} dry."
             store.rows |= InMemoryStore(
                 [memory(f"{tool}{x}", t) for x, t in zip("ab", texts, strict=True)]
             ).rows
-            TABLE_MORE[tuple(sorted(texts))] = (0.65, 0.0, 0.35)
+            pairs[texts] = (0.65, 0.0, 0.35)
         model.decide = lambda _a, _b: Reply(status=500)
-        asked = Asked(store, tmp_path, wanted, scorer=FakeScorer(TABLE | TABLE_MORE))
+        asked = Asked(store, tmp_path, wanted, scorer=FakeScorer(pairs))
         assert asked.plan == asked.before
         assert asked.said[1] == (
             "second opinion: 0 of 6 pairs answered; 6 stay unsure: 3 answered 500, 3 not asked any more."
@@ -281,9 +282,6 @@ class TestOverHttp:
         assert len(asked.plan.conflicts) == 3
         assert all(conflict.choice is None for conflict in asked.plan.conflicts)
         assert [action for action in asked.plan.actions if action.removes] == []
-
-
-TABLE_MORE: dict[tuple[str, ...], tuple[float, float, float]] = {}
 
 
 class TestWhoIsAsked:
