@@ -189,6 +189,12 @@ class CachedScorer:
         return self._scorer.thresholds
 
     @property
+    def thresholds_alone(self) -> Thresholds | None:
+        """Those of the scorer inside for pairs whose place is unknown, if it has any."""
+        found: Thresholds | None = getattr(self._scorer, "thresholds_alone", None)
+        return found
+
+    @property
     def reads_context(self) -> bool:
         """What the scorer inside says."""
         return reads_context(self._scorer)

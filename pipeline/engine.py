@@ -323,14 +323,19 @@ class Session:
     @property
     def thresholds(self) -> Thresholds:
         """Where the scorer's probabilities become decisions: a person's calibration, else its own."""
-        return load_thresholds(self.directory, self.scorer.name) or self.scorer.thresholds
+        return self.calibrated or self.scorer.thresholds
+
+    @property
+    def calibrated(self) -> Thresholds | None:
+        """The thresholds of a person's own calibration for this scorer, if there is one."""
+        return load_thresholds(self.directory, self.scorer.name)
 
     def _circumstances(self, now: datetime) -> Circumstances:
         return Circumstances(
             now=now,
             accessed=self.access.last(self.store.fingerprint),
             rejected=self.journal.rejected(self.store.fingerprint),
-            thresholds=self.thresholds,
+            thresholds=self.calibrated,
         )
 
     def _back_up(self, run: str) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..models.bundled_features import PairSignals
-    from ..models.scorer import Thresholds
+    from .train_calibrate import Limits
     from .train_examples import Example
     from .train_signals import Table
 
@@ -203,7 +203,7 @@ def _adapt(options: argparse.Namespace) -> None:
 
 
 def _labelled_table(options: argparse.Namespace) -> tuple[Table, list[int]]:
-    """Signals of every labelled pair under the rounded weights, and its fold.
+    """Signals of every labelled pair that passes the screen, under the rounded weights, and its fold.
 
     Cross-fitted, each pair is read by its own fold's network, which never saw it.
     """
@@ -214,23 +214,24 @@ def _labelled_table(options: argparse.Namespace) -> tuple[Table, list[int]]:
     encode = train_signals.encoder(base_folder(options.base))
     pairs = train_labelled.read_labelled(options.data, encode)
     inputs = train_signals.as_scored(pairs, encode)
+    needed = train_signals.needed(inputs)
+    pairs, inputs = (
+        [one for one, keep in zip(all_, needed, strict=True) if keep] for all_ in (pairs, inputs)
+    )
+    log.info("%d of %d labelled pairs pass the screen", len(pairs), len(needed))
     fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
-    cache = options.work / f"{options.start}{'-cross' if options.cross_fitted else ''}.signals"
-    if cache.is_file():
-        return train_signals.table(pairs, inputs, train_signals.load_signals(cache)), fold
     read_by = fold if options.cross_fitted else [0] * len(pairs)
-    found: dict[int, PairSignals] = {}
+    signals: dict[int, PairSignals] = {}
     for held in sorted(set(read_by)):
         name = train_adapt.fold_name(options.start, held) if options.cross_fitted else options.start
         network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
         load_checkpoint(network, options.work / f"{name}.pt")
         train_export.quantize(network)
         rows = [row for row, number in enumerate(read_by) if number == held]
-        read = train_signals.read_signals(network, tokenizer, [inputs[row] for row in rows])
-        found.update(zip(rows, read, strict=True))
-    signals = [found[row] for row in range(len(pairs))]
-    train_signals.save_signals(signals, cache)
-    return train_signals.table(pairs, inputs, signals), fold
+        cache = options.work / f"{name}.signals"
+        read = train_signals.read_signals(network, tokenizer, [inputs[row] for row in rows], cache)
+        signals.update(zip(rows, read, strict=True))
+    return train_signals.table(pairs, inputs, [signals[row] for row in range(len(pairs))]), fold
 
 
 def _calibrate(options: argparse.Namespace) -> None:
@@ -262,9 +263,7 @@ def _calibrate(options: argparse.Namespace) -> None:
         _export_folds(options, data, fold, fitted)
 
 
-def _export_folds(
-    options: argparse.Namespace, data: Table, fold: Sequence[int], thresholds: Thresholds
-) -> None:
+def _export_folds(options: argparse.Namespace, data: Table, fold: Sequence[int], thresholds: Limits) -> None:
     """A weights folder per fold that has seen nothing of it: what a labelled store is measured with."""
     import numpy as np
 
