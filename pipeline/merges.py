@@ -8,7 +8,7 @@ consolidated scope, planned again, must give nothing new. What cannot meet this 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -22,6 +22,9 @@ from .subjects import NO_KEYS, KeysOf, apart, keys_by_scope
 
 MAX_ROUNDS = 25
 """Re-planning rounds before what still moves is left alone; two or three are usual."""
+
+LEARNING_ROUNDS = 5
+"""Rounds in which a merge that would grow in the second pass may grow in the first instead."""
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 """Stands for an unknown date where the earlier one counts less."""
@@ -69,6 +72,13 @@ class _Known:
     def learn(self, verdicts: Iterable[Verdict]) -> None:
         """Take note of verdicts; a later one about the same pair counts."""
         self.verdicts.update({(item.pair.a, item.pair.b): item for item in verdicts})
+
+    def changed(self, fresh: Iterable[Verdict], present: Container[str]) -> bool:
+        """Learn what is thought of these memories once others are gone; say whether that is anything new."""
+        here = [item for item in fresh if item.pair.a in present and item.pair.b in present]
+        new = [item for item in here if _decision(self.get(item.pair.a, item.pair.b)) != _decision(item)]
+        self.learn(new)
+        return bool(new)
 
     def get(self, a: str, b: str) -> Verdict | None:
         """The verdict about a pair, in whichever order."""
@@ -131,11 +141,13 @@ def draft_merges(
     known = _Known(keys=keys_by_scope(memories) if keys is None else keys)
     known.learn(verdicts)
     by_id = {memory.id: memory for memory in memories}
-    for _ in range(MAX_ROUNDS):
+    for number in range(MAX_ROUNDS):
         merges = _Pass(by_id, known, merger, judge_new).merges()
-        merges, unstable = _settled(by_id, merges, known, merger, judge_new)
+        merges, unstable, fresh = _settled(by_id, merges, known, merger, judge_new)
         if not unstable:
             return tuple(sorted(merges, key=lambda merge: merge.members[0].id))
+        if number < LEARNING_ROUNDS and known.changed(fresh, by_id):
+            continue
         if not any([known.block(merge.ids) for merge in unstable]):  # noqa: C419  (block all of them)
             break
     return ()
@@ -147,8 +159,8 @@ def _settled(
     known: _Known,
     merger: ExtractiveMerger,
     judge_new: JudgeNew,
-) -> tuple[tuple[Consolidated, ...], list[Consolidated]]:
-    """Merges together with those that only they make possible, and which of them a second pass would touch.
+) -> tuple[tuple[Consolidated, ...], list[Consolidated], tuple[Verdict, ...]]:
+    """Merges with those that only they make possible, which a second pass would touch, and its verdicts.
 
     The second pass is this very procedure over what the merges leave. What it finds among memories
     that the first left alone is done in the first: something that stood in its way is gone by then.
@@ -161,9 +173,9 @@ def _settled(
         again = draft_merges(after, verdicts, judge_new=judge_new, merger=merger, keys=known.keys)
         unstable += [owner[i] for merge in again for i in sorted(merge.ids) if i in owner]
         if unstable or not again:
-            return merges, list(dict.fromkeys(unstable))
+            return merges, list(dict.fromkeys(unstable)), fresh
         merges = (*merges, *again)
-    return merges, []
+    return merges, [], ()
 
 
 def _after(
@@ -266,6 +278,10 @@ class _Pass:
         if all(memory.id in proof and proof[memory.id].auto for memory in members):
             return Consolidated(members, None, text, tuple(proof[memory.id] for memory in members))
         return None
+
+
+def _decision(verdict: Verdict | None) -> tuple[Label, bool]:
+    return (verdict.label, verdict.auto) if verdict else (Label.DISTINCT, False)
 
 
 def _forget(edges: dict[str, set[str]], gone: Iterable[str]) -> None:

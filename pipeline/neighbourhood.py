@@ -114,8 +114,9 @@ def _mean(top: Floats) -> Floats:
     return np.round(found, DECIMALS)
 
 
-def _bridge(whole: Floats, rows: tuple[Ints, Ints], sides: tuple[Ints, Ints]) -> Floats:
+def _bridge(whole: NDArray[np.floating], rows: tuple[Ints, Ints], sides: tuple[Ints, Ints]) -> Floats:
     found = np.zeros(len(rows[0]))
+    whole = whole.astype(np.float32)  # half as much to fetch; rounded to as many decimals below
     step = max(1, _CELLS_AT_ONCE // whole.shape[1])
     for start in range(0, len(found), step):
         part = slice(start, start + step)
@@ -123,7 +124,7 @@ def _bridge(whole: Floats, rows: tuple[Ints, Ints], sides: tuple[Ints, Ints]) ->
         at = np.arange(len(both))
         both[at, sides[0][part]] = both[at, sides[1][part]] = _NONE
         found[part] = both.max(axis=1)
-    return np.where(found > _NONE, found, 0.0)
+    return np.where(found > _NONE, np.round(found, DECIMALS), 0.0)
 
 
 def _bridge_among(units: Floats, sides: tuple[Ints, Ints], near: tuple[Ints, Ints]) -> Floats:
