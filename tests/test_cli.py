@@ -22,7 +22,8 @@ from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this f
     store,
     whole,
 )
-from mem0_dream.errors import IncompleteListingError
+from mem0_dream.errors import IncompleteListingError, RefusedChangeError
+from mem0_dream.pipeline.stores.base import Add
 from mem0_dream.testing import InMemoryStore
 
 __all__ = ["dream", "store"]
@@ -224,6 +225,25 @@ class TestAuto:
         dream(*ALICE, "--auto", "--retire")
         assert before < store.rows.keys()
         assert store.rows["tap"]["expires_on"] is not None
+
+    def test_a_text_that_cannot_be_embedded_is_skipped(self, store: InMemoryStore, dream: Invoke) -> None:
+        """The merge that needs a new text is named with the cause, its sources stay, all else is done and undone."""
+        write, before = store.write, whole(store)
+
+        def refuse(change: Any) -> str:
+            if isinstance(change, Add):
+                raise RefusedChangeError("the openai embedder of mem0's configuration failed (ConnectError)")
+            return write(change)
+
+        store.write = refuse  # type: ignore[method-assign]
+        done = dream(*ALICE, "--auto")
+        assert done.stdout == "[mem0-dream --auto] merged=1 pruned=2 conflicts_skipped=1\n"
+        assert done.stderr == (
+            "mem0-dream: skipped m2: the openai embedder of mem0's configuration failed (ConnectError)\n"
+        )
+        assert {"run1", "run2"} < store.rows.keys()
+        dream("undo")
+        assert whole(store) == before
 
     def test_auto_and_dry_run_contradict_each_other(self, dream: Invoke) -> None:
         """One applies, the other does not."""
