@@ -78,9 +78,23 @@ class Screen:
         token_weight: int64 [vocabulary], how much a token says, in hundredths; frequent ones say little.
         words: Trees over `WORD_NAMES`. `late`: trees over `WORD_NAMES` and `LATE_NAMES`.
         limits: Where each step leaves pairs out.
+        names: Columns that the trees were fitted on, those of the words first; all by default.
     """
 
-    def __init__(self, token_weight: Ints, words: Calibrator, late: Calibrator, limits: Limits) -> None:
+    def __init__(
+        self,
+        token_weight: Ints,
+        words: Calibrator,
+        late: Calibrator,
+        limits: Limits,
+        *,
+        names: tuple[tuple[str, ...], tuple[str, ...]] = (WORD_NAMES, LATE_NAMES),
+    ) -> None:
+        self.names = names
+        self._columns = tuple(
+            [known.index(name) for name in some]
+            for known, some in zip((WORD_NAMES, LATE_NAMES), names, strict=True)
+        )
         self.token_weight = token_weight
         self.words = words
         self.late = late
@@ -130,18 +144,20 @@ class Screen:
         )
 
     def word_rows(self, pairs: Sequence[PairInput], texts: dict[str, _Text]) -> Floats:
-        """float64 [n, len(WORD_NAMES)]: where a pair stands, and what its texts share literally."""
+        """float64 [n, columns]: where a pair stands, and what its texts share literally."""
         weight = self.token_weight.tolist()
         rows = [_word_row(pair, texts[pair.a], texts[pair.b], weight) for pair in pairs]
-        return np.round(np.asarray(rows, dtype=np.float64).reshape(len(rows), len(WORD_NAMES)), DECIMALS)
+        table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(WORD_NAMES))
+        return np.round(table[:, self._columns[0]], DECIMALS)
 
     def late_rows(self, pairs: Sequence[PairInput], texts: dict[str, _Text]) -> Floats:
-        """float64 [n, len(LATE_NAMES)]: how much of each text is said by the other, token by token."""
+        """float64 [n, columns]: how much of each text is said by the other, token by token."""
         asked = [(texts[pair.a].ids, texts[pair.b].ids) for pair in pairs]
         vectors = self._vectors.of([ids for both in asked for ids in both])
         weights = {ids: self.token_weight[list(ids)] / 100 for ids in vectors}
         rows = [_late_row(a, b, vectors, weights) for a, b in asked]
-        return np.round(np.asarray(rows, dtype=np.float64).reshape(len(rows), len(LATE_NAMES)), DECIMALS)
+        table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(LATE_NAMES))
+        return np.round(table[:, self._columns[1]], DECIMALS)
 
     def save(self, path: Path) -> None:
         """Write everything to one `.npz` file."""
@@ -149,8 +165,13 @@ class Screen:
         arrays = {
             f"{name}_{key}": value for name, one in parts.items() for key, value in one.arrays().items()
         }
-        limits = np.array([self.limits.words, self.limits.late])
-        np.savez_compressed(path, token_weight=self.token_weight.astype(np.int16), limits=limits, **arrays)
+        np.savez_compressed(
+            path,
+            token_weight=self.token_weight.astype(np.int16),
+            limits=np.array([self.limits.words, self.limits.late]),
+            columns=np.array("\n".join(",".join(names) for names in self.names)),
+            **arrays,
+        )
 
     @classmethod
     def load(cls, path: Path) -> Screen:
@@ -158,10 +179,11 @@ class Screen:
 
         Raises:
             OSError: no such file.
-            ValueError: not such a file, or one that holds pickled objects.
+            ValueError: not such a file, one that holds pickled objects, or columns that are not known here.
             KeyError: an array is missing.
         """
         with np.load(path, allow_pickle=False) as arrays:
+            names = [tuple(line.split(",")) for line in str(arrays["columns"]).split("\n")]
             words, late = (
                 Calibrator.of(
                     {key[len(name) + 1 :]: arrays[key] for key in arrays if key.startswith(f"{name}_")}
@@ -169,7 +191,8 @@ class Screen:
                 for name in ("words", "late")
             )
             limits = Limits(*map(float, arrays["limits"]))
-            return cls(arrays["token_weight"].astype(np.int64), words, late, limits)
+            weight = arrays["token_weight"].astype(np.int64)
+            return cls(weight, words, late, limits, names=(names[0], names[1]))
 
 
 def _word_row(pair: PairInput, a: _Text, b: _Text, weight: list[int]) -> list[float]:
