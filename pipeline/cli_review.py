@@ -249,7 +249,7 @@ def _tell(session: Session, plan: Plan, result: Plan, shown: Report, answers: _A
         click.echo(shown.line(action))
     if answers.labelled:
         click.echo(
-            f"{answers.labelled} of your answers are kept in {session.directory / ANSWERS_FILE}; "
+            f"Your answers are kept in {session.directory / ANSWERS_FILE}; "
             "`mem0-dream calibrate` learns from them.",
             err=True,
         )

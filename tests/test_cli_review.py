@@ -185,7 +185,7 @@ class TestAsked:
         told = dream(*ALL, answers="y\nn\ns\nb\ny\n")
         file = state / ANSWERS_FILE
         assert (
-            f"2 of your answers are kept in {file}; `mem0-dream calibrate` learns from them." in told.stderr
+            f"Your answers are kept in {file}; `mem0-dream calibrate` learns from them." in told.stderr
         )
         assert [(pair.pair.a, pair.label) for pair in read_pairs(file)] == [
             (SEA, Label.DISTINCT),

@@ -17,7 +17,8 @@ from mem0_dream.errors import ConfigError, MissingExtraError, UsageError
 from mem0_dream.models.chat import ChatEndpoint, NoAnswerError
 from mem0_dream.models.scorer import PairInput
 from mem0_dream.models.second_opinion import LABELS, Mem0Adviser, load_adviser, opinion, question, verdict
-from mem0_dream.pipeline.engine import Session, consolidate
+from mem0_dream.pipeline.consolidation import consolidate
+from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.plan import Merge, Plan, Resolve
 from mem0_dream.pipeline.records import Evidence
 from mem0_dream.pipeline.stores.base import ScopeFilter
