@@ -66,7 +66,7 @@ class BundledScorer:
 
     @property
     def thresholds_alone(self) -> Thresholds:
-        """Thresholds for pairs whose place in a store is unknown, or says nothing."""
+        """Thresholds for pairs of which no store is known."""
         return self._alone
 
     @property
