@@ -22,7 +22,7 @@ from .cli_health import show_health
 from .cli_label import calibrate, label
 from .cli_markdown import COMMANDS as MARKDOWN_COMMANDS
 from .cli_markdown import KIND as MARKDOWN
-from .cli_markdown import dream, pass_options
+from .cli_markdown import dream, pass_options, refuse_markdown_options
 from .cli_options import Options, open_session, plan_options, scope_options, store_options
 from .cli_runs import COMMANDS
 
@@ -82,6 +82,8 @@ def main(ctx: click.Context, /, **given: Any) -> None:
     ctx.obj = options = Options.gather(ctx, given)
     if options.store_kind != GRAPH and ctx.invoked_subcommand is None:
         refuse_graph_options(given)
+    if options.store_kind != MARKDOWN and ctx.invoked_subcommand is None:
+        refuse_markdown_options(options, given)
     if ctx.invoked_subcommand is None and given["health"]:
         show_health(ctx, options, given)
     elif ctx.invoked_subcommand is None:

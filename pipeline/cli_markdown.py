@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .markdown.session import MarkdownChoices, MarkdownSession
     from .markdown.settlement import Settled
     from .markdown.survey import Survey
-    from .plan import Side
+    from .plan import Plan, Side
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 KIND = "md"
@@ -44,6 +44,11 @@ PASS_OPTIONS = (
     ),
     click.option("--index-only", is_flag=True, help="With --store md: rebuild MEMORY.md and nothing else."),
     click.option(
+        "--dates",
+        is_flag=True,
+        help="With --store md --auto: write relative dates out too; a person is always shown them.",
+    ),
+    click.option(
         "--supersede",
         is_flag=True,
         help="With --store md --scorer keywords: the newer of two contradicting statements wins.",
@@ -69,6 +74,7 @@ def markdown_session(options: Options, choices: MarkdownChoices | None = None) -
     from .state import state_directory
     from .stores.markdown import MarkdownStore
 
+    refuse_foreign(options)
     root = options.root or Path()
     state = state_directory(options.state_dir)
     store = MarkdownStore(discover(root, options.memory_dirs or ()), root=root, state=state)
@@ -77,6 +83,44 @@ def markdown_session(options: Options, choices: MarkdownChoices | None = None) -
         store, choices=choices, settings=settings, state_dir=state, observer=Bars()
     ) as session:
         yield session
+
+
+def refuse_foreign(options: Options) -> None:
+    """Refuse what belongs to another kind of store, instead of leaving it undone without a word.
+
+    Raises:
+        UsageError: If there is such an option.
+    """
+    given = {
+        "--config": options.config,
+        "--user-id": options.user_id,
+        "--agent-id": options.agent_id,
+        "--run-id": options.run_id,
+        "--app-id": options.app_id,
+        "--all": options.all_scopes,
+        "--graph-file": options.graph_file,
+        "--mcp": options.mcp,
+        "--core": options.core,
+    }
+    foreign = [name for name, value in given.items() if value not in (None, False)]
+    if foreign:
+        raise UsageError(
+            f"{' and '.join(foreign)}: no option of --store md, which takes --root and --memory-dir; "
+            "leave it out."
+        )
+
+
+def refuse_markdown_options(options: Options, given: dict[str, Any]) -> None:
+    """Refuse, for another kind of store, what would otherwise be left undone without a word.
+
+    Raises:
+        UsageError: If there is such an option.
+    """
+    names = {name: given.get(name) for name in ("transcripts", "index_only", "dates", "supersede")}
+    names |= {"root": options.root, "memory_dir": options.memory_dirs}
+    for name, value in names.items():
+        if value:
+            raise UsageError(f"--{name.replace('_', '-')} works on Markdown memories; add --store md.")
 
 
 def dream(options: Options, given: dict[str, Any]) -> None:
@@ -99,7 +143,7 @@ def dream(options: Options, given: dict[str, Any]) -> None:
             if found.plan.gaps:
                 raise IncompleteListingError(f"Read-only: {'; '.join(found.plan.gaps)}. Nothing was changed.")
             if given["auto"]:
-                settled = session.settle(found, session.answers(found), now=options.moment)
+                settled = session.settle(found, {}, now=options.moment)
             else:
                 asked = _attended(session, found, options, explain=given["explain"])
                 if asked is None:
@@ -138,7 +182,8 @@ def _choices(options: Options, given: dict[str, Any]) -> MarkdownChoices:
     if transcripts is not None and not transcripts.is_dir():
         raise UsageError(f"The transcripts {transcripts} are no directory.")
     wishes = Wishes(kinds=frozenset(only[chosen[0]][1]), texts=False) if chosen else Wishes()
-    return MarkdownChoices(wishes, given["supersede"], transcripts)
+    dates = given["dates"] or not given["auto"]
+    return MarkdownChoices(wishes, given["supersede"], transcripts, dates=dates, certain=given["auto"])
 
 
 def _announce_empty(session: MarkdownSession) -> bool:
@@ -159,14 +204,15 @@ def _announce_empty(session: MarkdownSession) -> bool:
 def _report(session: MarkdownSession, found: Survey, settled: Settled) -> MarkdownReport:
     from .markdown.report import MarkdownReport
 
-    files = sum(len(directory.topics()) for directory in session.markdown.directories)
-    return MarkdownReport(found, settled, files=files, directories=len(session.markdown.directories))
+    directories = session.markdown.directories
+    files = sum(len(directory.topics()) + directory.is_index_alone() for directory in directories)
+    return MarkdownReport(found, settled, files=files, directories=len(directories), notes=session.notes())
 
 
 def _show(session: MarkdownSession, options: Options, given: dict[str, Any]) -> None:
     """What a pass would do, and nothing done."""
     found = session.look(now=options.moment)
-    settled = session.settle(found, session.answers(found), now=options.moment)
+    settled = session.settle(found, {}, now=options.moment)
     if given["as_json"]:
         _print_json(settled, None)
         return
@@ -181,32 +227,52 @@ def _attended(session: MarkdownSession, found: Survey, options: Options, *, expl
     from .cli import confirmed
 
     shown = _report(session, found, session.settle(found, {}, now=options.moment))
-    for line in (*shown.proposals(), *shown.warnings(), *shown.quoted(session.evidence(found))):
+    for line in (*shown.proposals(), *shown.remarks(session.evidence(found))):
         click.echo(line)
     if explain:
         click.echo("\n".join(shown.explanations()))
     wanted = session.choices.wishes.kinds
     conflicts = [conflict for conflict in found.plan.conflicts if conflict.kind in wanted]
-    answers = {conflict.id: _ask(shown, conflict, found) for conflict in conflicts}
-    session.remember_skips([c for c in conflicts if answers[c.id] is None], now=options.clock)
+    answers = {conflict.id: _ask(shown, conflict) for conflict in conflicts}
     settled = session.settle(found, answers, now=options.moment)
     plan = settled.plan
     if not any(action.removes or action.kind == "rewrite" for action in plan.actions):
+        session.remember_skips([c for c in conflicts if answers[c.id] is None], now=options.clock)
         return settled
+    if any(answers.values()):
+        _show_answered(session, found, settled, shown.proposals())
+    over = session.overdraft(plan)
+    if over is not None:
+        click.echo(
+            f"Careful: this removes {over}, more than the delete budget of {session.settings.max_delete:.0%}."
+        )
     counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
-    if not confirmed(f"Proposed: {counts}."):
+    if not confirmed(f"Proposed: {counts}.", default=over is None):
         click.echo(CANCELLED)
         return None
+    session.remember_skips([c for c in conflicts if answers[c.id] is None], now=options.clock)
     return settled
 
 
-def _ask(shown: MarkdownReport, conflict: Any, found: Survey) -> Side | None:
-    from .cli import ask_choice
-    from .report import one_line
+def _show_answered(session: MarkdownSession, found: Survey, settled: Settled, before: list[str]) -> None:
+    """The changes that follow from the answers and were not shown yet."""
+    known = set(before)
+    lines = _report(session, found, settled).proposals()
+    blocks: list[list[str]] = []
+    for line in lines:
+        if not line.startswith("  "):
+            blocks.append([])
+        blocks[-1].append(line)
+    for block in blocks:
+        if not set(block) <= known:
+            click.echo("\n".join(block))
 
-    for side, ids in (("A", conflict.a), ("B", conflict.b)):
-        likely = " (newer, likely to hold)" if conflict.newer == side.lower() else ""
-        click.echo(f"  {side}: {one_line(found.memories[ids[0]].text)}{likely}")
+
+def _ask(shown: MarkdownReport, conflict: Any) -> Side | None:
+    from .cli import ask_choice
+
+    for line in shown.sides(conflict):
+        click.echo(line)
     return ask_choice(shown.conflict(conflict).removesuffix("[A/B/skip]"))
 
 
@@ -215,30 +281,48 @@ def _apply(
 ) -> None:
     report = _report(session, found, settled)
     quotations = session.evidence(found)
-    result = session.apply(settled.plan, now=options.clock)
+    result = session.apply(settled.plan, now=options.clock, within_budget=bool(given["auto"]))
     if given["as_json"]:
         _print_json(settled, result)
         return
     click.echo("\n".join(report.live(result, quotations)))
     if result.moved:
-        _mend_index(session, options)
+        mend_index(session, options)
     if result.run:
-        place = " ".join(f"--memory-dir {path}" for path in options.memory_dirs or ())
-        where = f"--store md --root {session.markdown.root} {place}".rstrip()
-        click.echo(f"Undo with: mem0-dream undo {result.run} {where}", err=True)
+        click.echo(f"Undo with: mem0-dream undo {result.run} {store_words(options)}", err=True)
 
 
-def _mend_index(session: MarkdownSession, options: Options) -> None:
+def store_words(options: Options) -> str:
+    """The options that lead to this very store, as one would type them."""
+    import shlex
+
+    words = ["--store", KIND, "--root", str((options.root or Path()).resolve())]
+    for path in options.memory_dirs or ():
+        words += ["--memory-dir", str(path)]
+    if options.state_dir is not None:
+        words += ["--state-dir", str(options.state_dir)]
+    return shlex.join(words)
+
+
+def mend_index(session: MarkdownSession, options: Options) -> None:
     """After a change was skipped the index says too little or too much: rebuild it from what is there."""
     from .markdown.session import MarkdownChoices
     from .markdown.settlement import Wishes
 
-    session.choices = MarkdownChoices(Wishes(kinds=frozenset(), texts=False))
+    wishes = Wishes(kinds=frozenset(), texts=False)
+    session.choices = MarkdownChoices(wishes, certain=True)
     found = session.look(now=options.moment)
     plan = session.settle(found, {}, now=options.moment).plan
     if plan.rewrites:
         result = session.apply(plan, now=options.clock)
         click.echo(f"The index was rebuilt again, because files had moved (run {result.run}).", err=True)
+
+
+def show_plan(plan: Plan) -> list[str]:
+    """All that a plan would change, each change with its diff."""
+    from .markdown.report import PlanReport
+
+    return PlanReport(plan).proposals()
 
 
 def _resume_interrupted(session: MarkdownSession, options: Options) -> None:

@@ -208,13 +208,34 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
     with open_session(options) as session, session.locked():
         shown = report.Report(plan)
         if not yes:
-            _require_consent(shown, file)
+            _require_consent(shown, file, _shown_lines(plan, shown))
         result = session.apply(plan, now=options.clock, choices={}, retire=retire)
         for line in report.moved_lines(result, plan, shown):
             click.echo(line)
         click.echo(report.summary(result))
-        if result.run:
-            click.echo(f"Undo with: mem0-dream undo {result.run}", err=True)
+        _finish(session, options, result)
+
+
+def _shown_lines(plan: Plan, shown: Report) -> list[str]:
+    """Every change of a plan: a plan for files holds new texts, which the core's report has no line for."""
+    from .cli_markdown import KIND, show_plan
+
+    return show_plan(plan) if plan.kind == KIND else shown.lines()
+
+
+def _finish(session: Session, options: Options, result: RunResult) -> None:
+    """Say how to take the run back; the index of a directory follows what was skipped."""
+    from .cli_markdown import KIND, mend_index, store_words
+
+    where = ""
+    if options.store_kind == KIND:
+        from .markdown.session import MarkdownSession
+
+        where = f" {store_words(options)}"
+        if isinstance(session, MarkdownSession):
+            mend_index(session, options)
+    if result.run:
+        click.echo(f"Undo with: mem0-dream undo {result.run}{where}", err=True)
 
 
 def _load_plan(file: str) -> Plan:
@@ -227,12 +248,12 @@ def _load_plan(file: str) -> Plan:
     return parse_plan(text)
 
 
-def _require_consent(shown: Report, file: str) -> None:
+def _require_consent(shown: Report, file: str, lines: list[str]) -> None:
     from .cli import confirmed
 
     if file == "-":
         raise UsageError("A plan from the input cannot be asked about; add --yes.")
-    click.echo("\n".join(shown.lines()))
+    click.echo("\n".join(lines))
     if not confirmed(shown.proposal()):
         raise _CancelledError
 

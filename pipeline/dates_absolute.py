@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from .markdown.raw_text import Line, split_lines
@@ -21,7 +22,9 @@ _RELATIVE = re.compile(
     rf"|last\s+(?:{'|'.join(_DAYS)}))(?![\w'’=_/-])",
     re.IGNORECASE,
 )
-_OTHER = re.compile(r"\b(?:today|tonight|now|nowadays|(?:last|next|this|past)\s+\w+|\d+\s+\w+\s+ago)\b", re.IGNORECASE)
+_OTHER = re.compile(
+    r"\b(?:today|tonight|now|nowadays|(?:last|next|this|past)\s+\w+|\d+\s+\w+\s+ago)\b", re.IGNORECASE
+)
 _UNCERTAIN = re.compile(
     r"\b(?:every|each|any|daily|nightly|weekly|monthly|hourly|always|never|usually|typically|often|whenever|when|if|unless"
     r"|until|till|since|than|vs|versus|compar\w+|between|within|expir\w+|would|could|might|may|should|e\.g|i\.e"
@@ -68,20 +71,33 @@ def absolute(text: str, written: date | DayOf | None) -> str:
     """
     if not _RELATIVE.search(text):
         return text
-    return "".join(_written(line, day, written) + line.ending for line, day in _lines(text))
+    return "".join(_written(line, own, written) + line.ending for line, own in _lines(text))
 
 
-def _written(line: Line, day: date | bool | None, written: date | DayOf | None) -> str:
-    if day is False or not _RELATIVE.search(line.raw):
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What a line says about its day.
+
+    Attributes:
+        closed: Nothing in it may be touched.
+        day: The day that it or its heading gives.
+    """
+
+    closed: bool = False
+    day: date | None = None
+
+
+def _written(line: Line, own: _Own, written: date | DayOf | None) -> str:
+    if own.closed or not _RELATIVE.search(line.raw):
         return line.raw
-    anchor = day if isinstance(day, date) else written(line.raw) if callable(written) else written
+    anchor = own.day or (written(line.raw) if callable(written) else written)
     if anchor is None:
         return line.raw
     return _line(line.raw, anchor.date() if isinstance(anchor, datetime) else anchor)
 
 
-def _lines(text: str) -> Iterator[tuple[Line, date | bool | None]]:
-    """Each line with the day that it or its heading gives; False where nothing may be touched."""
+def _lines(text: str) -> Iterator[tuple[Line, _Own]]:
+    """Each line with what it says about its day."""
     fence = ""
     in_list = False
     under: dict[int, date | None] = {}
@@ -99,18 +115,19 @@ def _lines(text: str) -> Iterator[tuple[Line, date | bool | None]]:
             under = {known: day for known, day in under.items() if known < level} | {level: _only(line.raw)}
         indented = line.raw.startswith(("    ", "\t")) and not in_list
         touchable = not (inside or indented or heading or _QUOTE.match(line.raw))
-        yield line, _own_day(line.raw, under) if touchable else False
+        yield line, _own_day(line.raw, under) if touchable else _Own(closed=True)
 
 
-def _own_day(line: str, under: dict[int, date | None]) -> date | bool | None:
-    """The day a line begins with, else its nearest dated heading's; False if it names other days."""
+def _own_day(line: str, under: dict[int, date | None]) -> _Own:
+    """The day a line begins with, else its nearest dated heading's; closed if it names other days."""
     leading = _LEADING.match(line)
     dates = _ISO.findall(line)
     if len(dates) > bool(leading):
-        return False
+        return _Own(closed=True)
     if leading:
-        return _day(leading[1]) or False
-    return next((day for _, day in sorted(under.items(), reverse=True) if day), None)
+        day = _day(leading[1])
+        return _Own(closed=day is None, day=day)
+    return _Own(day=next((day for _, day in sorted(under.items(), reverse=True) if day), None))
 
 
 def _only(line: str) -> date | None:
@@ -127,10 +144,8 @@ def _day(text: str) -> date | None:
 
 def _line(line: str, anchor: date) -> str:
     kept = [match.span() for match in _KEEP.finditer(line)]
-    pieces: list[str] = []
-    for sentence in _SENTENCE.finditer(line):
-        pieces.append(_sentence(sentence[0], sentence.start(), kept, anchor))
-    return "".join(pieces)
+    found = _SENTENCE.finditer(line)
+    return "".join(_sentence(sentence[0], sentence.start(), kept, anchor) for sentence in found)
 
 
 def _sentence(said: str, offset: int, kept: list[tuple[int, int]], anchor: date) -> str:

@@ -163,7 +163,7 @@ class Session:
                 inventory,
                 kind=self.store.kind,
                 encoder=CachedEncoder(self.encoder, self._cache, on_progress=embed),
-                scorer=CachedScorer(self.scorer, self._cache, on_progress=score),
+                scorer=self.judging(on_progress=score),
                 settings=self.settings,
                 circumstances=circumstances,
                 in_place=self.store.capabilities.fold,
@@ -266,6 +266,10 @@ class Session:
             circumstances=self._circumstances(now),
         )
         return {memory.id: memory for memory in memories}, verdicts
+
+    def judging(self, *, on_progress: Advance | None = None) -> PairScorer:
+        """The scorer as a pass asks it: what it said before is not asked again."""
+        return CachedScorer(self.scorer, self._cache, on_progress=on_progress)
 
     @property
     def thresholds(self) -> Thresholds:

@@ -206,7 +206,7 @@ def _add(draft: _Draft, missing: Sequence[Topic]) -> None:
 
 
 def _insert(draft: _Draft, file: str, text: str) -> None:
-    """Put a pointer into the list where its like stand: in order if that list is in order, else at its end."""
+    """Put a pointer into the list of its like: in order if that list is in order, else at its end."""
     draft.lines = [line for line in draft.lines if line is not None]
     runs = _runs(draft.lines)
     if not runs:

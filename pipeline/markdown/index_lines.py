@@ -42,9 +42,9 @@ class IndexLine:
 
 
 def index_lines(text: str) -> list[IndexLine]:
-    """Read an index line by line.
+    r"""Read an index line by line.
 
-    >>> [line.pointer for line in index_lines("Rules: [a](a.md)\\n- [B](b.md) — DONE")]
+    >>> [line.pointer for line in index_lines("Rules: [a](a.md)\n- [B](b.md) — DONE")]
     [None, 'b.md']
     """
     lines = text.split("\n")
