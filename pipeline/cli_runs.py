@@ -15,7 +15,7 @@ from .cli_options import Options, open_session, plan_options, scope_options, sto
 if TYPE_CHECKING:
     from .engine import Session
     from .plan import Plan
-    from .records import Memory
+    from .records import Inventory, Memory
     from .report import Report
     from .results import RunResult, UndoResult
 
@@ -44,8 +44,18 @@ def status(ctx: click.Context, /, **given: Any) -> None:
             settings=session.settings,
             now=options.moment,
             accessed=session.access.last(session.store.fingerprint),
+            condemned=_condemned(session, inventory, options),
         )
         click.echo("\n".join(lines))
+
+
+def _condemned(session: Session, inventory: Inventory, options: Options) -> int | None:
+    """How many memories a pass over files would prune; None where age decides."""
+    from .markdown.session import MarkdownSession
+
+    if not isinstance(session, MarkdownSession):
+        return None
+    return session.condemned(inventory, now=options.moment)
 
 
 @click.command()

@@ -21,8 +21,18 @@ def status_lines(
     settings: Settings,
     now: datetime,
     accessed: Mapping[str, datetime] | None = None,
+    condemned: int | None = None,
 ) -> list[str]:
-    """Count memories per scope and category, and name what needs attention."""
+    """Count memories per scope and category, and name what needs attention.
+
+    Args:
+        inventory: What was listed.
+        history: Earlier runs, newest first.
+        settings: Limits.
+        now: The present moment.
+        accessed: Latest reads, by memory id.
+        condemned: How many are stale, for a store in which that is no question of age.
+    """
     memories = inventory.memories
     living = [memory for memory in memories if not memory.is_retired(now.date())]
     keys = Counter((memory.scope, memory.category, exact_key(memory.text)) for memory in living)
@@ -30,6 +40,7 @@ def status_lines(
     stale = sum(
         not m.pinned and is_stale(m, settings=settings, now=now, accessed=read.get(m.id)) for m in living
     )
+    stale = stale if condemned is None else condemned
     lines = [
         (
             f"Memories: {len(living)} living, {len(memories) - len(living)} retired, "

@@ -133,6 +133,29 @@ def test_a_file_that_takes_nothing_in_keeps_its_long_pointer() -> None:
     assert (draft.text, "200" in draft.warnings[0]) == (current, True)
 
 
+def test_a_line_is_cut_only_between_clauses() -> None:
+    """Never inside a bracket or a code span, and not at all where no clause ends in time."""
+    said = "one `fast, small` thing (and, besides, another one, too, which is slower than the first, as Bo says, "
+    current = f"- [A](a.md) — tells of refunds, {said}and so on) {'and more ' * 12}\n"
+    assert (
+        draft_index(current, [_topic("a.md")], title="X").text
+        == "- [A](a.md) — tells of refunds…\n"[:0] + current
+    )
+    current = f"- [A](a.md) — tells of refunds at length, {said}and so on) {'and more ' * 12}\n"
+    assert draft_index(current, [_topic("a.md")], title="X").text == (
+        "- [A](a.md) — tells of refunds at length…\n"
+    )
+
+
+def test_a_retired_index_gets_no_pointers() -> None:
+    """Where the author points elsewhere, or writes no pointers at all, nothing is begun unattended."""
+    retired = "# MEMORY.md — Retired\n\nThis file is no longer loaded; see context/MEMORY.md.\n"
+    assert draft_index(retired, [_topic("a.md")], title="X").text == retired
+    own = "# Notes\n\nThe port is 5432.\n"
+    assert draft_index(own, [_topic("a.md")], title="X", adopt=False).text == own
+    assert draft_index(own, [_topic("a.md")], title="X").text == f"{own}\n- [a](a.md)\n"
+
+
 def test_a_rebuild_stops_below_what_is_loaded() -> None:
     """190 lines or 25 KB are not crossed by additions; what has no pointer is counted."""
     draft = draft_index("", [_topic(f"f{number:03}.md") for number in range(220)], title="X")

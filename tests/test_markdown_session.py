@@ -131,9 +131,7 @@ def test_killed_anywhere_resume_ends_where_an_unkilled_run_does(tmp_path: Path) 
     _apply(_project(tmp_path / "whole" / "project"), tmp_path / "whole-state", supersede=True)
     expected = {name: row[0] for name, row in fingerprint(tmp_path / "whole" / "project").items()}
     steps = 0
-    while _killed_after(
-        root := _project(tmp_path / f"k{steps}" / "project"), tmp_path / f"s{steps}", steps
-    ):
+    while _killed_after(root := _project(tmp_path / f"k{steps}" / "project"), tmp_path / f"s{steps}", steps):
         with open_session(root, tmp_path / f"s{steps}") as session:
             session.resume(now=NOW)
         assert {name: row[0] for name, row in fingerprint(root).items()} == expected
@@ -347,7 +345,8 @@ def test_what_only_the_older_file_says_is_kept(tmp_path: Path) -> None:
 def test_too_many_removals_are_refused(tmp_path: Path) -> None:
     """A pass that would take most of a directory away stops with the numbers."""
     files = {
-        f"{MEMORY}/f{n}.md": memory_file(f"`src/gone{n}.py` holds the {n}th part.", name=f"f{n}") for n in range(8)
+        f"{MEMORY}/f{n}.md": memory_file(f"`src/gone{n}.py` holds the {n}th part.", name=f"f{n}")
+        for n in range(8)
     }
     with_past(write_tree(tmp_path / "project", files), *(f"src/gone{n}.py" for n in range(8)))
     with (

@@ -21,6 +21,8 @@ PATTERNS = (".claude/agent-memory/*", ".claude/projects/*/memory", ".claude/memo
 _APART = frozenset({"logs", "sessions", "archive"})
 """Folders that hold raw material, not memories."""
 _HOME = Path(".claude") / "projects"
+_ABOUT = re.compile(r"(?:README|MEMORY|MEMORY[_-].*|INDEX)\.md$", re.IGNORECASE)
+"""Files about the memories, and indexes of old: they are no memories."""
 NONE_FOUND = "No memory directories found"
 
 
@@ -161,7 +163,7 @@ def _topics(directory: Path) -> Iterable[Path]:
         yield from (
             here / name
             for name in files
-            if name.endswith(".md") and not name.startswith(".") and (here != directory or name != INDEX)
+            if name.endswith(".md") and not name.startswith(".") and not _ABOUT.match(name)
         )
 
 

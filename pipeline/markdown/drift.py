@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from ..records import Memory
 from .code_index import CodeIndex, build_index
 from .folding import statements
-from .history import git, new_place, removed_paths
+from .history import git, is_ignored, new_place, removed_paths
 from .references import References, find_references
 
 YOUNG = timedelta(days=30)
@@ -37,8 +37,8 @@ _ADVICE = re.compile(
 """What may be a rule, warning, decision or instruction, or the story of a change: it outlives its file."""
 _PAST = re.compile(
     r"\b(?:was|were|moved?|renamed?|formerly|previous\w*|old|legacy|deleted?|removed?|replac\w+|migrat\w+"
-    r"|split|extract\w+|before|from|used to|no longer|now|instead|retired|superseded|histor\w+|became|merged|gone|dead"
-    r"|dropped)\b|→|->|=>",
+    r"|split|extract\w+|before|from|used to|no longer|now|instead|retired|superseded|histor\w+|became"
+    r"|merged|gone|dead|dropped)\b|→|->|=>",
     re.IGNORECASE,
 )
 
@@ -99,6 +99,8 @@ def check_drift(
         if not index.has_file(path, beside=beside[memory_id]) and index.checkable(path)
     }
     removed = removed_paths(root, absent) if absent else {}
+    # What git leaves out by now was perhaps only taken out of the repository.
+    removed = {path: commit for path, commit in removed.items() if not is_ignored(root, path)}
     moved = {path: place for path, commit in removed.items() if (place := new_place(root, path, commit))}
     told = git(root, "rev-parse", "HEAD") is not None
     found: dict[str, Drift] = {}
@@ -136,13 +138,10 @@ def assess(
     if not removed:
         names_any = any(path in refs.files for path in here) or bool(index.symbols.intersection(refs.symbols))
         return Drift(memory, Freshness.FRESH if names_any else Freshness.EVERGREEN)
-    places = {path: moved.get(path) or index.moved(path) for path in removed}
-    missing = tuple(
-        f"{path} (now {place}{'' if path in moved else '?'})" if place else path
-        for path, place in places.items()
-    )
+    missing = tuple(f"{path} (now {moved[path]})" if path in moved else path for path in removed)
+    elsewhere = any(path in moved or index.moved(path) for path in removed)
     unproven = set(refs.files) - set(removed) - set(here)
-    alive = here or known or any(places.values()) or unproven or not any("/" in path for path in removed)
+    alive = here or known or elsewhere or unproven or not any("/" in path for path in removed)
     freshness = Freshness.PARTIALLY_STALE if alive else Freshness.FULLY_STALE
     return Drift(
         memory, freshness, missing, tuple(removed), {path: moved[path] for path in removed if path in moved}
@@ -182,12 +181,16 @@ def mended(text: str, moved: Mapping[str, str]) -> str:
 
 def _mended_sentence(sentence: str, moved: Mapping[str, str]) -> str:
     named = [path for path in moved if path in sentence]
-    plain = re.sub(r"`[^`]*`", "", sentence)
+    plain = re.sub("|".join(["`[^`]*`", *map(re.escape, named)]), "", sentence)
     if not named or _PAST.search(plain) or any(moved[path] in sentence for path in named):
         return sentence
+    new = sentence
     for path in sorted(named, key=len, reverse=True):
-        sentence = re.sub(rf"(?<![\w./-]){re.escape(path)}(?![\w/-]|\.\w)", moved[path], sentence)
-    return sentence
+        place = re.compile(rf"(?<![\w./-]){re.escape(path)}(?![\w/-]|\.\w)")
+        if len(place.findall(sentence)) != sentence.count(path):
+            return sentence  # a link leads there too, or a longer path: half of it would be wrong
+        new = place.sub(moved[path], new)
+    return new
 
 
 def _gone(

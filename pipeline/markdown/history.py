@@ -19,6 +19,8 @@ GIT_SECONDS = 20
 """How long one question to the history may take."""
 _MOVES = 5
 """So many renames one after another are followed."""
+_EQUAL = 95
+"""Per cent two files share if one is the other under a new name; less may be what was left after a split."""
 _PATHS_AT_ONCE = 500
 
 
@@ -83,13 +85,18 @@ def _renames(root: Path, commit: str) -> dict[str, str]:
         root, "show", "-M", "--diff-filter=R", "--name-status", "-z", "--format=", "--relative", commit
     )
     parts = (said or "").split("\0")
-    return {
-        old: new for status, old, new in zip(parts, parts[1:], parts[2:], strict=False) if _is_rename(status)
-    }
+    found: dict[str, str] = {}
+    for status, old, new in zip(parts, parts[1:], parts[2:], strict=False):
+        score = status.strip().removeprefix("R")
+        same = old.rpartition("/")[2] == new.rpartition("/")[2]
+        if status.strip().startswith("R") and score.isdigit() and (same or int(score) >= _EQUAL):
+            found[old] = new
+    return found
 
 
-def _is_rename(status: str) -> bool:
-    return status.strip()[:1] == "R" and status.strip()[1:].isdigit()
+def is_ignored(folder: Path, path: str) -> bool:
+    """Whether git would leave a path out, so that its absence here says nothing."""
+    return git(folder, "check-ignore", "--no-index", "--", path) is not None
 
 
 def changed_files(directory: Path) -> set[Path]:

@@ -12,7 +12,7 @@ from typing import Protocol
 from ..plan import Action, Member, Merge, Rewrite
 from ..records import Memory, Scope
 from .directories import GATHERED, INDEX, MemoryDirectory
-from .history import removed_paths
+from .history import is_ignored, removed_paths
 from .index_file import MAX_BYTES, MAX_LINES, IndexDraft, Topic, draft_index
 from .parsing import parse
 from .places import file_of
@@ -145,8 +145,9 @@ def _draft(
         title=directory.title,
         gone={file.removeprefix(prefix): heirs.get(file) for file in gone},
         stands=_stands(directory),
-        dropped=_known_gone(directory.path) if rules.certain else lambda _: True,
+        dropped=_gone_for_good(directory.path, certain=rules.certain),
         shorten=rules.shorten or full or not rules.certain,
+        adopt=not rules.certain,
     )
 
 
@@ -156,9 +157,15 @@ def _stands(directory: MemoryDirectory) -> Callable[[str], bool]:
     return lambda file: any((place / file).exists() for place in places)
 
 
-def _known_gone(folder: Path) -> Callable[[str], bool]:
-    """Whether a commit took a file away."""
-    return lambda file: file in removed_paths(folder, [file])
+def _gone_for_good(folder: Path, *, certain: bool) -> Callable[[str], bool]:
+    """Whether a file that is not there is gone, and not merely left out of the repository.
+
+    What git ignores may well exist where the index was written; unattended, a commit must have taken the
+    file away.
+    """
+    return lambda file: (
+        not is_ignored(folder, file) and (not certain or file in removed_paths(folder, [file]))
+    )
 
 
 def _topic(file: str, memories: Sequence[Memory], texts: _Texts) -> Topic:

@@ -24,12 +24,20 @@ MAX_LINES = 200
 GOAL_LINES = 190
 """Up to so many lines pointers are added: the author keeps room for some of their own."""
 MAX_BYTES = 25_000
+GOAL_BYTES = MAX_BYTES * GOAL_LINES // MAX_LINES
 _STATUS = re.compile(
     r"\b(?:DONE|SUPERSEDED|DEPRECATED|HISTORICAL|OBSOLETE|NEVER|ALWAYS|MUST|NOT|DON'?T|DO|TODO|WIP|BLOCKED|PENDING"
     r"|OPEN|CLOSED|SHIPPED|MERGED|FIXED|LIVE|RETIRED|REMOVED|REVERTED|RESOLVED|STALE|MANDATORY|CRITICAL|WARNING"
     r"|IMPORTANT|RULE|NEXT|ACTIVE|PAUSED|COMPLETED?|PROGRESS|CURRENT|FORBIDDEN|ONLY|REQUIRED|NO|FAILED|PARTIAL)\b"
     r"|[\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff]"
 )
+_LEAST = 25
+"""Characters of a hook that still says something."""
+_RETIRED = re.compile(
+    r"\b(?:deprecated|retired|superseded|obsolete|archived|no longer|moved to|do not (?:edit|add))\b",
+    re.IGNORECASE,
+)
+_OPENING_LINES = 6
 _CLAUSE = re.compile(r"(?:[.;!?]|,| [—–]| --)(?=\s)")
 
 
@@ -95,6 +103,7 @@ def draft_index(
     stands: Callable[[str], bool] = lambda _: False,
     dropped: Callable[[str], bool] = lambda _: True,
     shorten: bool = True,
+    adopt: bool = True,
 ) -> IndexDraft:
     """Bring the index of a directory up to date.
 
@@ -106,6 +115,7 @@ def draft_index(
         stands: Whether a file that is no topic exists all the same.
         dropped: Whether a pointer to a file that is not there may go.
         shorten: Move what a long pointer says into its file.
+        adopt: Begin a list of pointers in a text that has none.
     """
     by_file = {topic.file: topic for topic in sorted(topics, key=lambda item: item.file)}
     draft = _Draft([*index_lines(current)] if current.strip() else [])
@@ -114,7 +124,8 @@ def draft_index(
         _shorten(draft, by_file)
     if by_file and not draft.lines:
         draft.lines = [IndexLine(f"# {title} Memory"), IndexLine("")]
-    _add(draft, [topic for file, topic in by_file.items() if file not in mentioned(draft.text)])
+    if not current.strip() or _is_index(current, adopt=adopt):
+        _add(draft, [topic for file, topic in by_file.items() if file not in mentioned(draft.text)])
     text = draft.text if draft.lines else current
     return IndexDraft(
         text=text,
@@ -123,6 +134,15 @@ def draft_index(
         demoted=draft.demoted,
         warnings=(*draft.warnings, *_warnings(text, current)),
     )
+
+
+def _is_index(text: str, *, adopt: bool) -> bool:
+    """Whether a text is, or may become, a list of pointers: its author has not retired it."""
+    if any(line.pointer for line in index_lines(text)):
+        return True
+    opening = "\n".join(text.strip().split("\n")[:_OPENING_LINES])
+    own = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
+    return not own or (adopt and not _RETIRED.search(opening))
 
 
 def _take_out(
@@ -181,13 +201,19 @@ def _shorten(draft: _Draft, by_file: Mapping[str, Topic]) -> None:
 
 
 def _cut(line: str, hook: int) -> str | None:
-    """The line below the limit; None if that would cost a status word or all of the hook."""
+    """The line below the limit, cut between clauses; None if that would cost a status word or the hook."""
     room = LINE_LENGTH - 2
     ends = [match.start() for match in _CLAUSE.finditer(line, hook, room)]
-    at = ends[-1] if ends and ends[-1] > (hook + room) // 2 else line.rfind(" ", hook, room)
-    if at <= hook or _STATUS.search(line, at):
+    ends = [end for end in ends if end - hook >= _LEAST and _balanced(line[hook:end])]
+    if not ends or _STATUS.search(line, ends[-1]):
         return None
-    return line[:at].rstrip(" ,;:.-—–") + "…"
+    return line[: ends[-1]].rstrip(" ,;:.-—–") + "…"
+
+
+def _balanced(text: str) -> bool:
+    """Whether no bracket, code span or emphasis would be torn apart."""
+    pairs = all(text.count(opening) == text.count(closing) for opening, closing in ("()", "[]", "{}"))
+    return pairs and not any(text.count(mark) % 2 for mark in ("`", '"', "**"))
 
 
 def _add(draft: _Draft, missing: Sequence[Topic]) -> None:
@@ -198,7 +224,7 @@ def _add(draft: _Draft, missing: Sequence[Topic]) -> None:
         line = _pointer(topic, mark)
         size += len(line.encode("utf-8")) + 1
         lines += 1
-        if lines > GOAL_LINES or size > MAX_BYTES:
+        if lines > GOAL_LINES or size > GOAL_BYTES:
             left = ", ".join(item.file for item in itertools.islice(missing, number, number + 3))
             draft.warnings.append(f"is full: {len(missing) - number} files have no pointer ({left} …)")
             return

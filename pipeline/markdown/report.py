@@ -278,9 +278,8 @@ def changes(old: str, new: str) -> list[str]:
     >>> changes("a\nb", "a\nc")
     ['    - b', '    + c']
     """
-    rows = difflib.unified_diff(
-        old.split("\n") if old else [], new.split("\n") if new else [], lineterm="", n=0
-    )
+    before, after = (text.removesuffix("\n").split("\n") if text else [] for text in (old, new))
+    rows = difflib.unified_diff(before, after, lineterm="", n=0)
     return [f"    {row[0]} {visible(row[1:])}".rstrip() for row in list(rows)[2:] if not row.startswith("@@")]
 
 

@@ -28,10 +28,10 @@ _CASES = re.compile(
 _OPPOSING = frozenset({"avoid", "stop", "quit", "alway", "never", "do", "us", "longer", "pleas", "ever"})
 _LABELS = frozenset(
     (  # noqa: SIM905  (words in lines read better than a column of strings)
-        "phase step rule plan issue pr ticket sprint wave week day chapter section level stage part task "
-        "item number no option case example test round batch slice iteration milestone epic story adr rfc bug "
-        "commit line page layer tier question finding fix attempt run session figure table appendix group team "
-        "room floor lesson pattern gotcha q"
+        "phase step rule plan issue pr ticket sprint wave week day chapter section level stage part "
+        "task item number no option case example test round batch slice iteration milestone epic story "
+        "adr rfc bug commit line page layer tier question finding fix attempt run session figure table "
+        "appendix group team room floor lesson pattern gotcha q"
     ).split()
 )
 _STATES = frozenset({"is", "are", "was", "called", "named", "equals", "=", ":"})

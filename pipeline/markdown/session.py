@@ -25,7 +25,7 @@ from .drift import YOUNG
 from .screen import Screened
 from .settlement import IndexRules, Settled, Wishes, settle, superseded
 from .signal import Fact, additions, gather, homes
-from .survey import Cuts, Looks, Survey, as_stored, remaining, survey
+from .survey import Cuts, Looks, Planned, Survey, as_stored, remaining, survey
 
 if TYPE_CHECKING:
     from ...models.scorer import PairScorer
@@ -143,6 +143,11 @@ class MarkdownSession(Session):
         """The cached scorer, asked only about pairs that can be duplicates."""
         return Screened(super().judging(on_progress=on_progress))
 
+    def condemned(self, inventory: Inventory, *, now: datetime) -> int:
+        """How many memories a pass would prune; needs no model."""
+        nothing = Plan(inventory.store, self.store.kind, now, self.settings.scorer, (), ())
+        return len(self._surveyed(inventory, Cuts(), now=now, planned=lambda _: nothing).plan.prunes)
+
     def notes(self) -> list[str]:
         """Files that are left out, with the reason."""
         return [
@@ -152,7 +157,13 @@ class MarkdownSession(Session):
         ]
 
     def _surveyed(
-        self, inventory: Inventory, cuts: Cuts, *, now: datetime, drift: Mapping[str, Drift] | None = None
+        self,
+        inventory: Inventory,
+        cuts: Cuts,
+        *,
+        now: datetime,
+        drift: Mapping[str, Drift] | None = None,
+        planned: Planned | None = None,
     ) -> Survey:
         texts = self.choices.wishes.texts
         looks = Looks(
@@ -162,7 +173,7 @@ class MarkdownSession(Session):
         )
         return survey(
             inventory,
-            lambda view: self._merges(view, now=now),
+            planned or (lambda view: self._merges(view, now=now)),
             root=self.markdown.root,
             directories={directory.name: directory.path for directory in self.markdown.directories},
             now=now,
