@@ -59,7 +59,7 @@ def doubtful() -> dict[str, str]:
             "`PaymentGateway` is in `services/payments/gateway.py`.", name="moved"
         ),
         f"{PROJECT}/partly.md": memory_file(
-            "`handle_search()` replaced the code of `services/search/legacy.py` there yesterday.",
+            "`handle_search()` replaced all of `services/search/legacy.py` there yesterday.",
             name="partly",
             date="2026-06-10",
         ),

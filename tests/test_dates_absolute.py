@@ -23,6 +23,7 @@ LATER = date(2027, 3, 3)
         ("Tomorrow we cut the branch.", "2026-11-22 we cut the branch."),
         ("We moved it the day before yesterday.", "We moved it 2026-11-19."),
         ("- item one\n    moved to Bern yesterday", "- item one\n    moved to Bern 2026-11-20"),
+        ("`f()` left `a/b.py` there yesterday.", "`f()` left `a/b.py` there 2026-11-20."),
         ("It broke. Ines fixed it yesterday. Fine.", "It broke. Ines fixed it 2026-11-20. Fine."),
     ],
 )

@@ -6,6 +6,7 @@ where the history cannot be read in time, nothing is known, and nothing is concl
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import subprocess
@@ -41,7 +42,7 @@ def git(folder: Path, *words: str) -> str | None:
 
 
 def removed_paths(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    """Those of the paths that a commit took away, with the latest such commit."""
+    """Those of the paths that a commit took away for good, with the latest such commit."""
     wanted = sorted({path for path in paths if path and not path.startswith("/")})
     found: dict[str, str] = {}
     for start in range(0, len(wanted), _PATHS_AT_ONCE):
@@ -61,7 +62,14 @@ def removed_paths(root: Path, paths: Iterable[str]) -> dict[str, str]:
             for path in names.split("\0"):
                 if path.strip("\n") in part:
                     found.setdefault(path.strip("\n"), name.strip())
-    return found
+    return {path: commit for path, commit in found.items() if not _hides(root, commit)}
+
+
+@functools.lru_cache(maxsize=1024)
+def _hides(root: Path, commit: str) -> bool:
+    """Whether a commit changed what git leaves out: what it took away may still be on its author's disk."""
+    said = git(root, "show", "--name-only", "-z", "--format=", commit)
+    return any(name.strip("\n").rpartition("/")[2] == ".gitignore" for name in (said or "").split("\0"))
 
 
 def new_place(root: Path, path: str, commit: str) -> str | None:

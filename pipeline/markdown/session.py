@@ -22,7 +22,7 @@ from ..words import significant_words
 from .contradictions import after, sentence_conflicts, sentence_key
 from .directories import GATHERED, INDEX, sessions
 from .drift import YOUNG
-from .screen import Screened
+from .screen import Screened, same_statement
 from .settlement import IndexRules, Settled, Wishes, settle, superseded
 from .signal import Fact, additions, gather, homes
 from .survey import Cuts, Looks, Planned, Survey, as_stored, remaining, survey
@@ -46,7 +46,8 @@ class MarkdownChoices:
         supersede: Newer contradicting statements win without a person.
         transcripts: Folder of session transcripts to search for evidence; where agents keep them if omitted.
         dates: Write relative dates out.
-        certain: Only what needs no person: no mended paths, and an index loses only what is known to be gone.
+        certain: Only what needs no person: merges of equal statements, no mended paths, and an index loses
+            only what is known to be gone.
     """
 
     wishes: Wishes = field(default_factory=Wishes)
@@ -169,6 +170,7 @@ class MarkdownSession(Session):
         looks = Looks(
             dates=texts and self.choices.dates,
             mends=texts and not self.choices.certain,
+            merges=same_statement if self.choices.certain else lambda _a, _b: True,
             used=lambda terms: self._used(terms, now=now),
         )
         return survey(

@@ -61,11 +61,13 @@ class Looks:
     Attributes:
         dates: Write relative dates out.
         mends: Mend paths that the repository renamed.
+        merges: Whether a text may be merged into another.
         used: Terms that a session used lately, out of those asked for; what is in use is not condemned.
     """
 
     dates: bool = True
     mends: bool = True
+    merges: Callable[[str, str], bool] = lambda _a, _b: True
     used: Callable[[Mapping[str, Sequence[str]]], frozenset[str]] = lambda _: frozenset()
 
 
@@ -163,7 +165,7 @@ def survey(
     ]
     core = planned(replace(inventory, memories=tuple(views)))
     merges = [_on_newest(merge, found) for merge in core.merges]
-    kept = tuple(merge for merge in merges if merge is not None)
+    kept = tuple(merge for merge in merges if merge is not None and _may(merge, found, looks))
     prunes = tuple(_prune(number, memory, drift[memory.id], now) for number, memory in enumerate(gone, 1))
     plan = replace(core, actions=(*kept, *prunes), unsure=(), totals=_totals(inventory.memories))
     return replace(found, plan=plan)
@@ -241,6 +243,10 @@ def _on_newest(merge: Merge, found: Survey) -> Merge | None:
         metadata={},
         exact=tuple(memory.id for memory in others if exact_key(found.text(memory.id)) == key),
     )
+
+
+def _may(merge: Merge, found: Survey, looks: Looks) -> bool:
+    return all(looks.merges(found.text(name), merge.text) for name in merge.removes)
 
 
 def _prune(number: int, memory: Memory, drift: Drift, now: datetime) -> Prune:
