@@ -8,12 +8,23 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from markdown_trees import MEMORY, NOW, fingerprint, memory_file, open_session, with_past, write_tree
+from markdown_trees import (
+    MEMORY,
+    NOW,
+    fingerprint,
+    git,
+    memory_file,
+    open_session,
+    open_store,
+    with_past,
+    write_tree,
+)  # fmt: skip
 from mem0_dream.errors import BudgetExceededError
-from mem0_dream.pipeline.markdown.session import MarkdownChoices
+from mem0_dream.pipeline.markdown.session import MarkdownChoices, MarkdownSession
 from mem0_dream.pipeline.markdown.settlement import Wishes
 from mem0_dream.pipeline.plan import Merge, Resolve, Rewrite
 from mem0_dream.pipeline.records import ActionKind
+from mem0_dream.testing import FakeEncoder, FakeScorer
 
 TABS = "Use tabs for indentation in all Go files of the backend."
 FILES = {
@@ -404,6 +415,102 @@ def test_transcripts_give_evidence_for_doubts(tree: Path, tmp_path: Path) -> Non
     assert [q.text for q in found[f"{MEMORY}/partly.md"]] == [
         f"touching src/was.py number {n}" for n in (59, 58, 57)
     ]
+
+
+def test_an_answer_applies_without_judging_anything_again(tmp_path: Path) -> None:
+    """The sentences were named when they were found; the file that is then a copy is merged at once."""
+    files = {
+        f"{MEMORY}/a.md": memory_file(
+            "The upload limit is 20 MB there. Ines helps with it.", date="2026-01-01"
+        ),
+        f"{MEMORY}/b.md": memory_file("The upload limit is 50 MB there. Bo knows.", date="2026-02-01"),
+        f"{MEMORY}/c.md": memory_file("Ines helps with it.", date="2026-03-01"),
+    }
+    root = write_tree(tmp_path / "project", files)
+    scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.9, 0.1))
+    with MarkdownSession(
+        open_store(root, tmp_path / "state"),
+        scorer=scorer,
+        encoder=FakeEncoder(),
+        state_dir=tmp_path / "state",
+    ) as session:
+        found = session.look(now=NOW)
+        asked = len(scorer.asked)
+        plan = session.settle(found, {found.plan.conflicts[0].id: "b"}, now=NOW).plan
+        assert len(scorer.asked) == asked
+        session.look(now=NOW)
+        assert len(scorer.asked) == asked
+        session.apply(plan, now=NOW, within_budget=False)
+        assert not (root / MEMORY / "a.md").exists()
+        assert [action.kind for action in session.look(now=NOW).plan.actions] == []
+
+
+def test_unattended_only_equal_statements_are_merged(tmp_path: Path) -> None:
+    """What a scorer takes for a duplicate is for a person to see."""
+    files = {
+        f"{MEMORY}/a.md": memory_file("Deploy from the release branch with Ines on duty there.", name="a"),
+        f"{MEMORY}/b.md": memory_file(
+            "Deploy from the release branch with Ines on duty there daily.", name="b"
+        ),
+        f"{MEMORY}/c.md": memory_file("Deploy from the release branch, with Ines on duty there", name="c"),
+    }
+    root = write_tree(tmp_path / "project", files)
+    with open_session(root, tmp_path / "state", choices=MarkdownChoices(certain=True)) as session:
+        assert [m.removes for m in session.look(now=NOW).plan.merges] == []
+    (root / MEMORY / "b.md").unlink()
+    with open_session(root, tmp_path / "state", choices=MarkdownChoices(certain=True)) as session:
+        assert [len(m.removes) for m in session.look(now=NOW).plan.merges] == [1]
+
+
+def test_unattended_an_index_loses_only_what_a_commit_took_away(tmp_path: Path) -> None:
+    """A pointer to what git leaves out, or never had, stays and is named; a person may drop the latter."""
+    files = {
+        f"{MEMORY}/a.md": "The cat is called Miso.",
+        f"{MEMORY}/MEMORY.md": "- [A](a.md)\n- [G](gone.md)\n- [N](never.md)\n- [H](hidden.md)\n",
+    }
+    root = tmp_path / "project"
+    root.mkdir()
+    with_past(root, f"{MEMORY}/gone.md")
+    write_tree(root, {**files, ".gitignore": "hidden.md\n"})
+    for certain, expected in ((True, ["gone.md"]), (False, ["gone.md", "never.md"])):
+        with open_session(root, tmp_path / "state", choices=MarkdownChoices(certain=certain)) as session:
+            draft = session.settle(session.look(now=NOW), {}, now=NOW).indexes[MEMORY]
+        assert [line.partition("(")[2].rstrip(")") for line in draft.removed] == expected
+
+
+def test_a_day_is_reckoned_from_the_authors_commit(tmp_path: Path) -> None:
+    """In the author's own zone; a first commit, or one that the frontmatter contradicts, is no anchor."""
+    root = tmp_path / "project"
+    root.mkdir()
+    with_past(root, "src/x.py")
+    said = "We moved the gateway to Bern yesterday."
+    write_tree(root, {f"{MEMORY}/a.md": said, f"{MEMORY}/b.md": memory_file(said, date="2026-01-05")})
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "third", day="2026-03-10T23:30:00-08:00")
+    with open_session(root, tmp_path / "state") as session:
+        edits = session.look(now=NOW).edits
+    assert {name: edit.text for name, edit in edits.items()} == {
+        f"{MEMORY}/a.md": "We moved the gateway to Bern 2026-03-09."
+    }
+
+
+def test_new_facts_go_into_the_file_they_belong_to(tmp_path: Path) -> None:
+    """A fact about a subject that a file has joins it; the others get a file of their own."""
+    files = {
+        f"{MEMORY}/uv.md": memory_file(
+            "Installs of Python packages run with `uv` in this project.", name="installs with uv"
+        ),
+        f"{MEMORY}/other.md": memory_file("The cat is called Miso.", name="cat"),
+        f"{MEMORY}/logs/2026/11/2026-11-20.md": "- decided to always use `uv` for package installs because pip was slow\n- The team agreed that releases must pass `make check` first\n",
+    }
+    root = write_tree(tmp_path / "project", files)
+    _apply(root, tmp_path / "state")
+    assert _text(root, "uv.md").endswith(
+        "\n- decided to always use `uv` for package installs because pip was slow\n"
+    )
+    assert _text(root, "from_daily_logs.md").count("\n- ") == 1
+    with open_session(root, tmp_path / "state") as session:
+        assert _plan(session).actions == ()
 
 
 _SENTENCES = st.sampled_from(

@@ -25,12 +25,19 @@ _EQUAL = 95
 _PATHS_AT_ONCE = 500
 
 
-def git(folder: Path, *words: str) -> str | None:
-    """What a reading git command prints in a folder; None if there is no repository or no answer."""
+def git(folder: Path, *words: str, literal: bool = True) -> str | None:
+    """What a reading git command prints in a folder; None if there is no repository or no answer.
+
+    Args:
+        folder: Where.
+        words: The command; paths behind `--`.
+        literal: Take paths as they are; the question what git leaves out knows no other way.
+    """
     if not any((parent / ".git").exists() for parent in (folder, *folder.parents)):
         return None
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-C", str(folder), *words]
-    quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", "GIT_NO_LAZY_FETCH": "1"}
+    quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
+    quiet |= {"GIT_LITERAL_PATHSPECS": "1"} if literal else {}
     try:
         ran = subprocess.run(  # noqa: S603  (a fixed command; folder and paths are single arguments)
             command, capture_output=True, check=True, timeout=GIT_SECONDS, env={**os.environ, **quiet}
@@ -104,7 +111,7 @@ def _renames(root: Path, commit: str) -> dict[str, str]:
 
 def is_ignored(folder: Path, path: str) -> bool:
     """Whether git would leave a path out, so that its absence here says nothing."""
-    return git(folder, "check-ignore", "--no-index", "--", path) is not None
+    return bool(git(folder, "check-ignore", "--no-index", "--", path, literal=False))
 
 
 def changed_files(directory: Path) -> set[Path]:

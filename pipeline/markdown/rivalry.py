@@ -21,7 +21,7 @@ LONGEST = 40
 _VALUE = 3
 """Most words of a value."""
 _CASES = re.compile(
-    r"\b(?:if|when|whenever|unless|except|until|without|instead|rather|but|while|during|either|optional\w*|may|might|can"
+    r"\b(?:if|when|whenever|unless|except|until|without|instead|rather|but|while|during|either|optional\w*|(?-i:may)|might|can"
     r"|could|sometimes|first|second|then|also|both|former|latter|e\.g|for example)\b",
     re.IGNORECASE,
 )
@@ -32,6 +32,12 @@ _LABELS = frozenset(
         "task item number no option case example test round batch slice iteration milestone epic story "
         "adr rfc bug commit line page layer tier question finding fix attempt run session figure table "
         "appendix group team room floor lesson pattern gotcha q"
+    ).split()
+)
+_MONTHS = frozenset(
+    (  # noqa: SIM905  (words in lines read better than a column of strings)
+        "january february march april may june july august september october november december "
+        "jan feb mar apr jun jul aug sep sept oct nov dec"
     ).split()
 )
 _STATES = frozenset({"is", "are", "was", "called", "named", "equals", "=", ":"})
@@ -104,7 +110,8 @@ def _values(first: Sequence[Token], second: Sequence[Token]) -> bool:
         return False
     spans = [row[head : len(row) - tail] for row in (first, second)]
     before = first[head - 1].text.casefold()
-    if before in _LABELS or any(_DATE.match(token.text) for span in spans for token in span):
+    dated = before in _MONTHS or before.isdigit()
+    if dated or before in _LABELS or any(_DATE.match(token.text) for span in spans for token in span):
         return False
     if all(any(char.isdigit() for char in span[0].text) for span in spans):
         return all(len(span) == 1 for span in spans)

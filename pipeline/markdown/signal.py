@@ -30,7 +30,9 @@ MIN_WORDS = 4
 MIN_SHARED = 3
 """A fact shares so many words with the file it belongs to,"""
 BELONGS = 0.5
-"""and this part of its own."""
+"""and this part of its own,"""
+NAMED = 1 / 3
+"""or this part, if two words name the file."""
 _HEADER = """---
 name: Facts from daily logs
 description: Durable facts found in daily logs and session notes
@@ -161,7 +163,7 @@ def homes(facts: Sequence[Fact], memories: Iterable[Memory]) -> tuple[dict[str, 
             (
                 (len(words & (about | said)), memory_id)
                 for memory_id, about, said in rows
-                if words & about and len(words & (about | said)) >= max(MIN_SHARED, len(words) * BELONGS)
+                if _belongs(words, about, said)
             ),
             reverse=True,
         )
@@ -170,6 +172,14 @@ def homes(facts: Sequence[Fact], memories: Iterable[Memory]) -> tuple[dict[str, 
         else:
             rest.append(fact)
     return dict(found), rest
+
+
+def _belongs(words: frozenset[str], about: frozenset[str], said: frozenset[str]) -> bool:
+    """Whether a fact meets a file in what that is about, and in what it says."""
+    named, shared = len(words & about), len(words & (about | said))
+    return shared >= MIN_SHARED and bool(
+        (named and shared >= BELONGS * len(words)) or (named > 1 and shared >= NAMED * len(words))
+    )
 
 
 def _subject(memory: Memory) -> tuple[frozenset[str], frozenset[str]]:
