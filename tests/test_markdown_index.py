@@ -65,6 +65,16 @@ def test_a_pointer_that_may_not_go_is_warned_about() -> None:
     assert "dead.md" in draft.warnings[0]
 
 
+def test_where_most_pointers_lead_nowhere_none_goes() -> None:
+    """The files are then on another machine, or left out of the repository."""
+    current = "- [A](a.md)\n" + "".join(f"- [D](d{number}.md) — x\n" for number in range(4))
+    draft = draft_index(current, [_topic("a.md")], title="X")
+    assert (draft.text, draft.removed) == (current, ())
+    assert draft.warnings == (
+        "has 4 pointers to files that are not here, left as they are (d0.md, d1.md, d2.md …)",
+    )
+
+
 def test_a_pointer_with_more_lines_below_it_stays() -> None:
     """What is nested under it is somebody's own."""
     current = "- [Dead](dead.md) — x\n  - port 5432\n"

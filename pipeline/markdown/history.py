@@ -50,6 +50,19 @@ def git(folder: Path, *words: str, literal: bool = True) -> str | None:
 
 def removed_paths(root: Path, paths: Iterable[str]) -> dict[str, str]:
     """Those of the paths that a commit took away for good, with the latest such commit."""
+    found = _taken_away(root, paths)
+    return {path: commit for path, commit in found.items() if not _hides(root, commit)}
+
+
+def hidden_paths(root: Path, paths: Iterable[str]) -> set[str]:
+    """Those of the paths that git leaves out, or that were only taken out of the repository."""
+    wanted = set(paths)
+    found = _taken_away(root, wanted)
+    hidden = {path for path, commit in found.items() if _hides(root, commit)}
+    return hidden | {path for path in wanted if is_ignored(root, path)}
+
+
+def _taken_away(root: Path, paths: Iterable[str]) -> dict[str, str]:
     wanted = sorted({path for path in paths if path and not path.startswith("/")})
     found: dict[str, str] = {}
     for start in range(0, len(wanted), _PATHS_AT_ONCE):
@@ -69,7 +82,7 @@ def removed_paths(root: Path, paths: Iterable[str]) -> dict[str, str]:
             for path in names.split("\0"):
                 if path.strip("\n") in part:
                     found.setdefault(path.strip("\n"), name.strip())
-    return {path: commit for path, commit in found.items() if not _hides(root, commit)}
+    return found
 
 
 @functools.lru_cache(maxsize=1024)

@@ -12,7 +12,7 @@ from typing import Protocol
 from ..plan import Action, Member, Merge, Rewrite
 from ..records import Memory, Scope
 from .directories import GATHERED, INDEX, MemoryDirectory
-from .history import is_ignored, removed_paths
+from .history import hidden_paths, removed_paths
 from .index_file import MAX_BYTES, MAX_LINES, IndexDraft, Topic, draft_index
 from .parsing import parse
 from .places import file_of
@@ -163,9 +163,12 @@ def _gone_for_good(folder: Path, *, certain: bool) -> Callable[[str], bool]:
     What git ignores may well exist where the index was written; unattended, a commit must have taken the
     file away.
     """
-    return lambda file: (
-        not is_ignored(folder, file) and (not certain or file in removed_paths(folder, [file]))
-    )
+
+    def gone(file: str) -> bool:
+        """Whether one file is gone."""
+        return not hidden_paths(folder, [file]) and (not certain or file in removed_paths(folder, [file]))
+
+    return gone
 
 
 def _topic(file: str, memories: Sequence[Memory], texts: _Texts) -> Topic:

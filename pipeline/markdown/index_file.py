@@ -38,6 +38,8 @@ _RETIRED = re.compile(
     re.IGNORECASE,
 )
 _OPENING_LINES = 6
+_FEW = 3
+"""So many pointers may lead nowhere in any index."""
 _CLAUSE = re.compile(r"(?:[.;!?]|,| [—–]| --)(?=\s)")
 
 
@@ -152,7 +154,14 @@ def _take_out(
     stands: Callable[[str], bool],
     dropped: Callable[[str], bool],
 ) -> None:
-    """Take out pointers that lead nowhere; a pointer to a file that moved into another follows it."""
+    """Take out pointers that lead nowhere; a pointer to a file that moved into another follows it.
+
+    Where most lead nowhere, the files are rather somewhere else than gone.
+    """
+    pointers = [line.pointer for line in draft.lines if line is not None and line.pointer]
+    dead = [file for file in pointers if not (file in by_file or file in gone or stands(file))]
+    many = len(dead) > max(_FEW, len(pointers) / 2)
+    left: list[str] = []
     for number, line in enumerate(draft.lines):
         if line is None:
             continue
@@ -166,11 +175,16 @@ def _take_out(
         if heir is not None and heir not in mentioned(draft.text):
             text = retargeted(line.text, file, quote(heir, safe=_SAFE))
             draft.lines[number] = IndexLine(text, heir, line.said, line.wrapped, line.heading)
-        elif line.wrapped or not (file in gone or dropped(file)):
-            draft.warnings.append(f"points to {file}, which is not there, and was left as it is")
+        elif line.wrapped or not (file in gone or (not many and dropped(file))):
+            left.append(file)
         else:
             draft.removed.append(line.text)
             draft.lines[number] = None
+    if left:
+        shown = ", ".join(left[:_FEW]) + (" …" if len(left) > _FEW else "")
+        draft.warnings.append(
+            f"has {len(left)} pointers to files that are not here, left as they are ({shown})"
+        )
 
 
 def _take_out_pieces(draft: _Draft, number: int, line: IndexLine, gone: Mapping[str, str | None]) -> None:
