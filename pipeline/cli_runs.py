@@ -214,7 +214,7 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
     options = Options.gather(ctx, given)
     from . import report
 
-    plan = _load_plan(file)
+    plan = _answered(_load_plan(file))
     with open_session(options) as session, session.locked():
         shown = report.Report(plan)
         if not yes:
@@ -224,6 +224,17 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
             click.echo(line)
         click.echo(report.summary(result))
         _finish(session, options, result)
+
+
+def _answered(plan: Plan) -> Plan:
+    """The plan with what its answers mean for the kind of store it was made for."""
+    from .cli_markdown import KIND
+
+    if plan.kind != KIND:
+        return plan
+    from .markdown.answers import with_answers
+
+    return with_answers(plan)
 
 
 def _shown_lines(plan: Plan, shown: Report) -> list[str]:

@@ -163,7 +163,7 @@ class Session:
                 inventory,
                 kind=self.store.kind,
                 encoder=CachedEncoder(self.encoder, self._cache, on_progress=embed),
-                scorer=self.judging(on_progress=score),
+                scorer=self.asked(on_progress=score),
                 settings=self.settings,
                 circumstances=circumstances,
                 in_place=self.store.capabilities.fold,
@@ -267,7 +267,7 @@ class Session:
         )
         return {memory.id: memory for memory in memories}, verdicts
 
-    def judging(self, *, on_progress: Advance | None = None) -> PairScorer:
+    def asked(self, *, on_progress: Advance | None = None) -> PairScorer:
         """The scorer as a pass asks it: what it said before is not asked again."""
         return CachedScorer(self.scorer, self._cache, on_progress=on_progress)
 
@@ -345,7 +345,7 @@ def consolidate(
             "Say whose memories to consolidate: user_id, agent_id, run_id or app_id, or all_scopes=True."
         )
     moment = now or datetime.now(UTC)
-    session = Session(store, settings=settings, state_dir=state_dir)
+    session = _session_of(store, settings=settings, state_dir=state_dir)
     try:
         with session.locked():
             plan = session.propose(scopes, now=moment)
@@ -353,6 +353,18 @@ def consolidate(
     finally:
         session.release()
     return Consolidation(plan, result)
+
+
+def _session_of(store: Store, *, settings: Settings | None, state_dir: Path | str | None) -> Session:
+    """The session for a kind of store; of files nothing may be pruned by its age."""
+    from .stores.markdown import MarkdownStore
+
+    if not isinstance(store, MarkdownStore):
+        return Session(store, settings=settings, state_dir=state_dir)
+    from .markdown.session import MarkdownChoices, MarkdownSession
+
+    choices = MarkdownChoices(dates=False, certain=True)
+    return MarkdownSession(store, choices=choices, settings=settings, state_dir=state_dir)
 
 
 def _run_name(now: datetime) -> str:

@@ -158,14 +158,19 @@ def test_only_regular_files_of_a_decent_size_are_read(tmp_path: Path) -> None:
     assert (list(found.memories), found.plan.gaps) == ([f"{MEMORY}/a.md"], ())
 
 
-def test_an_index_that_is_a_pipe_or_read_only_is_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["pipe", "read-only"])
+def test_an_index_that_is_a_pipe_or_read_only_is_left_alone(tmp_path: Path, kind: str) -> None:
     """Neither read nor written; the memories are looked at all the same."""
-    for number, prepare in enumerate((os.mkfifo, lambda path: (path.write_text("x"), path.chmod(0o444)))):
-        root = write_tree(tmp_path / str(number), {f"{MEMORY}/a.md": "We moved it there."})
-        prepare(root / MEMORY / "MEMORY.md")
-        with open_session(root, tmp_path / f"state{number}") as session:
-            found = session.look(now=NOW)
-            assert session.settle(found, {}, now=NOW).plan.actions == ()
+    root = write_tree(tmp_path / "project", {f"{MEMORY}/a.md": "We moved it there."})
+    index = root / MEMORY / "MEMORY.md"
+    if kind == "pipe":
+        os.mkfifo(index)
+    else:
+        index.write_text("x")
+        index.chmod(0o444)
+    with open_session(root, tmp_path / "state") as session:
+        found = session.look(now=NOW)
+        assert session.settle(found, {}, now=NOW).plan.actions == ()
 
 
 def test_a_read_only_memory_is_left_alone(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,13 @@ from markdown_trees import (
     write_tree,
 )  # fmt: skip
 from mem0_dream.errors import BudgetExceededError
+from mem0_dream.pipeline.engine import consolidate
+from mem0_dream.pipeline.markdown.answers import with_answers
 from mem0_dream.pipeline.markdown.session import MarkdownChoices, MarkdownSession
 from mem0_dream.pipeline.markdown.settlement import Wishes
 from mem0_dream.pipeline.plan import Merge, Resolve, Rewrite
 from mem0_dream.pipeline.records import ActionKind
+from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer
 
 TABS = "Use tabs for indentation in all Go files of the backend."
@@ -511,6 +515,33 @@ def test_new_facts_go_into_the_file_they_belong_to(tmp_path: Path) -> None:
     assert _text(root, "from_daily_logs.md").count("\n- ") == 1
     with open_session(root, tmp_path / "state") as session:
         assert _plan(session).actions == ()
+
+
+def test_an_answer_in_a_plan_file_cuts_the_sentence_and_not_the_file(tree: Path, tmp_path: Path) -> None:
+    """A choice written into the plan means what it means at the prompt."""
+    with open_session(tree, tmp_path / "state") as session:
+        plan = _plan(session)
+        plan = with_answers(
+            replace(plan, actions=tuple(a.choose("b") if isinstance(a, Resolve) else a for a in plan.actions))
+        )
+        session.apply(plan, now=NOW)
+    assert _text(tree, "deploy_old.md").endswith("---\n\nInes owns the runbook.\n")
+
+
+def test_the_library_prunes_no_file_by_its_age(tmp_path: Path) -> None:
+    """`consolidate` treats files as the command line does unattended."""
+    files = {f"{MEMORY}/a.md": memory_file("Ines moved the gateway to Bern yesterday.", date="2020-01-01")}
+    root = write_tree(tmp_path / "project", files)
+    store = open_store(root, tmp_path / "state")
+    done = consolidate(
+        store,
+        all_scopes=True,
+        apply=True,
+        settings=Settings(scorer="keywords"),
+        state_dir=tmp_path / "state",
+        now=NOW,
+    )
+    assert [action.category for action in done.plan.actions] == ["index"]
 
 
 _SENTENCES = st.sampled_from(

@@ -140,9 +140,9 @@ class MarkdownSession(Session):
             [item for item in left if not (isinstance(item, Resolve) and item.said)], now=now
         )
 
-    def judging(self, *, on_progress: Advance | None = None) -> PairScorer:
+    def asked(self, *, on_progress: Advance | None = None) -> PairScorer:
         """The cached scorer, asked only about pairs that can be duplicates."""
-        return Screened(super().judging(on_progress=on_progress))
+        return Screened(super().asked(on_progress=on_progress))
 
     def condemned(self, inventory: Inventory, *, now: datetime) -> int:
         """How many memories a pass would prune; needs no model."""
@@ -202,7 +202,7 @@ class MarkdownSession(Session):
             return found
         conflicts = sentence_conflicts(
             remaining(found, merged=merged),
-            super().judging(),
+            super().asked(),
             thresholds=self.thresholds,
             rejected=self.journal.rejected(self.store.fingerprint),
         )

@@ -147,12 +147,13 @@ def _put_edits(texts: Texts, wishes: Wishes) -> dict[str, str]:
     for memory_id, text in survey.cuts.texts.items():
         if text is not None:
             winner = survey.cuts.winners[memory_id]
-            texts.put(memory_id, text, _contradicted_by(winner))
+            texts.put(memory_id, text, contradicted_by(winner))
             contradicted[memory_id] = winner
     return contradicted
 
 
-def _contradicted_by(winner: str) -> str:
+def contradicted_by(winner: str) -> str:
+    """Why a sentence goes."""
     return f"CONTRADICTED by {PurePosixPath(file_of(winner)).name}"
 
 
@@ -190,7 +191,7 @@ def _resolved(
         return conflict
     if rest == "":
         return _whole(conflict, side, loser, found, texts.survey.memories)
-    texts.put(loser, rest, _contradicted_by(winner))
+    texts.put(loser, rest, contradicted_by(winner))
     contradicted[loser] = winner
     return None
 
