@@ -21,7 +21,7 @@ PATTERNS = (".claude/agent-memory/*", ".claude/projects/*/memory", ".claude/memo
 _APART = frozenset({"logs", "sessions", "archive"})
 """Folders that hold raw material, not memories."""
 _HOME = Path(".claude") / "projects"
-_ABOUT = re.compile(r"(?:README|MEMORY|MEMORY[_-].*|INDEX)\.md$", re.IGNORECASE)
+_ABOUT = re.compile(r"(?:(?i:readme)|INDEX|MEMORY(?:[_-][A-Z_-]+)?)\.md$")
 """Files about the memories, and indexes of old: they are no memories."""
 NONE_FOUND = "No memory directories found"
 

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from ..records import Memory
 from .code_index import CodeIndex, build_index
 from .folding import statements
-from .history import git, is_ignored, new_place, removed_paths
+from .history import git, ignored_paths, new_place, removed_paths
 from .references import References, find_references
 
 YOUNG = timedelta(days=30)
@@ -100,7 +100,8 @@ def check_drift(
     }
     removed = removed_paths(root, absent) if absent else {}
     # What git leaves out by now was perhaps only taken out of the repository.
-    removed = {path: commit for path, commit in removed.items() if not is_ignored(root, path)}
+    hidden = ignored_paths(root, removed)
+    removed = {path: commit for path, commit in removed.items() if path not in hidden}
     moved = {path: place for path, commit in removed.items() if (place := new_place(root, path, commit))}
     told = git(root, "rev-parse", "HEAD") is not None
     found: dict[str, Drift] = {}

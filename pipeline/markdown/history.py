@@ -59,7 +59,7 @@ def hidden_paths(root: Path, paths: Iterable[str]) -> set[str]:
     wanted = set(paths)
     found = _taken_away(root, wanted)
     hidden = {path for path, commit in found.items() if _hides(root, commit)}
-    return hidden | {path for path in wanted if is_ignored(root, path)}
+    return hidden | ignored_paths(root, wanted)
 
 
 def _taken_away(root: Path, paths: Iterable[str]) -> dict[str, str]:
@@ -67,16 +67,8 @@ def _taken_away(root: Path, paths: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for start in range(0, len(wanted), _PATHS_AT_ONCE):
         part = wanted[start : start + _PATHS_AT_ONCE]
-        asked = [
-            "log",
-            "--no-renames",
-            "--diff-filter=D",
-            "--format=%x01%H",
-            "--name-only",
-            "-z",
-            "--relative",
-        ]
-        said = git(root, *asked, "--", *part)
+        asked = ["log", "--no-renames", "--diff-filter=D", "--format=%x01%H", "--name-only", "-z"]
+        said = git(root, *asked, "--relative", "--", *part)
         for commit in (said or "").split("\x01")[1:]:
             name, _, names = commit.partition("\0")
             for path in names.split("\0"):
@@ -122,9 +114,15 @@ def _renames(root: Path, commit: str) -> dict[str, str]:
     return found
 
 
-def is_ignored(folder: Path, path: str) -> bool:
-    """Whether git would leave a path out, so that its absence here says nothing."""
-    return bool(git(folder, "check-ignore", "--no-index", "--", path, literal=False))
+def ignored_paths(folder: Path, paths: Iterable[str]) -> set[str]:
+    """Those of the paths that git leaves out, so that their absence here says nothing."""
+    wanted = sorted(path for path in paths if path)
+    found: set[str] = set()
+    for start in range(0, len(wanted), _PATHS_AT_ONCE):
+        part = wanted[start : start + _PATHS_AT_ONCE]
+        said = git(folder, "check-ignore", "--no-index", "--", *part, literal=False)
+        found.update((said or "").splitlines())
+    return found & set(wanted)
 
 
 def changed_files(directory: Path) -> set[Path]:
