@@ -127,7 +127,8 @@ def draft_index(
     if by_file and not draft.lines:
         draft.lines = [IndexLine(f"# {title} Memory"), IndexLine("")]
     if not current.strip() or _is_index(current, adopt=adopt):
-        _add(draft, [topic for file, topic in by_file.items() if file not in mentioned(draft.text)])
+        named = mentioned(draft.text)
+        _add(draft, [topic for file, topic in by_file.items() if file not in named])
     text = draft.text if draft.lines else current
     return IndexDraft(
         text=text,
