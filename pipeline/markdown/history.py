@@ -100,6 +100,7 @@ def new_place(root: Path, path: str, commit: str) -> str | None:
     return None
 
 
+@functools.lru_cache(maxsize=64)
 def _renames(root: Path, commit: str) -> dict[str, str]:
     said = git(
         root, "show", "-M", "--diff-filter=R", "--name-status", "-z", "--format=", "--relative", commit
