@@ -31,6 +31,7 @@ OPTIONS_OF = {
     "memory_dirs": (MARKDOWN,),
     "transcripts": (MARKDOWN,),
     "index_only": (MARKDOWN,),
+    "dates": (MARKDOWN,),
     "supersede": (MARKDOWN,),
     "graph_file": (GRAPH,),
     "mcp": (GRAPH,),

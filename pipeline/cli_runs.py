@@ -16,7 +16,7 @@ from .cli_options import Options, open_session, plan_options, scope_options, sto
 if TYPE_CHECKING:
     from .engine import Session
     from .plan import Plan
-    from .records import Memory
+    from .records import Inventory, Memory
     from .report import Report
     from .results import RunResult, UndoResult
 
@@ -51,11 +51,21 @@ def status(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
             accessed=session.access.last(session.store.fingerprint),
             answers=session.answered,
             kind=session.store.kind,
+            condemned=_condemned(session, inventory, options),
         )
     if as_json:
         click.echo(json_text(found.to_json(), sort_keys=False))
     else:
         click.echo("\n".join(completed(line, options) for line in spoken_status(found)))
+
+
+def _condemned(session: Session, inventory: Inventory, options: Options) -> int | None:
+    """How many memories a pass over files would prune; None where age decides."""
+    from .markdown.session import MarkdownSession
+
+    if not isinstance(session, MarkdownSession):
+        return None
+    return session.condemned(inventory, now=options.moment)
 
 
 @click.command()
@@ -231,7 +241,7 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
     options = Options.gather(ctx, given)
     from . import report
 
-    plan = _load_plan(file)
+    plan = _answered(_load_plan(file))
     with open_session(options) as session, session.locked():
         shown = _report_of(plan)
         if not yes:
@@ -240,19 +250,48 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
         for line in report.moved_lines(result, plan, shown):
             click.echo(line)
         click.echo(report.summary(result))
+        if options.store_kind == MARKDOWN:
+            _mend_index(session, options)
         if result.run:
             click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
 
 
+def _answered(plan: Plan) -> Plan:
+    """The plan with what its answers mean for the kind of store it was made for."""
+    if plan.kind != MARKDOWN:
+        return plan
+    from .markdown.answers import with_answers
+
+    return with_answers(plan)
+
+
+def _mend_index(session: Session, options: Options) -> None:
+    """The index of a directory follows what was skipped."""
+    from .cli_markdown import mend_index
+    from .markdown.session import MarkdownSession
+
+    if isinstance(session, MarkdownSession):
+        mend_index(session, options)
+
+
 def _report_of(plan: Plan) -> Report:
-    """The report that shows every action of this kind of plan; files and entities are named, so texts too."""
+    """The report that shows every action of this kind of plan; entities are named, so texts too."""
     if plan.kind == GRAPH:
         from .graph.report import GraphReport
 
         return GraphReport(plan, explain=True)
     from .report import Report
 
-    return Report(plan, explain=plan.kind == MARKDOWN, texts=sys.stdout.isatty())
+    return Report(plan, texts=sys.stdout.isatty())
+
+
+def _shown_lines(plan: Plan, shown: Report) -> list[str]:
+    """Every change of a plan: a plan for files holds new texts, which the core's report has no line for."""
+    if plan.kind != MARKDOWN:
+        return shown.lines()
+    from .cli_markdown import show_plan
+
+    return show_plan(plan)
 
 
 def _load_plan(file: str) -> Plan:
@@ -270,7 +309,7 @@ def _require_consent(session: Session, plan: Plan, shown: Report, file: str) -> 
 
     if file == "-":
         raise UsageError("A plan from the input cannot be asked about; add --yes.")
-    click.echo("\n".join(shown.lines()))
+    click.echo("\n".join(_shown_lines(plan, shown)))
     if plan.gaps:
         raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
     if not confirmed(shown.proposal(), default=not warned(session, plan)):

@@ -37,6 +37,7 @@ from .writer import Writer
 if TYPE_CHECKING:
     from ..models.encoder import Encoder
     from ..models.scorer import PairScorer, Thresholds
+    from .cache import OnStage
 
 logger = logging.getLogger(__name__)
 
@@ -175,7 +176,7 @@ class Session:
                 inventory,
                 kind=self.store.kind,
                 encoder=CachedEncoder(self.encoder, self._cache, on_stage=stages),
-                scorer=CachedScorer(self.scorer, self._cache, on_stage=stages),
+                scorer=self.asked(on_stage=stages),
                 settings=self.settings,
                 circumstances=circumstances,
                 in_place=self.store.capabilities.fold,
@@ -319,6 +320,10 @@ class Session:
             circumstances=self._circumstances(now),
         )
         return {memory.id: memory for memory in memories}, verdicts
+
+    def asked(self, *, on_stage: OnStage | None = None) -> PairScorer:
+        """The scorer as a pass asks it: what it said before is not asked again."""
+        return CachedScorer(self.scorer, self._cache, on_stage=on_stage)
 
     @property
     def thresholds(self) -> Thresholds:

@@ -184,9 +184,7 @@ class TestAsked:
         """The file is named, only its owner may read it, and a skip teaches nothing."""
         told = dream(*ALL, answers="y\nn\ns\nb\ny\n")
         file = state / ANSWERS_FILE
-        assert (
-            f"Your answers are kept in {file}; `mem0-dream calibrate` learns from them." in told.stderr
-        )
+        assert f"Your answers are kept in {file}; `mem0-dream calibrate` learns from them." in told.stderr
         assert [(pair.pair.a, pair.label) for pair in read_pairs(file)] == [
             (SEA, Label.DISTINCT),
             (OFFICE, Label.CONTRADICTION),

@@ -151,9 +151,9 @@ def markdown_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setenv("HOME", str(folder / "home"))
     root, place = folder / "shop", ".claude/memory"
     files = {
-        f"{place}/tabs.md": memory_file("Use tabs for indentation in every Go file.", kind="feedback"),
+        f"{place}/tabs.md": memory_file("Use tabs for indentation in Go files.", kind="feedback"),
         f"{place}/tabs_again.md": memory_file(
-            "Use tabs for indentation in every Go file here.", kind="feedback", date="2026-11-01"
+            "Use tabs for indentation in all the Go files.", kind="feedback", date="2026-11-01"
         ),
         f"{place}/friday.md": memory_file("Always deploy on Fridays from the release branch.", kind="user"),
         f"{place}/no_friday.md": memory_file(
