@@ -6,7 +6,7 @@ afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,13 +100,19 @@ def flatten(boosters: Sequence[object]) -> Calibrator:
     )  # fmt: skip
 
 
-def cross_validate(data: Table, fold: Sequence[int], *, seed: int) -> Floats:
-    """Probabilities [n, 3] of each pair from a calibrator that never saw its group."""
+def fit_folds(data: Table, fold: Sequence[int], *, seed: int) -> dict[int, Calibrator]:
+    """For each fold a calibrator that never saw its groups."""
+    of_pair = np.array(fold)
+    return {int(number): fit(data, of_pair != number, seed=seed) for number in np.unique(of_pair)}
+
+
+def cross_validated(data: Table, fold: Sequence[int], calibrators: Mapping[int, Calibrator]) -> Floats:
+    """Probabilities [n, 3] of each pair from the calibrator of its fold."""
     of_pair = np.array(fold)
     found = np.zeros((len(of_pair), 3))
-    for number in np.unique(of_pair):
+    for number, calibrator in calibrators.items():
         held = of_pair == number
-        found[held] = fit(data, ~held, seed=seed).probabilities(data.rows[held])
+        found[held] = calibrator.probabilities(data.rows[held])
     return found
 
 

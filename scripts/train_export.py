@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..models.bundled import CALIBRATOR_FILE
-from ..models.bundled_config import CONFIG_FILE, PACKAGED_BASE
+from ..models.bundled_config import CONFIG_FILE, PACKAGED_BASE, read_config
 from ..models.bundled_features import feature_names
 from ..models.bundled_weights import WEIGHTS_FILE, embedding_digest, pack, unpack
 from ..models.calibrator import Calibrator
@@ -61,5 +61,12 @@ def export(
         "thresholds_alone": asdict(thresholds.alone),
         "cross_validated": figures,
     }
+    (folder / CONFIG_FILE).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+    return write_sums(folder)
+
+
+def add_figures(folder: Path, figures: dict[str, Any]) -> str:
+    """Put further figures beside exported weights and return the digest of the checksums."""
+    config = read_config(folder) | {"cross_validated": figures}
     (folder / CONFIG_FILE).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
     return write_sums(folder)

@@ -75,7 +75,7 @@ def read_signals(
     network: PairNetwork, tokenizer: PairTokenizer, inputs: Sequence[PairInput], cache: Path
 ) -> list[PairSignals]:
     """Signals of every pair; two texts are read once however often they stand together, and kept."""
-    known = _load(cache)
+    known = load(cache)
     once = {short_long(pair.a, pair.b): (pair.a, pair.b, pair.cosine) for pair in inputs}
     missing = [key for key in once if key not in known]
     reader = PairReader(network, tokenizer)
@@ -110,7 +110,7 @@ def _save(signals: Known, path: Path) -> None:
     path.write_bytes(pickle.dumps(signals))
 
 
-def _load(path: Path) -> Known:
+def load(path: Path) -> Known:
     """Signals that `_save` wrote in this work folder; a local cache, never a shipped file."""
     import pickle
 
