@@ -15,9 +15,10 @@ import click
 
 from ..errors import DreamError, IncompleteListingError, UsageError
 from .cli_graph import KIND as GRAPH
-from .cli_graph import consolidate_graph, refuse_graph_options
 from .cli_graph import pass_options as graph_pass_options
+from .cli_graph import refuse_graph_options
 from .cli_graph_commands import COMMANDS as GRAPH_COMMANDS
+from .cli_graph_pass import consolidate_graph
 from .cli_health import show_health
 from .cli_label import calibrate, label
 from .cli_markdown import COMMANDS as MARKDOWN_COMMANDS

@@ -71,6 +71,7 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
     """  # noqa: D301
     options = Options.gather(ctx, given)
     from . import report
+    from .cli_graph import undo_command
     from .forgetting import forget_plan, rank
 
     with open_session(options) as session, session.locked():
@@ -90,7 +91,7 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
             click.echo(report.CANCELLED)
             return
         result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
-        click.echo(f"Forgotten: {result.pruned}. Undo with: mem0-dream undo {result.run}")
+        click.echo(f"Forgotten: {result.pruned}. Undo with: {undo_command(result.run, options)}")
 
 
 def _pick(count: int) -> list[int]:
@@ -119,7 +120,7 @@ def runs(ctx: click.Context, /, **given: Any) -> None:
     with open_session(options) as session:
         history = session.journal.runs(session.store.fingerprint)
         for run in history:
-            click.echo(run_line(run, session.journal.changes(run.id)))
+            click.echo(run_line(run, session.journal.changes(run.id)) + session.remark(run))
         if not history:
             click.echo("No runs yet.")
 
@@ -203,10 +204,11 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
     """  # noqa: D301
     options = Options.gather(ctx, given)
     from . import report
+    from .cli_graph import undo_command
 
     plan = _load_plan(file)
     with open_session(options) as session, session.locked():
-        shown = report.Report(plan)
+        shown = session.reporter(plan)
         if not yes:
             _require_consent(shown, file)
         result = session.apply(plan, now=options.clock, choices={}, retire=retire)
@@ -214,7 +216,7 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
             click.echo(line)
         click.echo(report.summary(result))
         if result.run:
-            click.echo(f"Undo with: mem0-dream undo {result.run}", err=True)
+            click.echo(f"Undo with: {undo_command(result.run, options)}", err=True)
 
 
 def _load_plan(file: str) -> Plan:

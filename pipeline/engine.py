@@ -35,6 +35,7 @@ from .writer import Writer
 if TYPE_CHECKING:
     from ..models.encoder import Encoder
     from ..models.scorer import PairScorer, Thresholds
+    from .report import Report
 
 logger = logging.getLogger(__name__)
 
@@ -208,6 +209,16 @@ class Session:
                     ids=error.ids,
                 ) from error
 
+    def reporter(self, plan: Plan, *, explain: bool = False) -> Report:
+        """What shows a plan to a person; a kind of store with changes of its own shows those, too."""
+        from .report import Report
+
+        return Report(plan, explain=explain)
+
+    def remark(self, run: Run) -> str:  # noqa: ARG002
+        """What a kind of store adds to a run's line in the list of all runs."""
+        return ""
+
     def overdraft(self, plan: Plan) -> Overdraft | None:
         """What a person should be warned about before agreeing to a plan."""
         return overdraft(plan, max_share=self.settings.max_delete, min_count=self.settings.min_delete)
@@ -341,7 +352,7 @@ def consolidate(
             "Say whose memories to consolidate: user_id, agent_id, run_id or app_id, or all_scopes=True."
         )
     moment = now or datetime.now(UTC)
-    session = Session(store, settings=settings, state_dir=state_dir)
+    session = _session_on(store, scopes, settings=settings, state_dir=state_dir)
     try:
         with session.locked():
             plan = session.propose(scopes, now=moment)
@@ -349,6 +360,21 @@ def consolidate(
     finally:
         session.release()
     return Consolidation(plan, result)
+
+
+def _session_on(
+    store: Store, scopes: ScopeFilter, *, settings: Settings | None, state_dir: Path | str | None
+) -> Session:
+    """The session that keeps to the rules of a store's kind."""
+    from .stores.graph import GraphStore
+
+    if not isinstance(store, GraphStore):
+        return Session(store, settings=settings, state_dir=state_dir)
+    if scopes.ids:
+        raise UsageError("A knowledge graph knows no user, agent, run or app; use all_scopes=True.")
+    from .graph.session import GraphSession
+
+    return GraphSession(store, settings=settings, state_dir=state_dir)
 
 
 def _run_name(now: datetime) -> str:

@@ -15,7 +15,7 @@ from datetime import datetime
 from ..models.merger import ExtractiveMerger, MergeRefused
 from .cluster import Star, stars
 from .guards import compare
-from .records import Label, Memory, Verdict
+from .records import Label, Memory, Verdict, as_utc
 
 MAX_ROUNDS = 25
 """Re-planning rounds before what still moves is left alone; two or three are usual."""
@@ -290,8 +290,8 @@ def last_stated(memory: Memory) -> datetime | None:
             moment = datetime.fromisoformat(noted)
         except ValueError:
             moment = None
-        if moment is not None and moment.tzinfo is not None:
-            known.append(moment)
+        if moment is not None:
+            known.append(as_utc(moment))
     return max(known, default=None)
 
 

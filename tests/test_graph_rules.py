@@ -31,7 +31,7 @@ from mem0_dream.pipeline.graph.relevance import Learning, load_learning, relevan
 from mem0_dream.pipeline.graph.schedule import schedule_text
 from mem0_dream.pipeline.graph.session import GraphSession
 from mem0_dream.pipeline.graph.settings import GraphSettings
-from mem0_dream.pipeline.graph.usage import combined, usage
+from mem0_dream.pipeline.graph.usage import combined, is_bookkeeping, usage
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.graph import GraphStore
 from mem0_dream.pipeline.stores.graph_file import FileMedium
@@ -77,7 +77,42 @@ def test_a_date_that_is_none_is_unknown(text):
     assert usage([text]).discovered is None
 
 
-@pytest.mark.parametrize("text", ["critical: true", "Critical: yes", "[PINNED] keep", "pinned: true"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Created: 2021-03-01",
+        "Added: 2021-03-01",
+        "Learned: 2021-03-01",
+        "In production since 2021-03-01",
+        "Used in production since 2021-03-01",
+        "Discovered: the outage of 2021-03-01 came from a full disk",
+    ],
+)
+def test_a_date_in_a_sentence_is_content(text):
+    """Only the convention's own lines say how old a memory is; a service is not stale for being old."""
+    used = usage([text])
+    assert (used.discovered, used.last_used, used.uses) == (None, None, 0)
+    assert not is_bookkeeping(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "uses"),
+    [
+        ("Applied in shop - HELPFUL (2026-03-01)", 1),
+        ("Applied in docs", 1),
+        ("Applied in the nightly job that copies all orders to the archive", 0),
+        ("Used for the login of all partners", 0),
+    ],
+)
+def test_a_use_is_a_line_of_the_convention(text, uses):
+    """And no sentence that happens to begin alike."""
+    assert usage([text]).uses == uses
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["critical: true", "Critical: yes", "[PINNED] keep", "pinned: true", "Never delete, critical: true"],
+)
 def test_critical_is_read_from_a_line_or_a_field(text):
     """Either protects."""
     assert usage([text]).critical

@@ -130,10 +130,10 @@ def test_a_fused_memory_has_the_oldest_date_and_the_newest_statement() -> None:
 
 @pytest.mark.parametrize(
     ("noted", "counts"),
-    [(NOW.isoformat(), True), ("2026-11-21T12:00:00", False), ("no date", False), (7, False), (None, False)],
+    [(NOW.isoformat(), True), ("2026-11-21T12:00:00", True), ("no date", False), (7, False), (None, False)],
 )
 def test_an_earlier_merge_left_a_date(noted: object, counts: bool) -> None:
-    """`last_stated_at` counts if it is a date with a zone; anything else is as if it were not there."""
+    """`last_stated_at` counts if it is a date, in UTC if it names no zone; anything else is as if it were not there."""
     item = memory("a", DOG, days=30, metadata={"last_stated_at": noted})
     assert last_stated(item) == (NOW if counts else item.created_at)
     assert last_stated(memory("b", DOG, days=None)) is None

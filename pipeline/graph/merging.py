@@ -7,7 +7,6 @@ united, and one is left out only if another says all of it.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,12 +17,17 @@ from ..candidates import find_candidates
 from ..guards import missing
 from ..judge import judge
 from ..merges import Consolidated, draft_merges
-from ..records import Candidate, Label, Memory, Verdict, rejection_key
+from ..records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
 from ..words import exact_key, significant_words
-from .nodes import Node
+from .names import parts_of, same_names
+from .nodes import SENTENCE_TYPES, Node
+from .rivals import rivals
 from .settings import GraphSettings
 from .text import observation_key, part_id, statement, words_of
 from .usage import MERGED_MARK, combined, content
+
+_JUDGED_SHARE = 0.6
+"""Share of the shorter one's words in common from which it is judged whether one observation says another."""
 
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
@@ -86,45 +90,93 @@ def entity_verdicts(nodes: Sequence[Node], judging: Judging) -> tuple[Verdict, .
     return tuple(_lined(verdict, texts, judging.settings) for verdict in judging.verdicts(memories, pairs))
 
 
-def observation_verdicts(
-    nodes: Mapping[str, Node], verdicts: Iterable[Verdict], judging: Judging
+def look_alikes(nodes: Sequence[Node], judging: Judging) -> int:
+    """How many entities another one may replace, by similarity and names alone: no pair is judged."""
+    free = [node for node in nodes if not node.memory.pinned]
+    memories = [judged_memory(node) for node in free if node.content]
+    texts = {memory.id: memory.text for memory in memories}
+    pairs = [
+        (pair.a, pair.b)
+        for pair in judging.near(memories, floor=judging.settings.merge_above)
+        if pair.cosine > judging.settings.merge_above and _same_subject(texts[pair.a], texts[pair.b])
+    ]
+    group = {node.id: node.id for node in free}
+
+    def first(name: str) -> str:
+        """The one that stands for all that look like it."""
+        while group[name] != name:
+            name = group[name]
+        return name
+
+    for a, b in (*pairs, *same_names(free)):
+        group[first(b)] = first(a)
+    return sum(group[name] != name for name in group)
+
+
+def named_verdicts(
+    nodes: Sequence[Node], verdicts: Iterable[Verdict], judging: Judging
 ) -> tuple[Verdict, ...]:
+    """All verdicts, with those on pairs whose names may mean one thing: a person is asked about them."""
+    names = same_names(nodes)
+    real = {node.id: node for node in nodes}
+    asked = [
+        pair for pair in names if rejection_key(*(real[end].memory for end in pair)) not in judging.rejected
+    ]
+    known = {(item.pair.a, item.pair.b): item for item in verdicts}
+    ends = sorted({end for pair in asked for end in pair})
+    vectors = dict(
+        zip(ends, judging.encoder.encode([real[end].statement for end in ends]), strict=True) if ends else ()
+    )
+    for a, b in asked:
+        held = known.get((a, b))
+        if held is not None and (held.auto or held.label is Label.UNSURE):
+            continue
+        pair = Candidate(a, b, float(vectors[a] @ vectors[b]))
+        known[a, b] = Verdict(pair, Label.UNSURE, evidence=(Evidence("name", names[a, b]),))
+    return tuple(known.values())
+
+
+def observation_verdicts(nodes: Mapping[str, Node], verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     """Contradictions between observations of one entity, or of two that are about the same.
 
+    No model is asked: the observations of one subject are alike, and hardly ever against each other.
     Entities that are not near each other have different subjects, so their observations are never
     compared: "prefers tabs" may hold of one person and not of another.
     """
-    memories = {
-        part.id: part for node in nodes.values() if not node.memory.pinned for part in observations_of(node)
-    }
-    groups = [[node] for node in nodes.values()]
-    groups += [[nodes[verdict.pair.a], nodes[verdict.pair.b]] for verdict in verdicts]
-    pairs: set[tuple[str, str]] = set()
-    said = {part.id: exact_key(part.text) for part in memories.values()}
-    for group in groups:
-        parts = [[part.id for part in observations_of(node)] for node in group]
-        found = itertools.combinations(parts[0], 2) if len(group) == 1 else itertools.product(*parts)
-        pairs |= {(min(pair), max(pair)) for pair in found if pair[0] in memories and pair[1] in memories}
-    wanted = [
-        Candidate(a, b, _cosine_unknown)
-        for a, b in sorted(pairs)
-        if said[a] != said[b] and rejection_key(memories[a], memories[b]) not in judging.rejected
-    ]
-    found_pairs = judging.verdicts(memories.values(), _with_cosines(wanted, memories, judging))
-    return tuple(verdict for verdict in found_pairs if verdict.label is Label.CONTRADICTION)
+    found: dict[tuple[str, str], Verdict] = {}
+    for node in nodes.values():
+        if not node.memory.pinned:
+            found |= _against([node], attributes=True)
+    for verdict in verdicts:
+        pair = [nodes[verdict.pair.a], nodes[verdict.pair.b]]
+        if not any(node.memory.pinned for node in pair) and (one := _one_subject(pair)) is not None:
+            found |= {
+                ends: each for ends, each in _against(pair, attributes=one).items() if ends not in found
+            }
+    return tuple(found[ends] for ends in sorted(found))
 
 
-_cosine_unknown = 0.0
+def _one_subject(pair: Sequence[Node]) -> bool | None:
+    """Whether two entities have one subject; None if their observations cannot be compared at all."""
+    a, b = pair
+    if _same_subject(a.statement, b.statement) or "".join(parts_of(a.id)) == "".join(parts_of(b.id)):
+        return True
+    return False if a.type.casefold() in SENTENCE_TYPES else None
 
 
-def _with_cosines(
-    pairs: Sequence[Candidate], memories: Mapping[str, Memory], judging: Judging
-) -> list[Candidate]:
-    """The pairs with their cosines, without those that the rest of the engine would not judge either."""
-    ids = sorted({memory_id for pair in pairs for memory_id in (pair.a, pair.b)})
-    vectors = dict(zip(ids, judging.encoder.encode([memories[i].text for i in ids]), strict=True))
-    found = [replace(pair, cosine=float(vectors[pair.a] @ vectors[pair.b])) for pair in pairs]
-    return [pair for pair in found if pair.cosine >= judging.floor]
+def _against(nodes: Sequence[Node], *, attributes: bool) -> dict[tuple[str, str], Verdict]:
+    """What of some entities cannot both hold; of two entities only what stands in different ones."""
+    rows = [(node, text) for node in nodes for text in dict.fromkeys(node.content)]
+    found: dict[tuple[str, str], Verdict] = {}
+    for rival in rivals([text for _, text in rows], attributes=attributes):
+        (first, older), (second, newer) = rows[rival.older], rows[rival.newer]
+        if len(nodes) > 1 and (first is second or exact_key(older) == exact_key(newer)):
+            continue
+        names = [(first.id, older), (second.id, newer)]
+        a, b = sorted(part_id(name, observation_key(text)) for name, text in names)
+        pair = Candidate(a, b, 0.0)
+        found[a, b] = Verdict(pair, Label.CONTRADICTION, probabilities=(0.0, 1.0, 0.0), evidence=(rival.why,))
+    return found
 
 
 def observations_of(node: Node) -> list[Memory]:
@@ -259,8 +311,13 @@ def _joined(kept: Sequence[str], node: Node, judging: Judging) -> list[str]:
         for side, texts in (("k", kept), ("n", new))
         for i, text in enumerate(texts)
     }
-    pairs = [Candidate(f"k{i}", f"n{j}", 0.0) for i in range(len(kept)) for j in range(len(new))]
-    verdicts = judging.verdicts(memories.values(), _with_cosines(pairs, memories, judging))
+    pairs = [
+        Candidate(f"k{i}", f"n{j}", 0.0)
+        for i, old in enumerate(kept)
+        for j, text in enumerate(new)
+        if _may_say_all(old, text)
+    ]
+    verdicts = judging.verdicts(memories.values(), pairs)
     same = [verdict for verdict in verdicts if verdict.auto]
     said = {verdict.pair.b for verdict in same if verdict.entailment[0] >= ENTAILED}
     weaker = {v.pair.a for v in same if v.pair.b not in said and v.entailment[1] >= ENTAILED}
@@ -268,6 +325,13 @@ def _joined(kept: Sequence[str], node: Node, judging: Judging) -> list[str]:
         *(text for i, text in enumerate(kept) if f"k{i}" not in weaker),
         *(text for j, text in enumerate(new) if f"n{j}" not in said),
     ]
+
+
+def _may_say_all(a: str, b: str) -> bool:
+    """Whether two observations share so many words that one may say all of the other."""
+    first, second = significant_words(a), significant_words(b)
+    fewer = min(len(first), len(second))
+    return fewer > 0 and len(first & second) >= _JUDGED_SHARE * fewer
 
 
 def _descriptive(node: Node) -> tuple[int, int, int]:

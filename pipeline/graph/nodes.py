@@ -9,6 +9,9 @@ from ..records import Memory
 from .text import statement
 from .usage import Usage, content, usage
 
+SENTENCE_TYPES = ("pattern", "mistake", "tech-insight", "preference", "design", "research")
+"""Types whose names are labels of what is said, and not what it is said about."""
+
 
 @dataclass(frozen=True, slots=True)
 class Node:

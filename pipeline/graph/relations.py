@@ -1,4 +1,4 @@
-"""Relations between entities: proposed from evidence, bounded for each node, never leading nowhere."""
+"""Relations between entities: proposed on request, from evidence, few for each node."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ STANDARD = (RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM, COMPETES_IN, PART_
 _APPLYING = ("pattern",)
 _APPLIED_TO = ("stack", "tech-insight")
 _SHORTEST_NAME = 2
+_NUMBER = re.compile(r"\d+")
+_TEMPLATE_SHARE = 4
+"""Two sentences with at most one word in four different are one template."""
 
 Edge = tuple[str, str, str]
 """From, to, type."""
@@ -33,10 +36,8 @@ def dangling(names: Iterable[str], edges: Iterable[Edge]) -> tuple[Edge, ...]:
 
 
 def orphans(names: Iterable[str], edges: Sequence[Edge]) -> tuple[str, ...]:
-    """Entities that no relation touches, sorted."""
-    known = set(names)
-    held = {end for edge in edges if known.issuperset(edge[:2]) for end in edge[:2]}
-    return tuple(sorted(known - held))
+    """Entities that no relation touches, sorted; one to a name without a line counts as well."""
+    return tuple(sorted(set(names) - {end for edge in edges for end in edge[:2]}))
 
 
 def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging) -> tuple[Edge, ...]:
@@ -53,7 +54,7 @@ def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging)
     joined = {frozenset(edge[:2]) for edge in edges}
     count = Counter(end for edge in edges if edge[2] in STANDARD for end in edge[:2])
     found: list[Edge] = []
-    for edge in (*_derived(nodes), *_applied(nodes), *_near(nodes, judging)):
+    for edge in (*_derived(nodes), *_applied(nodes), *_near(nodes, edges, judging)):
         ends = frozenset(edge[:2])
         full = any(count[end] >= judging.settings.max_relations for end in ends)
         if ends in joined or full or len(ends) < len(edge[:2]):
@@ -64,12 +65,46 @@ def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging)
     return tuple(found)
 
 
-def _near(nodes: Mapping[str, Node], judging: Judging) -> list[Edge]:
-    """Neighbours below the duplicate line, of whatever type, nearest first."""
+def _near(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging) -> list[Edge]:
+    """Pairs that are each other's nearest neighbour below the duplicate line, nearest first.
+
+    Only for what no relation touches yet, and never between two that were written from one template.
+    """
+    alone = set(orphans(nodes, edges))
     memories = [replace(judged_memory(node), category=None) for node in nodes.values() if node.content]
     pairs = judging.near(memories, floor=judging.settings.related_above)
-    chosen = [pair for pair in pairs if pair.cosine <= judging.settings.merge_above]
+    nearest: dict[str, Candidate] = {}
+    for pair in sorted(pairs, key=_strength):
+        for end in (pair.a, pair.b):
+            nearest.setdefault(end, pair)
+    chosen = [
+        pair
+        for pair in dict.fromkeys(nearest.values())
+        if nearest[pair.a] is nearest[pair.b]
+        and pair.cosine <= judging.settings.merge_above
+        and alone & {pair.a, pair.b}
+        and not siblings(nodes[pair.a], nodes[pair.b])
+    ]
     return [(pair.a, pair.b, RELATED_TO) for pair in sorted(chosen, key=_strength)]
+
+
+def siblings(a: Node, b: Node) -> bool:
+    """Whether two memories were written from one template.
+
+    Their names are equal but for one word or a number, or their sentences but for a few words.
+    """
+    names = [_NUMBER.sub("", words_of(node.id).casefold()).split() for node in (a, b)]
+    if _differ(*names) <= (1 if min(map(len, names)) > 1 else 0):
+        return True
+    said = [" ".join(node.content).casefold().split() for node in (a, b)]
+    return _differ(*said) <= max(1, min(map(len, said)) // _TEMPLATE_SHARE)
+
+
+def _differ(a: Sequence[str], b: Sequence[str]) -> int:
+    """In how many places two texts of one length differ; of different length in all."""
+    if len(a) != len(b):
+        return max(len(a), len(b))
+    return sum(x != y for x, y in zip(a, b, strict=True))
 
 
 def _applied(nodes: Mapping[str, Node]) -> list[Edge]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -10,30 +11,45 @@ from typing import TYPE_CHECKING
 from ...settings import Settings
 from ..cache import CachedEncoder, CachedScorer
 from ..engine import Observer, Session
+from ..journal import Outcome, Run, RunState
+from ..plan import Member, Merge, Plan, Prune, Rewrite
 from ..plan_file import parse_plan
+from ..records import rejection_key
 from ..results import RunResult, UndoResult
 from ..stores.graph import GraphStore
+from ..stores.graph_lines import Document
 from .attention import weights_of
 from .history import Remembered, remembered
 from .merging import Judging
 from .nodes import nodes_of
-from .planning import Graph, graph_plan, with_relations, with_supersedes
+from .planning import Graph, graph_plan, with_relations
+from .relation_plan import RelationChanges, relation_changes, with_supersedes
+from .relations import dangling
+from .report import GraphReport
 from .restoring import restore_forgotten
 from .settings import GraphSettings
+from .text import BROKEN_LINES
 
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
     from ...models.scorer import PairScorer
-    from ..plan import Plan, Side
+    from ..plan import Side
     from ..records import Inventory
 
 _LAST, _FOCUS, _BROUGHT_BACK = "last run", "focus", "brought back"
 
 
 class GraphSession(Session):
-    """Works on one knowledge graph."""
+    """Works on one knowledge graph.
+
+    Attributes:
+        relate: Whether new relations are proposed.
+        repair_relations: Whether the removal of relations that lead nowhere or stand twice is proposed.
+    """
 
     store: GraphStore
+    relate: bool = False
+    repair_relations: bool = False
 
     def __init__(
         self,
@@ -98,7 +114,20 @@ class GraphSession(Session):
             weights=weights_of(nodes, now=now, settings=self.graph_settings, focus=self.focus)
             | dict.fromkeys(self._brought_back(now), 1.0),
             promotes=self.store.core is not None,
+            relates=self.relate,
+            repairs=self.repair_relations,
         )
+
+    def reporter(self, plan: Plan, *, explain: bool = False) -> GraphReport:
+        """What shows a plan, with every relation that it would change."""
+        document = self.store.document()
+        changes = relation_changes(document, plan.actions)
+        kept = set(dangling(document.names, document.relations)) - set(changes.removed)
+        return GraphReport(plan, explain=explain, relations=changes, open_relations=sorted(kept))
+
+    def decided(self, plan: Plan, choices: Mapping[str, Side | None]) -> Plan:
+        """The plan with a person's answers, and with what follows from them."""
+        return with_supersedes(plan.with_choices(choices), self.store.document())
 
     def apply(
         self,
@@ -110,17 +139,79 @@ class GraphSession(Session):
         within_budget: bool = True,
     ) -> RunResult:
         """Apply a plan; see `Session.apply`. A settled contradiction leaves a `supersedes` relation."""
-        chosen = with_supersedes(plan.with_choices(choices or {}), self.store.document())
+        chosen = self.decided(plan, choices or {})
         self.store.follow(chosen, at=now)
         result = super().apply(chosen, now=now, retire=retire, within_budget=within_budget)
         self.remember(now=now, run=result.run)
         return result
+
+    def repair(self, *, now: datetime) -> RunResult | None:
+        """Move the lines that nobody can read to the archive, as a run that can be taken back.
+
+        Returns:
+            What was done; None if there is no such line.
+        """
+        if not self.store.document().broken:
+            return None
+        memory = self.store.parse(self.store.fetch([BROKEN_LINES])[BROKEN_LINES])
+        count = len(self.store.document().broken)
+        move = Rewrite(
+            id="broken",
+            scope=memory.scope,
+            category=memory.category,
+            members=(Member.of(memory),),
+            text="",
+            reason=f"move {count} broken lines to the archive",
+        )
+        plan = Plan(self.store.fingerprint, self.store.kind, now, "none", totals=(), actions=(move,))
+        return self.apply(plan, now=now)
+
+    def undo(self, run: str | None = None, *, now: datetime) -> UndoResult:
+        """Take a run back; see `Session.undo`. What it did is not proposed again while the texts stay."""
+        found = self._find(run)
+        self._remember_undone(found, now=now)
+        return super().undo(found.id, now=now)
+
+    def _remember_undone(self, run: Run, *, now: datetime) -> None:
+        done = {change.action for change in self.journal.changes(run.id)}
+        refused: list[str] = []
+        for action in parse_plan(run.plan).actions:
+            if action.id not in done:
+                continue
+            if isinstance(action, Merge):
+                pairs = itertools.combinations(action.members, 2)
+                refused += [rejection_key(a, b) for a, b in pairs]
+            elif isinstance(action, Prune | Rewrite):
+                refused += [rejection_key(member, member) for member in action.members]
+        self.journal.reject(self.store.fingerprint, refused, at=now)
+
+    def relation_changes(self, run: str) -> RelationChanges | None:
+        """What a run did to relations; None if the state before it is not known any more."""
+        found = self.journal.changes(run) if run else ()
+        touched = next((change.memory for change in found if change.memory), None)
+        if touched is None:
+            return RelationChanges()
+        sha = self.journal.snapshot(run, touched).links[0]["sha"]
+        before = self.store.sidecar.image(sha)
+        if before is None:
+            return None
+        outcomes = self.journal.outcomes(run)
+        done = {name for name, (outcome, _) in outcomes.items() if outcome is Outcome.APPLIED}
+        actions = parse_plan(self.journal.run(run).plan).actions
+        return relation_changes(Document.parse(before), [action for action in actions if action.id in done])
+
+    def remark(self, run: Run) -> str:
+        """What else there is to say about a run in the list of all."""
+        changes = self.relation_changes(run.id)
+        return f", {changes.counts}" if changes else ""
 
     def resume(self, run: str | None = None, *, now: datetime) -> RunResult | UndoResult:
         """Finish a run that was killed; see `Session.resume`."""
         found = self.journal.run(run) if run else self.journal.interrupted(self.store.fingerprint)
         if found is not None:
             self.store.follow(parse_plan(found.plan), at=now)
+            if found.state is RunState.UNDOING:
+                self._remember_undone(found, now=now)
         return super().resume(run, now=now)
 
     def planned(self, run: str) -> Plan | None:
