@@ -48,7 +48,10 @@ class DreamGroup(click.Group):
         try:
             return super().invoke(ctx)
         except DreamError as error:
-            click.echo(f"mem0-dream: {error}", err=True)
+            from .report import visible
+
+            lines = f"mem0-dream: {error}".split("\n")
+            click.echo("\n".join(visible(line) for line in lines), err=True)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:
             click.echo(

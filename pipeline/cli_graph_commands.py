@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import UsageError
-from .cli_graph import graph_options, graph_session, require_place
+from .cli_graph import echo_json, graph_options, graph_session, require_place
 from .cli_options import plan_options, store_options
 
 if TYPE_CHECKING:
@@ -42,9 +41,11 @@ def restore(ctx: click.Context, /, name: str, **given: Any) -> None:
       mem0-dream restore "grunt builds" --store graph --file memory.jsonl
     """  # noqa: D301
     options = graph_options(ctx, given)
+    from .report import visible
+
     with graph_session(options) as session, session.locked():
         relations, left = session.bring_back(name, now=options.clock)
-        click.echo(f"Restored: {name}, with {relations} relations.")
+        click.echo(f"Restored: {visible(name)}, with {relations} relations.")
         if left:
             click.echo(f"Left out: {left} relations to memories that are gone.")
 
@@ -80,7 +81,7 @@ def relevance(ctx: click.Context, /, learning: str, threshold: int | None, **giv
             settings=settings,
             now=options.moment,
         )
-    click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
+    echo_json(found.to_json())
     if not found.save:
         ctx.exit(filter_.NOT_SAVED_EXIT_CODE)
 
@@ -113,6 +114,7 @@ def reflect(
     if quick + about_beliefs + about_memories > 1:
         raise UsageError("--quick, --beliefs and --memories exclude each other; choose one.")
     from .graph import reflection
+    from .report import visible
 
     data: dict[str, Any]
     with graph_session(options) as session:
@@ -137,7 +139,10 @@ def reflect(
             looked = _looked_back(session, nodes)
             lines = reflection.look_back_lines(looked)
             data = looked.to_json() if looked else {"since": None}
-    click.echo(json.dumps(data, ensure_ascii=False, indent=2) if as_json else "\n".join(lines))
+    if as_json:
+        echo_json(data)
+    else:
+        click.echo("\n".join(visible(line) for line in lines))
 
 
 def _looked_back(session: GraphSession, nodes: Sequence[Node]) -> LookBack | None:
@@ -178,6 +183,7 @@ def attention(ctx: click.Context, /, *, focus: str | None, reset: bool, as_json:
     if focus is not None and not focus.strip():
         raise UsageError("The focus is empty; give a topic, or take it back with --reset.")
     from .graph.attention import attention_lines, focused, topics
+    from .report import visible
     from .words import significant_words
 
     if focus is not None and not significant_words(focus):
@@ -195,9 +201,10 @@ def attention(ctx: click.Context, /, *, focus: str | None, reset: bool, as_json:
                 "in_focus": list(matched),
                 "topics": [topic.to_json() for topic in found],
             }
-            click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
+            echo_json(whole)
         else:
-            click.echo("\n".join(attention_lines(found, session.focus, len(matched))))
+            lines = attention_lines(found, session.focus, len(matched))
+            click.echo("\n".join(visible(line) for line in lines))
 
 
 @click.command()

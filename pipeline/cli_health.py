@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import UsageError
-from .cli_graph import KIND, graph_health
+from .cli_graph import KIND, echo_json, graph_health
 
 if TYPE_CHECKING:
     from .cli_options import Options
@@ -23,7 +22,7 @@ def show_health(ctx: click.Context, options: Options, given: dict[str, Any]) -> 
         raise UsageError("--repair changes the graph, and --health changes nothing; choose one.")
     health = graph_health(options) if options.store_kind == KIND else _other_health(options)
     if given["as_json"]:
-        click.echo(json.dumps(health.to_json(), ensure_ascii=False, indent=2))
+        echo_json(health.to_json())
     else:
         click.echo("\n".join(health_lines(health)))
     if not health.ok:

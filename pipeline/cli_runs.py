@@ -289,7 +289,7 @@ def _echo_result(result: RunResult | UndoResult) -> None:
         return
     click.echo(report.undo_summary(result))
     for memory_id, reason in result.kept:
-        click.echo(f"Left alone: memory {memory_id}: {reason}")
+        click.echo(report.visible(f"Left alone: memory {memory_id}: {reason}"))
 
 
 COMMANDS = (status, forget, runs, undo, resume, plan_command, apply_command, reject)

@@ -320,8 +320,12 @@ def test_dangling_and_orphans():
 def test_relations_are_proposed_from_evidence_and_bounded(tmp_path, own_state):
     """A pattern that names a stack applies to it; neighbours are related; no node gets more than its bound."""
     near = [
-        entity(f"cache-{i}", f"Warm the image cache of the shop before the sale number{i}", kind="design")
-        for i in range(8)
+        entity("warm start", "Warm the image cache of the shop before the sale", kind="design"),
+        entity("sale checklist", "Before the sale warm the cache of the shop and tell the team", kind="note"),
+        *(
+            entity(f"cache-{i}", f"Fill the table of prices again after midnight, shard{i}", kind="design")
+            for i in range(8)
+        ),
     ]
     found, opened = nodes(
         tmp_path,
@@ -334,8 +338,9 @@ def test_relations_are_proposed_from_evidence_and_bounded(tmp_path, own_state):
     )
     edges = proposed({node.id: node for node in found}, [], opened.judging(NOW))
     assert ("retry", "PostgreSQL", "applies_to") in edges
+    # Shards of one template are siblings and say nothing about each other.
     related = [edge for edge in edges if edge[2] == "related_to"]
-    assert related
+    assert related == [("sale checklist", "warm start", "related_to")]
     assert max(sum(node.id in edge[:2] for edge in edges) for node in found) <= LIMITS.max_relations
 
 
@@ -674,22 +679,21 @@ def judged_by(path, state, scorer, encoder):
     )
 
 
-def test_observations_that_cannot_contradict_are_not_judged(tmp_path, own_state):
-    """Neither two that are far apart, as anywhere else in the engine, nor two that say the same word for word."""
-    said = {
-        "Use make": [1, 0, 0],
-        "use make.": [1, 0, 0],
-        "Never use make": [0.9, 0.4, 0],
-        "Noon": [0, 0.05, 1],
-    }
-    write(tmp_path / "g.jsonl", [entity("build", *said)])
-    scorer = FakeScorer()
-    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder(said)) as opened:
-        opened.propose(ScopeFilter(), now=NOW)
-    assert {frozenset((pair.a, pair.b)) for pair in scorer.asked} == {
-        frozenset(("Use make", "Never use make")),
-        frozenset(("use make.", "Never use make")),
-    }
+def test_observations_of_one_entity_are_never_judged_by_a_model(tmp_path, own_state):
+    """They are many facts about one thing: only rival values, denials and stated changes are against each other."""
+    lines = [
+        entity(
+            "build", "Use make for builds", "Never use make for builds", *(f"Fact {i}" for i in range(2000))
+        )
+    ]
+    write(tmp_path / "g.jsonl", lines)
+    scorer = FakeScorer(default=lambda _a, _b: (0.0, 1.0, 0.0))
+    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder()) as opened:
+        plan = opened.propose(ScopeFilter(), now=NOW)
+    assert scorer.asked == []
+    assert [sorted(member.text for member in item.members) for item in plan.conflicts] == [
+        ["Never use make for builds", "Use make for builds"]
+    ]
 
 
 def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):

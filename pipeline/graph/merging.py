@@ -7,6 +7,7 @@ united, and one is left out only if another says all of it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,12 +20,15 @@ from ..judge import judge
 from ..merges import Consolidated, draft_merges
 from ..records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
 from ..words import exact_key, significant_words
-from .names import parts_of, same_names
+from .names import parts_of, same_names, siblings
 from .nodes import SENTENCE_TYPES, Node
 from .rivals import rivals
 from .settings import GraphSettings
 from .text import observation_key, part_id, statement, words_of
 from .usage import MERGED_MARK, combined, content
+
+_PARTNER_SHARE = 0.25
+"""Share of the shorter one's words in common below which no two memories were ever near each other."""
 
 _JUDGED_SHARE = 0.6
 """Share of the shorter one's words in common from which it is judged whether one observation says another."""
@@ -74,17 +78,35 @@ def judged_memory(node: Node) -> Memory:
     return replace(node.memory, text=node.statement, created_at=None, updated_at=None, accessed_at=None)
 
 
+def with_partners(memories: Sequence[Memory]) -> list[Memory]:
+    """Those that share some words with another one of their type; only they are worth an embedding."""
+    groups: dict[str | None, list[tuple[Memory, frozenset[str]]]] = defaultdict(list)
+    for memory in memories:
+        groups[memory.category].append((memory, significant_words(memory.text)))
+    found: set[str] = set()
+    for rows in groups.values():
+        for at, (memory, mine) in enumerate(rows):
+            for other, theirs in rows[at + 1 :]:
+                if {memory.id, other.id} <= found:
+                    continue
+                if len(mine & theirs) >= _PARTNER_SHARE * min(len(mine), len(theirs)):
+                    found |= {memory.id, other.id}
+    return [memory for memory in memories if memory.id in found]
+
+
 def entity_verdicts(nodes: Sequence[Node], judging: Judging) -> tuple[Verdict, ...]:
     """What is thought of all pairs of entities of one type that are worth a person's look.
 
     Only a pair above the merge line may be merged without a person.
     """
-    memories = [judged_memory(node) for node in nodes if node.content]
+    memories = with_partners([judged_memory(node) for node in nodes if node.content])
     real = {node.id: node.memory for node in nodes}
+    by_name = {node.id: node for node in nodes}
     pairs = [
         pair
         for pair in judging.near(memories, floor=judging.settings.review_above)
         if rejection_key(real[pair.a], real[pair.b]) not in judging.rejected
+        and not siblings(by_name[pair.a], by_name[pair.b])
     ]
     texts = {memory.id: memory.text for memory in memories}
     return tuple(_lined(verdict, texts, judging.settings) for verdict in judging.verdicts(memories, pairs))
@@ -93,7 +115,7 @@ def entity_verdicts(nodes: Sequence[Node], judging: Judging) -> tuple[Verdict, .
 def look_alikes(nodes: Sequence[Node], judging: Judging) -> int:
     """How many entities another one may replace, by similarity and names alone: no pair is judged."""
     free = [node for node in nodes if not node.memory.pinned]
-    memories = [judged_memory(node) for node in free if node.content]
+    memories = with_partners([judged_memory(node) for node in free if node.content])
     texts = {memory.id: memory.text for memory in memories}
     pairs = [
         (pair.a, pair.b)

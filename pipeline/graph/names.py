@@ -11,9 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..facts.aliases import same_name
-from .nodes import Node
+from .nodes import SENTENCE_TYPES, Node
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
+_WRITTEN = re.compile(r"[^\W_]+")
 _ENDINGS = ("s", "sql", "ql", "js", "db")
 _SHORTEST = 3
 """Letters of a name that can be a short form."""
@@ -23,6 +24,10 @@ _COMMON_PREFIX = 3
 
 _LONG_NAME = 2
 """Words that a name must hold for a longer one to be the same with its project in front."""
+
+_SIBLING_SHARE = 0.5
+_TEMPLATE_SHARE = 4
+"""Two sentences with at most one word in four different are one template."""
 
 Pair = tuple[str, str]
 
@@ -34,6 +39,32 @@ def parts_of(name: str) -> tuple[str, ...]:
     (('sso', 'provider', 'v', '2'), ('data', 'service'))
     """
     return tuple(part.casefold() for part in _PARTS.findall(name))
+
+
+def siblings(a: Node, b: Node) -> bool:
+    """Whether two memories are about two things, however alike they sound: written from one template.
+
+    Names that share half their words, and are not one name (`same_names`), name two things: "open page" and
+    "close page", "team page" and "team page images". Where names are labels of sentences, each must also
+    hold a word that the other memory never says, and the sentences differ in a few words alone.
+    """
+    names = [set(parts_of(node.id)) for node in (a, b)]
+    shared = len(names[0] & names[1])
+    alike = shared >= _SIBLING_SHARE * max(map(len, names)) if all(names) else False
+    if not {a.type.casefold(), b.type.casefold()} <= set(SENTENCE_TYPES):
+        return alike or (shared == 0 and _one_template(a, b))
+    said = [set(parts_of(node.statement)) for node in (a, b)]
+    apart = bool(names[0] - said[1]) and bool(names[1] - said[0])
+    return apart and _one_template(a, b)
+
+
+def _one_template(a: Node, b: Node) -> bool:
+    """Whether two statements are equal but for a few words."""
+    said = [" ".join(node.content).casefold().split() for node in (a, b)]
+    if len(said[0]) != len(said[1]):
+        return False
+    differ = sum(x != y for x, y in zip(*said, strict=True))
+    return 0 < differ <= max(1, len(said[0]) // _TEMPLATE_SHARE)
 
 
 def same_names(nodes: Iterable[Node]) -> dict[Pair, str]:
@@ -72,15 +103,17 @@ def _short_forms(named: Sequence[tuple[str, tuple[str, ...]]]) -> list[Pair]:
     """Names that are equal but for one word, which is short for the other."""
     blocks: dict[tuple[int, tuple[str, ...]], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for name, parts in named:
-        for place, part in enumerate(parts):
-            blocks[place, (*parts[:place], "", *parts[place + 1 :])][part].append(name)
+        written = tuple(part.casefold() for part in _WRITTEN.findall(name))
+        for words in dict.fromkeys((parts, written)):
+            for place, part in enumerate(words):
+                blocks[place, (*words[:place], "", *words[place + 1 :])][part].append(name)
     found: list[Pair] = []
-    for words in blocks.values():
-        ordered = sorted(words)
+    for block in blocks.values():
+        ordered = sorted(block)
         for at, word in enumerate(ordered):
             for other in ordered[at + 1 :]:
                 if _short(word, other):
-                    found += [(a, b) for a in words[word] for b in words[other]]
+                    found += [(a, b) for a in block[word] for b in block[other] if a != b]
     return found
 
 

@@ -6,6 +6,7 @@ the same functions that the store uses, so that a second pass over the result fi
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -313,12 +314,21 @@ def _owner(memory_id: str) -> str:
     return part[0] if part else memory_id
 
 
+_BULLET = re.compile(r"^\s*[-*•·]\s+(?=[^\W\d])")
+_ARTICLE = re.compile(r"\b[Tt]he (?=[^\W\d])")
+
+
+def _plain(text: str) -> str:
+    """A text without a bullet in front and without articles, neither of which changes what it says."""
+    return _ARTICLE.sub("", _BULLET.sub("", text))
+
+
 def _once(node: Node) -> list[str]:
     """All observations, but what an entity says twice only the first time."""
     seen: set[str] = set()
     kept: list[str] = []
     for text in node.observations:
-        key = exact_key(text) if text in node.content else ""
+        key = exact_key(_plain(text)) if text in node.content else ""
         if not key or key not in seen:
             kept.append(text)
         seen.add(key)

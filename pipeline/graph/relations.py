@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ..records import Candidate
 from .merging import Judging, judged_memory
+from .names import siblings
 from .nodes import Node
 from .text import words_of
 from .usage import MERGED_MARK
@@ -21,9 +22,6 @@ STANDARD = (RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM, COMPETES_IN, PART_
 _APPLYING = ("pattern",)
 _APPLIED_TO = ("stack", "tech-insight")
 _SHORTEST_NAME = 2
-_NUMBER = re.compile(r"\d+")
-_TEMPLATE_SHARE = 4
-"""Two sentences with at most one word in four different are one template."""
 
 Edge = tuple[str, str, str]
 """From, to, type."""
@@ -86,25 +84,6 @@ def _near(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging) ->
         and not siblings(nodes[pair.a], nodes[pair.b])
     ]
     return [(pair.a, pair.b, RELATED_TO) for pair in sorted(chosen, key=_strength)]
-
-
-def siblings(a: Node, b: Node) -> bool:
-    """Whether two memories were written from one template.
-
-    Their names are equal but for one word or a number, or their sentences but for a few words.
-    """
-    names = [_NUMBER.sub("", words_of(node.id).casefold()).split() for node in (a, b)]
-    if _differ(*names) <= (1 if min(map(len, names)) > 1 else 0):
-        return True
-    said = [" ".join(node.content).casefold().split() for node in (a, b)]
-    return _differ(*said) <= max(1, min(map(len, said)) // _TEMPLATE_SHARE)
-
-
-def _differ(a: Sequence[str], b: Sequence[str]) -> int:
-    """In how many places two texts of one length differ; of different length in all."""
-    if len(a) != len(b):
-        return max(len(a), len(b))
-    return sum(x != y for x, y in zip(a, b, strict=True))
 
 
 def _applied(nodes: Mapping[str, Node]) -> list[Edge]:

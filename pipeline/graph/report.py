@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from ..plan import Action, Merge, Plan, Prune, Rewrite
 from ..report import Report, one_line, visible
 from ..results import RunResult
+from .core_memory import core_place
 from .health import Health, _shown
 from .nodes import Node
 from .relation_plan import RelationChanges, relates, shown
@@ -155,14 +156,18 @@ def passed_lines(passed: Passed, settings: GraphSettings) -> list[str]:
     lines += _section("Merges Performed", [_merge_line(item) for item in merges])
     lines += _section(
         "Promoted to Core Memory",
-        [f"- {_owner(item)} ({_why_promoted(item)})" for item in promotions(passed.plan, passed.done)],
+        [
+            f"- {_owner(item)} ({_why_promoted(item)}), promoted as {_promoted_as(item)}"
+            for item in promotions(passed.plan, passed.done)
+        ],
     )
     lines += _section("Changed", [f"- {_owner(item)}: {item.reason}" for item in _repairs(passed)])
     lines += _section("Relationships", passed.relations.lines)
     lines += _section("Forgotten", [line for item in prunes for line in _forgotten(item, passed)])
     lines += _section("Orphaned", [f"- {name}" for name in passed.orphans[:_MANY]] + _more(passed.orphans))
     lines += _after(passed)
-    lines += _section("Recommendations", [f"- {text}" for text in passed.after.recommendations])
+    again = f"- Run it again in {settings.due_after.days} days"
+    lines += _section("Recommendations", [again, *(f"- {text}" for text in passed.after.recommendations)])
     lines += ["", "## Next triggers", *_triggers(passed, settings)]
     return [visible(line) for line in lines]
 
@@ -284,6 +289,10 @@ def _difference(action: Rewrite) -> list[str]:
     return [
         f"{sign} {one_line(text)}" for sign, rows in (("-", gone), ("+", new)) for text in rows.elements()
     ]
+
+
+def _promoted_as(action: Rewrite | Merge) -> str:
+    return core_place(_owner(action), action.category or "")
 
 
 def _observations(text: str) -> tuple[str, ...]:

@@ -87,6 +87,11 @@ OPEN = re.compile(
 )
 """A text that says this speaks of a plan, a condition, the past or a fault, not of what holds now."""
 
+INTENDED = re.compile(
+    r"\b(?:needs?|should|todo|plan(?:s|ned|ning)?|will|would|could|may|might|consider|if)\b", re.IGNORECASE
+)
+"""A change that a text only intends."""
+
 _THING = r"[\"'`‘“]?([\w.+#/@-]+(?: [\w.+#/@-]+){0,2}?)[\"'`’”]?"
 _END = r"(?=$|[.,;:()]| (?:for|in|on|with|because|as|since)\b)"
 CHANGED = (

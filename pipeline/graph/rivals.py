@@ -26,6 +26,7 @@ from .rival_words import (
     DONE,
     DROPPED,
     HEADS,
+    INTENDED,
     KEYED,
     NEGATOR,
     NUMBER,
@@ -229,9 +230,7 @@ def _completions(texts: Sequence[str]) -> Iterator[tuple[int, int, Evidence]]:
 
 def _replaced(flat: str) -> Iterator[tuple[str, str]]:
     """What a text says was replaced, and by what; nothing for plans and possibilities."""
-    if re.search(
-        r"\b(?:need|should|todo|plan|will|would|could|may|might|consider|if)\b", flat, re.IGNORECASE
-    ):
+    if INTENDED.search(flat):
         return
     for form in CHANGED:
         found = form.search(flat)

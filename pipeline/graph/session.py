@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ...errors import RefusedChangeError
 from ...settings import Settings
 from ..cache import CachedEncoder, CachedScorer
 from ..engine import Observer, Session
@@ -18,7 +20,9 @@ from ..records import rejection_key
 from ..results import RunResult, UndoResult
 from ..stores.graph import GraphStore
 from ..stores.graph_lines import Document
+from ..stores.graph_sidecar import digest
 from .attention import weights_of
+from .core_memory import CoreFile
 from .history import Remembered, remembered
 from .merging import Judging
 from .nodes import nodes_of
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
     from ..plan import Side
     from ..records import Inventory
 
-_LAST, _FOCUS, _BROUGHT_BACK = "last run", "focus", "brought back"
+_LAST, _FOCUS, _BROUGHT_BACK, _CORE = "last run", "focus", "brought back", "core memory of"
 
 
 class GraphSession(Session):
@@ -76,7 +80,18 @@ class GraphSession(Session):
         super().__init__(
             store, settings=settings, state_dir=state_dir, encoder=encoder, scorer=scorer, observer=observer
         )
-        self.graph_settings = graph or GraphSettings()
+        self.graph_settings = self._limits(graph or GraphSettings())
+
+    def _limits(self, given: GraphSettings) -> GraphSettings:
+        """The limits that were given, and for all others those that the core memory itself states."""
+        if self.store.core is None:
+            return given
+        try:
+            stated = self.store.core.limits()
+        except RefusedChangeError:  # told when something is to be promoted
+            return given
+        new = {name: value for name, value in stated.items() if name not in given.model_fields_set}
+        return given.model_copy(update=new)
 
     def judging(self, now: datetime) -> Judging:
         """Models and limits at a moment."""
@@ -141,9 +156,38 @@ class GraphSession(Session):
         """Apply a plan; see `Session.apply`. A settled contradiction leaves a `supersedes` relation."""
         chosen = self.decided(plan, choices or {})
         self.store.follow(chosen, at=now)
+        core = self.store.core
+        before = core.read() if core is not None else None
         result = super().apply(chosen, now=now, retire=retire, within_budget=within_budget)
+        if core is not None and result.run:
+            self._note_core(core, before, run=result.run, now=now)
         self.remember(now=now, run=result.run)
         return result
+
+    def _note_core(self, core: CoreFile, before: bytes | None, *, run: str, now: datetime) -> None:
+        """Note the day in the core memory, and what an undo gives it back."""
+        # A damaged file was told before, and what is in it stays.
+        with contextlib.suppress(RefusedChangeError):
+            core.consolidated(at=now)
+        if before is not None:
+            self.store.sidecar.keep_image(before)
+        after = core.read()
+        self.store.sidecar.note(
+            f"{_CORE} {run}",
+            {
+                "path": str(core.path),
+                "before": None if before is None else digest(before),
+                "after": None if after is None else digest(after),
+            },
+        )
+
+    def _find_core(self, run: str) -> dict[str, Any]:
+        """What was noted about the core memory of a run; it is opened if none was given."""
+        held = self.store.sidecar.noted(f"{_CORE} {run}")
+        noted = held if isinstance(held, dict) else {}
+        if self.store.core is None and noted:
+            self.store.core = CoreFile(Path(noted["path"]))
+        return noted
 
     def repair(self, *, now: datetime) -> RunResult | None:
         """Move the lines that nobody can read to the archive, as a run that can be taken back.
@@ -170,6 +214,12 @@ class GraphSession(Session):
         """Take a run back; see `Session.undo`. What it did is not proposed again while the texts stay."""
         found = self._find(run)
         self._remember_undone(found, now=now)
+        noted, core = self._find_core(found.id), self.store.core
+        current = core.read() if core is not None else None
+        left = noted and noted["after"] == (None if current is None else digest(current))
+        image = self.store.sidecar.image(noted["before"]) if noted.get("before") else None
+        if core is not None and left and (image is not None or noted["before"] is None):
+            core.put_back(image)
         return super().undo(found.id, now=now)
 
     def _remember_undone(self, run: Run, *, now: datetime) -> None:
@@ -209,6 +259,7 @@ class GraphSession(Session):
         """Finish a run that was killed; see `Session.resume`."""
         found = self.journal.run(run) if run else self.journal.interrupted(self.store.fingerprint)
         if found is not None:
+            self._find_core(found.id)
             self.store.follow(parse_plan(found.plan), at=now)
             if found.state is RunState.UNDOING:
                 self._remember_undone(found, now=now)

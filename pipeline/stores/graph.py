@@ -30,7 +30,6 @@ from .graph_restore import put_back
 from .graph_rows import Rows, row_memory
 from .graph_sidecar import Sidecar, digest
 
-
 _LEFT = "left by us"
 """What we left may hold nothing but lines of other tools; it can still be undone."""
 
