@@ -153,7 +153,6 @@ class GraphState:
     def __init__(self, session: GraphSession, options: Options) -> None:
         """Look at it; nothing is planned for that, and no pair is judged."""
         from .graph.health import graph_health
-        from .graph.merging import look_alikes
         from .graph.nodes import nodes_of
         from .graph.relations import orphans
         from .stores.base import ScopeFilter
@@ -166,7 +165,7 @@ class GraphState:
         self.orphans = orphans(document.names, document.relations)
         self.health = graph_health(
             nodes,
-            duplicates=look_alikes(nodes, session.judging(options.moment)),
+            duplicates=session.look_alikes(nodes),
             orphans=len(self.orphans),
             settings=session.graph_settings,
             now=options.moment,

@@ -143,7 +143,11 @@ def _pass(session: GraphSession, options: Options, given: dict[str, Any]) -> Non
         raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing was changed.")
     before, previous = GraphState(session, options), session.last
     if given["auto"]:
-        result = session.apply(plan, now=options.clock)
+        certain = session.certain(plan)
+        left = len(plan.actions) - len(certain.actions)
+        if left:
+            click.echo(f"mem0-dream: {left} memories may be forgotten; a person decides.", err=True)
+        result = session.apply(certain, now=options.clock)
     else:
         asked = _ask_and_apply(session, plan, options, given)
         if asked is None:

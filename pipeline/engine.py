@@ -219,6 +219,10 @@ class Session:
         """What a kind of store adds to a run's line in the list of all runs."""
         return ""
 
+    def certain(self, plan: Plan) -> Plan:
+        """What of a plan may be done while nobody looks; a kind of store may keep back more than the core."""
+        return plan
+
     def overdraft(self, plan: Plan) -> Overdraft | None:
         """What a person should be warned about before agreeing to a plan."""
         return overdraft(plan, max_share=self.settings.max_delete, min_count=self.settings.min_delete)
@@ -356,7 +360,7 @@ def consolidate(
     try:
         with session.locked():
             plan = session.propose(scopes, now=moment)
-            result = session.apply(plan, now=moment, retire=retire) if apply else None
+            result = session.apply(session.certain(plan), now=moment, retire=retire) if apply else None
     finally:
         session.release()
     return Consolidation(plan, result)

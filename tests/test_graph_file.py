@@ -164,6 +164,7 @@ def test_a_running_server_consolidates_and_takes_it_back(server, tmp_path, own_s
     ]
     write(path, lines)
     with served(server, path, own_state) as opened:
+        opened.repair_relations = True
         before = graph_of(opened.store.medium)
         result = opened.apply(opened.propose(EVERYTHING, now=NOW), now=NOW)
         assert (result.merged, result.pruned, result.moved) == (1, 1, ())

@@ -274,7 +274,7 @@ def test_a_graph_is_not_changed_by_a_session_that_keeps_no_archive(tmp_path, own
     from mem0_dream import consolidate
     from mem0_dream.errors import UsageError
 
-    lines = [*twins()[2:4], entity("old", "Try the grunt runner", "Discovered: 2025-01-01")]
+    lines = [*twins(), entity("old", "Try the grunt runner", "Discovered: 2025-01-01")]
     write(tmp_path / "m.jsonl", lines)
     store = session(tmp_path / "m.jsonl", own_state).store
     with pytest.raises(RefusedChangeError, match="without a copy in the archive"):
@@ -285,6 +285,19 @@ def test_a_graph_is_not_changed_by_a_session_that_keeps_no_archive(tmp_path, own
     done = consolidate(store, all_scopes=True, apply=True, settings=limits, state_dir=own_state, now=NOW)
     assert done.result.pruned == 1
     assert json.loads((tmp_path / "archive" / "2026-11-21-forgotten.json").read_text())[0]["name"] == "old"
+
+
+def test_unattended_only_learnings_are_forgotten_and_only_where_use_is_recorded(tmp_path, own_state):
+    """Else an old date proves nothing; a fact about a person is no learning. Attended, both are proposed."""
+    old = "Discovered: 2025-01-01"
+    lines = [entity("ana", "Is allergic to nuts", old, kind="person"), entity("old", "Try grunt", old)]
+    write(tmp_path / "m.jsonl", lines)
+    opened = session(tmp_path / "m.jsonl", own_state)
+    plan = propose(opened)
+    assert [item.members[0].id for item in plan.prunes] == ["ana", "old"]
+    assert opened.certain(plan).prunes == ()
+    write(tmp_path / "m.jsonl", [*lines, entity("used", "Try make", "Applied in shop - HELPFUL")])
+    assert [item.members[0].id for item in opened.certain(propose(opened)).prunes] == ["old"]
 
 
 @pytest.mark.parametrize(

@@ -65,12 +65,18 @@ class Judging:
 
     def near(self, memories: Sequence[Memory], *, floor: float) -> tuple[Candidate, ...]:
         """Pairs at least as similar as the floor."""
-        vectors = self.encoder.encode([memory.text for memory in memories])
-        return find_candidates(memories, vectors, floor=floor, neighbours=self.neighbours)
+        return _near(memories, self.encoder, floor=floor, neighbours=self.neighbours)
 
     def verdicts(self, memories: Iterable[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
         """Judge the pairs."""
         return judge(pairs, {m.id: m for m in memories}, self.scorer, thresholds=self.thresholds)
+
+
+def _near(
+    memories: Sequence[Memory], encoder: Encoder, *, floor: float, neighbours: int
+) -> tuple[Candidate, ...]:
+    vectors = encoder.encode([memory.text for memory in memories])
+    return find_candidates(memories, vectors, floor=floor, neighbours=neighbours)
 
 
 def judged_memory(node: Node) -> Memory:
@@ -112,15 +118,15 @@ def entity_verdicts(nodes: Sequence[Node], judging: Judging) -> tuple[Verdict, .
     return tuple(_lined(verdict, texts, judging.settings) for verdict in judging.verdicts(memories, pairs))
 
 
-def look_alikes(nodes: Sequence[Node], judging: Judging) -> int:
+def look_alikes(nodes: Sequence[Node], encoder: Encoder, *, settings: GraphSettings, neighbours: int) -> int:
     """How many entities another one may replace, by similarity and names alone: no pair is judged."""
     free = [node for node in nodes if not node.memory.pinned]
     memories = with_partners([judged_memory(node) for node in free if node.content])
     texts = {memory.id: memory.text for memory in memories}
     pairs = [
         (pair.a, pair.b)
-        for pair in judging.near(memories, floor=judging.settings.merge_above)
-        if pair.cosine > judging.settings.merge_above and _same_subject(texts[pair.a], texts[pair.b])
+        for pair in _near(memories, encoder, floor=settings.merge_above, neighbours=neighbours)
+        if pair.cosine > settings.merge_above and _same_subject(texts[pair.a], texts[pair.b])
     ]
     group = {node.id: node.id for node in free}
 
@@ -375,6 +381,9 @@ def _lined(verdict: Verdict, texts: Mapping[str, str], settings: GraphSettings) 
 
     "The amber gateway" and "the basil gateway" may share every other word and are two things.
     """
+    if verdict.label is Label.UNSURE and verdict.probabilities[1] > verdict.probabilities[0]:
+        # Many facts against many facts: what looks like a contradiction of the whole is two things.
+        return replace(verdict, label=Label.DISTINCT)
     close = verdict.pair.cosine > settings.merge_above
     auto = verdict.auto and close and _same_subject(texts[verdict.pair.a], texts[verdict.pair.b])
     return replace(verdict, auto=auto)

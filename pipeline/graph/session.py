@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,14 +19,15 @@ from ..plan import Member, Merge, Plan, Prune, Rewrite
 from ..plan_file import parse_plan
 from ..records import rejection_key
 from ..results import RunResult, UndoResult
+from ..stores.base import ScopeFilter
 from ..stores.graph import GraphStore
 from ..stores.graph_lines import Document
 from ..stores.graph_sidecar import digest
 from .attention import weights_of
 from .core_memory import CoreFile
 from .history import Remembered, remembered
-from .merging import Judging
-from .nodes import nodes_of
+from .merging import Judging, look_alikes
+from .nodes import LEARNINGS, Node, nodes_of
 from .planning import Graph, graph_plan, with_relations
 from .relation_plan import RelationChanges, relation_changes, with_supersedes
 from .relations import dangling
@@ -95,11 +97,9 @@ class GraphSession(Session):
 
     def judging(self, now: datetime) -> Judging:
         """Models and limits at a moment."""
-        # Words are counted faster than a cache is asked.
-        words = self.settings.scorer == "keywords" and self.settings.encoder in (None, "words")
         return Judging(
-            encoder=self.encoder if words else CachedEncoder(self.encoder, self._cache),
-            scorer=self.scorer if words else CachedScorer(self.scorer, self._cache),
+            encoder=self._reader,
+            scorer=self.scorer if self._counts_words else CachedScorer(self.scorer, self._cache),
             settings=self.graph_settings,
             neighbours=self.settings.neighbours,
             floor=self.settings.floor,
@@ -108,6 +108,20 @@ class GraphSession(Session):
             rejected=self.journal.rejected(self.store.fingerprint),
         )
 
+    def look_alikes(self, nodes: Sequence[Node]) -> int:
+        """How many memories another one may replace; no scorer is asked for that."""
+        near = self.settings.neighbours
+        return look_alikes(nodes, self._reader, settings=self.graph_settings, neighbours=near)
+
+    @property
+    def _counts_words(self) -> bool:
+        """Words are counted faster than a cache is asked."""
+        return self.settings.scorer == "keywords" and self.settings.encoder in (None, "words")
+
+    @property
+    def _reader(self) -> Encoder:
+        return self.encoder if self._counts_words else CachedEncoder(self.encoder, self._cache)
+
     def plan(self, inventory: Inventory, *, now: datetime) -> Plan:
         """Plan what to do about a graph."""
         with self._observer.stage("score", None):
@@ -115,8 +129,6 @@ class GraphSession(Session):
 
     def with_relations(self, plan: Plan, *, now: datetime) -> Plan:
         """The plan with relations that fit merges which a person added to it."""
-        from ..stores.base import ScopeFilter
-
         return with_relations(plan, self._graph(self.store.read(ScopeFilter()), now), self.judging(now))
 
     def _graph(self, inventory: Inventory, now: datetime) -> Graph:
@@ -140,6 +152,20 @@ class GraphSession(Session):
         kept = set(dangling(document.names, document.relations)) - set(changes.removed)
         return GraphReport(plan, explain=explain, relations=changes, open_relations=sorted(kept))
 
+    def certain(self, plan: Plan) -> Plan:
+        """Without the forgetting of what nobody can call unused, or what may be a fact about a person.
+
+        Where no memory says that it was ever used, an old date alone proves nothing. And what is of no type of
+        the convention, or is a preference, is no learning that another one outgrows.
+        """
+        nodes = nodes_of(self.store.read(ScopeFilter()).memories)
+        tracked = any(node.usage.uses or node.usage.last_used for node in nodes)
+        kept = [
+            item for item in plan.prunes if not (tracked and (item.category or "").casefold() in LEARNINGS)
+        ]
+        held = {item.id for item in kept}
+        return replace(plan, actions=tuple(action for action in plan.actions if action.id not in held))
+
     def decided(self, plan: Plan, choices: Mapping[str, Side | None]) -> Plan:
         """The plan with a person's answers, and with what follows from them."""
         return with_supersedes(plan.with_choices(choices), self.store.document())
@@ -156,30 +182,34 @@ class GraphSession(Session):
         """Apply a plan; see `Session.apply`. A settled contradiction leaves a `supersedes` relation."""
         chosen = self.decided(plan, choices or {})
         self.store.follow(chosen, at=now)
-        core = self.store.core
-        before = core.read() if core is not None else None
         result = super().apply(chosen, now=now, retire=retire, within_budget=within_budget)
-        if core is not None and result.run:
-            self._note_core(core, before, run=result.run, now=now)
+        if result.run:
+            self._note_core(result.run, now=now)
         self.remember(now=now, run=result.run)
         return result
 
-    def _note_core(self, core: CoreFile, before: bytes | None, *, run: str, now: datetime) -> None:
-        """Note the day in the core memory, and what an undo gives it back."""
+    def _back_up(self, run: str) -> None:
+        """Copy the files of the store, and note which core memory the run begins with."""
+        super()._back_up(run)
+        core = self.store.core
+        if core is not None:
+            before = core.read()
+            if before is not None:
+                self.store.sidecar.keep_image(before)
+            noted = {"path": str(core.path), "before": None if before is None else digest(before)}
+            self.store.sidecar.note(f"{_CORE} {run}", noted)
+
+    def _note_core(self, run: str, *, now: datetime) -> None:
+        """Note the day in the core memory, and how the run left it."""
+        noted, core = self._find_core(run), self.store.core
+        if core is None or not noted:
+            return
         # A damaged file was told before, and what is in it stays.
         with contextlib.suppress(RefusedChangeError):
             core.consolidated(at=now)
-        if before is not None:
-            self.store.sidecar.keep_image(before)
         after = core.read()
-        self.store.sidecar.note(
-            f"{_CORE} {run}",
-            {
-                "path": str(core.path),
-                "before": None if before is None else digest(before),
-                "after": None if after is None else digest(after),
-            },
-        )
+        left = {"after": None if after is None else digest(after)}
+        self.store.sidecar.note(f"{_CORE} {run}", noted | left)
 
     def _find_core(self, run: str) -> dict[str, Any]:
         """What was noted about the core memory of a run; it is opened if none was given."""
@@ -216,7 +246,7 @@ class GraphSession(Session):
         self._remember_undone(found, now=now)
         noted, core = self._find_core(found.id), self.store.core
         current = core.read() if core is not None else None
-        left = noted and noted["after"] == (None if current is None else digest(current))
+        left = "after" in noted and noted["after"] == (None if current is None else digest(current))
         image = self.store.sidecar.image(noted["before"]) if noted.get("before") else None
         if core is not None and left and (image is not None or noted["before"] is None):
             core.put_back(image)
@@ -263,7 +293,10 @@ class GraphSession(Session):
             self.store.follow(parse_plan(found.plan), at=now)
             if found.state is RunState.UNDOING:
                 self._remember_undone(found, now=now)
-        return super().resume(run, now=now)
+        result = super().resume(run, now=now)
+        if found is not None and isinstance(result, RunResult):
+            self._note_core(found.id, now=now)
+        return result
 
     def planned(self, run: str) -> Plan | None:
         """What a run was to do, answers of a person included; None for a run that had nothing to do."""
@@ -271,8 +304,6 @@ class GraphSession(Session):
 
     def remember(self, *, now: datetime, run: str = "") -> None:
         """Note how every memory stands now, and after which run, for the next `reflect` and `--if-due`."""
-        from ..stores.base import ScopeFilter
-
         nodes = nodes_of(self.store.read(ScopeFilter()).memories)
         self.store.sidecar.note(_LAST, Remembered.of(nodes, now=now, run=run).to_json())
 
