@@ -104,6 +104,7 @@ def test_over_the_budget_the_answer_is_no_unless_said(call, tmp_path):
     """An empty answer removes nothing then."""
     before = (tmp_path / "g.jsonl").read_bytes()
     lines = [entity(f"old {i}", f"Idea {i} nobody took up", f"Discovered: {day(300)}") for i in range(9)]
+    lines[0] = lines[0].replace('"Discovered', f'"Applied in shop ({day(200)})","Discovered')
     write(tmp_path / "many.jsonl", lines)
     shown = call("--max-delete", "0.1", file="many.jsonl", answers="\n").out
     assert "Careful: this removes" in shown

@@ -287,17 +287,17 @@ def test_a_graph_is_not_changed_by_a_session_that_keeps_no_archive(tmp_path, own
     assert json.loads((tmp_path / "archive" / "2026-11-21-forgotten.json").read_text())[0]["name"] == "old"
 
 
-def test_unattended_only_learnings_are_forgotten_and_only_where_use_is_recorded(tmp_path, own_state):
-    """Else an old date proves nothing; a fact about a person is no learning. Attended, both are proposed."""
+def test_only_where_use_is_recorded_is_anything_forgotten_and_unattended_only_learnings(tmp_path, own_state):
+    """Else an old date proves nothing; a fact about a person is no learning, but a person may be shown it."""
     old = "Discovered: 2025-01-01"
     lines = [entity("ana", "Is allergic to nuts", old, kind="person"), entity("old", "Try grunt", old)]
     write(tmp_path / "m.jsonl", lines)
     opened = session(tmp_path / "m.jsonl", own_state)
+    assert propose(opened).prunes == ()
+    write(tmp_path / "m.jsonl", [*lines, entity("used", "Try make", "Applied in shop - HELPFUL")])
     plan = propose(opened)
     assert [item.members[0].id for item in plan.prunes] == ["ana", "old"]
-    assert opened.certain(plan).prunes == ()
-    write(tmp_path / "m.jsonl", [*lines, entity("used", "Try make", "Applied in shop - HELPFUL")])
-    assert [item.members[0].id for item in opened.certain(propose(opened)).prunes] == ["old"]
+    assert [item.members[0].id for item in opened.certain(plan).prunes] == ["old"]
 
 
 @pytest.mark.parametrize(

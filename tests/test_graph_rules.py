@@ -321,7 +321,7 @@ def test_a_promoted_memory_is_not_promoted_twice(tmp_path):
 def test_a_forgotten_memory_is_archived_first_and_comes_back(tmp_path, own_state):
     """With reason, relations and lines; restore gives the same entity and relations."""
     lines = [
-        entity("old", "Grunt builds", f"Discovered: {day(400)}", extra=1),
+        entity("old", "Grunt builds", "Applied in shop", f"Discovered: {day(400)}", extra=1),
         entity("shop", kind="stack"),
         relation("old", "shop"),
     ]
@@ -342,7 +342,9 @@ def test_nothing_is_forgotten_that_cannot_be_archived(tmp_path, own_state):
     """A damaged archive stops the forgetting, and only that."""
     (tmp_path / "archive").mkdir()
     (tmp_path / "archive" / "2026-11-21-forgotten.json").write_text("{")
-    before = write(tmp_path / "g.jsonl", [entity("old", "Grunt builds", f"Discovered: {day(400)}")])
+    before = write(
+        tmp_path / "g.jsonl", [entity("old", "Grunt builds", "Applied in shop", f"Discovered: {day(400)}")]
+    )
     opened = session(tmp_path / "g.jsonl", own_state)
     result = opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
     assert result.pruned == 0

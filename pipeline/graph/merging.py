@@ -20,11 +20,10 @@ from ..judge import judge
 from ..merges import Consolidated, draft_merges
 from ..records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
 from ..words import exact_key, significant_words
-from .names import parts_of, same_names, siblings
+from .names import same_names, siblings
 from .nodes import SENTENCE_TYPES, Node
-from .rivals import rivals
 from .settings import GraphSettings
-from .text import observation_key, part_id, statement, words_of
+from .text import statement, words_of
 from .usage import MERGED_MARK, combined, content
 
 _PARTNER_SHARE = 0.25
@@ -112,7 +111,7 @@ def entity_verdicts(nodes: Sequence[Node], judging: Judging) -> tuple[Verdict, .
         pair
         for pair in judging.near(memories, floor=judging.settings.review_above)
         if rejection_key(real[pair.a], real[pair.b]) not in judging.rejected
-        and not siblings(by_name[pair.a], by_name[pair.b])
+        and _may_be_one(by_name[pair.a], by_name[pair.b])
     ]
     texts = {memory.id: memory.text for memory in memories}
     return tuple(_lined(verdict, texts, judging.settings) for verdict in judging.verdicts(memories, pairs))
@@ -126,7 +125,7 @@ def look_alikes(nodes: Sequence[Node], encoder: Encoder, *, settings: GraphSetti
     pairs = [
         (pair.a, pair.b)
         for pair in _near(memories, encoder, floor=settings.merge_above, neighbours=neighbours)
-        if pair.cosine > settings.merge_above and _same_subject(texts[pair.a], texts[pair.b])
+        if pair.cosine > settings.merge_above and same_subject(texts[pair.a], texts[pair.b])
     ]
     group = {node.id: node.id for node in free}
 
@@ -139,6 +138,15 @@ def look_alikes(nodes: Sequence[Node], encoder: Encoder, *, settings: GraphSetti
     for a, b in (*pairs, *same_names(free)):
         group[first(b)] = first(a)
     return sum(group[name] != name for name in group)
+
+
+def _may_be_one(a: Node, b: Node) -> bool:
+    """Whether two memories that sound alike are worth judging.
+
+    Two things whose names are unknown to each other are two, however alike their descriptions are.
+    """
+    labels = {a.type.casefold(), b.type.casefold()} <= set(SENTENCE_TYPES)
+    return not siblings(a, b) and (labels or same_subject(a.statement, b.statement))
 
 
 def named_verdicts(
@@ -162,63 +170,6 @@ def named_verdicts(
         pair = Candidate(a, b, float(vectors[a] @ vectors[b]))
         known[a, b] = Verdict(pair, Label.UNSURE, evidence=(Evidence("name", names[a, b]),))
     return tuple(known.values())
-
-
-def observation_verdicts(nodes: Mapping[str, Node], verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """Contradictions between observations of one entity, or of two that are about the same.
-
-    No model is asked: the observations of one subject are alike, and hardly ever against each other.
-    Entities that are not near each other have different subjects, so their observations are never
-    compared: "prefers tabs" may hold of one person and not of another.
-    """
-    found: dict[tuple[str, str], Verdict] = {}
-    for node in nodes.values():
-        if not node.memory.pinned:
-            found |= _against([node], attributes=True)
-    for verdict in verdicts:
-        pair = [nodes[verdict.pair.a], nodes[verdict.pair.b]]
-        if not any(node.memory.pinned for node in pair) and (one := _one_subject(pair)) is not None:
-            found |= {
-                ends: each for ends, each in _against(pair, attributes=one).items() if ends not in found
-            }
-    return tuple(found[ends] for ends in sorted(found))
-
-
-def _one_subject(pair: Sequence[Node]) -> bool | None:
-    """Whether two entities have one subject; None if their observations cannot be compared at all."""
-    a, b = pair
-    if _same_subject(a.statement, b.statement) or "".join(parts_of(a.id)) == "".join(parts_of(b.id)):
-        return True
-    return False if a.type.casefold() in SENTENCE_TYPES else None
-
-
-def _against(nodes: Sequence[Node], *, attributes: bool) -> dict[tuple[str, str], Verdict]:
-    """What of some entities cannot both hold; of two entities only what stands in different ones."""
-    rows = [(node, text) for node in nodes for text in dict.fromkeys(node.content)]
-    found: dict[tuple[str, str], Verdict] = {}
-    for rival in rivals([text for _, text in rows], attributes=attributes):
-        (first, older), (second, newer) = rows[rival.older], rows[rival.newer]
-        if len(nodes) > 1 and (first is second or exact_key(older) == exact_key(newer)):
-            continue
-        names = [(first.id, older), (second.id, newer)]
-        a, b = sorted(part_id(name, observation_key(text)) for name, text in names)
-        pair = Candidate(a, b, 0.0)
-        found[a, b] = Verdict(pair, Label.CONTRADICTION, probabilities=(0.0, 1.0, 0.0), evidence=(rival.why,))
-    return found
-
-
-def observations_of(node: Node) -> list[Memory]:
-    """The observations of an entity that say something, each as a memory of its own."""
-    return [
-        Memory(
-            part_id(node.id, observation_key(text)),
-            text,
-            node.memory.scope,
-            category=node.memory.category,
-            pinned=node.memory.pinned,
-        )
-        for text in dict.fromkeys(node.content)
-    ]
 
 
 def merges(
@@ -385,11 +336,11 @@ def _lined(verdict: Verdict, texts: Mapping[str, str], settings: GraphSettings) 
         # Many facts against many facts: what looks like a contradiction of the whole is two things.
         return replace(verdict, label=Label.DISTINCT)
     close = verdict.pair.cosine > settings.merge_above
-    auto = verdict.auto and close and _same_subject(texts[verdict.pair.a], texts[verdict.pair.b])
+    auto = verdict.auto and close and same_subject(texts[verdict.pair.a], texts[verdict.pair.b])
     return replace(verdict, auto=auto)
 
 
-def _same_subject(a: str, b: str) -> bool:
+def same_subject(a: str, b: str) -> bool:
     """Whether each statement holds every word of the other's name."""
     names = [significant_words(text.partition(":")[0]) for text in (a, b)]
     return names[0] <= significant_words(b) and names[1] <= significant_words(a)

@@ -63,7 +63,7 @@ def _one_template(a: Node, b: Node) -> bool:
     said = [" ".join(node.content).casefold().split() for node in (a, b)]
     if len(said[0]) != len(said[1]):
         return False
-    differ = sum(x != y for x, y in zip(*said, strict=True))
+    differ = sum(x != y for x, y in zip(said[0], said[1], strict=True))
     return 0 < differ <= max(1, len(said[0]) // _TEMPLATE_SHARE)
 
 

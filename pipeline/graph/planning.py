@@ -17,16 +17,9 @@ from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite, ScopeTo
 from ..records import Inventory, Label, Memory, Scope, Verdict, rejection_key
 from ..stores.graph_lines import Document
 from ..words import exact_key, topic
-from .forgetting import forget_reason, forgettable
-from .merging import (
-    Judging,
-    entity_verdicts,
-    merges,
-    named_verdicts,
-    observation_verdicts,
-    observations_of,
-    united,
-)
+from .conflicts import observation_verdicts, observations_of
+from .forgetting import forget_reason, forgettable, records_use
+from .merging import Judging, entity_verdicts, merges, named_verdicts, united
 from .nodes import Node, nodes_of
 from .promotion import promotion_mark, promotion_reason
 from .relation_plan import foreseen, relates, relation_rewrites
@@ -229,9 +222,9 @@ class _Planner:
         return tuple(found)
 
     def _stays(self, observations: Sequence[str]) -> bool:
-        return (
-            forget_reason(usage(observations), settings=self.judging.settings, now=self.judging.now) is None
-        )
+        used = usage(observations)
+        why = forget_reason(used, settings=self.judging.settings, now=self.judging.now)
+        return why is None or not records_use(self.nodes.values())
 
     def _promotion(self, observations: Sequence[str], kind: str) -> str | None:
         if not self.graph.promotes:

@@ -178,8 +178,7 @@ def _opposites(texts: Sequence[str]) -> Iterator[tuple[int, int, Evidence]]:
                 frame = (*rest[:spot], "/".join(sorted(pair)), *rest[spot + 1 :])
                 frames[frame].append((place, rest[spot]))
     for frame, held in frames.items():
-        words = {word for _, word in held}
-        if len(words) > 1 and len(frame) > 1:
+        if len({word for _, word in held}) > 1 and len(frame) > 1:
             last = held[-1]
             for place, word in held[:-1]:
                 if word != last[1]:

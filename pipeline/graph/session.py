@@ -153,17 +153,8 @@ class GraphSession(Session):
         return GraphReport(plan, explain=explain, relations=changes, open_relations=sorted(kept))
 
     def certain(self, plan: Plan) -> Plan:
-        """Without the forgetting of what nobody can call unused, or what may be a fact about a person.
-
-        Where no memory says that it was ever used, an old date alone proves nothing. And what is of no type of
-        the convention, or is a preference, is no learning that another one outgrows.
-        """
-        nodes = nodes_of(self.store.read(ScopeFilter()).memories)
-        tracked = any(node.usage.uses or node.usage.last_used for node in nodes)
-        kept = [
-            item for item in plan.prunes if not (tracked and (item.category or "").casefold() in LEARNINGS)
-        ]
-        held = {item.id for item in kept}
+        """Without the forgetting of what may be a fact about a person, and is no learning."""
+        held = {item.id for item in plan.prunes if (item.category or "").casefold() not in LEARNINGS}
         return replace(plan, actions=tuple(action for action in plan.actions if action.id not in held))
 
     def decided(self, plan: Plan, choices: Mapping[str, Side | None]) -> Plan:
