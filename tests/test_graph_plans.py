@@ -306,6 +306,7 @@ def test_only_where_use_is_recorded_is_anything_forgotten_and_unattended_only_le
         ('{"entities": [{"name": "a"}], "relations": []}', 'one JSON object with "entities" and "relations"'),
         ('{\n "entities": [],\n "relations": []\n}', 'one JSON object with "entities" and "relations"'),
         ('[{"type": "entity"}]', "one JSON list"),
+        ('{"lessons": [], "count": 2}', 'one JSON object with the keys "lessons", "count"'),
         ('{"name": "a", "entityType": "b", "observations": ["c"]}\n' * 3, 'its entities have no "type"'),
         (entity("a").replace("[]", '[{"text": "b"}]') + "\n", "its observations are no texts"),
         ('{"id": 1, "content": "b"}\n' * 9, 'have the keys "id", "content"'),

@@ -64,7 +64,7 @@ def _of_the_whole(data: bytes) -> str | None:
     if isinstance(whole, list):
         return "it is one JSON list"
     if isinstance(whole, dict) and "type" not in whole:
-        return f"it is one JSON object with the keys {_keys(Counter(whole))}"
+        return f"it is one JSON object with the keys {_keys(Counter(whole.keys()))}"
     return None
 
 
