@@ -110,6 +110,11 @@ def prune_key(memory: TextHashed) -> str:
     return f"prune:{memory.text_hash}"
 
 
+def rewritten(answered: Iterable[str]) -> frozenset[str]:
+    """Hashes of the texts of which a rewrite was refused, whatever it would have made of them."""
+    return frozenset(key.split(":")[1] for key in answered if key.startswith("rewrite:"))
+
+
 def said_key(a: str, b: str) -> str:
     """Name of a pair of sentences; it outlives edits around them."""
     return ":".join(sorted((text_hash(a), text_hash(b))))

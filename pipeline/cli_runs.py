@@ -152,11 +152,12 @@ def runs(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
         found = [
             (run, session.journal.changes(run.id)) for run in session.journal.runs(session.store.fingerprint)
         ]
+        remarks = [session.remark(run) for run, _ in found] if not as_json else []
     if as_json:
         click.echo(json_text([run_json(*each) for each in found], sort_keys=False))
         return
-    for each in found:
-        click.echo(run_line(*each))
+    for each, remark in zip(found, remarks, strict=True):
+        click.echo(run_line(*each) + remark)
     if not found:
         click.echo("No runs yet.")
 
@@ -243,7 +244,8 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
 
     plan = _answered(_load_plan(file))
     with open_session(options) as session, session.locked():
-        shown = _report_of(plan)
+        # Entities are named in full, and what they gain is no line of its own.
+        shown = session.reporter(plan, explain=plan.kind == GRAPH)
         if not yes:
             _require_consent(session, plan, shown, file)
         result = session.apply(plan, now=options.clock, choices={}, retire=retire, within_budget=yes)
@@ -272,17 +274,6 @@ def _mend_index(session: Session, options: Options) -> None:
 
     if isinstance(session, MarkdownSession):
         mend_index(session, options)
-
-
-def _report_of(plan: Plan) -> Report:
-    """The report that shows every action of this kind of plan; entities are named, so texts too."""
-    if plan.kind == GRAPH:
-        from .graph.report import GraphReport
-
-        return GraphReport(plan, explain=True)
-    from .report import Report
-
-    return Report(plan, texts=sys.stdout.isatty())
 
 
 def _shown_lines(plan: Plan, shown: Report) -> list[str]:
@@ -421,7 +412,7 @@ def _echo_result(result: RunResult | UndoResult) -> None:
     click.echo(report.undo_summary(result))
     click.echo("What was taken back is not proposed again; see `mem0-dream reject --list`.", err=True)
     for memory_id, reason in result.kept:
-        click.echo(f"Left alone: memory {memory_id}: {reason}")
+        click.echo(report.visible(f"Left alone: memory {memory_id}: {reason}"))
 
 
 COMMANDS = (status, forget, runs, undo, resume, plan_command, apply_command, reject)

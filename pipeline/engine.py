@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ..models.encoder import Encoder
     from ..models.scorer import PairScorer, Thresholds
     from .cache import OnStage
+    from .report import Report
 
 logger = logging.getLogger(__name__)
 
@@ -249,6 +250,16 @@ class Session:
                     f"or take it back with `mem0-dream undo {run}`.",
                     ids=error.ids,
                 ) from error
+
+    def reporter(self, plan: Plan, *, explain: bool = False) -> Report:
+        """What shows a plan to a person; a kind of store with changes of its own shows those, too."""
+        from .report import Report
+
+        return Report(plan, explain=explain)
+
+    def remark(self, run: Run) -> str:  # noqa: ARG002
+        """What a kind of store adds to a run's line in the list of all runs."""
+        return ""
 
     def overdraft(self, plan: Plan) -> Overdraft | None:
         """What a person should be warned about before agreeing to a plan."""

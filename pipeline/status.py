@@ -171,7 +171,7 @@ def run_line(run: Run, changes: Sequence[Recorded]) -> str:
 
 def run_json(run: Run, changes: Sequence[Recorded]) -> dict[str, Any]:
     """One run for programs: what it was about, and what it did."""
-    records: list[dict[str, Any]] = [json.loads(line) for line in run.plan.splitlines() if line.strip()]
+    records: list[dict[str, Any]] = [json.loads(line) for line in run.plan.split("\n") if line.strip()]
     header = records[0] if records else {}
     removed, added = _changed(changes)
     scopes = {tuple(map(tuple, total["scope"]["ids"])) for total in header.get("totals", ())}
