@@ -251,11 +251,11 @@ class Session:
                     ids=error.ids,
                 ) from error
 
-    def reporter(self, plan: Plan, *, explain: bool = False) -> Report:
+    def reporter(self, plan: Plan, *, explain: bool = False, texts: bool = False) -> Report:
         """What shows a plan to a person; a kind of store with changes of its own shows those, too."""
         from .report import Report
 
-        return Report(plan, explain=explain)
+        return Report(plan, explain=explain, texts=texts)
 
     def remark(self, run: Run) -> str:  # noqa: ARG002
         """What a kind of store adds to a run's line in the list of all runs."""

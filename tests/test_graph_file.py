@@ -20,7 +20,6 @@ from graph_world import (
     write,
 )
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, StoreLockedError
-from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.graph.session import GraphSession
 from mem0_dream.pipeline.stores import graph_file
 from mem0_dream.pipeline.stores.base import ScopeFilter
@@ -255,8 +254,9 @@ def consolidated_beside(command: str, path: Path, state: Path) -> tuple[int, lis
                 result = opened.apply(opened.propose(EVERYTHING, now=NOW), now=NOW)
                 beside += result.merged
                 if number == 1 and result.run:
-                    # As the core does it: the graph's own way would not propose the same again.
-                    Session.undo(opened, now=NOW)
+                    # What was taken back is not proposed again, unless that is withdrawn.
+                    opened.undo(now=NOW)
+                    opened.withdraw(opened.answered)
         rested = opened.apply(opened.propose(EVERYTHING, now=NOW), now=NOW)
         assert rested.moved == ()
         assert opened.propose(EVERYTHING, now=NOW).actions == ()

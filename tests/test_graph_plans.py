@@ -279,7 +279,7 @@ def test_a_graph_is_not_changed_by_a_session_that_keeps_no_archive(tmp_path, own
     store = session(tmp_path / "m.jsonl", own_state).store
     with pytest.raises(RefusedChangeError, match="without a copy in the archive"):
         store.write(Delete("old"))
-    with pytest.raises(UsageError, match="all_scopes=True"):
+    with pytest.raises(UsageError, match="has no users"):
         consolidate(store, user_id="alice", state_dir=own_state)
     limits = Settings(scorer="keywords", max_delete=1.0)
     done = consolidate(store, all_scopes=True, apply=True, settings=limits, state_dir=own_state, now=NOW)
@@ -297,7 +297,9 @@ def test_only_where_use_is_recorded_is_anything_forgotten_and_unattended_only_le
     write(tmp_path / "m.jsonl", [*lines, entity("used", "Try make", "Applied in shop - HELPFUL")])
     plan = propose(opened)
     assert [item.members[0].id for item in plan.prunes] == ["ana", "old"]
-    assert [item.members[0].id for item in opened.certain(plan).prunes] == ["old"]
+    alone = opened.propose(ScopeFilter(), now=NOW, unattended=True)
+    assert [item.members[0].id for item in alone.prunes] == ["old"]
+    assert alone.notes == ("1 memories may be forgotten; a person decides.",)
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ class GraphSession(Session):
             repairs=self.repair_relations,
         )
 
-    def reporter(self, plan: Plan, *, explain: bool = False) -> GraphReport:
+    def reporter(self, plan: Plan, *, explain: bool = False, texts: bool = False) -> GraphReport:  # noqa: ARG002
         """What shows a plan, with every relation that it would change."""
         document = self.store.document()
         changes = relation_changes(document, plan.actions)
