@@ -279,10 +279,10 @@ def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
         (["--auto", "--memory-dir", "a/../b"], "without '..'"),
         (["--dry-run", "--transcripts", "nowhere"], "no directory"),
         (["--auto", "--retire"], "--store md"),
-        (["--auto", "--config", "mem0.yaml"], "--config"),
+        (["--auto", "--config", "mem0.yaml"], "mem0.yaml cannot be read"),
         (["--dry-run", "--user-id", "ines"], "--user-id"),
         (["--dry-run", "--all"], "--all"),
-        (["undo", "--config", "mem0.yaml"], "--config"),
+        (["undo", "--config", "mem0.yaml"], "mem0.yaml cannot be read"),
         (["status", "--mcp", "x"], "--mcp"),
     ],
 )
