@@ -37,6 +37,19 @@ def parse_days(value: Any) -> timedelta:  # noqa: ANN401  (pydantic hands over w
 Days = Annotated[timedelta, BeforeValidator(parse_days)]
 
 
+def check_opinion(value: Any) -> bool | str:  # noqa: ANN401
+    """Accept true, false, or openai:MODEL@URL.
+
+    Raises:
+        ValueError: If it is anything else; the value is not repeated, since an address may hold a password.
+    """
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.startswith("openai:") and "@http" in value:
+        return value
+    raise ValueError("write true for the model of mem0's own configuration, or openai:MODEL@URL")
+
+
 class Settings(BaseModel):
     """All limits of one run.
 
@@ -53,6 +66,10 @@ class Settings(BaseModel):
         provenance_keys: Further metadata keys that say where a memory comes from.
         scorer: Which pair scorer judges: "bundled", "keywords", "nli:MODEL".
         encoder: Path or name of a sentence-transformers model; None is the packaged MiniLM.
+        second_opinion: Ask a language model about unsure pairs: mem0's own (true), or openai:MODEL@URL.
+        second_opinion_limit: Pairs that one run asks about at most; each costs one call.
+        second_opinion_timeout: Seconds for one answer.
+        second_opinion_auto: An unattended run merges what the model calls duplicates, too.
         assume_unread: An unattended run takes what is not on record as unread.
     """
 
@@ -70,6 +87,10 @@ class Settings(BaseModel):
     provenance_keys: tuple[str, ...] = ()
     scorer: str = "bundled"
     encoder: str | None = None
+    second_opinion: Annotated[bool | str, BeforeValidator(check_opinion)] = False
+    second_opinion_limit: int = Field(default=50, ge=0)
+    second_opinion_timeout: float = Field(default=60, gt=0)
+    second_opinion_auto: bool = False
     assume_unread: bool = False
 
 

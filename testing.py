@@ -188,6 +188,8 @@ class InMemoryStore:
             self.rows[change.id]["metadata"] |= json.loads(json.dumps(change.metadata))
             if change.created_at is not None:
                 self.rows[change.id]["created_at"] = change.created_at.isoformat()
+            if change.expires is not None:
+                self.rows[change.id]["expires_on"] = change.expires or None
             return change.id
         if isinstance(change, Restore):
             memory_id = change.snapshot.id

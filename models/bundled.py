@@ -48,6 +48,7 @@ class BundledScorer:
         self._folder = folder
         self._base = base
         self._thresholds = read_thresholds(folder)
+        self._alone = read_thresholds(folder, "thresholds_alone")
         self._name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}{'' if screen else '.all'}"
         self._screens = screen and (folder / SCREEN_FILE).exists()
         self._parts: tuple[PairReader, Calibrator] | None = None
@@ -60,8 +61,13 @@ class BundledScorer:
 
     @property
     def thresholds(self) -> Thresholds:
-        """Thresholds fitted on the development pairs for the precision that the model card states."""
+        """Thresholds for pairs inside a store, fitted for the precision that the model card states."""
         return self._thresholds
+
+    @property
+    def thresholds_alone(self) -> Thresholds:
+        """Thresholds for pairs whose place in a store is unknown, or says nothing."""
+        return self._alone
 
     @property
     def reads_context(self) -> bool:

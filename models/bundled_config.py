@@ -29,19 +29,17 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def read_thresholds(folder: Path) -> Thresholds:
-    """The thresholds in the configuration of a weights folder.
+def read_thresholds(folder: Path, name: str = "thresholds") -> Thresholds:
+    """One of the sets of thresholds in the configuration of a weights folder.
 
     Raises:
         ModelError: the configuration cannot be read or has no thresholds.
     """
     try:
-        found = read_config(folder)["thresholds"]
-        return Thresholds(**{name: float(found[name]) for name in ("auto", "duplicate", "contradiction")})
+        found = read_config(folder)[name]
+        return Thresholds(**{key: float(found[key]) for key in ("auto", "duplicate", "contradiction")})
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(
-            f"{folder / CONFIG_FILE} has no thresholds: {error}; reinstall mem0-dream"
-        ) from error
+        raise ModelError(f"{folder / CONFIG_FILE} has no {name}: {error}; reinstall mem0-dream") from error
 
 
 def check_features(folder: Path, names: tuple[str, ...], *, facts: int) -> None:

@@ -8,11 +8,10 @@ a guess. Several pairs travel in one request; `pipeline.cache` keeps every answe
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import MissingExtraError, ModelError, UsageError
+from .chat import ChatEndpoint
 from .scorer import CONTRADICTION, DISTINCT, DUPLICATE, PairInput, PairScores, Thresholds
 
 if TYPE_CHECKING:
@@ -20,11 +19,7 @@ if TYPE_CHECKING:
 
 PAIRS_PER_REQUEST = 10
 """Enough to share the instructions' cost, few enough that answers are not mixed up."""
-KEY_VARIABLES = ("MEM0_DREAM_API_KEY", "OPENAI_API_KEY")
-"""Environment variables that may hold the key, in this order; a local endpoint needs none."""
 _PROMPT_VERSION = 1
-_TIMEOUT_SECONDS = 120.0
-_ATTEMPTS = 4
 _COLUMNS = {"duplicate": DUPLICATE, "contradiction": CONTRADICTION, "distinct": DISTINCT}
 _UNSURE = (1 / 3, 1 / 3, 1 / 3)
 _INSTRUCTIONS = """\
@@ -77,18 +72,12 @@ class OpenAIJudge:
         Raises:
             UsageError: If the spec names no model or no http(s) address.
         """
-        self._model, _, address = spec.rpartition("@")
-        if not self._model or not address.startswith(("http://", "https://")):
-            raise UsageError(
-                f"{spec!r} is no language model; write openai:MODEL@URL, such as openai:qwen3@http://localhost:11434/v1."
-            )
-        self._address = address.rstrip("/")
-        self._client = client
+        self._endpoint = ChatEndpoint(spec, client=client)
 
     @property
     def name(self) -> str:
         """Model, endpoint and version of the prompt."""
-        return f"openai-{_PROMPT_VERSION}:{self._model}@{self._address}"
+        return f"openai-{_PROMPT_VERSION}:{self._endpoint.model}@{self._endpoint.place}"
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Ask about all pairs.
@@ -111,75 +100,23 @@ class OpenAIJudge:
     def _ask(
         self, pairs: Sequence[PairInput]
     ) -> Iterator[tuple[int, tuple[tuple[float, ...], float, float]]]:
-        body = {
-            "model": self._model,
-            "temperature": 0,
-            "messages": [
+        content = self._endpoint.ask(
+            [
                 {"role": "system", "content": _INSTRUCTIONS},
                 {"role": "user", "content": _question(pairs)},
             ],
-            "response_format": {
+            temperature=0,
+            response_format={
                 "type": "json_schema",
                 "json_schema": {"name": "verdicts", "strict": True, "schema": _SCHEMA},
             },
-        }
+        )
         seen: set[int] = set()
-        for verdict in _verdicts(self._post(body)):
+        for verdict in _verdicts(content):
             number = verdict.get("number")
             if isinstance(number, int) and 1 <= number <= len(pairs) and number not in seen:
                 seen.add(number)
                 yield number - 1, _reading(verdict)
-
-    def _post(self, body: Mapping[str, Any]) -> object:
-        httpx, tenacity = _libraries()
-        client = self._client or httpx.Client(timeout=_TIMEOUT_SECONDS)
-        key = next((os.environ[name] for name in KEY_VARIABLES if os.environ.get(name)), None)
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-
-        attempts = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(lambda error: _is_passing(httpx, error)),
-            stop=tenacity.stop_after_attempt(_ATTEMPTS),
-            wait=tenacity.wait_exponential_jitter(multiplier=0.5, max=20),
-            reraise=True,
-        )
-
-        def send() -> object:
-            """One attempt."""
-            answer = client.post(f"{self._address}/chat/completions", json=body, headers=headers)
-            answer.raise_for_status()
-            return answer.json()
-
-        try:
-            return attempts(send)
-        except httpx.HTTPStatusError as error:
-            raise ModelError(
-                f"The language model at {self._address} answered {error.response.status_code}; "
-                "check the model's name and the key."
-            ) from None
-        except (httpx.HTTPError, ValueError) as error:
-            raise ModelError(
-                f"The language model at {self._address} does not answer ({type(error).__name__}); "
-                "is it running, and is the address right?"
-            ) from None
-
-
-def _libraries() -> tuple[Any, Any]:
-    try:
-        import httpx
-        import tenacity
-    except ImportError as error:
-        raise MissingExtraError(
-            f"A language model as scorer needs {error.name}; install it with: pip install 'mem0-dream[llm]'"
-        ) from error
-    return httpx, tenacity
-
-
-def _is_passing(httpx: Any, error: BaseException) -> bool:  # noqa: ANN401  (the lazily imported module)
-    """Whether another attempt may help: no connection, too many requests, or a server's own fault."""
-    if isinstance(error, httpx.HTTPStatusError):
-        status: int = error.response.status_code
-        return bool(status == httpx.codes.TOO_MANY_REQUESTS or status >= httpx.codes.INTERNAL_SERVER_ERROR)
-    return bool(isinstance(error, httpx.TransportError))
 
 
 def _question(pairs: Sequence[PairInput]) -> str:
@@ -195,12 +132,11 @@ def _question(pairs: Sequence[PairInput]) -> str:
     return json.dumps({"pairs": shown}, ensure_ascii=False)
 
 
-def _verdicts(answer: object) -> Iterator[Mapping[str, Any]]:
+def _verdicts(answer: str) -> Iterator[Mapping[str, Any]]:
     """The verdicts of an answer, as far as it has the form that was asked for."""
     try:
-        content = json.loads(answer["choices"][0]["message"]["content"])  # type: ignore[index]
-        verdicts = content["verdicts"]
-    except (KeyError, IndexError, TypeError, ValueError):
+        verdicts = json.loads(answer)["verdicts"]
+    except (KeyError, TypeError, ValueError):
         return
     if isinstance(verdicts, list):
         yield from (verdict for verdict in verdicts if isinstance(verdict, dict))

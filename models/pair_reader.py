@@ -31,8 +31,8 @@ class PairReader:
     """
 
     def __init__(self, network: PairNetwork, tokenizer: PairTokenizer) -> None:
-        self._network = network
-        self._tokenizer = tokenizer
+        self.network = network
+        self.tokenizer = tokenizer
 
     def signals(self, pairs: Sequence[tuple[str, str, float]], *, screen: bool = True) -> list[PairSignals]:
         """Signals of (a, b, cosine) triples, in their order.
@@ -67,14 +67,14 @@ class PairReader:
         import torch
 
         texts = sorted({text for pair in pairs for text in pair})
-        known = dict(zip(texts, self._tokenizer.ids(texts), strict=True))
+        known = dict(zip(texts, self.tokenizer.ids(texts), strict=True))
         rows = [(known[a], known[b]) for a, b in pairs]
         order = sorted(range(len(rows)), key=lambda row: len(rows[row][0]) + len(rows[row][1]))
         found: Answers = {}
-        self._network.eval()
+        self.network.eval()
         with torch.inference_mode():
             for chosen in _batches(order, rows):
-                logits = self._network(self._tokenizer.batch([rows[row] for row in chosen]))
+                logits = self.network(self.tokenizer.batch([rows[row] for row in chosen]))
                 entailment = logits.entailment.softmax(-1).double().numpy()
                 memory = logits.memory.softmax(-1).double().numpy()
                 for at, row in enumerate(chosen):

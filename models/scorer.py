@@ -21,6 +21,10 @@ DUPLICATE, CONTRADICTION, DISTINCT = 0, 1, 2
 """Columns of `PairScores.probabilities`."""
 
 
+LEAST_SIZE = 4.0
+"""Memories of a group, as a logarithm to base 2, from which ranks and margins among them mean something."""
+
+
 @dataclass(frozen=True, slots=True)
 class PairContext:
     """Where a pair stands among the other memories of its scope and category; computed there, never guessed.
@@ -88,6 +92,11 @@ class PairInput:
     a_date: datetime | None = None
     b_date: datetime | None = None
     context: PairContext | None = None
+
+    @property
+    def placed(self) -> bool:
+        """Whether the pair stands among so many other memories that its place says something."""
+        return self.context is not None and self.context.size >= LEAST_SIZE
 
     def swapped(self) -> PairInput:
         """The same pair, the other way round."""
@@ -168,6 +177,12 @@ class StagedScorer(Protocol):
     def score_with(self, pairs: Sequence[PairInput], remember: Remember) -> PairScores:
         """The same as `score`, with the dear parts taken from where they are known."""
         ...
+
+
+def limits_for(scorer: PairScorer, pair: PairInput) -> Thresholds:
+    """The scorer's thresholds for a pair: other ones where its place says nothing, if the scorer has them."""
+    alone: Thresholds | None = getattr(scorer, "thresholds_alone", None)
+    return scorer.thresholds if alone is None or pair.placed else alone
 
 
 def reads_context(scorer: PairScorer) -> bool:

@@ -189,6 +189,12 @@ class CachedScorer:
         return self._scorer.thresholds
 
     @property
+    def thresholds_alone(self) -> Thresholds | None:
+        """Those of the scorer inside for pairs whose place is unknown, if it has any."""
+        found: Thresholds | None = getattr(self._scorer, "thresholds_alone", None)
+        return found
+
+    @property
     def reads_context(self) -> bool:
         """What the scorer inside says."""
         return reads_context(self._scorer)
@@ -264,6 +270,13 @@ def _pair_key(name: str, pair: PairInput) -> bytes:
     category = "" if pair.category is None else f"={pair.category}"
     parts = ["pair", name, pair.a, pair.b, _moment(pair.a_date), _moment(pair.b_date), category, cosine]
     return _key(*parts, *([] if pair.context is None else [_standing(pair.context).hex()]))
+
+
+def opinion_key(name: str, pair: PairInput) -> bytes:
+    """Under which a language model's opinion on a pair is kept: whose, and everything it read."""
+    side, _ = _ordered(pair)
+    dates = (_moment(side.a_date), _moment(side.b_date))
+    return _key("opinion", name, side.a, side.b, *dates, "" if side.category is None else f"={side.category}")
 
 
 def _pairs_key(name: str, pairs: Sequence[PairInput]) -> bytes:

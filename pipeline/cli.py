@@ -7,7 +7,6 @@ traceback shown to a user is a bug.
 from __future__ import annotations
 
 import io
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from .cli_markdown import COMMANDS as MARKDOWN_COMMANDS
 from .cli_markdown import KIND as MARKDOWN
 from .cli_markdown import dream, pass_options
 from .cli_options import Options, open_session, plan_options, running, scope_options, store_options
+from .cli_review import may_ask, plain_terminal, reviewed
 from .cli_runs import COMMANDS
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class DreamGroup(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
+        if plain_terminal():
+            ctx.color = False
         try:
             return super().invoke(ctx)
         except DreamError as error:
@@ -97,6 +99,8 @@ for _command in (*COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrat
 
 def consolidate_command(options: Options, given: dict[str, Any]) -> None:
     """Read, propose, ask, apply."""
+    if options.store_kind in (MARKDOWN, GRAPH) and options.second_opinion is not None:
+        raise UsageError("--second-opinion works on mem0 stores; leave it out.")
     if options.store_kind == MARKDOWN:
         dream(options, given)
         return
@@ -106,24 +110,31 @@ def consolidate_command(options: Options, given: dict[str, Any]) -> None:
     auto, dry_run, as_json = given["auto"], given["dry_run"], given["as_json"]
     if auto and dry_run:
         raise UsageError("--auto applies and --dry-run does not; choose one.")
-    scopes = options.scopes()
+    options.scopes()  # whose memories are meant is asked before anything is opened
     with open_session(options) as session:
         if dry_run or (as_json and not auto):
-            plan = _proposed(session, options)
+            plan = proposed(session, options)
             _show(plan, given, ending="Dry run: no changes made.")
             return
         with session.locked():
             if auto:
                 _resume_interrupted(session, options)
-            plan = only(session.propose(scopes, now=options.moment, unattended=auto), options)
+            plan = proposed(session, options, unattended=auto)
             if auto:
                 _apply_unattended(session, plan, options, given)
             else:
                 _apply_attended(session, plan, options, given)
 
 
-def _proposed(session: Session, options: Options) -> Plan:
-    return only(session.propose(options.scopes(), now=options.moment), options)
+def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
+    """What a pass would do, with a second opinion if one is wanted."""
+    plan = only(session.propose(options.scopes(), now=options.moment), options)
+
+    def say(line: str) -> None:
+        """On the error stream: it is no part of the report."""
+        click.echo(f"mem0-dream: {line}", err=True)
+
+    return only(session.second_opinion(plan, unattended=unattended, say=say), options)
 
 
 def only(plan: Plan, options: Options) -> Plan:
@@ -178,9 +189,11 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
         click.echo(f"Note: {note}")
     choices = {conflict.id: _ask(conflict, shown) for conflict in plan.conflicts}
     skipped: list[Merge | Resolve] = [item for item in plan.conflicts if choices[item.id] is None]
-    if given["review"]:
-        plan = _reviewed(plan, shown, skipped)
-        shown = report.Report(plan, explain=given["explain"])
+    plan = reviewed(session, plan, shown, review=given["review"], now=options.clock)
+    if not plan.actions:
+        say_nothing(plan)
+        return
+    shown = report.Report(plan, explain=given["explain"])
     over = warned(session, plan.with_choices(choices))
     if not confirmed(shown.proposal(), default=not over):
         click.echo(report.CANCELLED)
@@ -192,6 +205,7 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
     for line in report.moved_lines(result, plan, shown):
         click.echo(line)
     click.echo(report.summary(result))
+    tell_open(plan)
     if result.run:
         click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
 
@@ -221,18 +235,41 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
         click.echo(report.NOTHING_STORED)
         return None
     shown = report.Report(plan, explain=given["explain"], texts=sys.stdout.isatty())
-    if not plan.actions:
-        click.echo(report.NOTHING_FOUND)
-    else:
+    asks = ending is None and may_ask(plan, review=given["review"])
+    if plan.actions:
         click.echo("\n".join(_coloured(line) for line in shown.lines()))
     if given["explain"] and plan.unsure:
         click.echo("\n".join(shown.unsure_lines()))
-    if not plan.actions and not (given["review"] and plan.unsure):
-        return None
+    if not plan.actions:
+        if not asks:
+            say_nothing(plan)
+        return shown if asks else None
+    if not asks:
+        tell_open(plan)
     if ending is not None:
         click.echo(shown.proposal())
         click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + ending)
     return shown
+
+
+def say_nothing(plan: Plan) -> None:
+    """There is nothing to apply; what may be a duplicate, or was left open, is no clean bill."""
+    from . import report
+
+    nothing = report.NOTHING_NEW if plan.left_open else report.NOTHING_FOUND
+    click.echo(report.NOTHING_CERTAIN if plan.unsure else nothing)
+    tell_open(plan)
+
+
+def tell_open(plan: Plan) -> None:
+    """What is left to a person, and how to see it; nothing if there is nothing."""
+    from .doubts import open_question
+
+    if plan.unsure:
+        click.echo(f"{open_question(plan.unsure)}: --review")
+    if plan.left_open:
+        noun = "conflicts were" if plan.left_open > 1 else "conflict was"
+        click.echo(f"{plan.left_open} {noun} left open earlier: `mem0-dream reject --list`")
 
 
 _COLOURS = {"Merges": "green", "Conflicts": "yellow", "Prune": "red", "##": "cyan"}
@@ -245,12 +282,13 @@ def _coloured(line: str) -> str:
 
 
 def _ask(conflict: Resolve, shown: Report) -> Side | None:
-    from .report import one_line
+    from .alignment import excerpts
 
-    texts = {member.id: member for member in conflict.members}
-    for side, ids in (("A", conflict.a), ("B", conflict.b)):
+    texts = {member.id: member.text for member in conflict.members}
+    sides = excerpts(texts[conflict.a[0]], texts[conflict.b[0]])
+    for side, text in zip("AB", sides, strict=True):
         likely = " (newer, likely to hold)" if conflict.newer == side.lower() else ""
-        click.echo(f"  {side}: {one_line(texts[ids[0]].text)}{likely}")
+        click.echo(f"  {side}: {text}{likely}")
     return ask_choice(shown.line(conflict).removesuffix("[A/B/skip]"))
 
 
@@ -263,26 +301,6 @@ def ask_choice(question: str) -> Side | None:
         if answer in ("", "s", "skip"):
             return None
         click.echo("Please answer A, B or skip.")
-
-
-def _reviewed(plan: Plan, shown: Report, skipped: list[Merge | Resolve]) -> Plan:
-    """Ask about each unsure pair; what is accepted joins the plan, the rest is noted as skipped."""
-    from .plan import Merge
-
-    accepted: list[str] = []
-    choices: dict[str, Side | None] = {}
-    for doubt in plan.unsure:
-        if isinstance(doubt, Merge):
-            click.echo("\n".join(shown.explanation(doubt)))
-            if _read(shown.line(doubt) + " ", "[merge/skip]").lower() in ("m", "merge"):
-                accepted.append(doubt.id)
-                continue
-        else:
-            choices[doubt.id] = _ask(doubt, shown)
-            if choices[doubt.id] is not None:
-                continue
-        skipped.append(doubt)
-    return plan.accept(accepted, choices)
 
 
 def confirmed(proposal: str, *, default: bool = True) -> bool:
@@ -307,6 +325,6 @@ def _read(question: str, choices: str) -> str:
 
 
 def _print_json(plan: Plan, result: RunResult | None) -> None:
-    from .plan_file import to_json
+    from .plan_file import json_text, to_json
 
-    click.echo(json.dumps(to_json(plan, result), ensure_ascii=False, indent=2, sort_keys=True))
+    click.echo(json_text(to_json(plan, result)))

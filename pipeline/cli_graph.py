@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -137,17 +136,19 @@ def consolidate_graph(options: Options, given: dict[str, Any]) -> None:
 
 def _is_due(session: GraphSession, options: Options, given: dict[str, Any]) -> bool:
     from .graph.history import due_reason
+    from .plan_file import json_text
 
     names = session.store.document().names
     due, why = due_reason(names, session.last, settings=session.graph_settings, now=options.moment)
     click.echo(f"mem0-dream: {'due' if due else 'not due'}: {why}.", err=True)
     if given["as_json"] and not due:
-        click.echo(json.dumps({"due": False, "reason": why}, ensure_ascii=False, indent=2))
+        click.echo(json_text({"due": False, "reason": why}))
     return due
 
 
 def _show(session: GraphSession, options: Options, given: dict[str, Any]) -> None:
     """What a pass would do, and nothing done."""
+    from .cli import tell_open
     from .graph.report import GraphReport
 
     plan = _proposed(session, options)
@@ -159,6 +160,7 @@ def _show(session: GraphSession, options: Options, given: dict[str, Any]) -> Non
     else:
         shown = GraphReport(plan, explain=given["explain"])
         click.echo("\n".join([*shown.lines(), shown.proposal()]))
+        tell_open(plan)
         click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + "Dry run: no changes made.")
     if given["explain"] and plan.unsure:
         click.echo("\n".join(GraphReport(plan, explain=True).unsure_lines()))
@@ -178,12 +180,16 @@ def _proposed(session: GraphSession, options: Options) -> Plan:
 
 def _say_nothing(plan: Plan) -> None:
     from . import report
+    from .cli import say_nothing
 
     if plan.gaps:
         raise IncompleteListingError(
             f"Read-only: {'; '.join(plan.gaps)}. Nothing was found in what could be listed."
         )
-    click.echo(report.NOTHING_FOUND if plan.totals else report.NOTHING_STORED)
+    if plan.totals:
+        say_nothing(plan)
+    else:
+        click.echo(report.NOTHING_STORED)
 
 
 def _pass(session: GraphSession, options: Options, given: dict[str, Any]) -> None:
@@ -225,6 +231,7 @@ def _pass(session: GraphSession, options: Options, given: dict[str, Any]) -> Non
 
 def _conclude(plan: Plan, result: RunResult, options: Options, given: dict[str, Any]) -> None:
     from . import report
+    from .cli import tell_open
     from .graph.report import GraphReport
 
     for line in report.moved_lines(result, plan, GraphReport(plan)):
@@ -234,6 +241,7 @@ def _conclude(plan: Plan, result: RunResult, options: Options, given: dict[str, 
         click.echo(report.auto_summary(result, conflicts=len(plan.conflicts) + plan.left_open))
     else:
         click.echo(report.summary(result))
+        tell_open(plan)
         if result.run:
             click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
 
@@ -244,10 +252,11 @@ def _ask_and_apply(
     """Show, ask about each contradiction, then about all of it; None if there is nothing to do."""
     from . import report
     from .cli import confirmed, warned
+    from .cli_review import may_ask, reviewed
     from .graph.report import GraphReport
 
     shown = GraphReport(plan, explain=given["explain"])
-    if not plan.actions and not (given["review"] and plan.unsure):
+    if not plan.actions and not may_ask(plan, review=given["review"]):
         session.remember(now=options.moment)
         _say_nothing(plan)
         return None
@@ -256,12 +265,13 @@ def _ask_and_apply(
         click.echo(f"Note: {note}")
     choices = {conflict.id: _ask(conflict, shown) for conflict in plan.conflicts}
     skipped: list[Any] = [item for item in plan.conflicts if choices[item.id] is None]
-    if given["review"]:
-        from .cli import _reviewed
-
-        plan, proposed = _reviewed(plan, shown, skipped), plan
-        if plan.merges != proposed.merges and not (options.merge_only or options.forget_only):
-            plan = session.with_relations(plan, now=options.moment)
+    plan, proposed = reviewed(session, plan, shown, review=given["review"], now=options.clock), plan
+    if plan.merges != proposed.merges and not (options.merge_only or options.forget_only):
+        plan = session.with_relations(plan, now=options.moment)
+    if not plan.actions:
+        session.remember(now=options.moment)
+        _say_nothing(plan)
+        return None
     over = warned(session, plan.with_choices(choices))
     if not confirmed(GraphReport(plan).proposal(), default=not over):
         click.echo(report.CANCELLED)
@@ -330,13 +340,13 @@ def graph_health(options: Options) -> Health:
 def _print_json(
     plan: Plan, result: RunResult | None, health: Health | None, *, before: Health | None = None
 ) -> None:
-    from .plan_file import to_json
+    from .plan_file import json_text, to_json
 
     whole = to_json(plan, result) | {
         "health": health.to_json() if health else None,
         "health_before": before.to_json() if before else None,
     }
-    click.echo(json.dumps(whole, ensure_ascii=False, indent=2, sort_keys=True))
+    click.echo(json_text(whole))
 
 
 def graph_options(ctx: click.Context, given: dict[str, Any]) -> Options:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 from ..errors import UsageError
 from .cli_graph import graph_options, graph_session, require_place
 from .cli_options import plan_options, store_options
+from .plan_file import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ def relevance(ctx: click.Context, /, learning: str, threshold: int | None, **giv
             settings=settings,
             now=options.moment,
         )
-    click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=2))
+    click.echo(json_text(found.to_json(), sort_keys=False))
     if not found.save:
         ctx.exit(filter_.NOT_SAVED_EXIT_CODE)
 
@@ -137,7 +137,7 @@ def reflect(
             looked = _looked_back(session, nodes)
             lines = reflection.look_back_lines(looked)
             data = looked.to_json() if looked else {"since": None}
-    click.echo(json.dumps(data, ensure_ascii=False, indent=2) if as_json else "\n".join(lines))
+    click.echo(json_text(data, sort_keys=False) if as_json else "\n".join(lines))
 
 
 def _looked_back(session: GraphSession, nodes: Sequence[Node]) -> LookBack | None:
@@ -195,7 +195,7 @@ def attention(ctx: click.Context, /, *, focus: str | None, reset: bool, as_json:
                 "in_focus": list(matched),
                 "topics": [topic.to_json() for topic in found],
             }
-            click.echo(json.dumps(whole, ensure_ascii=False, indent=2))
+            click.echo(json_text(whole, sort_keys=False))
         else:
             click.echo("\n".join(attention_lines(found, session.focus, len(matched))))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,12 +17,13 @@ if TYPE_CHECKING:
 def show_health(ctx: click.Context, options: Options, given: dict[str, Any]) -> None:
     """How a memory is doing, for every kind of store; exit code 9 if an indicator warns."""
     from .graph.health import WARNING_EXIT_CODE, health_lines
+    from .plan_file import json_text
 
     if given["repair"]:
         raise UsageError("--repair changes the graph, and --health changes nothing; choose one.")
     health = graph_health(options) if options.store_kind == KIND else _other_health(options)
     if given["as_json"]:
-        click.echo(json.dumps(health.to_json(), ensure_ascii=False, indent=2))
+        click.echo(json_text(health.to_json(), sort_keys=False))
     else:
         click.echo("\n".join(health_lines(health)))
     if not health.ok:

@@ -79,6 +79,8 @@ def calibrate(
 ) -> None:
     """Fit the thresholds to the labelled pairs in FILE, for a stated precision of automatic merges.
 
+    Without FILE the answers that --review kept are used.
+
     \b
     Example:
       mem0-dream calibrate my-pairs.jsonl --precision 0.99
@@ -87,6 +89,7 @@ def calibrate(
     from ..models.registry import load_encoder, load_scorer
     from ..settings import Settings
     from . import calibration
+    from .doubts import answered_pairs
     from .labelling import read_pairs
     from .state import state_directory
 
@@ -96,8 +99,11 @@ def calibrate(
         calibration.save_thresholds(directory, scorer.name, None)
         click.echo(f"{spec} decides by its own thresholds again.")
         return
+    file = file or answered_pairs(directory)
     if file is None:
-        raise UsageError("Name the file of labelled pairs, or give --reset.")
+        raise UsageError(
+            "Name the file of labelled pairs, or give --reset; answers to --review will do, too."
+        )
     pairs = _with_cosines(read_pairs(file), load_encoder(options.encoder, scorer=spec))
     fitted = calibration.calibrate(
         scorer.score([item.pair for item in pairs]).probabilities,

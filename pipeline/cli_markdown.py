@@ -247,11 +247,9 @@ def _resume_interrupted(session: MarkdownSession, options: Options) -> None:
 
 
 def _print_json(settled: Settled, result: Any) -> None:
-    import json
+    from .plan_file import json_text, to_json
 
-    from .plan_file import to_json
-
-    click.echo(json.dumps(to_json(settled.plan, result), ensure_ascii=False, indent=2, sort_keys=True))
+    click.echo(json_text(to_json(settled.plan, result)))
 
 
 @click.command()

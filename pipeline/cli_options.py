@@ -78,6 +78,13 @@ _PLAN_OPTIONS = (
     ),
     click.option("--encoder", help="Embedding model, a path or a name; 'words' needs no model."),
     click.option(
+        "--second-opinion",
+        is_flag=False,
+        flag_value="true",
+        metavar="[WHO]",
+        help="Send pairs that stay unsure to mem0's own language model, or to WHO: openai:MODEL@URL.",
+    ),
+    click.option(
         "--max-delete", type=click.FloatRange(0, 1), help="Largest share of a scope one run may remove."
     ),
     click.option("--merge-only", is_flag=True, help="Propose merges alone."),
@@ -121,6 +128,7 @@ class Options:
     now: datetime | None = None
     scorer: str | None = None
     encoder: str | None = None
+    second_opinion: str | None = None
     max_delete: float | None = None
     merge_only: bool = False
     forget_only: bool = False
@@ -262,7 +270,12 @@ def settings_of(section: dict[str, Any], options: Options) -> Settings:
     """Limits of the configuration, those given on the command line first."""
     from ..settings import read_settings
 
-    given = {"scorer": options.scorer, "encoder": options.encoder, "max_delete": options.max_delete}
+    given = {
+        "scorer": options.scorer,
+        "encoder": options.encoder,
+        "max_delete": options.max_delete,
+        "second_opinion": True if options.second_opinion == "true" else options.second_opinion,
+    }
     given |= {"assume_unread": True} if options.assume_unread else {}
     return read_settings(section | {name: value for name, value in given.items() if value is not None})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -26,7 +27,8 @@ class Bars:
     @contextlib.contextmanager
     def stage(self, name: str, total: int | None) -> Iterator[Callable[[int], None]]:
         """Show one stage while it runs."""
-        if not sys.stderr.isatty():
+        # A dumb terminal cannot move its cursor back to redraw a bar.
+        if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             yield lambda _done: None
             return
         display = self._enter()

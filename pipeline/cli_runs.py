@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import DreamError, UsageError
+from ..errors import DreamError, IncompleteListingError, UsageError
 from .cli_kinds import GRAPH, MARKDOWN, again, completed
 from .cli_options import Options, open_session, plan_options, scope_options, store_options
 
@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from .report import Report
     from .results import RunResult, UndoResult
 
+json_option = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
+
 
 @click.command()
 @store_options
 @scope_options
 @plan_options
+@json_option
 @click.pass_context
-def status(ctx: click.Context, /, **given: Any) -> None:
+def status(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
     """Show what the store holds and what was done to it; changes nothing.
 
     \b
@@ -34,20 +37,25 @@ def status(ctx: click.Context, /, **given: Any) -> None:
       mem0-dream status --config mem0.yaml --all
     """  # noqa: D301
     options = Options.gather(ctx, given)
-    from .status import status_lines
+    from .plan_file import json_text
+    from .status import spoken_status, status_of
 
     with open_session(options) as session:
         inventory = session.read(options.scopes())
         history = session.journal.runs(session.store.fingerprint)
-        lines = status_lines(
+        found = status_of(
             inventory,
             history,
             settings=session.settings,
             now=options.moment,
             accessed=session.access.last(session.store.fingerprint),
             answers=session.answered,
+            kind=session.store.kind,
         )
-        click.echo("\n".join(completed(line, options) for line in lines))
+    if as_json:
+        click.echo(json_text(found.to_json(), sort_keys=False))
+    else:
+        click.echo("\n".join(completed(line, options) for line in spoken_status(found)))
 
 
 @click.command()
@@ -86,6 +94,8 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
             pinned = " (pinned, never touched)" if memory.pinned else ""
             label = f"[{session.store.kind}:{short[memory.id]}]"
             click.echo(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}")
+        if inventory.gaps:
+            raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
         chosen = [found[i] for i in _pick(len(found)) if not found[i].pinned]
         if not chosen or not _is_meant(chosen, session, short):
             click.echo(report.CANCELLED)
@@ -115,8 +125,9 @@ def _pick(count: int) -> list[int]:
 
 @click.command()
 @store_options
+@json_option
 @click.pass_context
-def runs(ctx: click.Context, /, **given: Any) -> None:
+def runs(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
     """List the runs of this store, newest first.
 
     \b
@@ -124,14 +135,20 @@ def runs(ctx: click.Context, /, **given: Any) -> None:
       mem0-dream runs --config mem0.yaml
     """  # noqa: D301
     options = Options.gather(ctx, given)
-    from .status import run_line
+    from .plan_file import json_text
+    from .status import run_json, run_line
 
     with open_session(options) as session:
-        history = session.journal.runs(session.store.fingerprint)
-        for run in history:
-            click.echo(run_line(run, session.journal.changes(run.id)))
-        if not history:
-            click.echo("No runs yet.")
+        found = [
+            (run, session.journal.changes(run.id)) for run in session.journal.runs(session.store.fingerprint)
+        ]
+    if as_json:
+        click.echo(json_text([run_json(*each) for each in found], sort_keys=False))
+        return
+    for each in found:
+        click.echo(run_line(*each))
+    if not found:
+        click.echo("No runs yet.")
 
 
 @click.command()
@@ -180,11 +197,11 @@ def plan_command(ctx: click.Context, /, output: str, **given: Any) -> None:
       mem0-dream plan --config mem0.yaml --user-id alice -o plan.jsonl
     """  # noqa: D301
     options = Options.gather(ctx, given)
-    from .cli import only
+    from .cli import proposed
     from .plan_file import dump_plan
 
     with open_session(options) as session:
-        plan = only(session.propose(options.scopes(), now=options.moment), options)
+        plan = proposed(session, options)
     if output == "-":
         click.echo(dump_plan(plan), nl=False)
         return
@@ -254,6 +271,8 @@ def _require_consent(session: Session, plan: Plan, shown: Report, file: str) -> 
     if file == "-":
         raise UsageError("A plan from the input cannot be asked about; add --yes.")
     click.echo("\n".join(shown.lines()))
+    if plan.gaps:
+        raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
     if not confirmed(shown.proposal(), default=not warned(session, plan)):
         raise _CancelledError
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .results import RunResult
     from .stores.base import Store
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,8 @@ def consolidate(
     try:
         with session.locked():
             plan = session.propose(scopes, now=moment, unattended=apply)
+            if store.kind not in ENGINES:
+                plan = session.second_opinion(plan, unattended=apply, say=logger.info)
             result = session.apply(plan, now=moment, retire=retire) if apply else None
     finally:
         session.release()

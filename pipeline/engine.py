@@ -10,7 +10,7 @@ import contextlib
 import logging
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -183,6 +183,33 @@ class Session:
                 on_stage=stages,
             )
 
+    def second_opinion(self, plan: Plan, *, unattended: bool, say: Callable[[str], None]) -> Plan:
+        """The plan after a language model was asked about its doubts, if the settings name one.
+
+        Args:
+            plan: What is proposed so far.
+            unattended: Nobody will see the proposals, so only conflicts are added, unless
+                `second_opinion_auto` says otherwise.
+            say: Told in one line how many calls will be made, and in one what came of them.
+
+        Raises:
+            DreamError: If the model that was named cannot be used at all; silence is no error.
+        """
+        if not self.settings.second_opinion or not plan.unsure or plan.gaps:
+            return plan
+        from .opinions import advise
+
+        with self._observer.stage("ask", None) as advance:
+            return advise(
+                plan,
+                settings=self.settings,
+                store=self.store,
+                cache=self._cache,
+                unattended=unattended,
+                say=say,
+                progress=advance,
+            )
+
     def apply(
         self,
         plan: Plan,
@@ -296,14 +323,19 @@ class Session:
     @property
     def thresholds(self) -> Thresholds:
         """Where the scorer's probabilities become decisions: a person's calibration, else its own."""
-        return load_thresholds(self.directory, self.scorer.name) or self.scorer.thresholds
+        return self.calibrated or self.scorer.thresholds
+
+    @property
+    def calibrated(self) -> Thresholds | None:
+        """The thresholds of a person's own calibration for this scorer, if there is one."""
+        return load_thresholds(self.directory, self.scorer.name)
 
     def _circumstances(self, now: datetime) -> Circumstances:
         return Circumstances(
             now=now,
             accessed=self.access.last(self.store.fingerprint),
             rejected=self.journal.rejected(self.store.fingerprint),
-            thresholds=self.thresholds,
+            thresholds=self.calibrated,
         )
 
     def _back_up(self, run: str) -> None:

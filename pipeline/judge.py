@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds
+from ..models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds, limits_for
 from .candidates import Near
 from .guards import Contradicting, compare, contradicting
 from .original_rules import suspected
@@ -94,7 +94,6 @@ def judge(
     Returns:
         One verdict for each candidate, in the same order.
     """
-    limits = thresholds or scorer.thresholds
     known = keys_by_scope(memories.values()) if keys is None else keys
     differing = {pair: found for pair in candidates if (found := _apart(pair, memories, known))}
     to_score = [pair for pair in candidates if not pair.exact and not _vetoed(differing.get(pair))]
@@ -102,7 +101,11 @@ def judge(
     scores = scorer.score(inputs)
     scored = {
         pair: _suspect(
-            _verdict(pair, texts, (row, directions), differing.get(pair), limits), texts, asks_from
+            _verdict(
+                pair, texts, (row, directions), differing.get(pair), thresholds or limits_for(scorer, texts)
+            ),
+            texts,
+            asks_from,
         )
         for pair, texts, row, directions in zip(
             to_score, inputs, scores.probabilities, scores.entailment, strict=True

@@ -16,6 +16,7 @@ from typing import Any
 from ..models.merger import ExtractiveMerger, MergeRefused
 from .cluster import Star, stars
 from .guards import compare
+from .plan import DRAFTED
 from .records import LAST_STATED_KEY, Label, Memory, Verdict, noted_moment
 from .subjects import NO_KEYS, KeysOf, apart, keys_by_scope
 
@@ -298,7 +299,7 @@ def _rank(memory: Memory) -> tuple[float, ...]:
 
 def draft_id(members: Sequence[Memory]) -> str:
     """Id of what a merge of these would add."""
-    return "\U0010fffd+" + "+".join(memory.id for memory in members)
+    return DRAFTED + "+".join(memory.id for memory in members)
 
 
 def fused(members: Sequence[Memory], text: str) -> Memory:

@@ -14,6 +14,8 @@ from typing import Any, Literal
 from .records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
 
 Side = Literal["a", "b"]
+DRAFTED = "\U0010fffd+"
+"""Begins the id of a text that is not stored yet; a private-use character, to sort behind all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Merge:
         text: The text that is alive afterwards.
         metadata: Metadata of what stays, every member's united; empty where a survivor's is left alone.
         created_at: The oldest creation date of the members.
+        expires: Where the survivor would expire before another member: that one's day, "" if it never
+            expires. None leaves the survivor's.
         exact: Ids of the removed members whose text equals the survivor's.
         verdicts: Why: each removed member against the survivor or the centre of the star.
     """
@@ -71,6 +75,7 @@ class Merge:
     text: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
     created_at: datetime | None = None
+    expires: str | None = None
     exact: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     kind: Literal[ActionKind.MERGE] = ActionKind.MERGE
@@ -338,3 +343,12 @@ def net_removals(action: Action) -> int:
     if isinstance(action, Merge):
         return max(0, len(action.members) - 1 - len(action.exact))
     return len(action.removes)
+
+
+def spoken_id(memory_id: str) -> str:
+    """An id as it may be printed: a drafted text is named by its sources.
+
+    >>> spoken_id("1f2e3d4c")
+    '1f2e3d4c'
+    """
+    return "merged:" + memory_id.removeprefix(DRAFTED) if memory_id.startswith(DRAFTED) else memory_id

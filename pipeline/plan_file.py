@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PlanFileError
-from .plan import Merge, Plan, Prune, Resolve, Rewrite
+from .plan import Merge, Plan, Prune, Resolve, Rewrite, spoken_id
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -119,12 +119,25 @@ def to_json(plan: Plan, result: RunResult | None) -> dict[str, Any]:
     """A plan, and what was applied of it, as one object for `--json`."""
     import dataclasses
 
-    return {
+    whole: dict[str, Any] = {
         "plan": _adapter().dump_python(plan, mode="json"),
         "proposed": {
             "merges": len(plan.merges),
             "prunes": len(plan.prunes),
             "conflicts": len(plan.conflicts),
         },
+        "unsure": len(plan.unsure),
         "applied": dataclasses.asdict(result) if result is not None else None,
     }
+    for action in (*whole["plan"]["actions"], *whole["plan"]["unsure"]):
+        for verdict in action.get("verdicts", ()):
+            pair = verdict["pair"]
+            pair |= {side: spoken_id(pair[side]) for side in ("a", "b")}
+    return whole
+
+
+def json_text(value: object, *, sort_keys: bool = True) -> str:
+    """JSON for people and programs alike: a character that a terminal cannot show as it is, is escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=sort_keys)
+    # White space between the tokens is printable or a line break; everything else stands inside a string.
+    return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)

@@ -36,7 +36,7 @@ from .stale import Prune as StaleFinding
 from .stale import find_prunes, is_stale
 from .subjects import keys_by_scope
 from .unattended import Spared, spared
-from .united import united_metadata
+from .united import longest_life, united_metadata
 from .words import exact_key, topic
 
 Group = tuple[Scope, str | None]
@@ -208,6 +208,7 @@ def _merge_action(merge: Consolidated, survivor: str | None, *, amend: bool) -> 
         survivor=survivor,
         text=merge.text,
         metadata=united_metadata(merge.members) if amend or survivor is None else {},
+        expires=longest_life(merge.members, survivor) if amend else None,
         created_at=min((m.created_at for m in merge.members if m.created_at), default=None),
         exact=_exact_copies(merge),
         verdicts=merge.verdicts,
@@ -307,7 +308,8 @@ def _unsure(
 ) -> tuple[Merge | Resolve, ...]:
     """What a person may decide: pairs near a threshold, or held back by a guard.
 
-    A pair of which one memory is touched by an action anyway is left for the next pass.
+    A pair of which one memory is touched by an action anyway is left for the next pass. Two texts that
+    give rival values are never offered as one text: if they are about one thing, one of them is wrong.
     """
     taken = {member.id for action in actions for member in action.members}
     doubts: list[Merge | Resolve] = []
@@ -317,16 +319,15 @@ def _unsure(
             continue
         chosen = any(item.kind in ("rival", RULE) for item in verdict.evidence)
         if verdict.probabilities[0] >= verdict.probabilities[1] and not chosen:
-            merge = _merge_of_pair(verdict, by_id)
-            doubts += [_merge_action(merge, merge.survivor, amend=amend)] if merge else []
+            doubt: Merge | Resolve | None = merge_of_pair(verdict, by_id, amend=amend)
         else:
-            sides = frozenset({frozenset({verdict.pair.a}), frozenset({verdict.pair.b})})
-            doubts.append(_conflict(by_id, sides, [verdict]))
+            doubt = conflict_of_pair(verdict, by_id)
+        doubts += [doubt] if doubt else []
     doubts.sort(key=lambda action: (action.scope, [member.id for member in action.members]))
     return tuple(replace(doubt, id=f"u{number}") for number, doubt in enumerate(doubts, 1))
 
 
-def _merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Consolidated | None:
+def merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory], *, amend: bool) -> Merge | None:
     """What merging just these two would give, if that can be written down without loss."""
     members = (by_id[verdict.pair.a], by_id[verdict.pair.b])
 
@@ -338,7 +339,14 @@ def _merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Consolidate
         draft = ExtractiveMerger().draft(members, entails=entails)
     except MergeRefused:
         return None
-    return Consolidated(members, draft.whole, draft.text, (verdict,))
+    pair = Consolidated(members, draft.whole, draft.text, (verdict,))
+    return _merge_action(pair, pair.survivor, amend=amend)
+
+
+def conflict_of_pair(verdict: Verdict, by_id: Mapping[str, Memory]) -> Resolve:
+    """The question which of just these two holds."""
+    sides = frozenset({frozenset({verdict.pair.a}), frozenset({verdict.pair.b})})
+    return _conflict(by_id, sides, [verdict])
 
 
 def _totals(living: Iterable[Memory]) -> tuple[ScopeTotal, ...]:

@@ -12,13 +12,18 @@ from datetime import datetime
 from .plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite
 from .records import Scope, Verdict
 from .results import RunResult, UndoResult
+from .spoken_evidence import spoken
 
 TITLE = "## dream — consolidation report"
 NOTHING_STORED = "No memories found. Nothing to consolidate."
 NOTHING_FOUND = "Dream complete. No duplicate, contradictory, or stale memories found."
+NOTHING_CERTAIN = "Dream complete. Nothing is certain enough to propose."
+NOTHING_NEW = "Dream complete. Nothing new to propose."
 CANCELLED = "Cancelled. No changes made."
 TEXT_WIDTH = 100
 """Characters of a merged text in the report."""
+EXPLAINED_WIDTH = 1_000
+"""Characters of a text with --explain: longer ones are documents, which nobody reads in a terminal."""
 _ID_WIDTH = 8
 
 
@@ -84,7 +89,7 @@ class Report:
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain."""
         lines = [
-            f"    {_side(action, m.id)}{self.label(m.id)} {_day(m.stated_at)}  {one_line(m.text)}"
+            f"    {_side(action, m.id)}{self.label(m.id)} {_day(m.stated_at)}  {explained(m.text)}"
             for m in _in_order(action)
         ]
         if isinstance(action, Prune):
@@ -144,9 +149,7 @@ class Report:
             f"distinct {distinct:.2f}; entails {forward:.2f} -> / {backward:.2f} <-; "
             f"cosine {verdict.pair.cosine:.2f}"
         )
-        found = "; ".join(
-            f"{item.kind}: {item.detail}{' (veto)' if item.veto else ''}" for item in verdict.evidence
-        )
+        found = spoken(verdict.evidence)
         return [scores] + ([f"    evidence: {found}"] if found else [])
 
     def _name(self, memory_id: str) -> str:
@@ -181,6 +184,14 @@ def clip(text: str, width: int = TEXT_WIDTH) -> str:
     """One line of at most `width` characters, with an ellipsis where it was cut."""
     flat = one_line(text)
     return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
+
+
+def explained(text: str) -> str:
+    """A text in full, or its beginning with its length if it is a document."""
+    whole = one_line(text)
+    if len(whole) <= EXPLAINED_WIDTH:
+        return whole
+    return f"{clip(whole, EXPLAINED_WIDTH)} ({len(text):,} characters)"
 
 
 def summary(result: RunResult) -> str:
@@ -233,9 +244,9 @@ def _survivor_first(action: Merge) -> list[Member]:
 
 def _what_stays(action: Merge, label: Callable[[str], str]) -> str:
     if action.survivor is None:
-        return f"all are replaced by: {one_line(action.text)}"
+        return f"all are replaced by: {explained(action.text)}"
     if action.rewrites:
-        return f"{label(action.survivor)} stays, and then says: {one_line(action.text)}"
+        return f"{label(action.survivor)} stays, and then says: {explained(action.text)}"
     return f"{label(action.survivor)} says it all and stays as it is"
 
 
@@ -243,7 +254,10 @@ def _disagreements(action: Action) -> list[str]:
     """Metadata on which the members of a merge do not agree."""
     if not isinstance(action, Merge):
         return []
-    return [
+    expiry = []
+    if action.expires is not None:
+        expiry = [f"    expires: {action.expires or 'no longer'}"]
+    return expiry + [
         f"    {one_line(key)}: {' / '.join(clip(str(value)) for value in values)} (all kept, the last counts)"
         for key, values in sorted(action.disagreements.items())
     ]

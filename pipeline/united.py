@@ -43,6 +43,21 @@ def united_metadata(members: Sequence[Memory]) -> dict[str, Any]:
     return united
 
 
+def longest_life(members: Sequence[Memory], survivor: str | None) -> str | None:
+    """The expiry that a survivor takes over, so that a fact does not go sooner than one of its sources.
+
+    Returns:
+        An ISO date, "" for no expiry, or None if the survivor lasts longest already.
+    """
+    kept = next((memory for memory in members if memory.id == survivor), None)
+    if kept is None or kept.expires_on is None:
+        return None
+    days = [memory.expires_on for memory in members if memory.expires_on is not None]
+    if len(days) < len(members):
+        return ""
+    return None if max(days) == kept.expires_on else max(days).isoformat()
+
+
 def _note_value(values: dict[str, list[Any]], memory: Memory, key: str) -> None:
     """Add a memory's value of a key, and those that earlier merges noted, the latest statement last."""
     if key in _OWN_KEYS:

@@ -265,7 +265,7 @@ class Writer:
         number = (
             earlier.number if earlier else self._journal.intend(run.id, action.id, Operation.AMEND, survivor)
         )
-        self._store.write(Amend(survivor, action.metadata, action.created_at))
+        self._store.write(Amend(survivor, action.metadata, action.created_at, action.expires))
         self._journal.mark(run.id, number, ChangeState.DONE, memory=survivor)
 
     def _states(self, memory_id: str, text: str) -> bool:

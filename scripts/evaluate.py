@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mem0_dream.errors import DreamError, UsageError
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
+from mem0_dream.models.scorer import PairInput, limits_for
 from mem0_dream.pipeline.candidates import find_candidates
 from mem0_dream.pipeline.judge import judge
 from mem0_dream.pipeline.planner import Circumstances, build_plan
@@ -43,7 +44,7 @@ from mem0_dream.settings import Settings
 
 if TYPE_CHECKING:
     from mem0_dream.models.encoder import Encoder
-    from mem0_dream.models.scorer import PairScorer
+    from mem0_dream.models.scorer import PairScorer, Thresholds
     from numpy.typing import NDArray
 
 
@@ -164,7 +165,7 @@ def measure(pairs: Sequence[LabelledPair], models: Models, *, weighted: bool) ->
 
 def pairs_report(measured: Measured, models: Models, *, by_kind: bool) -> Figures:
     """All figures of labelled pairs."""
-    decisions, threshold = measured.decisions, models.scorer.thresholds.auto
+    decisions, threshold = measured.decisions, _limits(models).auto
     figures = pair_figures(decisions, threshold=threshold)
     judged = zip(measured.pairs, measured.verdicts, strict=True)
     figures["auto"]["false_merge_ids"] = [pair.name for pair, v in judged if v.auto and pair.label != v.label]
@@ -180,6 +181,11 @@ def pairs_report(measured: Measured, models: Models, *, by_kind: bool) -> Figure
     if by_kind:
         figures["kinds"] = kind_figures(decisions, [pair.kind for pair in measured.pairs])
     return figures
+
+
+def _limits(models: Models) -> Thresholds:
+    """The thresholds of pairs of which no store is known."""
+    return limits_for(models.scorer, PairInput("", "", 0.0))
 
 
 def _sets(pairs: Sequence[LabelledPair]) -> dict[str, NDArray[np.bool_]]:
@@ -208,7 +214,7 @@ def _plot(folder: Path, measured: Measured, models: Models) -> list[str]:
             measured.decisions.where(sources == source),
             scorer=models.spec,
             name=source,
-            thresholds=models.scorer.thresholds,
+            thresholds=_limits(models),
         )
     ]
 

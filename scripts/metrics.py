@@ -6,6 +6,7 @@ counts as distinct in every three-way figure, since nothing happens to such a pa
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -293,12 +294,18 @@ def store_figures(plan: Plan, gold: Gold) -> Figures:
     extras = sum(len(group) - 1 for group in gold.groups)
     gone = sum(extras_removed(group, plan.merges, removed - lost) for group in gold.groups)
     pruned = {memory_id for prune in plan.prunes for memory_id in prune.removes}
+    reviewed = sum(extras_reviewed(group, plan, removed - lost) for group in gold.groups)
     return {
         "actions": len(plan.actions),
         "merges": len(plan.merges),
         "conflicts": len(plan.conflicts),
         "prunes": len(plan.prunes),
-        "duplicates": {"gold": extras, "removed": gone, "share": gone / extras if extras else None},
+        "duplicates": {
+            "gold": extras,
+            "removed": gone,
+            "reviewed": reviewed,
+            "share": gone / extras if extras else None,
+        },
         "wrongly_removed": sorted(lost | (removed & gold.keep)),
         "kept_violated": sorted(removed & gold.keep),
         "contradictions": contradiction_figures(plan, gold),
@@ -326,6 +333,25 @@ def extras_removed(group: frozenset[str], merges: Iterable[Merge], removed: set[
     """By how many memories a group of duplicates shrank; a fused text counts as one that stays."""
     fused = sum(1 for merge in merges if merge.adds and group & set(merge.removes))
     return max(0, len(group) - max(1, len(group - removed) + fused))
+
+
+def extras_reviewed(group: frozenset[str], plan: Plan, removed: set[str]) -> int:
+    """By how many memories a group shrinks once a person has said yes to every doubt that is right."""
+    part = {memory_id: memory_id for memory_id in group}
+
+    def root(memory_id: str) -> str:
+        while part[memory_id] != memory_id:
+            memory_id = part[memory_id]
+        return memory_id
+
+    doubts = [doubt for doubt in plan.unsure if isinstance(doubt, Merge)]
+    for merge in (*plan.merges, *doubts):
+        members = sorted(group.intersection(member.id for member in merge.members))
+        if merge in doubts and len(members) < len(merge.members):
+            continue
+        for first, other in itertools.pairwise(members):
+            part[root(other)] = root(first)
+    return max(len(group) - len({root(one) for one in group}), len(group & removed))
 
 
 def contradiction_figures(plan: Plan, gold: Gold) -> Figures:

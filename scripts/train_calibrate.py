@@ -6,7 +6,8 @@ afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +26,10 @@ LEAVES = 8
 SMALLEST_LEAF = 12
 PENALTY = 3.0
 BALANCE = 0.3  # 0 keeps the labels' natural shares within an origin, 1 makes them equal
-ORIGIN_MASS = {"hard": 1.0, "real": 1.0, "store": 0.6}
-AUTO_PRECISION = 0.98
-HARD_FALSE_MERGES = 0.01
-CONTRADICTION_PRECISION = 0.80  # a person decides each one, but a report that is wrong costs trust
+ORIGIN_MASS = {"hard": 1.0, "real": 1.0, "store": 0.6, "world": 2.0}
+AUTO_PRECISION = 0.985
+HARD_FALSE_MERGES = 0.005
+CONTRADICTION_PRECISION = 0.85  # a person decides each one, but a report that is wrong costs trust
 SHOWN_PRECISION = 0.80
 
 Floats = NDArray[np.float64]
@@ -99,13 +100,19 @@ def flatten(boosters: Sequence[object]) -> Calibrator:
     )  # fmt: skip
 
 
-def cross_validate(data: Table, fold: Sequence[int], *, seed: int) -> Floats:
-    """Probabilities [n, 3] of each pair from a calibrator that never saw its group."""
+def fit_folds(data: Table, fold: Sequence[int], *, seed: int) -> dict[int, Calibrator]:
+    """For each fold a calibrator that never saw its groups."""
+    of_pair = np.array(fold)
+    return {int(number): fit(data, of_pair != number, seed=seed) for number in np.unique(of_pair)}
+
+
+def cross_validated(data: Table, fold: Sequence[int], calibrators: Mapping[int, Calibrator]) -> Floats:
+    """Probabilities [n, 3] of each pair from the calibrator of its fold."""
     of_pair = np.array(fold)
     found = np.zeros((len(of_pair), 3))
-    for number in np.unique(of_pair):
+    for number, calibrator in calibrators.items():
         held = of_pair == number
-        found[held] = fit(data, ~held, seed=seed).probabilities(data.rows[held])
+        found[held] = calibrator.probabilities(data.rows[held])
     return found
 
 
@@ -114,47 +121,78 @@ def mergeable(probability: Floats, data: Table) -> Floats:
     return np.where(data.rows[:, data.names.index("vetoes")] > 0, 0.0, probability[:, 0])
 
 
-def thresholds(probability: Floats, data: Table) -> Thresholds:
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Thresholds of pairs inside a store that tells something, and of pairs judged by their texts alone."""
+
+    placed: Thresholds
+    alone: Thresholds
+
+
+def thresholds(probability: Floats, data: Table) -> Limits:
     """Thresholds from cross-validated probabilities.
 
-    `auto` keeps `AUTO_PRECISION` on real pairs at natural prevalence, merges at most `HARD_FALSE_MERGES` of
-    the hard pairs that are not duplicates, and merges nothing wrong inside a store. `contradiction` keeps
-    `CONTRADICTION_PRECISION` on hard pairs, `duplicate` keeps `SHOWN_PRECISION` on real ones.
+    Alone: `auto` keeps `AUTO_PRECISION` on real pairs at natural prevalence and in small groups of worlds,
+    merges at most `HARD_FALSE_MERGES` of the hard pairs that are not duplicates, and nothing wrong inside a
+    store; `contradiction` keeps `CONTRADICTION_PRECISION` on hard pairs, `duplicate` keeps `SHOWN_PRECISION`
+    on real ones. Placed: the same precisions over all candidates of whole worlds; without worlds, as alone.
     """
-    hard, real, store = (data.origin == origin for origin in ("hard", "real", "store"))
-    score, wrong = mergeable(probability, data), data.label != 0
-    same, weight = data.label == 0, data.weight
-    wrong_hard = np.sort(score[hard & wrong])[::-1]
-    limits = (
-        at_precision(score[real], same[real], weight[real], AUTO_PRECISION).threshold,
+    score, same, opposed = mergeable(probability, data), data.label == 0, data.label == 1
+
+    def at(rows: NDArray[np.bool_], columns: Floats, right: NDArray[np.bool_], precision: float) -> float:
+        return at_precision(columns[rows], right[rows], data.weight[rows], precision).threshold
+
+    hard, real, store, world = (data.origin == origin for origin in ("hard", "real", "store", "world"))
+    wrong_hard = np.sort(score[hard & ~same])[::-1]
+    autos = [
+        at(real, score, same, AUTO_PRECISION),
         _above(wrong_hard[int(len(wrong_hard) * HARD_FALSE_MERGES)]),
-        _above(score[store & wrong].max()),
+        _above(score[store & ~same].max(initial=0.0)),
+    ]
+    small, whole = world & ~data.placed, world & data.placed
+    if (small & same).any():
+        autos.append(at(small, score, same, AUTO_PRECISION))
+    alone = Thresholds(
+        auto=max(autos),
+        duplicate=min(at(real, score, same, SHOWN_PRECISION), *autos),
+        contradiction=at(hard, probability[:, 1], opposed, CONTRADICTION_PRECISION),
     )
-    shown = at_precision(score[real], same[real], weight[real], SHOWN_PRECISION).threshold
-    opposed = data.label == 1
-    conflict = at_precision(probability[hard, 1], opposed[hard], weight[hard], CONTRADICTION_PRECISION)
-    return Thresholds(auto=max(limits), duplicate=min(shown, max(limits)), contradiction=conflict.threshold)
+    if not (whole & same).any():
+        return Limits(placed=alone, alone=alone)
+    auto = at(whole, score, same, AUTO_PRECISION)
+    placed = Thresholds(
+        auto=auto,
+        duplicate=min(at(whole, score, same, SHOWN_PRECISION), auto),
+        contradiction=at(whole, probability[:, 1], opposed, CONTRADICTION_PRECISION),
+    )
+    return Limits(placed=placed, alone=alone)
 
 
 def _above(value: float) -> float:
     return float(np.nextafter(np.float32(value), np.float32(2)))
 
 
-def report(probability: Floats, data: Table, fitted: Thresholds) -> dict[str, dict[str, float]]:
-    """Figures per origin for the log and the model card; merges count as automatic ones without a veto."""
+def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[str, float]]:
+    """Figures per origin for the log and the model card; merges count as automatic ones without a veto.
+
+    `world` is whole worlds, `small` the same pairs inside groups too small to tell anything.
+    """
     found: dict[str, dict[str, float]] = {}
     score = mergeable(probability, data)
-    for origin in np.unique(data.origin):
-        inside = data.origin == origin
+    named = np.where((data.origin == "world") & ~data.placed, "small", data.origin)
+    for origin in np.unique(named):
+        inside = named == origin
         p, label, weight = probability[inside], data.label[inside], data.weight[inside]
-        best, auto = p.argmax(axis=1), score[inside]
-        merged = point(auto, label == 0, weight, fitted.auto)
-        conflict = point(p[:, 1], label == 1, weight, fitted.contradiction)
+        best, auto, placed = p.argmax(axis=1), score[inside], data.placed[inside]
+        limits = np.where(placed, fitted.placed.auto, fitted.alone.auto)
+        opposing = np.where(placed, fitted.placed.contradiction, fitted.alone.contradiction)
+        merged = point(auto - limits, label == 0, weight, 0.0)
+        conflict = point(p[:, 1] - opposing, label == 1, weight, 0.0)
         found[str(origin)] = {
             "macro_f1": macro_f1(best, label, weight),
             "auto_precision": merged.precision,
             "auto_recall": merged.recall,
-            "false_merges": float((auto[label != 0] >= fitted.auto).mean()),
+            "false_merges": float((auto >= limits)[label != 0].mean()),
             "contradiction_precision": conflict.precision,
             "contradiction_recall": conflict.recall,
             "recall_at_98": at_precision(auto, label == 0, weight, 0.98).recall,

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from ..models.bundled import CALIBRATOR_FILE
-from ..models.bundled_config import CONFIG_FILE, PACKAGED_BASE
+from ..models.bundled_config import CONFIG_FILE, PACKAGED_BASE, read_config
 from ..models.bundled_features import feature_names
 from ..models.bundled_weights import WEIGHTS_FILE, embedding_digest, pack, unpack
 from ..models.calibrator import Calibrator
 from ..models.checksums import write_sums
 from ..models.pair_network import PairNetwork
-from ..models.scorer import Thresholds
 from ..pipeline.guards import FACTS_VERSION
+from .train_calibrate import Limits
 
 VERSION = 2
 
@@ -28,7 +28,7 @@ def quantize(network: PairNetwork) -> None:
 def export(
     network: PairNetwork,
     calibrator: Calibrator,
-    thresholds: Thresholds,
+    thresholds: Limits,
     *,
     folder: Path,
     max_length: int,
@@ -57,8 +57,16 @@ def export(
         "memory_labels": ["duplicate", "contradiction", "distinct"],
         "features": list(feature_names()),
         "facts": FACTS_VERSION,
-        "thresholds": asdict(thresholds),
+        "thresholds": asdict(thresholds.placed),
+        "thresholds_alone": asdict(thresholds.alone),
         "cross_validated": figures,
     }
+    (folder / CONFIG_FILE).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+    return write_sums(folder)
+
+
+def add_figures(folder: Path, figures: dict[str, Any]) -> str:
+    """Put further figures beside exported weights and return the digest of the checksums."""
+    config = read_config(folder) | {"cross_validated": figures}
     (folder / CONFIG_FILE).write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
     return write_sums(folder)

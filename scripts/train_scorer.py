@@ -14,15 +14,16 @@ import logging
 import random
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..models.bundled_features import PairSignals
-    from ..models.scorer import Thresholds
+    from ..models.calibrator import Calibrator
+    from .train_calibrate import Limits
     from .train_examples import Example
-    from .train_signals import Table
+    from .train_signals import Known, Table
 
 log = logging.getLogger(__name__)
 
@@ -203,7 +204,7 @@ def _adapt(options: argparse.Namespace) -> None:
 
 
 def _labelled_table(options: argparse.Namespace) -> tuple[Table, list[int]]:
-    """Signals of every labelled pair under the rounded weights, and its fold.
+    """Signals of every labelled pair that passes the screen, under the rounded weights, and its fold.
 
     Cross-fitted, each pair is read by its own fold's network, which never saw it.
     """
@@ -214,28 +215,29 @@ def _labelled_table(options: argparse.Namespace) -> tuple[Table, list[int]]:
     encode = train_signals.encoder(base_folder(options.base))
     pairs = train_labelled.read_labelled(options.data, encode)
     inputs = train_signals.as_scored(pairs, encode)
+    needed = train_signals.needed(inputs)
+    pairs, inputs = (
+        [one for one, keep in zip(all_, needed, strict=True) if keep] for all_ in (pairs, inputs)
+    )
+    log.info("%d of %d labelled pairs pass the screen", len(pairs), len(needed))
     fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
-    cache = options.work / f"{options.start}{'-cross' if options.cross_fitted else ''}.signals"
-    if cache.is_file():
-        return train_signals.table(pairs, inputs, train_signals.load_signals(cache)), fold
     read_by = fold if options.cross_fitted else [0] * len(pairs)
-    found: dict[int, PairSignals] = {}
+    signals: dict[int, PairSignals] = {}
     for held in sorted(set(read_by)):
         name = train_adapt.fold_name(options.start, held) if options.cross_fitted else options.start
         network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
         load_checkpoint(network, options.work / f"{name}.pt")
         train_export.quantize(network)
         rows = [row for row, number in enumerate(read_by) if number == held]
-        read = train_signals.read_signals(network, tokenizer, [inputs[row] for row in rows])
-        found.update(zip(rows, read, strict=True))
-    signals = [found[row] for row in range(len(pairs))]
-    train_signals.save_signals(signals, cache)
-    return train_signals.table(pairs, inputs, signals), fold
+        cache = options.work / f"{name}.signals"
+        read = train_signals.read_signals(network, tokenizer, [inputs[row] for row in rows], cache)
+        signals.update(zip(rows, read, strict=True))
+    return train_signals.table(pairs, inputs, [signals[row] for row in range(len(pairs))]), fold
 
 
 def _calibrate(options: argparse.Namespace) -> None:
     """Signals, cross-validation, thresholds and the weights folder, all of one checkpoint."""
-    from . import train_calibrate, train_export
+    from . import train_calibrate, train_export, train_signals
     from .train_base import build
     from .train_loop import load_checkpoint
 
@@ -243,28 +245,54 @@ def _calibrate(options: argparse.Namespace) -> None:
     network, _ = build(options.base, max_length=FINETUNE_LENGTH)
     load_checkpoint(network, options.work / f"{options.start}.pt")
     train_export.quantize(network)
-    probability = train_calibrate.cross_validate(data, fold, seed=SEED)
+    calibrators = train_calibrate.fit_folds(data, fold, seed=SEED)
+    probability = train_calibrate.cross_validated(data, fold, calibrators)
     fitted = train_calibrate.thresholds(probability, data)
-    figures = train_calibrate.report(probability, data, fitted)
-    print(json.dumps({"thresholds": asdict(fitted), **figures}, indent=1))
-    calibrator = train_calibrate.fit(data, seed=SEED)
+    figures: dict[str, Any] = train_calibrate.report(probability, data, fitted)
+    print(json.dumps({"thresholds": asdict(fitted), **figures}, indent=1), flush=True)
     target = options.out or options.work / "memory_nli"
     train_export.export(
         network,
-        calibrator,
+        train_calibrate.fit(data, seed=SEED),
         fitted,
         folder=target,
         max_length=FINETUNE_LENGTH,
         figures=figures,
         base=options.base,
     )
+    if options.base is None:
+        fold_of = dict(zip(data.group.tolist(), fold, strict=True))
+        known = train_signals.load(options.work / f"{options.start}.signals")
+        figures["in_stores"] = _inside_stores(options, target, calibrators, fold_of, known)
+        train_export.add_figures(target, figures)
     if options.folds_out is not None:
         _export_folds(options, data, fold, fitted)
 
 
-def _export_folds(
-    options: argparse.Namespace, data: Table, fold: Sequence[int], thresholds: Thresholds
-) -> None:
+def _inside_stores(
+    options: argparse.Namespace,
+    target: Path,
+    calibrators: Mapping[int, Calibrator],
+    fold_of: Mapping[str, int],
+    known: Known,
+) -> dict[str, dict[str, int]]:
+    """What the program does to each labelled store and world with the calibrator of its fold."""
+    from ..models.encoder import SentenceEncoder
+    from . import train_stores
+
+    stores = train_stores.held_stores(options.data)
+    by_fold = {
+        number: train_stores.FoldScorer(target, calibrator, known)
+        for number, calibrator in calibrators.items()
+    }
+    scorers = {one.name: by_fold[fold_of[one.name]] for members in stores.values() for one in members}
+    found = train_stores.store_report(stores, scorers, SentenceEncoder())
+    for name, row in found.items():
+        log.info("%s: %s", name, row)
+    return found
+
+
+def _export_folds(options: argparse.Namespace, data: Table, fold: Sequence[int], thresholds: Limits) -> None:
     """A weights folder per fold that has seen nothing of it: what a labelled store is measured with."""
     import numpy as np
 

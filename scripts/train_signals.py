@@ -10,15 +10,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..models.bundled import FOLDER
 from ..models.bundled_features import PairSignals, feature_names, features, screened, short_long
 from ..models.pair_network import PairNetwork, PairTokenizer
 from ..models.pair_reader import PairReader
 from ..models.scorer import PairInput
+from ..models.screen import SCREEN_FILE, Screen
 from .train_labelled import Encode, LabelledPair
 
 log = logging.getLogger(__name__)
 
 CHUNK = 400
+Known = dict[tuple[str, str], PairSignals]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,8 @@ class Table:
     origin: NDArray[np.str_]
     group: NDArray[np.str_]
     names: tuple[str, ...]
+    placed: NDArray[np.bool_]
+    """Whether a pair stands inside a store that tells something; the others are judged by their texts."""
 
 
 def encoder(folder: str) -> Encode:
@@ -59,19 +64,28 @@ def as_scored(pairs: Sequence[LabelledPair], encode: Encode) -> list[PairInput]:
     ]
 
 
+def needed(inputs: Sequence[PairInput]) -> NDArray[np.bool_]:
+    """Which pairs the shipped screen lets through, bool [n]; all of them where no screen is shipped."""
+    if not (FOLDER / SCREEN_FILE).is_file():
+        return np.ones(len(inputs), dtype=bool)
+    return Screen.load(FOLDER / SCREEN_FILE).needed(inputs)
+
+
 def read_signals(
-    network: PairNetwork, tokenizer: PairTokenizer, inputs: Sequence[PairInput]
+    network: PairNetwork, tokenizer: PairTokenizer, inputs: Sequence[PairInput], cache: Path
 ) -> list[PairSignals]:
-    """Signals of every pair; two texts are read once however often they stand together."""
-    reader = PairReader(network, tokenizer)
+    """Signals of every pair; two texts are read once however often they stand together, and kept."""
+    known = load(cache)
     once = {short_long(pair.a, pair.b): (pair.a, pair.b, pair.cosine) for pair in inputs}
-    keys = list(once)
-    found: dict[tuple[str, str], PairSignals] = {}
-    for start in range(0, len(keys), CHUNK):
-        chunk = keys[start : start + CHUNK]
-        found.update(zip(chunk, reader.signals([once[key] for key in chunk]), strict=True))
-        log.info("read %d of %d labelled pairs", len(found), len(once))
-    return [found[short_long(pair.a, pair.b)] for pair in inputs]
+    missing = [key for key in once if key not in known]
+    reader = PairReader(network, tokenizer)
+    for start in range(0, len(missing), CHUNK):
+        chunk = missing[start : start + CHUNK]
+        known.update(zip(chunk, reader.signals([once[key] for key in chunk]), strict=True))
+        log.info("read %d of %d labelled pairs", start + len(chunk), len(missing))
+    if missing:
+        _save(known, cache)
+    return [known[short_long(pair.a, pair.b)] for pair in inputs]
 
 
 def table(
@@ -85,20 +99,22 @@ def table(
         origin=np.array([pair.origin for pair in pairs]),
         group=np.array([pair.group for pair in pairs]),
         names=feature_names(),
+        placed=np.array([pair.placed for pair in inputs], dtype=bool),
     )
 
 
-def save_signals(signals: Sequence[PairSignals], path: Path) -> None:
-    """Keep signals for experiments on features; read them back with `load_signals`."""
+def _save(signals: Known, path: Path) -> None:
     import pickle
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(pickle.dumps(list(signals)))
+    path.write_bytes(pickle.dumps(signals))
 
 
-def load_signals(path: Path) -> list[PairSignals]:
-    """Signals that `save_signals` wrote in this work folder; a local cache, never a shipped file."""
+def load(path: Path) -> Known:
+    """Signals that `_save` wrote in this work folder; a local cache, never a shipped file."""
     import pickle
 
-    found: list[PairSignals] = pickle.loads(path.read_bytes())  # noqa: S301 - our own cache
+    if not path.is_file():
+        return {}
+    found: Known = pickle.loads(path.read_bytes())  # noqa: S301 - our own cache
     return found

@@ -9,7 +9,6 @@ import pytest
 from builders import NOW, duplicates, memory
 from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this file
     ALICE,
-    NOTHING_FOUND,
     Invoke,
     dream,
     store,
@@ -205,4 +204,7 @@ class TestCommandLine:
         dream(*ALICE, "--auto")
         dream("undo")
         dream(*ALICE, answers="skip\ny\n")
-        assert dream(*ALICE).stdout == NOTHING_FOUND
+        assert dream(*ALICE).stdout == (
+            "Dream complete. Nothing new to propose.\n"
+            "1 conflict was left open earlier: `mem0-dream reject --list`\n"
+        )

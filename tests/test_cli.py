@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this f
     store,
     whole,
 )
-from mem0_dream.errors import IncompleteListingError
+from mem0_dream.errors import IncompleteListingError, RefusedChangeError
+from mem0_dream.pipeline.stores.base import Add
 from mem0_dream.testing import InMemoryStore
 
 __all__ = ["dream", "store"]
@@ -86,7 +88,7 @@ class TestReport:
             "contradiction; duplicate 0.00, contradiction 1.00, distinct 0.00; entails 1.00 -> / 1.00 <-"
             in shown
         )
-        assert "negation" in shown
+        assert "one text denies what the other says" in shown
         assert "because: stale, 400 days old, limit 180; no known access" in shown
 
     def test_json_has_the_same_numbers(self, store: InMemoryStore, dream: Invoke) -> None:
@@ -140,7 +142,10 @@ class TestAnswers:
     def test_a_skip_is_not_asked_again(self, store: InMemoryStore, dream: Invoke) -> None:
         """Until a text changes the pair is left alone."""
         dream(*ALICE, answers="skip\ny\n")
-        assert dream(*ALICE).stdout == NOTHING_FOUND
+        assert dream(*ALICE).stdout == (
+            "Dream complete. Nothing new to propose.\n"
+            "1 conflict was left open earlier: `mem0-dream reject --list`\n"
+        )
         store.rows["tabs1"]["text"] = "Always uses tabs for indentation in Go code."
         assert "Conflicts (1):" in dream(*ALICE, "--dry-run").stdout
 
@@ -221,6 +226,25 @@ class TestAuto:
         assert before < store.rows.keys()
         assert store.rows["tap"]["expires_on"] is not None
 
+    def test_a_text_that_cannot_be_embedded_is_skipped(self, store: InMemoryStore, dream: Invoke) -> None:
+        """The merge that needs a new text is named with the cause, its sources stay, all else is done and undone."""
+        write, before = store.write, whole(store)
+
+        def refuse(change: Any) -> str:
+            if isinstance(change, Add):
+                raise RefusedChangeError("the openai embedder of mem0's configuration failed (ConnectError)")
+            return write(change)
+
+        store.write = refuse  # type: ignore[method-assign]
+        done = dream(*ALICE, "--auto")
+        assert done.stdout == "[mem0-dream --auto] merged=1 pruned=2 conflicts_skipped=1\n"
+        assert done.stderr == (
+            "mem0-dream: skipped m2: the openai embedder of mem0's configuration failed (ConnectError)\n"
+        )
+        assert {"run1", "run2"} < store.rows.keys()
+        dream("undo")
+        assert whole(store) == before
+
     def test_auto_and_dry_run_contradict_each_other(self, dream: Invoke) -> None:
         """One applies, the other does not."""
         assert dream(*ALICE, "--auto", "--dry-run", code=2).stderr == (
@@ -254,6 +278,16 @@ class TestIncompleteListing:
         told = dream("--user-id", user, *option, code=IncompleteListingError.exit_code)
         assert "Read-only: the store listed 20 of 45" in told.stderr
         assert told.stdout == ""
+
+    def test_forget_and_apply_ask_nothing(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
+        """What cannot be done is told before anybody is asked to agree to it."""
+        file, before = str(tmp_path / "plan.jsonl"), whole(store)
+        dream("plan", *ALICE, "-o", file)
+        for words in (("forget", "bug", *ALICE), ("apply", file)):
+            told = dream(*words, code=IncompleteListingError.exit_code)
+            assert "Read-only: the store listed 20 of 45." in told.stderr
+            assert "?" not in told.stdout
+        assert whole(store) == before
 
     def test_status_says_so(self, dream: Invoke) -> None:
         """And status names it."""

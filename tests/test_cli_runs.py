@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
-from builders import NOW
+from builders import NOW, memory
 from click.testing import CliRunner
 from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this file
     ALICE,
@@ -22,7 +23,8 @@ from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this f
 from mem0_dream.errors import StoreError
 from mem0_dream.models.registry import CHOICES
 from mem0_dream.pipeline import cli as cli_module
-from mem0_dream.pipeline.cli_options import STORES, Options
+from mem0_dream.pipeline.cli_kinds import STORES
+from mem0_dream.pipeline.cli_options import Options
 from mem0_dream.testing import InMemoryStore
 
 __all__ = ["dream", "store"]
@@ -46,6 +48,27 @@ class TestCommands:
         assert dream("resume", name, code=6).stderr == (
             f"mem0-dream: Run {name} is undone; there is nothing to resume.\n"
         )
+
+    def test_runs_and_status_for_programs(self, dream: Invoke) -> None:
+        """One JSON value each, with kind and scopes."""
+        assert json.loads(dream("runs", "--json").stdout) == []
+        dream(*ALICE, "--auto")
+        (run,) = json.loads(dream("runs", "--json").stdout)
+        assert (run["kind"], run["scopes"], run["removed"]) == ("memory", [{"user_id": "alice"}], 5)
+        told = json.loads(dream("status", "--all", "--json").stdout)
+        assert told["kind"] == "memory"
+        assert told["scopes"][1] == {"scope": {"user_id": "bob"}, "memories": 1}
+
+    def test_json_is_safe_for_a_terminal(self, store: InMemoryStore, dream: Invoke) -> None:
+        """No private-use, control or bidi character is printed as it is, and none is lost."""
+        text = "Likes \ue000 tea\u202e and \U0010fffd cake\ud800 a lot."
+        store.rows |= InMemoryStore([memory("odd", text), memory("odd2", text)]).rows
+        shown = dream(*ALICE, "--json").stdout
+        assert all(char.isprintable() or char == "\n" for char in shown)
+        plan = json.loads(shown)["plan"]
+        assert text in [member["text"] for action in plan["actions"] for member in action["members"]]
+        pairs = [verdict["pair"] for action in plan["actions"] for verdict in action.get("verdicts", ())]
+        assert {"merged:run1+run2"} <= {pair["b"] for pair in pairs}
 
     def test_undo_names_what_it_left_alone(self, store: InMemoryStore, dream: Invoke) -> None:
         """A memory that was written anew since is kept, and said so."""

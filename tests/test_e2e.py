@@ -228,7 +228,10 @@ def test_a_skip_is_remembered_until_a_text_changes(messy_qdrant: World) -> None:
     assert world.alive("tabs", "no_tabs")
 
     second = world.pass_over(*ALICE)
-    assert second.out == "Dream complete. No duplicate, contradictory, or stale memories found.\n"
+    assert second.lines == [
+        "Dream complete. Nothing new to propose.",
+        "1 conflict was left open earlier: `mem0-dream reject --list`",
+    ]
 
     with world.mem0() as memory:
         memory.update(world.ids["tabs"], text="Always uses tabs for indentation in Go code.")

@@ -13,8 +13,9 @@ from killing import KILLED, Case
 __all__ = ["embeddings", "messy_stores", "postgres"]
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
 
-WRITES = 11
-"""Two copies, one contained, one added and its two sources, one loser, four prunes."""
+WRITES = 13
+"""Two copies, one contained, two survivors that take over metadata, one added and its two sources, one loser, four
+prunes."""
 SUMMARY = "Dream complete — merged: 3, pruned: 4, conflicts resolved: 1, skipped: 0\n"
 
 

@@ -279,7 +279,7 @@ def test_with_the_encoder_that_mem0_loads_itself(messy_qdrant: World) -> None:
     config["embedder"] = build_place("qdrant", world.folder).config["embedder"]
     world.config.write_text(json.dumps(config))
     before = world.raw()
-    done = world.pass_over(*ALICE, "--auto")
+    done = world.pass_over(*ALICE, "--auto", "--assume-unread")
     assert (done.out, done.err) == ("[mem0-dream --auto] merged=3 pruned=4 conflicts_skipped=1\n", "")
     assert len(world.raw()) == len(before) - 9 + 1
     world.dream("undo")

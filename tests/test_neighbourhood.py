@@ -108,13 +108,22 @@ def test_columns_are_the_same_for_the_mirrored_pair() -> None:
     pair = PairInput("Lives in Oslo.", "No longer lives in Oslo.", 0.8, None, *dates, context)
     row = dict(zip(CONTEXT_NAMES, context_columns(pair), strict=True))
     assert context_columns(pair.swapped()) == list(row.values())
-    assert (row["rank_low"], row["rank_high"], row["margin_low"], row["days_apart"]) == (0, 1, -0.2, 60)
+    assert (row["rank_low"], row["rank_high"], row["margin_low"]) == (0, 1, -0.2)
     assert (row["newer_updates"], row["older_updates"]) == (1, 0)
 
 
 def test_what_is_not_known_is_missing() -> None:
-    """A single pair has no neighbourhood, and no dates have no distance."""
+    """A single pair has no neighbourhood, and no dates have no direction."""
     assert all(math.isnan(value) for value in context_columns(PairInput("a", "b", 0.5)))
+
+
+def test_a_place_among_a_few_says_nothing() -> None:
+    """In a group of eight everything is near: its pairs are judged by their texts, like pairs of no store."""
+    few = PairInput("a", "b", 0.5, context=PairContext(0, 0, 0.4, 0.4, 0.1, 0.1, 0.1, 3))
+    many = PairInput("a", "b", 0.5, context=PairContext(0, 0, 0.4, 0.4, 0.1, 0.1, 0.1, 4))
+    assert (few.placed, many.placed) == (False, True)
+    assert all(math.isnan(value) for value in context_columns(few))
+    assert context_columns(many)[:2] == [0, 0]
 
 
 class ReadingScorer(FakeScorer):

@@ -62,3 +62,18 @@ def test_a_damaged_file_is_refused_with_one_sentence(damage, complaint):
     text = dump_plan(messy_plan(messy_store()))
     with pytest.raises(PlanFileError, match=complaint):
         parse_plan(damage(text))
+
+
+def test_a_plan_of_an_earlier_version_is_read():
+    """Its header has no notes, its merges say nothing about expiry, and its survivors are left as they are."""
+    plan = messy_plan(messy_store())
+    header, *lines = [json.loads(line) for line in dump_plan(plan).splitlines()]
+    for name in ("notes", "left_open"):
+        del header[name]
+    for line in lines:
+        line.pop("expires", None)
+        if line["kind"] == "merge" and line["survivor"]:
+            line["metadata"] = {}
+    read = parse_plan("".join(json.dumps(line) + "\n" for line in (header, *lines)))
+    assert (read.notes, read.left_open) == ((), 0)
+    assert not any(merge.amends for merge in read.merges)

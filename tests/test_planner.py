@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.pipeline.plan import net_removals
 from mem0_dream.pipeline.plan_file import dump_plan
-from mem0_dream.pipeline.planner import united_metadata
 from mem0_dream.pipeline.records import Label, rejection_key
+from mem0_dream.pipeline.united import united_metadata
 from mem0_dream.testing import FakeScorer, InMemoryStore
 from test_writer import moody_scorer, stores
 

@@ -9,18 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream import RunResult, UndoResult
 from mem0_dream.pipeline.plan import Plan
-from mem0_dream.pipeline.records import Scope
+from mem0_dream.pipeline.records import Evidence, Scope
 from mem0_dream.pipeline.report import (
+    EXPLAINED_WIDTH,
     TEXT_WIDTH,
     Report,
     auto_summary,
     clip,
+    explained,
     moved_lines,
     one_line,
     short_ids,
     summary,
     undo_summary,
 )
+from mem0_dream.pipeline.spoken_evidence import spoken
 from mem0_dream.pipeline.status import status_lines
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings
@@ -110,10 +113,42 @@ def test_explain_adds_texts_scores_and_evidence() -> None:
     text = "\n".join(lines)
     assert "    all are replaced by: Dad was a sailor" in text
     assert "    B was stated later and is the likely winner" in text
-    assert "(veto)" in text
+    assert "one text denies what the other says" in text
+    assert "so only a person may merge them" in text
     assert "    because: stale, 400 days old, limit 180; no known access" in text
     assert "    because: vague, " in text
     assert "no date  Fixed bug" in text
+
+
+def test_a_document_is_cut_with_its_length() -> None:
+    """A hundred kilobytes in one memory do not flood the terminal; shorter texts stand in full."""
+    long = "Was noted at length. " * 5_000
+    assert explained("x" * EXPLAINED_WIDTH) == "x" * EXPLAINED_WIDTH
+    lines = Report(plan_of(InMemoryStore([memory("a", long, days=400)]), duplicates()), explain=True).lines()
+    (text,) = [line for line in lines if "Was noted" in line]
+    assert text.endswith("… (105,000 characters)")
+    assert len(text) < EXPLAINED_WIDTH + 100
+
+
+def test_evidence_is_told_in_plain_words() -> None:
+    """What differs, whether it keeps them apart, and an unknown kind by its name."""
+    assert spoken(
+        [
+            Evidence("number", "20 mg / 40 mg", veto=True),
+            Evidence("name", "- / Rex"),
+            Evidence("swap", "law / medicine", veto=True),
+            Evidence("rival", "number: 20 mg / 40 mg", veto=True),
+            Evidence("second-opinion", "duplicate"),
+            Evidence("adds", "one text has all words of the other, and no detail differs"),
+        ]
+    ) == (
+        "different numbers: 20 mg / 40 mg, so only a person may merge them; "
+        "names that only one text has: - / Rex; "
+        "another word in the same place: law / medicine, so only a person may merge them; "
+        "two values of one thing: number: 20 mg / 40 mg, so only a person may merge them; "
+        "second opinion: duplicate; one text has all words of the other, and no detail differs"
+    )
+    assert len(spoken([Evidence("quote", "x" * 100_000)])) < 300
 
 
 def test_unsure_pairs_are_listed_on_request() -> None:

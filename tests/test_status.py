@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import date, timedelta
 
 from builders import BOB, NOW, memory
 from mem0_dream.pipeline.journal import ChangeState, Operation, Recorded, Run, RunState
 from mem0_dream.pipeline.records import Inventory
-from mem0_dream.pipeline.status import run_line, status_lines
+from mem0_dream.pipeline.status import run_json, run_line, status_lines, status_of
 from mem0_dream.settings import Settings
 
 RUN = Run("20261121-r", "s", NOW - timedelta(hours=1), NOW, RunState.APPLIED, None, "")
@@ -67,6 +68,32 @@ def test_the_last_run_and_the_interrupted_one() -> None:
         "Interrupted: run killed; finish it with `mem0-dream resume killed`",
         "Last run: 20261121-r (applied)",
     ]
+
+
+def test_the_same_for_programs() -> None:
+    """Kind and scopes as ids, every count as a number."""
+    told = status_of(
+        Inventory("s", MEMORIES, ("a gap",)), [RUN], settings=Settings(), now=NOW, kind="mem0"
+    ).to_json()
+    assert told["kind"] == "mem0"
+    assert told["memories"] == {"living": 6, "retired": 1, "pinned": 1}
+    assert told["scopes"] == [
+        {"scope": {"user_id": "alice"}, "memories": 5},
+        {"scope": {"user_id": "bob"}, "memories": 1},
+    ]
+    assert (told["complete"], told["gaps"]) == (False, ["a gap"])
+    assert told["last_run"] == {"id": "20261121-r", "state": "applied"}
+
+
+def test_a_run_tells_what_it_left_to_a_person() -> None:
+    """From the plan that the journal kept; a plan of an earlier version has everything that is needed."""
+    header = {"kind": "mem0", "totals": [{"scope": {"ids": [["user_id", "alice"]]}, "memories": 3}]}
+    lines = [header, {"record": "action", "text": '"record": "unsure"'}, {"record": "unsure"}]
+    run = replace(RUN, plan="".join(json.dumps(line) + "\n" for line in lines))
+    told = run_json(run, [])
+    assert (told["kind"], told["scopes"], told["unsure"]) == ("mem0", [{"user_id": "alice"}], 1)
+    assert run_line(run, []).endswith("removed 0, added 0, unsure=1")
+    assert run_json(RUN, [])["unsure"] == 0
 
 
 def test_a_run_in_one_line() -> None:

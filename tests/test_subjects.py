@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_trees import MEMORY, open_store, write_tree
 from mem0_dream.pipeline.candidates import find_candidates
+from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.copies import fold
-from mem0_dream.pipeline.engine import consolidate
 from mem0_dream.pipeline.judge import judge
 from mem0_dream.pipeline.plan_file import dump_plan, parse_plan
 from mem0_dream.pipeline.records import Candidate, Evidence, Label, Memory

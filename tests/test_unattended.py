@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from builders import BOB, NOW, memory, plan_of, state
@@ -12,6 +13,7 @@ from e2e_cli import OWN, Invoke, dream, store  # type: ignore[import-not-found] 
 from mem0_dream.pipeline.access import AccessLog, track_access
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.records import Memory
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.unattended import is_protected, spared
 from mem0_dream.settings import Settings
@@ -47,7 +49,7 @@ PLAIN = """
 """.replace("\n", "|").split("|")  # fmt: skip
 
 
-def old(memory_id: str, text: str, **more: object) -> object:
+def old(memory_id: str, text: str, **more: Any) -> Memory:
     """A memory of 400 days."""
     return memory(memory_id, text, days=400, **more)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +122,35 @@ def test_values_of_earlier_merges_stay_listed() -> None:
     assert united["merged_from"] == ["a", "b", "z"]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "then"),
+    [
+        (None, date(2027, 1, 1), None),
+        (date(2028, 1, 1), date(2027, 1, 1), "2028-01-01"),
+        (date(2027, 1, 1), date(2028, 1, 1), "2028-01-01"),
+        (date(2027, 1, 1), None, None),
+        (None, None, None),
+    ],
+)
+def test_a_fact_does_not_go_sooner_than_its_longest_source(
+    tmp_path: Path, first: date | None, second: date | None, then: str | None
+) -> None:
+    """The survivor takes over the longest life; undo gives its own back."""
+    store = InMemoryStore(
+        [
+            memory("d1", DOG, expires_on=first),
+            memory("d2", DOG_NAME, expires_on=second),
+            memory("x", "Shoe size 39"),
+        ]
+    )
+    before = copy.deepcopy(store.rows)
+    with session(store, tmp_path) as opened:
+        run = opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW).run
+        assert store.rows["d2"]["expires_on"] == then
+        opened.undo(run, now=NOW)
+    assert store.rows == before
+
+
 def test_a_store_that_cannot_is_left_as_it_is(tmp_path: Path) -> None:
     """Where metadata cannot be changed in place, the plan does not promise it."""
     store = two_dogs()
@@ -143,7 +172,10 @@ def test_mem0_keeps_it_beside_its_own_keys(place: Place) -> None:
         "tags": ["a", "b"],
         "merged_values": {"source": ["chat", "form"]},
     }
-    store.write(Amend(row_id, told, old))
+    store.write(Amend(row_id, told, old, "2099-01-01"))
+    lasting = store.parse(store.fetch([row_id])[row_id]).expires_on
+    store.write(Amend(row_id, told, old, ""))
+    assert lasting == date(2099, 1, 1)
     after = store.fetch([row_id])[row_id]
     read = store.parse(after)
     store.close()

@@ -74,7 +74,7 @@ class GraphSession(Session):
             neighbours=self.settings.neighbours,
             floor=self.settings.floor,
             now=now,
-            thresholds=self.thresholds,
+            thresholds=self.calibrated,
             rejected=self.journal.rejected(self.store.fingerprint),
         )
 

@@ -73,11 +73,13 @@ class Amend:
         id: The memory to change.
         metadata: Keys to set.
         created_at: The date to store it under; None leaves it.
+        expires: Its last day as ISO date, or "" for none; None leaves it.
     """
 
     id: str
     metadata: Mapping[str, Any]
     created_at: datetime | None = None
+    expires: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ class Mem0Store:
         memory: The client, constructed by the user or by `open_mem0`.
         owned: Whether `close` closes the client too.
         section: The `mem0_dream:` section of the configuration it was opened with.
+        llm: The section `llm` of that configuration, as it stands there.
 
     Raises:
         UsageError: If it is another kind of client.
@@ -66,8 +67,10 @@ class Mem0Store:
         *,
         owned: bool = False,
         section: Mapping[str, Any] | None = None,
+        llm: Mapping[str, Any] | None = None,
     ) -> None:
         self.section = dict(section or {})
+        self._llm = llm
         memory = getattr(memory, "_tracked", memory)  # our own reads are no reads of the agent
         _refuse_other_clients(memory)
         self._memory = memory
@@ -84,6 +87,14 @@ class Mem0Store:
     def fingerprint(self) -> str:
         """Equal for equal places; holds no secret."""
         return self._fingerprint
+
+    @property
+    def llm(self) -> Mapping[str, Any] | None:
+        """Provider and configuration of the user's own language model; it may hold a key."""
+        if self._owned:  # then the client has a stand-in that is never asked anything
+            return self._llm
+        named = getattr(getattr(self._memory, "config", None), "llm", None)
+        return {"provider": named.provider, "config": named.config} if named is not None else None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -250,6 +261,9 @@ class Mem0Store:
         payload = {**row.payload, **(encoded(metadata) if self._backend.provider == "chroma" else metadata)}
         if change.created_at is not None and moment(row.payload.get("created_at")) != change.created_at:
             payload["created_at"] = as_utc(change.created_at).isoformat()
+        if change.expires is not None:
+            payload.pop("expiration_date", None)
+            payload |= {"expiration_date": change.expires} if change.expires else {}
         self._put(Row(row.id, payload, row.vector, row.sparse))
         return change.id
 

@@ -102,7 +102,8 @@ def open_mem0(config: Mem0Config | Mapping[str, Any]) -> Mem0Store:
         finish_interrupted_save(Path(place.path), place.collection_name)
     require_collection(provider, place)
     section = config.settings if isinstance(config, Mem0Config) else {}
-    return Mem0Store(_constructed(checked, origin, _secrets(values)), owned=True, section=section)
+    memory = _constructed(checked, origin, _secrets(values))
+    return Mem0Store(memory, owned=True, section=section, llm=values.get("llm"))
 
 
 def _mapping(file: Path) -> dict[Any, Any]:

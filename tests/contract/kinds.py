@@ -28,7 +28,7 @@ from mem0_stores import remember
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 PINNED = "[pinned] Fixed bug"
-SETTINGS = {"scorer": "keywords", "max_delete": 1.0, "min_delete": 0, "assume_unread": True}
+SETTINGS: dict[str, Any] = {"scorer": "keywords", "max_delete": 1.0, "min_delete": 0, "assume_unread": True}
 AREAS = ("checkout", "search", "billing", "catalogue", "shipping", "returns", "accounts", "pricing")
 DIMENSIONS = 64
 
