@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from mem0_dream.errors import ModelError
 from mem0_dream.models.bundled import FOLDER, BundledScorer
 from mem0_dream.models.scorer import Compute, PairContext, PairInput
-from numpy.typing import NDArray
 from mem0_dream.pipeline.guards import FACTS_VERSION
+from numpy.typing import NDArray
 
 LARGEST_FOLDER = 25_000_000
 
