@@ -16,7 +16,7 @@ import numpy as np
 
 from ..pipeline.guards import FACTS_VERSION
 from .bundled_config import base_folder, check_features, read_thresholds
-from .bundled_features import ENTAILS, feature_names, own_columns, placed, short_long
+from .bundled_features import ENTAILS, feature_names, own_columns, placed, short_long, sure_distinct
 from .checksums import check_sums, sums_digest
 from .encoder import encodable
 from .scorer import PairInput, PairScores, Remember, Thresholds, distinct, forgetful
@@ -90,10 +90,14 @@ class BundledScorer:
         """
         scores = distinct(len(pairs))
         needed = np.flatnonzero(self._needed(pairs, remember))
-        if len(needed):
-            chosen = [pairs[at] for at in needed]
-            found = self._conclude(chosen, remember("judge", chosen, self._read))
-            scores.probabilities[needed], scores.entailment[needed] = found.probabilities, found.entailment
+        placed_among = np.array([pairs[at].placed for at in needed], dtype=bool)
+        for stage, brief in (("judge", True), ("judge alone", False)):
+            rows = needed[placed_among == brief]
+            if len(rows):
+                chosen = [pairs[at] for at in rows]
+                read = remember(stage, chosen, self._glance if brief else self._read)
+                found = self._conclude(chosen, read)
+                scores.probabilities[rows], scores.entailment[rows] = found.probabilities, found.entailment
         return scores
 
     def _needed(self, pairs: Sequence[PairInput], remember: Remember) -> NDArray[np.bool_]:
@@ -105,18 +109,28 @@ class BundledScorer:
             self._screen = Screen.load(self._folder / SCREEN_FILE)
         return self._screen.needed(pairs, remember)
 
-    def _read(self, pairs: Sequence[PairInput]) -> NDArray[np.float32]:
+    def _glance(self, pairs: Sequence[PairInput]) -> NDArray[np.float32]:
+        """The same as `_read`, without columns (NaN) where one reading is sure that a pair is distinct."""
+        return self._read(pairs, brief=True)
+
+    def _read(self, pairs: Sequence[PairInput], *, brief: bool = False) -> NDArray[np.float32]:
         """What the texts of each pair say: their columns, and the entailments from and to the longer one."""
         reader, _ = self._load()
         signals = reader.signals([(encodable(pair.a), encodable(pair.b), 0.0) for pair in pairs])
-        entails = [[float(row[ENTAILS]) for row in signal.whole_entailment] for signal in signals]
-        own = own_columns(signals)
-        return np.hstack([own, np.array(entails).reshape(-1, 2)]).astype(np.float32)
+        told = [at for at, s in enumerate(signals) if not (brief and sure_distinct(s.whole_memory[0]))]
+        columns = own_columns([signals[at] for at in told])
+        rows = np.full((len(pairs), columns.shape[1] + 2), np.nan, dtype=np.float32)
+        rows[told, :-2] = columns
+        rows[:, -2:] = [[row[ENTAILS] for row in signal.whole_entailment] for signal in signals]
+        return rows
 
     def _conclude(self, pairs: Sequence[PairInput], readings: NDArray[np.float32]) -> PairScores:
         """Scores of pairs that were read, by their cosine, their dates and their place in the store, too."""
         _, calibrator = self._load()
-        probabilities = calibrator.probabilities(placed(readings[:, :-2], pairs)).astype(np.float32)
+        told = np.flatnonzero(~np.isnan(readings[:, 0]))
+        probabilities = distinct(len(pairs)).probabilities
+        rows = placed(readings[told, :-2], [pairs[at] for at in told])
+        probabilities[told] = calibrator.probabilities(rows)
         long_first = np.array(
             [short_long(encodable(p.a), encodable(p.b))[1] == encodable(p.a) for p in pairs]
         )

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from .engine import Advance, Observer
 
 DRAFT = "draft"
-NAMES = {"embed": "embedding", "screen": "screening", "judge": "judging", DRAFT: "drafting"}
+NAMES = {
+    "embed": "embedding",
+    "screen": "screening",
+    "judge": "judging",
+    "judge alone": "judging",
+    DRAFT: "drafting",
+}
 """What a person reads for each stage of a plan."""
 
 

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from mem0_dream.models.bundled import BundledScorer
+from mem0_dream.models.bundled import FOLDER, BundledScorer
 from mem0_dream.models.registry import load_encoder
 from mem0_dream.pipeline.cache import Cache, CachedEncoder, CachedScorer
 from mem0_dream.pipeline.candidates import find_candidates
@@ -37,13 +37,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--style", default="", help="only worlds of this style, such as w13_mem0")
     parser.add_argument("--memories", type=int, default=300)
+    parser.add_argument("--weights", type=Path, default=FOLDER, help="another folder of weights")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args(arguments)
     use_threads(options.threads)
     memories = _store(options.worlds, options.style)[: options.memories]
     clock = Clock()
-    _judging(clock, memories)
-    _passes(clock, memories)
+    scorers = BundledScorer(options.weights, screen=False), BundledScorer(options.weights)
+    _judging(clock, memories, *scorers)
+    _passes(clock, memories, *scorers)
     return 0
 
 
@@ -57,7 +59,7 @@ def _store(folder: Path, style: str) -> tuple[Memory, ...]:
     )
 
 
-def _judging(clock: Clock, memories: Sequence[Memory]) -> None:
+def _judging(clock: Clock, memories: Sequence[Memory], every: BundledScorer, screened: BundledScorer) -> None:
     settings = Settings()
     encoder = load_encoder(None, scorer="bundled")
     vectors = encoder.encode([memory.text for memory in memories])
@@ -68,7 +70,6 @@ def _judging(clock: Clock, memories: Sequence[Memory]) -> None:
         lambda: find_candidates(memories, vectors, **limits, contexts=True),
     )
     by_id = {memory.id: memory for memory in memories}
-    every, screened = BundledScorer(screen=False), BundledScorer()
     for scorer in (every, screened):  # loads all models before the clock starts
         judge(pairs[:40], by_id, scorer)
     slow, fast = "judge, every candidate read", "judge, screened"
@@ -98,13 +99,11 @@ def _said(verdict: Verdict) -> str:
     return f"{verdict.label}{' by itself' if verdict.auto else ''}"
 
 
-def _passes(clock: Clock, memories: tuple[Memory, ...]) -> None:
+def _passes(
+    clock: Clock, memories: tuple[Memory, ...], every: BundledScorer, screened: BundledScorer
+) -> None:
     settings = Settings(scorer="bundled")
-    encoder, every, screened = (
-        load_encoder(None, scorer="bundled"),
-        BundledScorer(screen=False),
-        BundledScorer(),
-    )
+    encoder = load_encoder(None, scorer="bundled")
     for scorer in (every, screened):
         plan_of(memories[:12], encoder, scorer, settings)
     count = len(memories)

@@ -41,12 +41,12 @@ def labelled() -> Labelled:
 
 
 def test_what_says_something_is_read_and_most_else_is_not(screen: Screen, labelled: Labelled) -> None:
-    """In worlds that it was fitted on; the figures of others are in the decision file."""
+    """On worlds of harder styles than most; the figures of all, cross-validated, are in decision 116."""
     pairs, label = labelled
     needed = screen.needed(pairs)
     assert needed[label == DUPLICATE].mean() >= 0.99
-    assert needed[label == CONTRADICTION].mean() >= 0.98
-    assert needed[label == DISTINCT].mean() <= 0.35
+    assert needed[label == CONTRADICTION].mean() >= 0.95
+    assert needed[label == DISTINCT].mean() <= 0.25
 
 
 def test_neither_order_nor_company_plays_a_part(screen: Screen, labelled: Labelled) -> None:
