@@ -278,11 +278,15 @@ def _inside_stores(
 ) -> dict[str, dict[str, int]]:
     """What the program does to each labelled store and world with the calibrator of its fold."""
     from ..models.encoder import SentenceEncoder
+    from ..pipeline.cache import Cache, CachedScorer
     from . import train_stores
 
     stores = train_stores.held_stores(options.data)
+    folder = options.work / "in_stores"
+    folder.mkdir(parents=True, exist_ok=True)
+    cache = Cache(folder)
     by_fold = {
-        number: train_stores.FoldScorer(target, calibrator, known)
+        number: CachedScorer(train_stores.FoldScorer(target, number, calibrator, known), cache)
         for number, calibrator in calibrators.items()
     }
     scorers = {one.name: by_fold[fold_of[one.name]] for members in stores.values() for one in members}
