@@ -25,8 +25,9 @@ from .budget import Overdraft, check_budget, overdraft
 from .cache import Cache, CachedEncoder, CachedScorer
 from .calibration import load_thresholds
 from .journal import Journal, Run, RunState
+from .judging import Circumstances
 from .plan import Merge, Plan, Resolve, Side
-from .planner import Circumstances, build_plan, judge_all
+from .planner import build_plan, judge_all
 from .records import Inventory, Memory, Verdict
 from .results import RunResult, UndoResult
 from .stages import Stages

@@ -216,9 +216,8 @@ def _labelled_table(options: argparse.Namespace) -> tuple[Table, list[int]]:
     pairs = train_labelled.read_labelled(options.data, encode)
     inputs = train_signals.as_scored(pairs, encode)
     needed = train_signals.needed(inputs)
-    pairs, inputs = (
-        [one for one, keep in zip(all_, needed, strict=True) if keep] for all_ in (pairs, inputs)
-    )
+    pairs = [pair for pair, keep in zip(pairs, needed, strict=True) if keep]
+    inputs = [one for one, keep in zip(inputs, needed, strict=True) if keep]
     log.info("%d of %d labelled pairs pass the screen", len(pairs), len(needed))
     fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
     read_by = fold if options.cross_fitted else [0] * len(pairs)
