@@ -31,7 +31,9 @@ AUTO_PRECISION = 0.965  # of real pairs alone: nearly all that is wrong above it
 INSIDE_PRECISION = 0.97  # of candidates in worlds, where far more looks alike than in most stores
 HARD_FALSE_MERGES = 0.005
 CONTRADICTION_PRECISION = 0.85  # a person decides each one, but a report that is wrong costs trust
+INSIDE_CONTRADICTION = 0.90  # of pairs; several pairs of one fact are one report, so 0.86 of the reports
 SHOWN_PRECISION = 0.80
+INSIDE_SHOWN = 0.75
 ALONE = ("hard", "real")  # origins of pairs of which no store is known
 
 Floats = NDArray[np.float64]
@@ -138,7 +140,7 @@ def thresholds(probability: Floats, data: Table) -> Limits:
     `HARD_FALSE_MERGES` of the hard pairs that are not duplicates; `contradiction` keeps
     `CONTRADICTION_PRECISION` on hard pairs, `duplicate` keeps `SHOWN_PRECISION` on real ones. Inside: `auto`
     keeps `INSIDE_PRECISION` over all candidates of worlds and merges nothing wrong in a labelled store; the
-    others keep their precisions there. Without worlds both are one.
+    others keep `INSIDE_CONTRADICTION` and `INSIDE_SHOWN` there. Without worlds both are one.
     """
     score, same, opposed = mergeable(probability, data), data.label == 0, data.label == 1
 
@@ -163,8 +165,8 @@ def thresholds(probability: Floats, data: Table) -> Limits:
     auto = max(at(world, score, same, INSIDE_PRECISION), unharmed)
     inside = Thresholds(
         auto=auto,
-        duplicate=min(at(world, score, same, SHOWN_PRECISION), auto),
-        contradiction=at(world, probability[:, 1], opposed, CONTRADICTION_PRECISION),
+        duplicate=min(at(world, score, same, INSIDE_SHOWN), auto),
+        contradiction=at(world, probability[:, 1], opposed, INSIDE_CONTRADICTION),
     )
     return Limits(inside=inside, alone=alone)
 
