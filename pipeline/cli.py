@@ -132,7 +132,7 @@ def consolidate_command(options: Options, given: dict[str, Any]) -> None:
 
 def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
     """What a pass would do, with a second opinion if one is wanted."""
-    plan = only(session.propose(options.scopes(), now=options.moment), options)
+    plan = only(session.propose(options.scopes(), now=options.moment, unattended=unattended), options)
 
     def say(line: str) -> None:
         """On the error stream: it is no part of the report."""

@@ -177,7 +177,7 @@ def test_at_a_terminal_a_person_is_asked_and_the_answers_count(world: World) -> 
     child.expect_exact("The same fact? [y/n/s/q] ")
     shown = child.before
     assert re.search(r"\x1b\[1;4;31mlong\x1b\[0m", shown), shown
-    assert "user_id=alice role=user, hobby" in shown
+    assert "user_id=alice, hobby" in shown
     child.sendline("y")
     child.expect_exact("Added by your answers (1):")
     child.expect_exact("Proposed: 2 merges, 0 prunes, 0 conflicts. Apply? [Y/n] ")

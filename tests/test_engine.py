@@ -262,7 +262,7 @@ class TestConsolidate:
             with pytest.raises(BudgetExceededError):
                 consolidate(
                     store, user_id="alice", now=NOW, apply=True,
-                    settings=Settings(floor=-1.0, max_delete=0.0, min_delete=0),
+                    settings=Settings(floor=-1.0, max_delete=0.0, min_delete=0, assume_unread=True),
                 )  # fmt: skip
         consolidate(store, user_id="alice", now=NOW)
 

@@ -55,4 +55,5 @@ def test_a_store_of_files_is_copied_before_each_run(own_state):
         for _ in range(KEPT_BACKUPS + 2):
             plan = session.propose(ScopeFilter(), now=NOW)
             session.undo(session.apply(plan, now=NOW).run, now=NOW)
+            session.withdraw(session.answered)
     assert len(list((own_state / "backups" / store.fingerprint).iterdir())) == KEPT_BACKUPS
