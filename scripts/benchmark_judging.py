@@ -12,6 +12,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -122,7 +123,7 @@ def _said(verdict: Verdict) -> str:
 def _passes(
     clock: Clock, memories: tuple[Memory, ...], every: BundledScorer, screened: BundledScorer
 ) -> None:
-    settings = Settings(scorer="bundled")
+    settings = Settings(scorer="bundled", stale_after=timedelta(days=36_500), min_words=0)  # only merges
     encoder = load_encoder(None, scorer="bundled")
     for scorer in (every, screened):
         plan_of(memories[:12], encoder, scorer, settings)
