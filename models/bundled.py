@@ -66,7 +66,7 @@ class BundledScorer:
 
     @property
     def thresholds_alone(self) -> Thresholds:
-        """Thresholds for pairs whose place in a store is unknown, or says nothing."""
+        """Thresholds for pairs of which no store is known."""
         return self._alone
 
     @property
@@ -90,11 +90,11 @@ class BundledScorer:
         """
         scores = distinct(len(pairs))
         needed = np.flatnonzero(self._needed(pairs, remember))
-        placed_among = np.array([pairs[at].placed for at in needed], dtype=bool)
+        placed_among = np.array([pairs[at].placed for at in needed.tolist()], dtype=np.bool_)
         for stage, brief in (("judge", True), ("judge alone", False)):
             rows = needed[placed_among == brief]
             if len(rows):
-                chosen = [pairs[at] for at in rows]
+                chosen = [pairs[at] for at in rows.tolist()]
                 read = remember(stage, chosen, self._glance if brief else self._read)
                 found = self._conclude(chosen, read)
                 scores.probabilities[rows], scores.entailment[rows] = found.probabilities, found.entailment
@@ -129,7 +129,7 @@ class BundledScorer:
         _, calibrator = self._load()
         told = np.flatnonzero(~np.isnan(readings[:, 0]))
         probabilities = distinct(len(pairs)).probabilities
-        rows = placed(readings[told, :-2], [pairs[at] for at in told])
+        rows = placed(readings[told, :-2].astype(np.float64), [pairs[at] for at in told.tolist()])
         probabilities[told] = calibrator.probabilities(rows)
         long_first = np.array(
             [short_long(encodable(p.a), encodable(p.b))[1] == encodable(p.a) for p in pairs]

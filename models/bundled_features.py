@@ -127,7 +127,8 @@ def placed(own: Floats, inputs: Sequence[PairInput]) -> Floats:
     table = own.astype(np.float64)
     table[:, _COSINE] = [pair.cosine if np.isfinite(pair.cosine) else 0.0 for pair in inputs]
     around = np.asarray([context_columns(pair) for pair in inputs], dtype=np.float64)
-    return np.round(np.hstack([table, around.reshape(len(inputs), len(CONTEXT_NAMES))]), DECIMALS)
+    joined: Floats = np.hstack([table, around.reshape(len(inputs), len(CONTEXT_NAMES))])
+    return np.round(joined, DECIMALS)
 
 
 _COSINE = 0  # where the model's names have it

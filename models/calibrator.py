@@ -90,21 +90,22 @@ class Calibrator:
                 goes_left |= np.isnan(values) & self.missing_left.take(node)
             following = child.take(2 * node + goes_left)
             if np.array_equal(following, node):
-                return following
+                found: NDArray[np.int64] = following
+                return found
             node = following
 
-    def arrays(self) -> dict[str, NDArray[np.generic]]:
+    def arrays(self) -> dict[str, Any]:
         """All arrays by name: what a file holds."""
         return {name: getattr(self, name) for name in (*_ARRAYS, _MISSING)}
 
     @classmethod
-    def of(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Calibrator:
+    def of(cls, arrays: Mapping[str, Any]) -> Calibrator:
         """The trees of `arrays`.
 
         Raises:
             KeyError: an array is missing.
         """
-        known: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
+        known = {name: arrays[name] for name in _ARRAYS}
         missing = arrays.get(_MISSING, np.zeros(len(known["feature"]), dtype=bool))
         return cls(**known, missing_left=missing)
 

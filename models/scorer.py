@@ -180,9 +180,9 @@ class StagedScorer(Protocol):
 
 
 def limits_for(scorer: PairScorer, pair: PairInput) -> Thresholds:
-    """The scorer's thresholds for a pair: other ones where its place says nothing, if the scorer has them."""
+    """The thresholds for a pair: other ones where no store is known of it, if the scorer has such."""
     alone: Thresholds | None = getattr(scorer, "thresholds_alone", None)
-    return scorer.thresholds if alone is None or pair.placed else alone
+    return scorer.thresholds if alone is None or pair.context is not None else alone
 
 
 def reads_context(scorer: PairScorer) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -112,7 +112,7 @@ class Screen:
         placed = np.flatnonzero([pair.context is not None for pair in pairs])
         if not len(placed):
             return needed
-        chosen = [pairs[at] for at in placed]
+        chosen = [pairs[at] for at in placed.tolist()]
         texts = self.texts(chosen)
         words = self.word_rows(chosen, texts)
         kept = np.flatnonzero(self.words.probabilities(words)[:, 0] >= self.limits.words)
@@ -162,7 +162,7 @@ class Screen:
     def save(self, path: Path) -> None:
         """Write everything to one `.npz` file."""
         parts = {"words": self.words, "late": self.late}
-        arrays = {
+        arrays: dict[str, Any] = {
             f"{name}_{key}": value for name, one in parts.items() for key, value in one.arrays().items()
         }
         np.savez_compressed(

@@ -86,13 +86,16 @@ def keys_of(action: Action) -> frozenset[str]:
     """Names of what an action is about, by its texts.
 
     A merge or a conflict is known by its pairs, so that no other grouping of the same memories repeats
-    it; a prune by its text; a rewrite by what it makes of which text.
+    it; a conflict between sentences by these, whatever is written around them; a prune by its text; a
+    rewrite by what it makes of which text.
     """
     match action:
         case Prune():
             return frozenset(map(prune_key, action.members))
         case Rewrite():
             return frozenset(f"rewrite:{m.text_hash}:{text_hash(action.text)}" for m in action.members)
+        case Resolve() if action.said:
+            return frozenset({said_key(*action.said)})
         case Resolve():
             sides = {member.id: member for member in action.members}
             judged = [(v.pair.a, v.pair.b) for v in action.verdicts]
@@ -105,6 +108,16 @@ def keys_of(action: Action) -> frozenset[str]:
 def prune_key(memory: TextHashed) -> str:
     """Name of a removal by what is removed."""
     return f"prune:{memory.text_hash}"
+
+
+def rewritten(answered: Iterable[str]) -> frozenset[str]:
+    """Hashes of the texts of which a rewrite was refused, whatever it would have made of them."""
+    return frozenset(key.split(":")[1] for key in answered if key.startswith("rewrite:"))
+
+
+def said_key(a: str, b: str) -> str:
+    """Name of a pair of sentences; it outlives edits around them."""
+    return ":".join(sorted((text_hash(a), text_hash(b))))
 
 
 def _pairs_of(merge: Merge) -> frozenset[str]:

@@ -190,7 +190,7 @@ class CachedScorer:
 
     @property
     def thresholds_alone(self) -> Thresholds | None:
-        """Those of the scorer inside for pairs whose place is unknown, if it has any."""
+        """Those of the scorer inside for pairs of which no store is known, if it has any."""
         found: Thresholds | None = getattr(self._scorer, "thresholds_alone", None)
         return found
 

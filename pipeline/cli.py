@@ -14,9 +14,9 @@ import click
 
 from ..errors import DreamError, IncompleteListingError, UsageError
 from .cli_graph import KIND as GRAPH
-from .cli_graph import consolidate_graph
 from .cli_graph import pass_options as graph_pass_options
 from .cli_graph_commands import COMMANDS as GRAPH_COMMANDS
+from .cli_graph_pass import consolidate_graph
 from .cli_health import show_health
 from .cli_kinds import again, completed
 from .cli_label import calibrate, label
@@ -24,6 +24,7 @@ from .cli_markdown import COMMANDS as MARKDOWN_COMMANDS
 from .cli_markdown import KIND as MARKDOWN
 from .cli_markdown import dream, pass_options
 from .cli_options import Options, open_session, plan_options, running, scope_options, store_options
+from .cli_plans import COMMANDS as PLAN_COMMANDS
 from .cli_review import may_ask, plain_terminal, reviewed
 from .cli_runs import COMMANDS
 
@@ -50,7 +51,10 @@ class DreamGroup(click.Group):
         try:
             return super().invoke(ctx)
         except DreamError as error:
-            click.echo(f"mem0-dream: {completed(str(error), running(ctx))}", err=True)
+            from .report import visible
+
+            told = f"mem0-dream: {completed(str(error), running(ctx))}"
+            click.echo("\n".join(visible(line) for line in told.split("\n")), err=True)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:
             told = "interrupted; `mem0-dream resume` finishes a run that had begun."
@@ -93,7 +97,7 @@ def main(ctx: click.Context, /, **given: Any) -> None:
         consolidate_command(options, given)
 
 
-for _command in (*COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate):
+for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate):
     main.add_command(_command)
 
 

@@ -42,9 +42,11 @@ def restore(ctx: click.Context, /, name: str, **given: Any) -> None:
       mem0-dream restore "grunt builds" --store graph --file memory.jsonl
     """  # noqa: D301
     options = graph_options(ctx, given)
+    from .report import visible
+
     with graph_session(options) as session, session.locked():
         relations, left = session.bring_back(name, now=options.clock)
-        click.echo(f"Restored: {name}, with {relations} relations.")
+        click.echo(f"Restored: {visible(name)}, with {relations} relations.")
         if left:
             click.echo(f"Left out: {left} relations to memories that are gone.")
 
@@ -113,6 +115,7 @@ def reflect(
     if quick + about_beliefs + about_memories > 1:
         raise UsageError("--quick, --beliefs and --memories exclude each other; choose one.")
     from .graph import reflection
+    from .report import visible
 
     data: dict[str, Any]
     with graph_session(options) as session:
@@ -137,7 +140,10 @@ def reflect(
             looked = _looked_back(session, nodes)
             lines = reflection.look_back_lines(looked)
             data = looked.to_json() if looked else {"since": None}
-    click.echo(json_text(data, sort_keys=False) if as_json else "\n".join(lines))
+    if as_json:
+        click.echo(json_text(data, sort_keys=False))
+    else:
+        click.echo("\n".join(visible(line) for line in lines))
 
 
 def _looked_back(session: GraphSession, nodes: Sequence[Node]) -> LookBack | None:
@@ -178,6 +184,7 @@ def attention(ctx: click.Context, /, *, focus: str | None, reset: bool, as_json:
     if focus is not None and not focus.strip():
         raise UsageError("The focus is empty; give a topic, or take it back with --reset.")
     from .graph.attention import attention_lines, focused, topics
+    from .report import visible
     from .words import significant_words
 
     if focus is not None and not significant_words(focus):
@@ -197,7 +204,8 @@ def attention(ctx: click.Context, /, *, focus: str | None, reset: bool, as_json:
             }
             click.echo(json_text(whole, sort_keys=False))
         else:
-            click.echo("\n".join(attention_lines(found, session.focus, len(matched))))
+            lines = attention_lines(found, session.focus, len(matched))
+            click.echo("\n".join(visible(line) for line in lines))
 
 
 @click.command()

@@ -24,6 +24,7 @@ OPTIONS_OF = {
     "agent_id": (MEM0,),
     "run_id": (MEM0,),
     "app_id": (MEM0,),
+    "all_scopes": (MEM0,),
     "retire": (MEM0,),
     "assume_unread": (MEM0,),
     "review": (MEM0, GRAPH),
@@ -31,16 +32,19 @@ OPTIONS_OF = {
     "memory_dirs": (MARKDOWN,),
     "transcripts": (MARKDOWN,),
     "index_only": (MARKDOWN,),
+    "dates": (MARKDOWN,),
     "supersede": (MARKDOWN,),
     "graph_file": (GRAPH,),
     "mcp": (GRAPH,),
     "core": (GRAPH,),
     "if_due": (GRAPH,),
     "repair": (GRAPH,),
+    "relate": (GRAPH,),
+    "repair_relations": (GRAPH,),
 }
 """Options that not every kind of store has, by their names in the code; any other works on all."""
 
-_SPOKEN = {"memory_dirs": "--memory-dir", "graph_file": "--file"}
+_SPOKEN = {"all_scopes": "--all", "memory_dirs": "--memory-dir", "graph_file": "--file"}
 _COMMAND = re.compile(r"`mem0-dream ((?:resume|undo)\b[^`]*)`")
 
 

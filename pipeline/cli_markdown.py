@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .markdown.session import MarkdownChoices, MarkdownSession
     from .markdown.settlement import Settled
     from .markdown.survey import Survey
-    from .plan import Side
+    from .plan import Plan, Side
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 KIND = "md"
@@ -44,6 +44,11 @@ PASS_OPTIONS = (
         "--transcripts", type=click.Path(path_type=Path), help="With --store md: session transcripts (JSONL)."
     ),
     click.option("--index-only", is_flag=True, help="With --store md: rebuild MEMORY.md and nothing else."),
+    click.option(
+        "--dates",
+        is_flag=True,
+        help="With --store md --auto: write relative dates out too; a person is always shown them.",
+    ),
     click.option(
         "--supersede",
         is_flag=True,
@@ -101,7 +106,7 @@ def dream(options: Options, given: dict[str, Any]) -> None:
             if found.plan.gaps:
                 raise IncompleteListingError(f"Read-only: {'; '.join(found.plan.gaps)}. Nothing was changed.")
             if given["auto"]:
-                settled = session.settle(found, session.answers(found), now=options.moment)
+                settled = session.settle(found, {}, now=options.moment)
             else:
                 asked = _attended(session, found, options, explain=given["explain"])
                 if asked is None:
@@ -138,7 +143,8 @@ def _choices(options: Options, given: dict[str, Any]) -> MarkdownChoices:
     if transcripts is not None and not transcripts.is_dir():
         raise UsageError(f"The transcripts {transcripts} are no directory.")
     wishes = Wishes(kinds=frozenset(only[chosen[0]][1]), texts=False) if chosen else Wishes()
-    return MarkdownChoices(wishes, given["supersede"], transcripts)
+    dates = given["dates"] or not given["auto"]
+    return MarkdownChoices(wishes, given["supersede"], transcripts, dates=dates, certain=given["auto"])
 
 
 def _announce_empty(session: MarkdownSession) -> bool:
@@ -159,14 +165,15 @@ def _announce_empty(session: MarkdownSession) -> bool:
 def _report(session: MarkdownSession, found: Survey, settled: Settled) -> MarkdownReport:
     from .markdown.report import MarkdownReport
 
-    files = sum(len(directory.topics()) for directory in session.markdown.directories)
-    return MarkdownReport(found, settled, files=files, directories=len(session.markdown.directories))
+    directories = session.markdown.directories
+    files = sum(len(directory.topics()) + directory.is_index_alone() for directory in directories)
+    return MarkdownReport(found, settled, files=files, directories=len(directories), notes=session.notes())
 
 
 def _show(session: MarkdownSession, options: Options, given: dict[str, Any]) -> None:
     """What a pass would do, and nothing done."""
     found = session.look(now=options.moment)
-    settled = session.settle(found, session.answers(found), now=options.moment)
+    settled = session.settle(found, {}, now=options.moment)
     if given["as_json"]:
         _print_json(settled, None)
         return
@@ -181,17 +188,19 @@ def _attended(session: MarkdownSession, found: Survey, options: Options, *, expl
     from .cli import confirmed, warned
 
     shown = _report(session, found, session.settle(found, {}, now=options.moment))
-    for line in (*shown.proposals(), *shown.warnings(), *shown.quoted(session.evidence(found))):
+    for line in (*shown.proposals(), *shown.remarks(session.evidence(found))):
         click.echo(line)
     if explain:
         click.echo("\n".join(shown.explanations()))
     wanted = session.choices.wishes.kinds
     conflicts = [conflict for conflict in found.plan.conflicts if conflict.kind in wanted]
-    answers = {conflict.id: _ask(shown, conflict, found) for conflict in conflicts}
+    answers = {conflict.id: _ask(shown, conflict) for conflict in conflicts}
     skipped = [conflict for conflict in conflicts if answers[conflict.id] is None]
     settled = session.settle(found, answers, now=options.moment)
     plan = settled.plan
     if any(action.removes or action.kind == "rewrite" for action in plan.actions):
+        if any(answers.values()):
+            _show_answered(session, found, settled, shown.proposals())
         counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
         if not confirmed(f"Proposed: {counts}.", default=not warned(session, plan)):
             click.echo(CANCELLED)
@@ -200,13 +209,25 @@ def _attended(session: MarkdownSession, found: Survey, options: Options, *, expl
     return settled
 
 
-def _ask(shown: MarkdownReport, conflict: Any, found: Survey) -> Side | None:
-    from .cli import ask_choice
-    from .report import one_line
+def _show_answered(session: MarkdownSession, found: Survey, settled: Settled, before: list[str]) -> None:
+    """The changes that follow from the answers and were not shown yet."""
+    known = set(before)
+    lines = _report(session, found, settled).proposals()
+    blocks: list[list[str]] = []
+    for line in lines:
+        if not line.startswith("  "):
+            blocks.append([])
+        blocks[-1].append(line)
+    for block in blocks:
+        if not set(block) <= known:
+            click.echo("\n".join(block))
 
-    for side, ids in (("A", conflict.a), ("B", conflict.b)):
-        likely = " (newer, likely to hold)" if conflict.newer == side.lower() else ""
-        click.echo(f"  {side}: {one_line(found.memories[ids[0]].text)}{likely}")
+
+def _ask(shown: MarkdownReport, conflict: Any) -> Side | None:
+    from .cli import ask_choice
+
+    for line in shown.sides(conflict):
+        click.echo(line)
     return ask_choice(shown.conflict(conflict).removesuffix("[A/B/skip]"))
 
 
@@ -221,22 +242,30 @@ def _apply(
         return
     click.echo("\n".join(report.live(result, quotations)))
     if result.moved:
-        _mend_index(session, options)
+        mend_index(session, options)
     if result.run:
         click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
 
 
-def _mend_index(session: MarkdownSession, options: Options) -> None:
+def mend_index(session: MarkdownSession, options: Options) -> None:
     """After a change was skipped the index says too little or too much: rebuild it from what is there."""
     from .markdown.session import MarkdownChoices
     from .markdown.settlement import Wishes
 
-    session.choices = MarkdownChoices(Wishes(kinds=frozenset(), texts=False))
+    wishes = Wishes(kinds=frozenset(), texts=False)
+    session.choices = MarkdownChoices(wishes, certain=True)
     found = session.look(now=options.moment)
     plan = session.settle(found, {}, now=options.moment).plan
     if plan.rewrites:
         result = session.apply(plan, now=options.clock)
         click.echo(f"The index was rebuilt again, because files had moved (run {result.run}).", err=True)
+
+
+def show_plan(plan: Plan) -> list[str]:
+    """All that a plan would change, each change with its diff."""
+    from .markdown.report import PlanReport
+
+    return PlanReport(plan).proposals()
 
 
 def _resume_interrupted(session: MarkdownSession, options: Options) -> None:

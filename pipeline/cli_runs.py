@@ -1,23 +1,20 @@
-"""The commands around a pass: status, forget, runs, undo, resume, plan, apply, reject."""
+"""The commands around a pass: status, forget, runs, undo, resume, reject."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import DreamError, IncompleteListingError, UsageError
-from .cli_kinds import GRAPH, MARKDOWN, again, completed
+from ..errors import IncompleteListingError, UsageError
+from .cli_kinds import again, completed
 from .cli_options import Options, open_session, plan_options, scope_options, store_options
 
 if TYPE_CHECKING:
     from .engine import Session
-    from .plan import Plan
-    from .records import Memory
-    from .report import Report
+    from .records import Inventory, Memory
     from .results import RunResult, UndoResult
 
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
@@ -51,11 +48,21 @@ def status(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
             accessed=session.access.last(session.store.fingerprint),
             answers=session.answered,
             kind=session.store.kind,
+            condemned=_condemned(session, inventory, options),
         )
     if as_json:
         click.echo(json_text(found.to_json(), sort_keys=False))
     else:
         click.echo("\n".join(completed(line, options) for line in spoken_status(found)))
+
+
+def _condemned(session: Session, inventory: Inventory, options: Options) -> int | None:
+    """How many memories a pass over files would prune; None where age decides."""
+    from .markdown.session import MarkdownSession
+
+    if not isinstance(session, MarkdownSession):
+        return None
+    return session.condemned(inventory, now=options.moment)
 
 
 @click.command()
@@ -142,11 +149,12 @@ def runs(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
         found = [
             (run, session.journal.changes(run.id)) for run in session.journal.runs(session.store.fingerprint)
         ]
+        remarks = [session.remark(run) for run, _ in found] if not as_json else []
     if as_json:
         click.echo(json_text([run_json(*each) for each in found], sort_keys=False))
         return
-    for each in found:
-        click.echo(run_line(*each))
+    for each, remark in zip(found, remarks, strict=True):
+        click.echo(run_line(*each) + remark)
     if not found:
         click.echo("No runs yet.")
 
@@ -181,107 +189,6 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     options = Options.gather(ctx, given)
     with open_session(options) as session, session.locked():
         _echo_result(session.resume(run, now=options.clock))
-
-
-@click.command("plan")
-@store_options
-@scope_options
-@plan_options
-@click.option("-o", "--output", default="-", show_default=True, help="Write the plan here.")
-@click.pass_context
-def plan_command(ctx: click.Context, /, output: str, **given: Any) -> None:
-    """Write the plan as JSON Lines, to be read, edited and applied later.
-
-    \b
-    Example:
-      mem0-dream plan --config mem0.yaml --user-id alice -o plan.jsonl
-    """  # noqa: D301
-    options = Options.gather(ctx, given)
-    from .cli import proposed
-    from .plan_file import dump_plan
-
-    with open_session(options) as session:
-        plan = proposed(session, options)
-    if output == "-":
-        click.echo(dump_plan(plan), nl=False)
-        return
-    try:
-        Path(output).write_text(dump_plan(plan), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"The plan cannot be written to {output}: {error.strerror}.") from error
-    click.echo(f"{len(plan.actions)} actions written to {output}.", err=True)
-
-
-@click.command("apply")
-@click.argument("file")
-@store_options
-@click.option(
-    "--max-delete", type=click.FloatRange(0, 1), help="Largest share of a scope one run may remove."
-)
-@click.option("--retire", is_flag=True, help="Expire instead of deleting.")
-@click.option("--yes", is_flag=True, help="Apply without asking.")
-@click.pass_context
-def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, **given: Any) -> None:
-    """Apply the plan in FILE (- reads it from the input); conflicts need a "choice" in the file.
-
-    \b
-    Example:
-      mem0-dream apply plan.jsonl --config mem0.yaml --yes
-    """  # noqa: D301
-    options = Options.gather(ctx, given)
-    from . import report
-
-    plan = _load_plan(file)
-    with open_session(options) as session, session.locked():
-        shown = _report_of(plan)
-        if not yes:
-            _require_consent(session, plan, shown, file)
-        result = session.apply(plan, now=options.clock, choices={}, retire=retire, within_budget=yes)
-        for line in report.moved_lines(result, plan, shown):
-            click.echo(line)
-        click.echo(report.summary(result))
-        if result.run:
-            click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
-
-
-def _report_of(plan: Plan) -> Report:
-    """The report that shows every action of this kind of plan; files and entities are named, so texts too."""
-    if plan.kind == GRAPH:
-        from .graph.report import GraphReport
-
-        return GraphReport(plan, explain=True)
-    from .report import Report
-
-    return Report(plan, explain=plan.kind == MARKDOWN, texts=sys.stdout.isatty())
-
-
-def _load_plan(file: str) -> Plan:
-    from .plan_file import parse_plan
-
-    try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The plan file {file} cannot be read: {error}.") from error
-    return parse_plan(text)
-
-
-def _require_consent(session: Session, plan: Plan, shown: Report, file: str) -> None:
-    from .cli import confirmed, warned
-
-    if file == "-":
-        raise UsageError("A plan from the input cannot be asked about; add --yes.")
-    click.echo("\n".join(shown.lines()))
-    if plan.gaps:
-        raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
-    if not confirmed(shown.proposal(), default=not warned(session, plan)):
-        raise _CancelledError
-
-
-class _CancelledError(DreamError):
-    exit_code = 0
-
-    def __init__(self) -> None:
-        super().__init__("Cancelled. No changes made.")
 
 
 @click.command()
@@ -382,8 +289,8 @@ def _echo_result(result: RunResult | UndoResult) -> None:
     click.echo(report.undo_summary(result))
     click.echo("What was taken back is not proposed again; see `mem0-dream reject --list`.", err=True)
     for memory_id, reason in result.kept:
-        click.echo(f"Left alone: memory {memory_id}: {reason}")
+        click.echo(report.visible(f"Left alone: memory {memory_id}: {reason}"))
 
 
-COMMANDS = (status, forget, runs, undo, resume, plan_command, apply_command, reject)
+COMMANDS = (status, forget, runs, undo, resume, reject)
 """What the main group offers besides the pass itself."""

@@ -1,67 +1,106 @@
-"""Relative dates made absolute, anchored at the day a memory was written.
+"""Relative dates made absolute: only words that certainly mean one day, reckoned from a certain day.
 
-What a date means is dateparser's business; here is decided which words may be touched: none in code,
-quotations and links, none in sentences about habits, and none whose day would be a guess.
+"Yesterday", "tomorrow", "last Tuesday" and the days next to them can mean a day. "In 7 days", "within",
+"every", "expires in", comparisons, ranges and conditions are durations or cases and stay, as do code,
+quotations, links, headings and tables. A line that gives a date of its own is reckoned from that, or left.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 
 from .markdown.raw_text import Line, split_lines
 
-_COUNT = r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+DayOf = Callable[[str], date | None]
+"""The day on which a line was written; None if that is not certain."""
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _RELATIVE = re.compile(
-    rf"(?<![\w'’/.-])(?:"
-    rf"(?P<vague>(?:last|next)\s+(?:week|month|year))"
-    rf"|(?P<day>(?:the\s+)?day\s+(?:before\s+yesterday|after\s+tomorrow)|yesterday|today|tomorrow|(?:last|next)\s+{_DAY})"
-    rf"|(?P<ahead>in\s+{_COUNT}\s+(?:day|week|month|year)s?(?:['’]\s+time)?)"
-    rf"|(?P<ago>{_COUNT}\s+(?:day|week|month|year)s?\s+ago)"
-    rf")(?!['’]s|[\w-])",
+    rf"(?<![\w'’/.=_-])(?:(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow|yesterday|tomorrow"
+    rf"|last\s+(?:{'|'.join(_DAYS)}))(?![\w'’=_/-])",
     re.IGNORECASE,
 )
-_HABIT = re.compile(
-    r"\b(?:every|each|daily|nightly|weekly|monthly|hourly|always|never|usually|typically|whenever|cron|per\s+day|relative"
-    r"|phrases?)\b",
+_OTHER = re.compile(
+    r"\b(?:today|tonight|now|nowadays|(?:last|next|this|past)\s+\w+|\d+\s+\w+\s+ago)\b", re.IGNORECASE
+)
+_UNCERTAIN = re.compile(
+    r"\b(?:every|each|any|daily|nightly|weekly|monthly|hourly|always|never|usually|typically|often|whenever|when|if|unless"
+    r"|until|till|since|than|vs|versus|compar\w+|between|within|expir\w+|would|could|might|may|should|e\.g|i\.e"
+    r"|such\s+as|like|or|cron|per\s+day|relative|phrases?|label\w*|filter\w*|button\w*|tab|column\w*|returns?|means?)\b"
+    r"|→|->|<|>|=|/",
     re.IGNORECASE,
 )
+_BEFORE = re.compile(r"\b(?:from|of|with|to|for|the|a|an|by|before|after|and|is|was|on)\s+$", re.IGNORECASE)
+_AFTER = re.compile(
+    r"^(?:\s*$|\s*[.,;:!?)—–]|\s+(?:we|i|it|they|he|she|the|our|my|a|an|in|at|on|by|with|because|after|before|to|and"
+    r"|morning|evening|afternoon|night|\w+ed|was|were)\b)",
+    re.IGNORECASE,
+)
+_PLANNED = re.compile(
+    r"\b(?:will|we|i|going|plan\w*|schedul\w*|meeting|starts?|launch\w*|releas\w+|demo|deadline|freeze|deploy\w*)\b|'ll\b",
+    re.IGNORECASE,
+)
+_ISO = re.compile(r"(?<![\w-])\d{4}[-/]\d{2}[-/]\d{2}(?![\w-]|/\d)")
+_LEADING = re.compile(r"^\s*(?:[-*+]\s+|\d+[.)]\s+)?[\s*_(\[]*(\d{4}[-/]\d{2}[-/]\d{2})(?![\w/-])")
+_HEADING = re.compile(r"^\s{0,3}(#{1,6})\s")
 _KEEP = re.compile(
     r"(`+)(?!`).+?(?<!`)\1(?!`)"  # code
     r"|\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|(?<!\w)'[^'\n]*'(?!\w)"  # quotations
-    r"|\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|<[^>\n]+>|\b[a-z][a-z0-9+.-]*://\S+"  # links
+    r"|\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|<[^>\n]+>|\b[a-z][a-z0-9+.-]*://\S+"  # links
 )
-_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?]+(?=\s|$)|\n|$|[.!?])")
+_SENTENCE = re.compile(r".+?(?:[.!?]+(?=\s|$)|$)")
 _FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
-_QUOTE = re.compile(r"^\s*(?:[-*+]\s+)?>")
+_QUOTE = re.compile(r"^\s*(?:[-*+]\s+)?[>|]")
+_FEWEST_WORDS = 3
+"""A label such as "Yesterday" stands alone; a sentence says what happened."""
 
 
-def absolute(text: str, anchor: datetime | None) -> str:
-    """Replace every relative date whose day is certain.
+def absolute(text: str, written: date | DayOf | None) -> str:
+    """Replace every word that certainly means one day.
 
     Args:
         text: Markdown.
-        anchor: When the text was written; without it nothing is touched.
+        written: The day the text was written, or how to find it for a line; without it only lines
+            with a date of their own, or under a dated heading, are touched.
 
-    >>> from datetime import UTC
-    >>> absolute("Moved to Bern yesterday.", datetime(2026, 11, 21, tzinfo=UTC))
-    'Moved to Bern 2026-11-20.'
+    >>> absolute("The service moved to Bern yesterday.", date(2026, 11, 21))
+    'The service moved to Bern 2026-11-20.'
     """
-    if anchor is None or not _RELATIVE.search(text):
+    if not _RELATIVE.search(text):
         return text
-    return "".join(
-        (_line(line.raw, anchor) if touchable else line.raw) + line.ending for line, touchable in _lines(text)
-    )
+    return "".join(_written(line, own, written) + line.ending for line, own in _lines(text))
 
 
-def _lines(text: str) -> list[tuple[Line, bool]]:
-    """All lines, and whether dates in them may be touched: not in code blocks, not in quotations."""
-    found: list[tuple[Line, bool]] = []
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """What a line says about its day.
+
+    Attributes:
+        closed: Nothing in it may be touched.
+        day: The day that it or its heading gives.
+    """
+
+    closed: bool = False
+    day: date | None = None
+
+
+def _written(line: Line, own: _Own, written: date | DayOf | None) -> str:
+    if own.closed or not _RELATIVE.search(line.raw):
+        return line.raw
+    anchor = own.day or (written(line.raw) if callable(written) else written)
+    if anchor is None:
+        return line.raw
+    return _line(line.raw, anchor.date() if isinstance(anchor, datetime) else anchor)
+
+
+def _lines(text: str) -> Iterator[tuple[Line, _Own]]:
+    """Each line with what it says about its day."""
     fence = ""
     in_list = False
+    under: dict[int, date | None] = {}
     for line in split_lines(text):
         mark = _FENCE.match(line.raw)
         inside = bool(fence) or mark is not None
@@ -70,60 +109,73 @@ def _lines(text: str) -> list[tuple[Line, bool]]:
         elif mark:
             fence = mark[1]
         in_list = bool(_LIST_ITEM.match(line.raw)) or (in_list and line.raw[:1] in (" ", "\t", ""))
+        heading = None if inside else _HEADING.match(line.raw)
+        if heading:
+            level = len(heading[1])
+            under = {known: day for known, day in under.items() if known < level} | {level: _only(line.raw)}
         indented = line.raw.startswith(("    ", "\t")) and not in_list
-        found.append((line, not inside and not indented and not _QUOTE.match(line.raw)))
-    return found
+        touchable = not (inside or indented or heading or _QUOTE.match(line.raw))
+        yield line, _own_day(line.raw, under) if touchable else _Own(closed=True)
 
 
-def _line(line: str, anchor: datetime) -> str:
+def _own_day(line: str, under: dict[int, date | None]) -> _Own:
+    """The day a line begins with, else its nearest dated heading's; closed if it names other days."""
+    leading = _LEADING.match(line)
+    dates = _ISO.findall(line)
+    if len(dates) > bool(leading):
+        return _Own(closed=True)
+    if leading:
+        day = _day(leading[1])
+        return _Own(closed=day is None, day=day)
+    return _Own(day=next((day for _, day in sorted(under.items(), reverse=True) if day), None))
+
+
+def _only(line: str) -> date | None:
+    dates = _ISO.findall(line)
+    return _day(dates[0]) if len(dates) == 1 else None
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text.replace("/", "-"))
+    except ValueError:
+        return None
+
+
+def _line(line: str, anchor: date) -> str:
     kept = [match.span() for match in _KEEP.finditer(line)]
-    pieces: list[str] = []
-    for sentence in _SENTENCE.finditer(line):
-        said = sentence[0]
-        if not _HABIT.search(said):
-            start = sentence.start()
-            said = _RELATIVE.sub(lambda match, at=start: _replaced(match, at, kept, anchor), said)  # type: ignore[misc]
-        pieces.append(said)
-    return "".join(pieces)
+    found = _SENTENCE.finditer(line)
+    return "".join(_sentence(sentence[0], sentence.start(), kept, anchor) for sentence in found)
 
 
-def _replaced(match: re.Match[str], offset: int, kept: list[tuple[int, int]], anchor: datetime) -> str:
-    start, end = match.start() + offset, match.end() + offset
-    if any(start < stop and end > begin for begin, stop in kept):
-        return match[0]
-    phrase = " ".join(match[0].lower().removesuffix(" time").rstrip("'’").split())
-    moment = _parsed(phrase, anchor)
-    if moment is None:
-        return match[0]
-    if match["vague"]:
-        new = _period(phrase, moment)
-    elif match["ago"] or match["ahead"]:
-        new = _counted(phrase, moment)
-    else:
-        new = moment.date().isoformat()
-    return new[0].upper() + new[1:] if match[0][0].isupper() else new
+def _sentence(said: str, offset: int, kept: list[tuple[int, int]], anchor: date) -> str:
+    found = [
+        match
+        for match in _RELATIVE.finditer(said)
+        if not any(match.start() + offset < stop and match.end() + offset > start for start, stop in kept)
+    ]
+    if len(found) != 1:
+        return said
+    match = found[0]
+    before, after = said[: match.start()], said[match.end() :]
+    plain = re.sub(r"`[^`]*`", "", before + after)
+    opens = not re.search(r"\w", before)
+    if (
+        _UNCERTAIN.search(plain)
+        or _OTHER.search(plain)
+        or len(re.findall(r"\w+", before + after)) < _FEWEST_WORDS
+    ):
+        return said
+    if _BEFORE.search(before) or not _AFTER.match(after) or (match[0][0].isupper() and not opens):
+        return said
+    if "tomorrow" in match[0].lower() and not _PLANNED.search(plain):
+        return said
+    return f"{before}{_meant(match[0], anchor).isoformat()}{after}"
 
 
-def _period(phrase: str, moment: datetime) -> str:
-    """A week, month or year, no more exactly than it was said."""
-    if phrase.endswith("year"):
-        return f"in {moment.year}"
-    if phrase.endswith("month"):
-        return f"in {moment:%B %Y}"
-    return f"in the week of {moment.date() - timedelta(days=moment.weekday())}"
-
-
-def _counted(phrase: str, moment: datetime) -> str:
-    """A count of days is a day; of weeks, months or years it is no more than about one."""
-    if "day" in phrase:
-        return f"on {moment.date().isoformat()}"
-    if "week" in phrase:
-        return f"around {moment.date().isoformat()}"
-    return f"around {moment:%B %Y}" if "month" in phrase else f"around {moment.year}"
-
-
-def _parsed(phrase: str, anchor: datetime) -> datetime | None:
-    import dateparser
-
-    settings: Any = {"RELATIVE_BASE": anchor.replace(tzinfo=None), "TIMEZONE": "UTC"}
-    return dateparser.parse(phrase.removeprefix("the "), languages=["en"], settings=settings)
+def _meant(phrase: str, anchor: date) -> date:
+    words = phrase.lower().split()
+    if words[0] == "last":
+        return anchor - timedelta(days=(anchor.weekday() - _DAYS.index(words[1]) - 1) % 7 + 1)
+    days = 2 if "day" in words else 1
+    return anchor + timedelta(days=days if "tomorrow" in words else -days)

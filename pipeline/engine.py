@@ -25,8 +25,9 @@ from .budget import Overdraft, check_budget, overdraft
 from .cache import Cache, CachedEncoder, CachedScorer
 from .calibration import load_thresholds
 from .journal import Journal, Run, RunState
+from .judging import Circumstances
 from .plan import Merge, Plan, Resolve, Side
-from .planner import Circumstances, build_plan, judge_all
+from .planner import build_plan, judge_all
 from .records import Inventory, Memory, Verdict
 from .results import RunResult, UndoResult
 from .stages import Stages
@@ -37,6 +38,8 @@ from .writer import Writer
 if TYPE_CHECKING:
     from ..models.encoder import Encoder
     from ..models.scorer import PairScorer, Thresholds
+    from .cache import OnStage
+    from .report import Report
 
 logger = logging.getLogger(__name__)
 
@@ -175,7 +178,7 @@ class Session:
                 inventory,
                 kind=self.store.kind,
                 encoder=CachedEncoder(self.encoder, self._cache, on_stage=stages),
-                scorer=CachedScorer(self.scorer, self._cache, on_stage=stages),
+                scorer=self.asked(on_stage=stages),
                 settings=self.settings,
                 circumstances=circumstances,
                 in_place=self.store.capabilities.fold,
@@ -249,6 +252,16 @@ class Session:
                     ids=error.ids,
                 ) from error
 
+    def reporter(self, plan: Plan, *, explain: bool = False, texts: bool = False) -> Report:
+        """What shows a plan to a person; a kind of store with changes of its own shows those, too."""
+        from .report import Report
+
+        return Report(plan, explain=explain, texts=texts)
+
+    def remark(self, run: Run) -> str:  # noqa: ARG002
+        """What a kind of store adds to a run's line in the list of all runs."""
+        return ""
+
     def overdraft(self, plan: Plan) -> Overdraft | None:
         """What a person should be warned about before agreeing to a plan."""
         return overdraft(plan, max_share=self.settings.max_delete, min_count=self.settings.min_delete)
@@ -319,6 +332,10 @@ class Session:
             circumstances=self._circumstances(now),
         )
         return {memory.id: memory for memory in memories}, verdicts
+
+    def asked(self, *, on_stage: OnStage | None = None) -> PairScorer:
+        """The scorer as a pass asks it: what it said before is not asked again."""
+        return CachedScorer(self.scorer, self._cache, on_stage=on_stage)
 
     @property
     def thresholds(self) -> Thresholds:

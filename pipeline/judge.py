@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds, limits_for
 from .candidates import Near
+from .facts.endings import told_end
 from .guards import Contradicting, compare, contradicting
 from .original_rules import suspected
 from .records import Candidate, Evidence, Label, Memory, Verdict
@@ -30,6 +31,7 @@ ADDS = Evidence("adds", "one text has all words of the other, and no detail diff
 
 
 ORDER = "order"
+ENDING = "ending"
 BOTH_ENTAIL = 0.9
 """Each text entails the other from here on, so that another order of equal words says the same."""
 
@@ -68,7 +70,7 @@ def decide(
 def _held(evidence: Iterable[Evidence], entailment: Sequence[float]) -> bool:
     """Whether a merge is a person's decision although nothing forbids it."""
     kinds = {item.kind for item in evidence}
-    return UNCLEAR in kinds or (ORDER in kinds and min(entailment) < BOTH_ENTAIL)
+    return not kinds.isdisjoint((UNCLEAR, ENDING)) or (ORDER in kinds and min(entailment) < BOTH_ENTAIL)
 
 
 def judge(
@@ -155,6 +157,11 @@ def _unscored(pair: Candidate, differing: Evidence | None) -> Verdict:
     return replace(_exact(pair), auto=False, evidence=(EXACT, differing))
 
 
+def _ending(texts: PairInput) -> tuple[Evidence, ...]:
+    end = told_end(texts.a, texts.b)
+    return (Evidence(ENDING, end),) if end else ()
+
+
 def _plain(pair: Candidate) -> Candidate:
     """The pair without its place in the store: what was decided is kept, not what was read."""
     return Candidate(pair.a, pair.b, pair.cosine, pair.exact)
@@ -184,7 +191,7 @@ def _verdict(
     rivals = contradicting(texts.a, texts.b)
     if rivals or decide(probabilities, (), limits)[0] is not Label.DISTINCT:
         found = compare(texts.a, texts.b, a_date=texts.a_date, b_date=texts.b_date)
-        evidence = (*found, *evidence)
+        evidence = (*found, *_ending(texts), *evidence)
     entailment = (float(directions[0]), float(directions[1]))
     label, auto = decide(probabilities, evidence, limits, entailment=entailment)
     if label is not Label.CONTRADICTION and rivals is not Contradicting.NO:

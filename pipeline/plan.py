@@ -123,6 +123,7 @@ class Resolve:
         newer: The side stated later, the likely winner; None if unknown or equal.
         choice: The side that stays; None means skip.
         verdicts: The contradicting pairs.
+        said: The two sentences, A's first, where the memories say more than these; else empty.
     """
 
     id: str
@@ -135,6 +136,7 @@ class Resolve:
     newer: Side | None = None
     choice: Side | None = None
     verdicts: tuple[Verdict, ...] = ()
+    said: tuple[str, ...] = ()
     kind: Literal[ActionKind.RESOLVE] = ActionKind.RESOLVE
 
     @property

@@ -51,7 +51,8 @@ def parse_plan(text: str) -> Plan:
     Raises:
         PlanFileError: If the text is not a plan of this version, naming the line that is wrong.
     """
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    # Not splitlines: a text may hold other separators, such as U+2028, which JSON does not escape.
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     records = [(number, _load(line, number)) for number, line in lines]
     if not records or records[0][1].get("format") != FORMAT:
         raise PlanFileError("This is not a plan file of mem0-dream: its first line is no plan header.")

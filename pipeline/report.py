@@ -211,7 +211,9 @@ def moved_lines(result: RunResult, plan: Plan, report: Report) -> list[str]:
     """Actions that were not applied because the store had moved on."""
     actions: Mapping[str, Action] = {action.id: action for action in plan.actions}
     return [
-        f"Skipped {report.line(actions[name])}: {reason}" for name, reason in result.moved if name in actions
+        visible(f"Skipped {report.line(actions[name])}: {reason}")
+        for name, reason in result.moved
+        if name in actions
     ]
 
 

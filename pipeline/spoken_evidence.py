@@ -28,6 +28,7 @@ _NOUNS = {
 _SENTENCES = {
     "negation": "one text denies what the other says",
     "order": "the same words with two parts exchanged",
+    "ending": "only one text tells of an end",
     "swap": "another word in the same place",
     "rival": "two values of one thing",
     "subject": "about different subjects",

@@ -32,7 +32,7 @@ class Status:
         scopes: Living memories by scope; a scope of retired memories alone has none.
         categories: Living memories by category, most frequent first.
         exact_duplicates: Living memories that say literally what another one says.
-        stale: Living memories that are older than their limit and that nobody read.
+        stale: Living memories that a pass would remove for their age, or for what they refer to.
         gaps: Why the listing is not provably complete.
         interrupted: The newest run that still has work to do.
         last: The newest run.
@@ -80,13 +80,28 @@ def status_of(
     accessed: Mapping[str, datetime] | None = None,
     kind: str = "",
     answers: Sequence[Answer] = (),
+    condemned: int | None = None,
 ) -> Status:
-    """Count memories per scope and category, and find what needs attention."""
+    """Count memories per scope and category, and find what needs attention.
+
+    Args:
+        inventory: What was listed.
+        history: Earlier runs, newest first.
+        settings: Limits.
+        now: The present moment.
+        accessed: Latest reads, by memory id.
+        kind: The kind of store.
+        answers: What a person answered for good.
+        condemned: How many are stale, for a store in which that is no question of age.
+    """
     memories = inventory.memories
     living = [memory for memory in memories if not memory.is_retired(now.date())]
     keys = Counter((memory.scope, memory.category, exact_key(memory.text)) for memory in living)
     read = accessed or {}
     in_scope = Counter(memory.scope for memory in living)
+    aged = sum(
+        not m.pinned and is_stale(m, settings=settings, now=now, accessed=read.get(m.id)) for m in living
+    )
     return Status(
         kind=kind,
         living=len(living),
@@ -95,9 +110,7 @@ def status_of(
         scopes={memory.scope: in_scope[memory.scope] for memory in memories},
         categories=dict(Counter(memory.category or NO_CATEGORY for memory in living).most_common()),
         exact_duplicates=sum(count - 1 for count in keys.values()),
-        stale=sum(
-            not m.pinned and is_stale(m, settings=settings, now=now, accessed=read.get(m.id)) for m in living
-        ),
+        stale=aged if condemned is None else condemned,
         gaps=inventory.gaps,
         interrupted=next((run for run in history if run.interrupted), None),
         last=history[0] if history else None,
@@ -158,7 +171,7 @@ def run_line(run: Run, changes: Sequence[Recorded]) -> str:
 
 def run_json(run: Run, changes: Sequence[Recorded]) -> dict[str, Any]:
     """One run for programs: what it was about, and what it did."""
-    records: list[dict[str, Any]] = [json.loads(line) for line in run.plan.splitlines() if line.strip()]
+    records: list[dict[str, Any]] = [json.loads(line) for line in run.plan.split("\n") if line.strip()]
     header = records[0] if records else {}
     removed, added = _changed(changes)
     scopes = {tuple(map(tuple, total["scope"]["ids"])) for total in header.get("totals", ())}

@@ -53,7 +53,7 @@ def evidence(
     }
     counts = dict.fromkeys((memory for memory, chosen in wanted.items() if chosen), 0)
     found: dict[str, list[Quotation]] = {memory: [] for memory in counts}
-    for path in sorted(folder.rglob("*.jsonl"), key=_newest_first):
+    for path in _transcripts(folder):
         for line in lines_backwards(path):
             for memory in [name for name, count in counts.items() if count < MATCHES]:
                 term = next((term for term in wanted[memory] if term in line), None)
@@ -65,6 +65,32 @@ def evidence(
             if all(count >= MATCHES for count in counts.values()):
                 return _some(found)
     return _some(found)
+
+
+def used_lately(folder: Path, terms: Mapping[str, Sequence[str]], *, since: float) -> frozenset[str]:
+    """Memories of which a term stands in a transcript that was written to after a moment.
+
+    Args:
+        folder: Holds *.jsonl files.
+        terms: Narrow terms by memory.
+        since: Seconds of the epoch.
+    """
+    left = {memory: tuple(term.encode() for term in chosen) for memory, chosen in terms.items() if chosen}
+    found: set[str] = set()
+    for path in _transcripts(folder):
+        if -_newest_first(path)[0] < since * 1e9:
+            break
+        for line in lines_backwards(path):
+            found |= {memory for memory, chosen in left.items() if any(term in line for term in chosen)}
+            left = {memory: chosen for memory, chosen in left.items() if memory not in found}
+            if not left:
+                return frozenset(found)
+    return frozenset(found)
+
+
+def _transcripts(folder: Path) -> list[Path]:
+    """Regular files of a folder, newest first."""
+    return sorted((path for path in folder.rglob("*.jsonl") if path.is_file()), key=_newest_first)
 
 
 def lines_backwards(path: Path) -> Iterator[bytes]:

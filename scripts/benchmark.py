@@ -25,7 +25,8 @@ from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
 from mem0_dream.pipeline.cache import Cache, CachedEncoder, CachedScorer
 from mem0_dream.pipeline.candidates import find_candidates
 from mem0_dream.pipeline.judge import judge
-from mem0_dream.pipeline.planner import Circumstances, build_plan
+from mem0_dream.pipeline.judging import Circumstances
+from mem0_dream.pipeline.planner import build_plan
 from mem0_dream.pipeline.records import Candidate, Inventory, Memory, Scope
 from mem0_dream.settings import Settings
 

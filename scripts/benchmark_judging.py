@@ -84,11 +84,12 @@ def _judging(clock: Clock, memories: Sequence[Memory], every: BundledScorer, scr
     settings = Settings()
     encoder = load_encoder(None, scorer="bundled")
     vectors = encoder.encode([memory.text for memory in memories])
-    limits = {"floor": settings.floor, "neighbours": settings.neighbours}
     pairs = clock.time(
         "candidates and their place",
         len(memories),
-        lambda: find_candidates(memories, vectors, **limits, contexts=True),
+        lambda: find_candidates(
+            memories, vectors, floor=settings.floor, neighbours=settings.neighbours, contexts=True
+        ),
     )
     by_id = {memory.id: memory for memory in memories}
     for scorer in (every, screened):  # loads all models before the clock starts

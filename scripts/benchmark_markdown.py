@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -26,7 +28,9 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 MEMORY = Path(".claude/memory")
 PLANTED = 20
 """One memory in so many copies the one before it, and one in so many names only what is gone."""
+_LONG_AGO = datetime(2026, 9, 30, tzinfo=UTC).timestamp()
 _PER_FOLDER = 100
+_COMMIT = ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm"]
 _TYPES = ("user", "feedback", "project", "reference")
 
 
@@ -76,6 +80,7 @@ def write_memories(root: Path, count: int, code: int, seed: int) -> tuple[int, i
             copies += 1
         elif number % PLANTED == 2:
             stale += 1
+            kind = "project"
             body = f"`gone_{number}()` lives in `src/gone/old_{number}.py`."
         else:
             said = " ".join(random_words.sample(words, 14))
@@ -84,8 +89,26 @@ def write_memories(root: Path, count: int, code: int, seed: int) -> tuple[int, i
             body = f"Case {number}: {said}. See `{place}` and `handler_{module}_3()`."
         about = f"name: memory {number}\ndescription: case {number}\ntype: {kind}\n"
         about += f"date: 2026-0{1 + number % 9}-02\n"
-        (folder / f"memory_{number:05}.md").write_text(f"---\n{about}---\n\n{body}\n")
+        path = folder / f"memory_{number:05}.md"
+        path.write_text(f"---\n{about}---\n\n{body}\n")
+        os.utime(path, (_LONG_AGO, _LONG_AGO))
     return copies, stale
+
+
+def write_past(root: Path, count: int) -> None:
+    """Give the project a history in which the files that stale memories name existed."""
+    (root / "src/gone").mkdir(parents=True)
+    for number in range(2, count, PLANTED):
+        (root / f"src/gone/old_{number}.py").write_text(f"old = {number}\n")
+    steps = (
+        ["init", "-q"],
+        ["add", "src/gone"],
+        [*_COMMIT, "first"],
+        ["rm", "-rqf", "src/gone"],
+        [*_COMMIT, "second"],
+    )
+    for words in steps:
+        subprocess.run(["git", "-C", str(root), *words], check=True)  # noqa: S607
 
 
 def measure(
@@ -146,6 +169,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "project"
         size = write_code(root, given.code)
+        write_past(root, given.files)
         planted = write_memories(root, given.files, given.code, given.seed)
         figures = measure(
             root,

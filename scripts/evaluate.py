@@ -24,7 +24,8 @@ from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
 from mem0_dream.models.scorer import PairInput, limits_for
 from mem0_dream.pipeline.candidates import find_candidates
 from mem0_dream.pipeline.judge import judge
-from mem0_dream.pipeline.planner import Circumstances, build_plan
+from mem0_dream.pipeline.judging import Circumstances
+from mem0_dream.pipeline.planner import build_plan
 from mem0_dream.pipeline.records import Candidate, Memory, Verdict
 from mem0_dream.pipeline.words import exact_key
 from mem0_dream.scripts import plots

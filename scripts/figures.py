@@ -1,9 +1,10 @@
 """Prints the quality tables of the README as Markdown: `make figures DATA=...`.
 
-DATA holds `pairs/dev.jsonl` (hard pairs), `pairs/real_dev.jsonl` (real ones, counted by their weight) and
-`stores/*.json`. The calibrator of `bundled` is fitted on those very pairs, so its row shows the figures that
-were cross-validated while fitting, as they stand beside the weights. With --held-out it is measured like the
-others, which is honest on pairs that no fitting ever saw, and on no others.
+DATA holds `pairs/dev.jsonl` (hard pairs), `pairs/real_dev.jsonl` (real ones, counted by their weight),
+`stores/*.json` and, if there are any, `worlds/w*.txt`, of which those count that the network never saw. The
+calibrator of `bundled` is fitted on all of these, so its rows show the figures that were cross-validated
+while fitting, as they stand beside the weights. With --held-out it is measured like the others, which is
+honest on data that no fitting ever saw, and on no other.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,11 @@ from mem0_dream.models.bundled import FOLDER
 from mem0_dream.models.cosine import DUPLICATE_COSINE
 from mem0_dream.models.registry import CHOICES
 from mem0_dream.pipeline.records import Label
-from mem0_dream.scripts.evaluate import evaluate_store, load_models, measure, pairs_report
+from mem0_dream.scripts.evaluate import load_models, measure, pairs_report
 from mem0_dream.scripts.labelled import LabelledPair, LabelledStore, read_files
 from mem0_dream.scripts.metrics import Figures
 from mem0_dream.scripts.semhash_scorer import SEMHASH
+from mem0_dream.scripts.train_stores import STORES, WORLDS, held_stores, store_report
 
 BUNDLED = "bundled"
 ROWS = ("keywords", "cosine", SEMHASH, BUNDLED)
@@ -39,10 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     scorers = options.scorer or list(ROWS)
     try:
         pairs = {name: read_files([options.data / "pairs" / file])[0] for name, file in _PAIR_FILES.items()}
-        stores = [] if options.no_stores else read_files(sorted((options.data / "stores").glob("*.json")))[1]
+        stores = {} if options.no_stores else held_stores(options.data)
         for line in pair_table(pairs, scorers, held_out=options.held_out):
             print(line, flush=True)
-        for line in store_table(stores, scorers) if stores else ():
+        for line in store_tables(stores, scorers, held_out=options.held_out) if stores else ():
             print(line, flush=True)
     except DreamError as error:
         print(f"figures: {error}", file=sys.stderr)
@@ -54,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", type=Path, metavar="DATA", help="folder with pairs/ and stores/")
+    parser.add_argument("data", type=Path, metavar="DATA", help="folder with pairs/, stores/ and worlds/")
     known = ", ".join((*CHOICES, SEMHASH))
     parser.add_argument(
         "--scorer", action="append", help=f"a row, repeatable: {known}; default: the README's"
@@ -101,11 +103,20 @@ def _cross_validated(pairs: dict[str, list[LabelledPair]], folder: Path) -> list
     Wrong merges are reckoned from precision and recall: of r duplicates merged at precision p, r (1 - p) / p
     other pairs were merged too; nothing follows from a precision of 0.
     """
+    found = _validated(folder / _CONFIG)
     try:
-        found: dict[str, Any] = json.loads((folder / _CONFIG).read_text(encoding="utf-8"))["cross_validated"]
         return [_reckoned(found[name], rows) for name, rows in pairs.items()]
-    except (OSError, ValueError, KeyError) as error:
+    except KeyError as error:
         raise UsageError(f"{folder / _CONFIG} holds no cross-validated figures: {error!r}.") from error
+
+
+def _validated(path: Path) -> dict[str, Any]:
+    """The cross-validated figures of a configuration."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["cross_validated"]
+    except (OSError, ValueError, KeyError) as error:
+        raise UsageError(f"{path} holds no cross-validated figures: {error!r}.") from error
+    return found
 
 
 def _reckoned(figures: dict[str, float], rows: Sequence[LabelledPair]) -> str:
@@ -126,46 +137,58 @@ def _cells(macro_f1: float, auto: Figures, *, whole: bool) -> str:
     return f"{macro_f1:.3f} | {auto['precision']:.3f}, {auto['recall']:.3f} | {merged}"
 
 
-def store_table(stores: Sequence[LabelledStore], scorers: Sequence[str]) -> Iterator[str]:
-    """A line for each scorer that judges inside stores: what --auto would do, and what is reported."""
-    memories = sum(len(store.inventory.memories) for store in stores)
-    columns = (
-        f"{memories} memories in {len(stores)} stores",
-        "duplicates removed",
-        "wrongly removed",
-        "contradictions found",
-        "prunes right",
-        "prunes wrong",
-        "left to a person, right",
-    )
-    yield ""
-    yield f"| {' | '.join(columns)} |"
-    yield "|---" * len(columns) + "|"
-    for spec in scorers:
-        models = load_models(spec)
-        if not models.alone:
-            yield _store_row(spec, [evaluate_store(store, models, now=None) for store in stores])
+def store_tables(
+    stores: Mapping[str, Sequence[LabelledStore]], scorers: Sequence[str], *, held_out: bool
+) -> Iterator[str]:
+    """Two tables: what --auto and a person would do to the labelled stores, and to whole worlds.
+
+    A line for each scorer that judges inside stores, and for `bundled` one for each style of worlds.
+    """
+    rows = {spec: _inside(stores, spec, held_out=held_out) for spec in scorers if spec != SEMHASH}
+    for title, name in (("labelled stores", STORES), ("worlds", WORLDS)):
+        some = next((found[name] for found in rows.values() if found.get(name)), None)
+        if some is None:
+            continue
+        yield ""
+        yield f"| {some['memories']} memories in {some['stores']} {title} | {' | '.join(_STORE_COLUMNS)} |"
+        yield "|---" * (len(_STORE_COLUMNS) + 1) + "|"
+        yield from (f"| {_name(spec)} | {_store_cells(found[name])} |" for spec, found in rows.items())
+        if name == WORLDS and BUNDLED in rows:
+            styles = [style for style in rows[BUNDLED] if style not in (STORES, WORLDS)]
+            yield from (f"| - {style} | {_store_cells(rows[BUNDLED][style])} |" for style in styles)
 
 
-def _store_row(spec: str, reports: Sequence[Figures]) -> str:
-    same, against, pruned, unsure = (
-        [report[name] for report in reports]
-        for name in ("duplicates", "contradictions", "pruned", "shown_unsure")
-    )
-    wrong = sum(len(report["wrongly_removed"]) for report in reports)
+_STORE_COLUMNS = (
+    "duplicates removed", "with a person's yes", "wrongly removed", "contradictions found",
+    "reports right", "questions right", "prunes right, wrong",
+)  # fmt: skip
+
+
+def _inside(
+    stores: Mapping[str, Sequence[LabelledStore]], spec: str, *, held_out: bool
+) -> dict[str, dict[str, int]]:
+    kind, _, folder = spec.partition(":")
+    if kind == BUNDLED and not held_out:
+        path = (Path(folder).expanduser() if folder else FOLDER) / _CONFIG
+        found: dict[str, dict[str, int]] = _validated(path).get("in_stores", {})
+        if found:
+            return found
+    models = load_models(spec)
+    scorers = {one.name: models.scorer for members in stores.values() for one in members}
+    return store_report(stores, scorers, models.encoder)
+
+
+def _store_cells(row: Mapping[str, int]) -> str:
     cells = (
-        f"{_sum(same, 'removed')} of {_sum(same, 'gold')}",
-        str(wrong),
-        f"{_sum(against, 'found')} of {_sum(against, 'gold')} ({_sum(against, 'reported')} reported)",
-        f"{_sum(pruned, 'right')} of {_sum(pruned, 'gold')}",
-        str(sum(len(part["wrong"]) for part in pruned)),
-        f"{_sum(unsure, 'duplicates', 'contradictions')} of {_sum(unsure, 'merges', 'conflicts')}",
+        f"{row['removed']} of {row['duplicates']}",
+        f"{row['reviewed']} of {row['duplicates']}",
+        str(row["wrongly_removed"]),
+        f"{row['found']} of {row['contradictions']}",
+        f"{row['right']} of {row['reported']}",
+        f"{row['asked_right']} of {row['asked']}",
+        f"{row['prunes_right']} of {row['prunes']}, {row['prunes_wrong']}",
     )
-    return f"| {_name(spec)} | {' | '.join(cells)} |"
-
-
-def _sum(parts: Sequence[Figures], *names: str) -> int:
-    return sum(part[name] for part in parts for name in names)
+    return " | ".join(cells)
 
 
 if __name__ == "__main__":

@@ -83,8 +83,12 @@ def _worlds(path: Path) -> list[LabelledStore]:
 
 
 def world_store(world: World) -> LabelledStore:
-    """A world as a store without categories, looked at on the day of its last memory."""
+    """A world as a store without categories, looked at on the day of its last memory.
+
+    A world says nothing about ages, so every memory counts as read on that day.
+    """
     scope = Scope.of(user_id=world.name)
+    now = max((line.stated_at for line in world.lines), default=None)
     memories, blocks = [], defaultdict[int, dict[str, list[str]]](lambda: {"same": [], "against": []})
     for number, line in enumerate(world.lines):
         memory_id = f"{number:04}"
@@ -97,6 +101,7 @@ def world_store(world: World) -> LabelledStore:
                 scope=scope,
                 created_at=line.stated_at,
                 updated_at=line.stated_at,
+                accessed_at=now,
                 metadata=line.metadata,
             )
         )
@@ -111,7 +116,6 @@ def world_store(world: World) -> LabelledStore:
         keep=frozenset(),
     )
     name = f"{world.style}/{world.name}"
-    now = max((line.stated_at for line in world.lines), default=None)
     return LabelledStore(name, Inventory(store=name, memories=tuple(memories)), now, gold)
 
 

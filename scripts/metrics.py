@@ -294,7 +294,7 @@ def store_figures(plan: Plan, gold: Gold) -> Figures:
     extras = sum(len(group) - 1 for group in gold.groups)
     gone = sum(extras_removed(group, plan.merges, removed - lost) for group in gold.groups)
     pruned = {memory_id for prune in plan.prunes for memory_id in prune.removes}
-    reviewed = sum(extras_reviewed(group, plan, removed - lost) for group in gold.groups)
+    reviewed = sum(extras_reviewed(group - lost, plan) for group in gold.groups)
     return {
         "actions": len(plan.actions),
         "merges": len(plan.merges),
@@ -335,7 +335,7 @@ def extras_removed(group: frozenset[str], merges: Iterable[Merge], removed: set[
     return max(0, len(group) - max(1, len(group - removed) + fused))
 
 
-def extras_reviewed(group: frozenset[str], plan: Plan, removed: set[str]) -> int:
+def extras_reviewed(group: frozenset[str], plan: Plan) -> int:
     """By how many memories a group shrinks once a person has said yes to every doubt that is right."""
     part = {memory_id: memory_id for memory_id in group}
 
@@ -345,13 +345,11 @@ def extras_reviewed(group: frozenset[str], plan: Plan, removed: set[str]) -> int
         return memory_id
 
     doubts = [doubt for doubt in plan.unsure if isinstance(doubt, Merge)]
-    for merge in (*plan.merges, *doubts):
-        members = sorted(group.intersection(member.id for member in merge.members))
-        if merge in doubts and len(members) < len(merge.members):
-            continue
-        for first, other in itertools.pairwise(members):
+    right = [doubt for doubt in doubts if {member.id for member in doubt.members} <= group]
+    for merge in (*plan.merges, *right):
+        for first, other in itertools.pairwise(sorted(group & {member.id for member in merge.members})):
             part[root(other)] = root(first)
-    return max(len(group) - len({root(one) for one in group}), len(group & removed))
+    return len(group) - len({root(memory_id) for memory_id in group})
 
 
 def contradiction_figures(plan: Plan, gold: Gold) -> Figures:

@@ -7,7 +7,7 @@ afterwards.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,12 @@ SMALLEST_LEAF = 12
 PENALTY = 3.0
 BALANCE = 0.3  # 0 keeps the labels' natural shares within an origin, 1 makes them equal
 ORIGIN_MASS = {"hard": 1.0, "real": 1.0, "store": 0.6, "world": 2.0}
-AUTO_PRECISION = 0.985
+AUTO_PRECISION = 0.965  # of real pairs alone: nearly all that is wrong above it is of one of twelve users
+INSIDE_PRECISION = 0.97  # of candidates in worlds, where far more looks alike than in most stores
 HARD_FALSE_MERGES = 0.005
 CONTRADICTION_PRECISION = 0.85  # a person decides each one, but a report that is wrong costs trust
 SHOWN_PRECISION = 0.80
+ALONE = ("hard", "real")  # origins of pairs of which no store is known
 
 Floats = NDArray[np.float64]
 
@@ -123,19 +125,20 @@ def mergeable(probability: Floats, data: Table) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Thresholds of pairs inside a store that tells something, and of pairs judged by their texts alone."""
+    """Thresholds of pairs inside a store, and of pairs of which no store is known."""
 
-    placed: Thresholds
+    inside: Thresholds
     alone: Thresholds
 
 
 def thresholds(probability: Floats, data: Table) -> Limits:
     """Thresholds from cross-validated probabilities.
 
-    Alone: `auto` keeps `AUTO_PRECISION` on real pairs at natural prevalence and in small groups of worlds,
-    merges at most `HARD_FALSE_MERGES` of the hard pairs that are not duplicates, and nothing wrong inside a
-    store; `contradiction` keeps `CONTRADICTION_PRECISION` on hard pairs, `duplicate` keeps `SHOWN_PRECISION`
-    on real ones. Placed: the same precisions over all candidates of whole worlds; without worlds, as alone.
+    Alone: `auto` keeps `AUTO_PRECISION` on real pairs at natural prevalence and merges at most
+    `HARD_FALSE_MERGES` of the hard pairs that are not duplicates; `contradiction` keeps
+    `CONTRADICTION_PRECISION` on hard pairs, `duplicate` keeps `SHOWN_PRECISION` on real ones. Inside: `auto`
+    keeps `INSIDE_PRECISION` over all candidates of worlds and merges nothing wrong in a labelled store; the
+    others keep their precisions there. Without worlds both are one.
     """
     score, same, opposed = mergeable(probability, data), data.label == 0, data.label == 1
 
@@ -144,28 +147,26 @@ def thresholds(probability: Floats, data: Table) -> Limits:
 
     hard, real, store, world = (data.origin == origin for origin in ("hard", "real", "store", "world"))
     wrong_hard = np.sort(score[hard & ~same])[::-1]
-    autos = [
+    auto = max(
         at(real, score, same, AUTO_PRECISION),
         _above(wrong_hard[int(len(wrong_hard) * HARD_FALSE_MERGES)]),
-        _above(score[store & ~same].max(initial=0.0)),
-    ]
-    small, whole = world & ~data.placed, world & data.placed
-    if (small & same).any():
-        autos.append(at(small, score, same, AUTO_PRECISION))
+    )
+    unharmed = _above(score[store & ~same].max(initial=0.0))
     alone = Thresholds(
-        auto=max(autos),
-        duplicate=min(at(real, score, same, SHOWN_PRECISION), *autos),
+        auto=auto,
+        duplicate=min(at(real, score, same, SHOWN_PRECISION), auto),
         contradiction=at(hard, probability[:, 1], opposed, CONTRADICTION_PRECISION),
     )
-    if not (whole & same).any():
-        return Limits(placed=alone, alone=alone)
-    auto = at(whole, score, same, AUTO_PRECISION)
-    placed = Thresholds(
+    if not (world & same).any():
+        alone = replace(alone, auto=max(auto, unharmed))
+        return Limits(inside=alone, alone=alone)
+    auto = max(at(world, score, same, INSIDE_PRECISION), unharmed)
+    inside = Thresholds(
         auto=auto,
-        duplicate=min(at(whole, score, same, SHOWN_PRECISION), auto),
-        contradiction=at(whole, probability[:, 1], opposed, CONTRADICTION_PRECISION),
+        duplicate=min(at(world, score, same, SHOWN_PRECISION), auto),
+        contradiction=at(world, probability[:, 1], opposed, CONTRADICTION_PRECISION),
     )
-    return Limits(placed=placed, alone=alone)
+    return Limits(inside=inside, alone=alone)
 
 
 def _above(value: float) -> float:
@@ -183,16 +184,15 @@ def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[s
     for origin in np.unique(named):
         inside = named == origin
         p, label, weight = probability[inside], data.label[inside], data.weight[inside]
-        best, auto, placed = p.argmax(axis=1), score[inside], data.placed[inside]
-        limits = np.where(placed, fitted.placed.auto, fitted.alone.auto)
-        opposing = np.where(placed, fitted.placed.contradiction, fitted.alone.contradiction)
-        merged = point(auto - limits, label == 0, weight, 0.0)
-        conflict = point(p[:, 1] - opposing, label == 1, weight, 0.0)
+        best, auto = p.argmax(axis=1), score[inside]
+        limits = fitted.alone if origin in ALONE else fitted.inside
+        merged = point(auto, label == 0, weight, limits.auto)
+        conflict = point(p[:, 1], label == 1, weight, limits.contradiction)
         found[str(origin)] = {
             "macro_f1": macro_f1(best, label, weight),
             "auto_precision": merged.precision,
             "auto_recall": merged.recall,
-            "false_merges": float((auto >= limits)[label != 0].mean()),
+            "false_merges": float((auto[label != 0] >= limits.auto).mean()),
             "contradiction_precision": conflict.precision,
             "contradiction_recall": conflict.recall,
             "recall_at_98": at_precision(auto, label == 0, weight, 0.98).recall,

@@ -57,7 +57,7 @@ def export(
         "memory_labels": ["duplicate", "contradiction", "distinct"],
         "features": list(feature_names()),
         "facts": FACTS_VERSION,
-        "thresholds": asdict(thresholds.placed),
+        "thresholds": asdict(thresholds.inside),
         "thresholds_alone": asdict(thresholds.alone),
         "cross_validated": figures,
     }

@@ -216,9 +216,8 @@ def _labelled_table(options: argparse.Namespace) -> tuple[Table, list[int]]:
     pairs = train_labelled.read_labelled(options.data, encode)
     inputs = train_signals.as_scored(pairs, encode)
     needed = train_signals.needed(inputs)
-    pairs, inputs = (
-        [one for one, keep in zip(all_, needed, strict=True) if keep] for all_ in (pairs, inputs)
-    )
+    pairs = [pair for pair, keep in zip(pairs, needed, strict=True) if keep]
+    inputs = [one for one, keep in zip(inputs, needed, strict=True) if keep]
     log.info("%d of %d labelled pairs pass the screen", len(pairs), len(needed))
     fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
     read_by = fold if options.cross_fitted else [0] * len(pairs)
@@ -278,11 +277,15 @@ def _inside_stores(
 ) -> dict[str, dict[str, int]]:
     """What the program does to each labelled store and world with the calibrator of its fold."""
     from ..models.encoder import SentenceEncoder
+    from ..pipeline.cache import Cache, CachedScorer
     from . import train_stores
 
     stores = train_stores.held_stores(options.data)
+    folder = options.work / "in_stores"
+    folder.mkdir(parents=True, exist_ok=True)
+    cache = Cache(folder)
     by_fold = {
-        number: train_stores.FoldScorer(target, calibrator, known)
+        number: CachedScorer(train_stores.FoldScorer(target, number, calibrator, known), cache)
         for number, calibrator in calibrators.items()
     }
     scorers = {one.name: by_fold[fold_of[one.name]] for members in stores.values() for one in members}

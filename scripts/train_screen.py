@@ -80,11 +80,11 @@ def sample(worlds: Sequence[World], encode: Encode, *, seed: int, share: float =
             if what != DISTINCT or rng.random() < share:
                 weight = 1.0 if what != DISTINCT else 1.0 / share
                 found.append((pair, what, weight, kind, fold, style))
-    pairs, what, weight, kind_of, fold_of, style_of = zip(*found, strict=True)
+    pairs, labels, weights, kind_of, fold_of, style_of = zip(*found, strict=True)
     return Sampled(
         list(pairs),
-        np.array(what),
-        np.array(weight),
+        np.array(labels),
+        np.array(weights),
         np.array(kind_of),
         np.array(fold_of),
         np.array(style_of),

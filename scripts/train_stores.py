@@ -22,6 +22,7 @@ from mem0_dream.settings import Settings
 if TYPE_CHECKING:
     from mem0_dream.models.calibrator import Calibrator
     from mem0_dream.models.encoder import Encoder
+    from mem0_dream.models.scorer import PairScorer
 
 WORLDS = "worlds"
 STORES = "stores"
@@ -42,14 +43,15 @@ class KnownReader(PairReader):
 
 
 class FoldScorer(BundledScorer):
-    """The scorer of a weights folder with the calibrator of one fold."""
+    """The scorer of a weights folder with the calibrator of one fold, under a name of its own."""
 
     def __init__(
-        self, folder: Path, calibrator: Calibrator, known: Mapping[tuple[str, str], PairSignals]
+        self, folder: Path, number: int, calibrator: Calibrator, known: Mapping[tuple[str, str], PairSignals]
     ) -> None:
         super().__init__(folder)
         reader, _ = self._load()
         self._parts = KnownReader(reader, known), calibrator
+        self._name += f".fold{number}"
 
 
 def held_stores(data: Path) -> dict[str, list[LabelledStore]]:
@@ -63,7 +65,7 @@ def held_stores(data: Path) -> dict[str, list[LabelledStore]]:
 
 
 def store_report(
-    stores: Mapping[str, Sequence[LabelledStore]], scorers: Mapping[str, BundledScorer], encoder: Encoder
+    stores: Mapping[str, Sequence[LabelledStore]], scorers: Mapping[str, PairScorer], encoder: Encoder
 ) -> dict[str, dict[str, int]]:
     """Sums over the stores of each name, and over all worlds under `WORLDS`.
 

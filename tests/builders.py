@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from mem0_dream.models.scorer import Thresholds
+from mem0_dream.pipeline.judging import Circumstances
 from mem0_dream.pipeline.plan import Plan
-from mem0_dream.pipeline.planner import Circumstances, build_plan
+from mem0_dream.pipeline.planner import build_plan
 from mem0_dream.pipeline.records import Memory, Scope
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings

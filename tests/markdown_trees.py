@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,8 +44,31 @@ def fingerprint(root: Path) -> dict[str, tuple[bytes, int, int]]:
             path.stat().st_mode,
         )
         for path in sorted(root.rglob("*"))
-        if path.is_file()
+        if path.is_file() and ".git" not in path.parts
     }
+
+
+def git(root: Path, *words: str, day: str = "2025-02-03T04:05:06+00:00") -> str:
+    """Run git in a folder, at a moment."""
+    env = {**os.environ, "GIT_AUTHOR_DATE": day, "GIT_COMMITTER_DATE": day, "GIT_CONFIG_GLOBAL": os.devnull}
+    command = ["git", "-C", str(root), "-c", "user.name=n", "-c", "user.email=e", *words]
+    return subprocess.run(command, check=True, env=env, capture_output=True, text=True).stdout
+
+
+def with_past(root: Path, *gone: str, moved: Mapping[str, str] | None = None) -> Path:
+    """Give a project a history in which some files existed and others had another name."""
+    git(root, "init", "-q")
+    new = (moved or {}).items()
+    write_tree(root, {name: f"was {name}\n" * 9 for name in (*gone, *(old for old, _ in new))})
+    git(root, "add", "-f", "--", *gone, *(old for old, _ in new))
+    git(root, "commit", "-qm", "first")
+    for name in gone:
+        git(root, "rm", "-q", "--", name)
+    for old, place in new:
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        git(root, "mv", old, place)
+    git(root, "commit", "-qm", "second")
+    return root
 
 
 def open_store(root: Path, state: Path) -> MarkdownStore:

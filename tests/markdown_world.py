@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from markdown_trees import memory_file, write_tree
+from markdown_trees import memory_file, with_past, write_tree
 
 REVIEWER = ".claude/agent-memory/code-reviewer"
 PROJECT = ".claude/memory"
@@ -29,7 +29,6 @@ _TRAITS = (
 def code() -> dict[str, str]:
     """The code base: services that exist, one that moved, and things git does not track."""
     files = {f"services/{area}/main.py": f"def handle_{area}():\n    return 1\n" for area in _AREAS}
-    files["lib/payments/gateway.py"] = "class PaymentGateway:\n    def charge(self): ...\n"
     files[".gitignore"] = "build/\n*.log\n"
     files["build/ghost.py"] = "def ghost_function(): ...\n"
     return files
@@ -60,7 +59,7 @@ def doubtful() -> dict[str, str]:
             "`PaymentGateway` is in `services/payments/gateway.py`.", name="moved"
         ),
         f"{PROJECT}/partly.md": memory_file(
-            "`handle_search()` replaced `services/search/legacy.py` yesterday.",
+            "`handle_search()` replaced all of `services/search/legacy.py` there yesterday.",
             name="partly",
             date="2026-06-10",
         ),
@@ -138,4 +137,7 @@ def write_world(root: Path) -> Path:
         for n in range(70)
     ]
     write_tree(root.parent / "transcripts", {"a.jsonl": "\n".join(said) + "\n"})
+    root.mkdir(parents=True, exist_ok=True)
+    gone = ("services/cache/lru.py", "services/queue/jobs.py", "services/search/legacy.py")
+    with_past(root, *gone, moved={"services/payments/gateway.py": "lib/payments/gateway.py"})
     return write_tree(root, {**code(), **evergreen(), **doubtful(), **lists(), **indexes(), **logs()})

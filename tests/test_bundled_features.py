@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mem0_dream.models.bundled_features import PairSignals, feature_names, features, short_long, text_row
+from mem0_dream.models.bundled_features import PairSignals, feature_names, features, short_long
+from mem0_dream.models.context import CONTEXT_NAMES
 from mem0_dream.models.scorer import PairInput
-from mem0_dream.pipeline.facts.contrast import CONTRAST_NAMES
+from mem0_dream.models.text_columns import text_row
 
 NAMES = feature_names()
 
@@ -23,30 +24,29 @@ def signals(a: str, b: str) -> PairSignals:
     )  # fmt: skip
 
 
+def table(a: str, b: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """All signals of a pair of which no store is known."""
+    return features([signals(a, b)], [PairInput(a, b, 0.5)])
+
+
 def value(a: str, b: str, name: str) -> float:
     """One named signal of a pair."""
-    return float(features([signals(a, b)])[0, NAMES.index(name)])
+    return float(table(a, b)[0, NAMES.index(name)])
 
 
 def test_names_are_unique_and_match_the_width() -> None:
     """The calibrator addresses columns by position."""
     assert len(set(NAMES)) == len(NAMES)
-    assert features([signals("a", "b")]).shape == (1, len(NAMES))
-    assert features([]).shape == (0, len(NAMES))
+    assert table("a", "b").shape == (1, len(NAMES))
+    assert features([], []).shape == (0, len(NAMES))
 
 
-def test_columns_of_the_place_come_last_and_only_when_asked_for() -> None:
-    """Weights that were fitted without them get the first ones, unchanged."""
-    pair = PairInput("a", "b", 0.5)
-    table = features([signals("a", "b")], [pair])
-    assert feature_names(2)[: len(NAMES)] == NAMES
-    assert table.shape == (1, len(feature_names(2)))
-    assert np.array_equal(table[:, : len(NAMES)], features([signals("a", "b")]))
-    texts = {*NAMES, *CONTRAST_NAMES}
-    around = [name for name in feature_names(2) if name not in texts and not name.startswith("clause_")]
-    assert np.isnan(table[:, -len(around) :]).all()
-    assert table[0, feature_names(2).index("clause_duplicate_low")] == pytest.approx(1 / 3, abs=1e-4)
-    assert features([], []).shape == (0, len(feature_names(2)))
+def test_columns_of_the_place_come_last_and_are_missing_without_one() -> None:
+    """What is not known is no number, and trees read it as a third answer."""
+    assert NAMES[-len(CONTEXT_NAMES) :] == CONTEXT_NAMES
+    assert np.isnan(table("a", "b")[0, -len(CONTEXT_NAMES) :]).all()
+    assert np.isfinite(table("a", "b")[0, : -len(CONTEXT_NAMES)]).all()
+    assert value("a", "b", "clause_duplicate_low") == pytest.approx(1 / 3, abs=1e-4)
 
 
 def test_numbers_on_one_side_are_counted() -> None:
@@ -70,7 +70,7 @@ def test_a_negation_on_one_side_shows() -> None:
 def test_the_order_of_the_pair_does_not_matter(a: str, b: str) -> None:
     """Symmetric by construction, for any text."""
     assert short_long(a, b) == short_long(b, a)
-    assert np.array_equal(features([signals(a, b)]), features([signals(b, a)]))
+    assert np.array_equal(table(a, b), table(b, a), equal_nan=True)
 
 
 @given(st.text(max_size=200), st.text(max_size=200))

@@ -88,6 +88,11 @@ def big_graph() -> list[str]:
     return lines
 
 
+def entities_of(lines) -> list[str]:
+    """Names of the entities among lines."""
+    return [row["name"] for row in map(json.loads, lines) if row["type"] == "entity"]
+
+
 class Box:
     """A folder with a graph, and the program run on it as a process."""
 
@@ -146,8 +151,9 @@ def test_a_dry_run_changes_nothing(box):
     assert box.path.read_bytes() == box.before
 
 
-def test_a_pass_with_answers_then_undo(box):
-    """The person settles the contradiction and agrees; everything is done, reported and taken back."""
+def test_a_pass_with_answers_then_undo(tmp_path):
+    """The person settles the contradiction and agrees; everything is done, reported, taken back and remembered."""
+    box = Box(tmp_path, big_graph())
     shown = box.run(*NOW, answers="b\ny\n")
     held = entities(box.path)
     assert len(held) == 300 - 20 - 29
@@ -155,15 +161,24 @@ def test_a_pass_with_answers_then_undo(box):
     assert "amber-keys" not in held
     assert f"Merged from: amber-keys on {day(0)}" in held["amber-gateway-keys"]
     assert ("amber-gateway-keys", "tests-first", "follows") in relations(box.path)
-    assert all(end in held for edge in relations(box.path) for end in edge[:2])
-    assert json.loads(box.core.read_text())["stablePatterns"][0]["name"] == "tests-first"
+    gone = set(entities_of(big_graph())) - set(held)
+    assert not any(gone & set(edge[:2]) for edge in relations(box.path))
+    assert ("tabs", "nowhere", "uses") in relations(box.path)
+    assert json.loads(box.core.read_text())["stablePatterns"] == {
+        "testsFirst": "Write the failing test before the fix"
+    }
     archive = json.loads(next((box.path.parent / "archive").glob("*-forgotten.json")).read_text())
     assert len(archive) == 29
     for part in ("- Memories analysed: 300", "- Memories merged: 20 into 20", "- Forgotten (archived): 29"):
         assert part in shown
-    box.run("undo")
+    assert "- tests-first (promote: 18 uses" in shown
+    assert "promoted as stablePatterns.testsFirst" in shown
+    # Without --core: the run knows where it had promoted to.
+    box.run("undo", "--store", "graph", "--file", str(box.path), place=False)
     assert box.path.read_bytes() == box.before
     assert not box.core.exists()
+    assert "merged=0 pruned=0 conflicts_skipped=1" in box.run("--auto", *NOW)
+    assert box.path.read_bytes() == box.before
 
 
 def test_forgetting_alone_and_coming_back(box):

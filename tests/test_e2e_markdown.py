@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from markdown_trees import fingerprint, write_tree
+from markdown_trees import fingerprint, memory_file, with_past, write_tree
 from markdown_world import PROJECT, REVIEWER, WORKTREE, write_world
 
 pytestmark = pytest.mark.e2e
@@ -58,22 +58,28 @@ def test_a_dry_run_says_everything_and_changes_nothing(project: Path) -> None:
         project, "--dry-run", "--transcripts", str(project.parent / "transcripts")
     ).stdout.splitlines()
     assert fingerprint(project) == before
-    assert all(line.startswith("[DRY RUN] ") for line in lines)
+    assert all(line.startswith("[DRY RUN]") for line in lines)
     for expected in (
-        f"Would delete: {PROJECT}/old_cache.md (FULLY_STALE)",
-        f"Would delete: {PROJECT}/old_queue.md (FULLY_STALE)",
-        f"Would delete: {PROJECT}/ghost.md (FULLY_STALE)",
+        f"Would delete: {PROJECT}/old_cache.md (FULLY_STALE: services/cache/lru.py)",
+        "    - `LruCache` lives in `services/cache/lru.py`.",
+        f"Would delete: {PROJECT}/old_queue.md (FULLY_STALE: services/queue/jobs.py)",
         f"Would delete: {PROJECT}/tabs.md (DUPLICATE of tabs_again.md)",
+        f"Would update: {PROJECT}/moved.md (moved paths)",
+        "  A: Always deploy on Fridays from the release branch.",
+        "  B: Never deploy on Fridays from the release branch. (newer, likely to hold)",
+        "    - - [Gone](gone.md) — is no more",
+        "| Stale entries pruned | 2 |",
         f"Would update: {PROJECT}/partly.md (relative dates)",
         f"Would update: {PROJECT}/search.md (moved in from the index)",
         f"Would add to: {PROJECT}/from_daily_logs.md (2 new from logs/2026/11/2026-11-19.md, sessions/2026-11-20-review.md)",
-        f"Would rebuild: {PROJECT}/MEMORY.md (3 entries removed, 28 remaining)",
+        f"Would rebuild: {PROJECT}/MEMORY.md (3 entries removed, 29 remaining)",
         f"Would rebuild: {REVIEWER}/MEMORY.md (0 entries removed, 4 remaining)",
-        f"Flagged: {PROJECT}/moved.md (PARTIALLY_STALE: services/payments/gateway.py (now lib/payments/gateway.py?))",
+        f"| `{PROJECT}/moved.md` | services/payments/gateway.py (now lib/payments/gateway.py) |",
+        f"| `{PROJECT}/partly.md` | `services/search/legacy.py` no longer exists |",
         f"Evidence for {PROJECT}/partly.md: a.jsonl: edit 69 of services/search/legacy.py",
     ):
         assert f"[DRY RUN] {expected}" in lines
-    assert lines[-1] == "[DRY RUN] No files were modified. Run without --dry-run to apply changes."
+    assert lines[0] == "[DRY RUN] No files were modified. Run without --dry-run to apply changes."
 
 
 def test_explain_shows_texts_and_scores(project: Path) -> None:
@@ -104,12 +110,15 @@ def test_auto_applies_reports_and_undo_takes_everything_back(project: Path) -> N
     before = fingerprint(project)
     ran = _dream(project, "--auto")
     for row in (
-        "| Metric | Count |", "|---|---|", "| Directories scanned | 3 |", "| Files scanned | 36 |", "| Stale pruned | 3 |",
-        "| Duplicates merged | 2 |", "| Contradictions resolved | 0 |", "| Partially stale (kept, flagged) | 2 |",
-        "| Surviving | 59 |", "| Indexes rebuilt | 3 |", "### Changes Made", "| File | Action | Reason |",
-        f"| {PROJECT}/old_cache.md | deleted | FULLY_STALE |", f"| {PROJECT}/tabs.md | deleted | DUPLICATE of tabs_again.md |",
+        "| Metric | Count |", "|--------|-------|", "| Memory directories scanned | 3 |", "| Total memory files scanned | 36 |",
+        "| Stale entries pruned | 2 |", "| Duplicates merged | 2 |", "| Contradictions resolved | 0 |",
+        "| Partially stale (kept, flagged) | 2 |", "| Surviving memories | 60 |", "| MEMORY.md indexes rebuilt | 3 |",
+        "### Changes Made", "| File | Action | Reason |",
+        f"| `{PROJECT}/old_cache.md` | DELETED | Fully stale: all referenced files removed (services/cache/lru.py) |",
+        f"| `{PROJECT}/tabs.md` | DELETED | Duplicate of `tabs_again.md` |",
         "### Flagged for Review (PARTIALLY_STALE)", "| File | Missing References |",
-        f"| {PROJECT}/partly.md | services/search/legacy.py |",
+        f"| `{PROJECT}/partly.md` | `services/search/legacy.py` no longer exists |",
+        "1 conflicts are open; run without --auto to choose:", "  A: Always deploy on Fridays from the release branch.",
     ):  # fmt: skip
         assert row in ran.stdout.splitlines(), ran.stdout
     assert ran.stdout.startswith("## Dream Consolidation Report\n")
@@ -145,7 +154,8 @@ def test_index_only_touches_nothing_but_indexes(project: Path) -> None:
     names = {f"{PROJECT}/MEMORY.md", f"{PROJECT}/search.md", f"{REVIEWER}/MEMORY.md", f"{WORKTREE}/MEMORY.md"}
     assert changed == names
     index = (project / PROJECT / "MEMORY.md").read_text()
-    assert index.startswith("# Shop Memory\n\nAsk Ines before you change anything here.\n")
+    assert "- [Gone](gone.md) — is no more\n" in index
+    assert index.startswith("# Project Memory\n\nAsk Ines before you change anything here.\n")
     assert index.endswith("## House rules\n\nBe kind.\n")
     assert all(len(line) < 150 for line in index.splitlines())
 
@@ -160,10 +170,82 @@ def test_a_plan_can_be_written_read_and_applied(project: Path) -> None:
     assert "applied" in _run(project, "runs").stdout
 
 
+def test_a_plan_is_shown_with_every_change_before_it_is_applied(project: Path) -> None:
+    """Nothing of it happens unseen; a no leaves every byte, and what was shown is what happens."""
+    file = project.parent / "plan.jsonl"
+    _run(project, "plan", "-o", str(file), *AT)
+    before = fingerprint(project)
+    shown = _run(project, "apply", str(file), answers="n\n")
+    assert fingerprint(project) == before
+    actions = [json.loads(line) for line in file.read_text().splitlines()[1:]]
+    rewritten = [action["members"][0]["id"] for action in actions if action["kind"] == "rewrite"]
+    assert len(rewritten) >= 6
+    for name in rewritten:
+        assert f": {name.removesuffix('#whole-file')} (" in shown.stdout
+    assert "    - - [Gone](gone.md) — is no more\n" in shown.stdout
+    ran = _run(project, "apply", str(file), answers="y\n")
+    assert f"mem0-dream undo {_run_name(ran)} --store md --root {project.resolve()}" in ran.stderr
+    _run(project, "undo", _run_name(ran))
+    assert fingerprint(project) == before
+
+
+def test_over_the_budget_a_person_may_say_yes(tmp_path: Path) -> None:
+    """The warning comes before the question, whose default is no; a yes is a yes."""
+    names = [f"src/gone{number}.py" for number in range(5)]
+    files = {
+        f"{PROJECT}/f{n}.md": memory_file(f"Part {n} comes out of `{name}`.") for n, name in enumerate(names)
+    }
+    root = with_past(write_tree(tmp_path / "p", files), *names)
+    before = fingerprint(root)
+    stopped = _dream(root, "--auto", check=False)
+    assert (stopped.returncode, fingerprint(root) == before) == (3, True)
+    declined = _dream(root, answers="\n")
+    assert "Careful: this removes" in declined.stdout
+    assert fingerprint(root) == before
+    _dream(root, answers="y\n")
+    assert not list((root / PROJECT).glob("f*.md"))
+
+
+def test_a_skip_counts_only_once_the_run_is_agreed_to(project: Path) -> None:
+    """After a no everything is asked again; after a yes the skipped conflict is not."""
+    assert "[A/B/skip]" in _dream(project, answers="skip\nn\n").stdout
+    assert "[A/B/skip]" in _dream(project, answers="skip\ny\n").stdout
+    assert "[A/B/skip]" not in _dream(project, "--dry-run").stdout
+
+
+def test_dates_are_written_out_unattended_only_on_request(project: Path) -> None:
+    """--auto leaves "yesterday" alone, --auto --dates does not; moved paths wait for a person."""
+    _dream(project, "--auto")
+    assert "there yesterday." in (project / PROJECT / "partly.md").read_text()
+    assert "services/payments" in (project / PROJECT / "moved.md").read_text()
+    _dream(project, "--auto", "--dates")
+    assert "there 2026-06-09." in (project / PROJECT / "partly.md").read_text()
+
+
+def test_an_answer_shows_what_follows_from_it(project: Path) -> None:
+    """The sentence that goes is shown as a diff before the last question."""
+    out = _dream(project, answers="b\nn\n").stdout
+    place = out.index("CONTRADICTED by no_friday.md")
+    assert "    - Always deploy on Fridays from the release branch. Ines holds the pager." in out[place:]
+    assert "    + Ines holds the pager." in out[place:]
+
+
+def test_transcripts_are_found_where_the_agent_keeps_them(project: Path) -> None:
+    """Without --transcripts the folder of the project's sessions is searched, and its use of a path counts."""
+    slug = re.sub(r"[^A-Za-z0-9]", "-", str(project.resolve()))
+    said = json.dumps({"message": {"content": "open services/cache/lru.py and services/search/legacy.py"}})
+    write_tree(project.parent / "home", {f".claude/projects/{slug}/s.jsonl": f"{said}\n"})
+    os.utime(project.parent / f"home/.claude/projects/{slug}/s.jsonl", (1795219200, 1795219200))
+    out = _dream(project, "--dry-run").stdout
+    assert f"Evidence for {PROJECT}/partly.md: s.jsonl: " in out
+    assert "old_cache.md (FULLY_STALE" not in out
+    assert "old_queue.md (FULLY_STALE" in out
+
+
 def test_json_is_one_object(project: Path) -> None:
     """--json prints the plan, and asks nothing."""
     shown = json.loads(_dream(project, "--json").stdout)
-    assert shown["proposed"] == {"merges": 2, "prunes": 3, "conflicts": 1}
+    assert shown["proposed"] == {"merges": 2, "prunes": 2, "conflicts": 1}
     assert shown["applied"] is None
 
 
@@ -197,6 +279,11 @@ def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
         (["--auto", "--memory-dir", "a/../b"], "without '..'"),
         (["--dry-run", "--transcripts", "nowhere"], "no directory"),
         (["--auto", "--retire"], "--store md"),
+        (["--auto", "--config", "mem0.yaml"], "mem0.yaml cannot be read"),
+        (["--dry-run", "--user-id", "ines"], "--user-id"),
+        (["--dry-run", "--all"], "--all"),
+        (["undo", "--config", "mem0.yaml"], "mem0.yaml cannot be read"),
+        (["status", "--mcp", "x"], "--mcp"),
     ],
 )
 def test_bad_options_have_one_sentence(project: Path, words: list[str], sentence: str) -> None:
@@ -221,3 +308,38 @@ def test_the_prompt_names_its_places(tmp_path: Path) -> None:
         "Mind the gap.",
     ):
         assert part in ran.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [["--index-only"], ["--supersede"], ["--dates"], ["--root", "."], ["--memory-dir", "."]]
+)
+def test_options_for_files_are_refused_for_another_store(tmp_path: Path, words: list[str]) -> None:
+    """They would do nothing there, so one sentence says where they belong."""
+    command = [sys.executable, "-m", "mem0_dream", "--config", "c.yaml", "--all", "--auto", *words]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (ran.returncode, "--store md" in ran.stderr) == (2, True), ran.stderr
+
+
+def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:
+    """Its bullets are the memories: copies fold, the rest of the file stays to the letter, undo brings it back."""
+    text = (
+        "# Shop\n\nRead this first.\n\n## Rules\n- Use tabs for indentation in Go files\n- [Docs](docs.md)\n"
+        "- use tabs for indentation in Go files.\n\n| a | b |\n|---|---|\n\n## Stage\n- port 5432\n"
+    )
+    root = write_tree(tmp_path / "p", {".claude/memory/MEMORY.md": text, ".claude/memory/notes/x.txt": "x"})
+    before = fingerprint(root)
+    ran = _dream(root, "--auto")
+    assert "| Duplicates merged | 1 |" in ran.stdout
+    left = (root / ".claude/memory/MEMORY.md").read_text()
+    assert sorted(set(text.splitlines()) - set(left.splitlines())) in (
+        ["- Use tabs for indentation in Go files"],
+        ["- use tabs for indentation in Go files."],
+    )
+    assert "already tight" in _dream(root, "--auto").stdout
+    _run(root, "undo", _run_name(ran))
+    assert fingerprint(root) == before
+
+
+def test_status_counts_what_a_dry_run_would_prune(project: Path) -> None:
+    """Both look at the same references, so they agree."""
+    assert "Stale: 2\n" in _run(project, "status", "--now", "2026-11-21").stdout

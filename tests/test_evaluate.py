@@ -167,7 +167,8 @@ def gold(groups=("abc",), contradictions=(), stale=(), keep="k") -> Gold:
 def test_removed_duplicates_are_counted_against_the_group(action, removed, wrong):
     """A group shrinks by what goes, a fused text stays; whatever goes for another fact goes wrongly."""
     figures = store_figures(plan(action), gold())
-    assert figures["duplicates"] == {"gold": 2, "removed": removed, "share": removed / 2}
+    duplicates = {"gold": 2, "removed": removed, "reviewed": removed, "share": removed / 2}
+    assert figures["duplicates"] == duplicates
     assert figures["wrongly_removed"] == wrong
 
 
@@ -187,7 +188,7 @@ def test_what_is_left_to_a_person_is_counted():
     doubts = (merge("ab", "a"), merge("ax", "a"), conflict("o", "n"))
     figures = store_figures(plan(unsure=doubts), gold(contradictions=[("o", "n")]))
     assert figures["shown_unsure"] == {"merges": 2, "duplicates": 1, "conflicts": 1, "contradictions": 1}
-    assert figures["duplicates"]["removed"] == 0
+    assert (figures["duplicates"]["removed"], figures["duplicates"]["reviewed"]) == (0, 1)
 
 
 def test_contradictions_are_found_between_sides():
@@ -276,7 +277,7 @@ def test_program_prints_one_json_object(pairs_file, store_file, capsys):
     }
     assert measures == set(report["intervals"])
     store = report["stores"]["tiny"]
-    assert store["duplicates"] == {"gold": 1, "removed": 1, "share": 1.0}
+    assert store["duplicates"] == {"gold": 1, "removed": 1, "reviewed": 1, "share": 1.0}
     assert store["wrongly_removed"] == []
     assert store["pruned"] == {"gold": 1, "right": 1, "wrong": [], "missed": []}
     assert store["candidates"]["duplicate"] == 1.0

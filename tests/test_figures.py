@@ -21,8 +21,8 @@ GOLD = {
 }
 HEAD = "macro-F1 | merged by itself: precision, recall | merged, though no duplicates"
 STORE_HEAD = (
-    "| 2 memories in 1 stores | duplicates removed | wrongly removed | contradictions found | prunes right "
-    "| prunes wrong | left to a person, right |"
+    "duplicates removed | with a person's yes | wrongly removed | contradictions found | reports right "
+    "| questions right | prunes right, wrong |"
 )
 
 
@@ -54,10 +54,21 @@ def test_one_command_prints_both_tables(data, capsys):
         "|---|---|---|---|---|---|---|",
         "| `keywords` | 0.667 | 1.000, 1.000 | 0 of 1 | 0.667 | 1.000, 1.000 | 0.0% |",
         "",
-        STORE_HEAD,
-        "|---|---|---|---|---|---|---|",
-        "| `keywords` | 1 of 1 | 0 | 0 of 0 (0 reported) | 0 of 0 | 0 | 0 of 0 |",
+        f"| 2 memories in 1 labelled stores | {STORE_HEAD}",
+        "|---|---|---|---|---|---|---|---|",
+        "| `keywords` | 1 of 1 | 1 of 1 | 0 | 0 of 0 | 0 of 0 | 0 of 0 | 0 of 0, 0 |",
     ]
+
+
+def test_worlds_that_the_network_never_saw_are_a_table_of_their_own(data, capsys):
+    """Of a style with one world that one is kept; equal statements are folded, and nothing else is certain."""
+    (data / "worlds").mkdir()
+    text = "# ana | x | y\n- [pets] 2026-01-04 Owns a grey cat.\n  = 2026-02-04 owns a grey cat\n"
+    (data / "worlds" / "w1_test.txt").write_text(text, encoding="utf-8")
+    assert figures.main([str(data), "--scorer", "keywords"]) == 0
+    *_, head, _, row = capsys.readouterr().out.splitlines()
+    assert head == f"| 2 memories in 1 worlds | {STORE_HEAD}"
+    assert row == "| `keywords` | 1 of 1 | 1 of 1 | 0 | 0 of 0 | 0 of 0 | 0 of 0 | 0 of 0, 0 |"
 
 
 def test_bundled_stands_there_as_cross_validated(data, capsys):

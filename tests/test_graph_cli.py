@@ -91,16 +91,20 @@ def test_the_report_tells_what_a_person_decided(call, tmp_path):
 
 
 def test_a_relation_between_two_does_not_hide_that_they_may_be_one(call):
-    """A pair above 0.7 is asked about although `related_to` is proposed for it."""
-    shown = call("--dry-run", "--explain").out
-    assert "add related_to deploy window" in shown
+    """A pair above 0.7 is asked about although `related_to` is proposed for it, which is on request alone."""
+    shown = call("--dry-run", "--explain", "--relate").out
+    assert "+ deploy hours --related_to--> deploy window" in shown
     assert "Unsure (1):" in shown
+    shown = call("--dry-run", "--explain").out
+    assert "related_to" not in shown
+    assert ": --review" in shown
 
 
 def test_over_the_budget_the_answer_is_no_unless_said(call, tmp_path):
     """An empty answer removes nothing then."""
     before = (tmp_path / "g.jsonl").read_bytes()
     lines = [entity(f"old {i}", f"Idea {i} nobody took up", f"Discovered: {day(300)}") for i in range(9)]
+    lines[0] = lines[0].replace('"Discovered', f'"Applied in shop ({day(200)})","Discovered')
     write(tmp_path / "many.jsonl", lines)
     shown = call("--max-delete", "0.1", file="many.jsonl", answers="\n").out
     assert "Careful: this removes" in shown
@@ -241,7 +245,124 @@ def test_what_excludes_each_other_is_refused(call, tmp_path, words):
     assert (tmp_path / "g.jsonl").read_bytes() == before
 
 
-@pytest.mark.parametrize("words", [("--if-due",), ("--repair",)])
+def test_the_one_line_and_the_runs_name_every_change_of_relations(call, tmp_path):
+    """Also those that go with a forgotten memory; a relation to a name without a line stays."""
+    write(tmp_path / "r.jsonl", [*LINES, relation("cats a", "the sofa", "sits on")])
+    shown = call("--auto", file="r.jsonl").out
+    assert (
+        "merged=1 pruned=1 conflicts_skipped=1 relations_added=0 relations_moved=0 relations_removed=1"
+        in shown
+    )
+    assert "- old idea --uses--> deploy hours" in shown
+    assert relations(tmp_path / "r.jsonl") == [("cats a", "the sofa", "sits on")]
+    assert ", 0 relations added, 0 moved, 1 removed" in call("runs", file="r.jsonl", now=False).out
+    assert "  cats a --sits on--> the sofa" in call("--dry-run", file="r.jsonl").out
+
+
+def test_what_a_dry_run_shows_is_what_is_done(call, tmp_path):
+    """Nothing is left out of the report that asks, and of the JSON."""
+    shown = call("--dry-run", "--json", "--repair-relations").out
+    assert json.loads(shown)["relations"]["removed"] == [["old idea", "deploy hours", "uses"]]
+
+
+def test_a_saved_plan_is_shown_in_full_before_it_is_applied(call, tmp_path):
+    """With the observations it folds and the relations it removes; and the undo it names works as it stands."""
+    twice = entity("rules", "Ask before deploying", "Ask before deploying.", kind="design")
+    write(tmp_path / "g.jsonl", [*LINES, twice])
+    call("plan", "-o", str(tmp_path / "plan.jsonl"))
+    before = (tmp_path / "g.jsonl").read_bytes()
+    declined = call("apply", str(tmp_path / "plan.jsonl"), now=False, answers="n\n").out
+    for part in (
+        "[graph:rules] — 1 observations stand twice",
+        "    - Ask before deploying.",
+        "Relations (0 relations added, 0 moved, 1 removed):",
+        "- old idea --uses--> deploy hours",
+        "1 merges, 1 prunes, 1 conflicts, 1 promotions, 1 changes of relations, 1 repairs",
+    ):
+        assert part in declined
+    assert (tmp_path / "g.jsonl").read_bytes() == before
+    done = call("apply", str(tmp_path / "plan.jsonl"), now=False, answers="y\n")
+    words = shlex.split(done.err.partition("Undo with: mem0-dream ")[2])
+    assert CliRunner().invoke(main, words).exit_code == 0
+    assert (tmp_path / "g.jsonl").read_bytes() == before
+
+
+def test_a_repair_is_shown_and_asked_about(call, tmp_path):
+    """Each line with what is wrong with it; without a yes nothing happens."""
+    data = write(tmp_path / "b.jsonl", [*LINES, "{broken \x1b[31m"])
+    shown = call("--repair", file="b.jsonl", answers="n\n").out
+    assert f"  line {len(LINES) + 1}, it is no JSON: " + "{broken \N{REPLACEMENT CHARACTER}[31m" in shown
+    assert (tmp_path / "b.jsonl").read_bytes() == data
+    done = call("--repair", file="b.jsonl", answers="y\n\nn\n")
+    assert "1 broken lines moved to" in done.err
+    call("undo", file="b.jsonl", now=False)
+    assert (tmp_path / "b.jsonl").read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    "words", [("--health",), ("--dry-run",), ("--auto",), ("--repair", "--auto"), ("status",)]
+)
+def test_a_foreign_file_is_one_sentence(call, tmp_path, words):
+    """And not a healthy memory without memories."""
+    (tmp_path / "f.jsonl").write_text('{"entities": [{"name": "a"}], "relations": []}')
+    told = call(*words, file="f.jsonl", code=4, now=words[0] != "status").err
+    assert "no graph of a memory server: it is one JSON object with" in told
+    assert (tmp_path / "f.jsonl").read_text() == '{"entities": [{"name": "a"}], "relations": []}'
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--user-id", "a"), ("--all",), ("--index-only",), ("--supersede",), ("--root", "."), ("--run-id", "a")],
+)
+def test_options_of_other_kinds_are_refused(call, tmp_path, words):
+    """Instead of being left undone without a word."""
+    before = (tmp_path / "g.jsonl").read_bytes()
+    assert f"{words[0]} is an option of --store" in call("--auto", *words, code=2).err
+    assert (tmp_path / "g.jsonl").read_bytes() == before
+
+
+def test_health_asks_no_scorer_and_says_when(call):
+    """A plan would judge pairs; a look at the graph does not."""
+    state = json.loads(
+        call("--health", "--json", "--scorer", "nli:no-such-model", "--encoder", "words", code=9).out
+    )
+    assert (state["generated"], state["last_consolidation"]) == (NOW.isoformat(), None)
+    assert state["indicators"]["potential duplicates"]["value"] == 1
+    assert "Last Consolidation: Never" in call("--health", code=9).out
+    call("--auto")
+    assert f"Last Consolidation: {NOW:%Y-%m-%d %H:%M} UTC" in call("--health", code=9).out
+
+
+def test_a_graph_that_records_no_use_is_told_what_it_would_gain(call, tmp_path):
+    """In one line; one that does is not."""
+    write(tmp_path / "plain.jsonl", [entity("a", "The sky is blue")])
+    assert "No memory here says how it was used" in call("--dry-run", file="plain.jsonl").out
+    assert "No memory here says how it was used" not in call("--dry-run").out
+
+
+def test_names_cannot_forge_a_line(call, tmp_path):
+    """Escapes are neutralised in every output."""
+    evil = "\x1b[2Jevil\x9b"
+    used_up = [*used(2), f"Discovered: {day(300)}"]
+    write(tmp_path / "e.jsonl", [entity(evil, "x", *used_up, kind=evil), relation(evil, f"{evil}y")])
+    for words in (
+        ("--dry-run",),
+        ("--dry-run", "--json"),
+        ("--health",),
+        ("--health", "--json"),
+        ("reflect", "--memories"),
+        ("reflect", "--memories", "--json"),
+        ("attention",),
+        ("attention", "--json"),
+    ):
+        done = CliRunner().invoke(
+            main, ["--scorer", "keywords", "--store", "graph", "--file", str(tmp_path / "e.jsonl"), *words]
+        )
+        assert done.exit_code in (0, 9), done.output
+        assert all(char.isprintable() or char == "\n" for char in done.output)
+
+
+@pytest.mark.parametrize("words", [("--if-due",), ("--repair",), ("--relate",), ("--repair-relations",)])
 @pytest.mark.parametrize("kind", ["md", "mem0"])
 def test_what_only_a_graph_has_is_refused_elsewhere(own_state, tmp_path, kind, words):
     """A night job on another store must not believe that it waits until it is due."""

@@ -163,6 +163,7 @@ def test_a_running_server_consolidates_and_takes_it_back(server, tmp_path, own_s
     ]
     write(path, lines)
     with served(server, path, own_state) as opened:
+        opened.repair_relations = True
         before = graph_of(opened.store.medium)
         result = opened.apply(opened.propose(EVERYTHING, now=NOW), now=NOW)
         assert (result.merged, result.pruned, result.moved) == (1, 1, ())
@@ -253,7 +254,9 @@ def consolidated_beside(command: str, path: Path, state: Path) -> tuple[int, lis
                 result = opened.apply(opened.propose(EVERYTHING, now=NOW), now=NOW)
                 beside += result.merged
                 if number == 1 and result.run:
+                    # What was taken back is not proposed again, unless that is withdrawn.
                     opened.undo(now=NOW)
+                    opened.withdraw(opened.answered)
         rested = opened.apply(opened.propose(EVERYTHING, now=NOW), now=NOW)
         assert rested.moved == ()
         assert opened.propose(EVERYTHING, now=NOW).actions == ()

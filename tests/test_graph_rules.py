@@ -31,7 +31,7 @@ from mem0_dream.pipeline.graph.relevance import Learning, load_learning, relevan
 from mem0_dream.pipeline.graph.schedule import schedule_text
 from mem0_dream.pipeline.graph.session import GraphSession
 from mem0_dream.pipeline.graph.settings import GraphSettings
-from mem0_dream.pipeline.graph.usage import combined, usage
+from mem0_dream.pipeline.graph.usage import combined, is_bookkeeping, usage
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.graph import GraphStore
 from mem0_dream.pipeline.stores.graph_file import FileMedium
@@ -77,7 +77,42 @@ def test_a_date_that_is_none_is_unknown(text):
     assert usage([text]).discovered is None
 
 
-@pytest.mark.parametrize("text", ["critical: true", "Critical: yes", "[PINNED] keep", "pinned: true"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Created: 2021-03-01",
+        "Added: 2021-03-01",
+        "Learned: 2021-03-01",
+        "In production since 2021-03-01",
+        "Used in production since 2021-03-01",
+        "Discovered: the outage of 2021-03-01 came from a full disk",
+    ],
+)
+def test_a_date_in_a_sentence_is_content(text):
+    """Only the convention's own lines say how old a memory is; a service is not stale for being old."""
+    used = usage([text])
+    assert (used.discovered, used.last_used, used.uses) == (None, None, 0)
+    assert not is_bookkeeping(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "uses"),
+    [
+        ("Applied in shop - HELPFUL (2026-03-01)", 1),
+        ("Applied in docs", 1),
+        ("Applied in the nightly job that copies all orders to the archive", 0),
+        ("Used for the login of all partners", 0),
+    ],
+)
+def test_a_use_is_a_line_of_the_convention(text, uses):
+    """And no sentence that happens to begin alike."""
+    assert usage([text]).uses == uses
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["critical: true", "Critical: yes", "[PINNED] keep", "pinned: true", "Never delete, critical: true"],
+)
 def test_critical_is_read_from_a_line_or_a_field(text):
     """Either protects."""
     assert usage([text]).critical
@@ -196,6 +231,71 @@ def test_promotion_writes_the_core_memory_and_undo_takes_it_back(tmp_path, own_s
     assert (tmp_path / "g.jsonl").read_bytes() == before
 
 
+ORIGINAL = {
+    "identity": {"name": "x"},
+    "stablePatterns": {"earlyReturns": "Return early", "namedExports": {"summary": "Name exports"}},
+    "preferences": {"theme": "dark"},
+    "memoryConfig": {"relevanceThreshold": 3, "decayThresholdDays": 400, "minUsesToRetain": 1, "own": True},
+    "lastUpdated": "2026-01-27",
+    "lastConsolidation": None,
+}
+
+
+def test_the_original_form_of_the_core_memory_is_read_kept_and_written(tmp_path, own_state):
+    """Objects stay objects, its limits hold, both days are noted, and undo gives the bytes back."""
+    core = tmp_path / "core.json"
+    data = json.dumps(ORIGINAL, indent=4)
+    core.write_text(data)
+    lines = [*proven_lines(), entity("old", "Grunt", f"Discovered: {day(300)}")]
+    lines[0] = lines[0].replace('"tests-first"', '"pattern:tests-first"')
+    before = write(tmp_path / "g.jsonl", lines)
+    opened = session(tmp_path / "g.jsonl", own_state, core=core)
+    limits = opened.graph_settings
+    assert (limits.keep_above, limits.forget_unused.days, limits.forget_uses) == (3, 400, 1)
+    plan = opened.propose(ScopeFilter(), now=NOW)
+    assert plan.prunes == ()
+    opened.apply(plan, now=NOW)
+    whole = json.loads(core.read_text())
+    assert whole["preferences"] == {"theme": "dark", "tabs": "Prefers tabs in Go"}
+    assert whole["stablePatterns"].pop("testsFirst")["name"] == "pattern:tests-first"
+    assert whole["stablePatterns"] == ORIGINAL["stablePatterns"]
+    assert (whole["lastUpdated"], whole["lastConsolidation"]) == (day(0), day(0))
+    assert whole["memoryConfig"] == ORIGINAL["memoryConfig"]
+    # The run knows where it promoted to; a new session need not be told.
+    session(tmp_path / "g.jsonl", own_state).undo(now=NOW)
+    assert core.read_text() == data
+    assert (tmp_path / "g.jsonl").read_bytes() == before
+
+
+def test_beliefs_of_the_original_form_can_be_read(tmp_path):
+    """Texts, summaries and lists."""
+    (tmp_path / "core.json").write_text(json.dumps(ORIGINAL))
+    told = CoreFile(tmp_path / "core.json").statements()
+    assert told == (("earlyReturns", "Return early"), ("namedExports", "Name exports"), ("theme", "dark"))
+
+
+def test_what_a_person_had_in_the_core_memory_is_not_demoted(tmp_path, own_state):
+    """A key that was there before the run stays after its undo."""
+    core = tmp_path / "core.json"
+    core.write_text('{"stablePatterns": {"testsFirst": "My own words"}}')
+    write(tmp_path / "g.jsonl", proven_lines()[:1])
+    opened = session(tmp_path / "g.jsonl", own_state, core=core)
+    opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+    core.write_text('{"stablePatterns": {"testsFirst": "My own words"}, "identity": "changed since"}')
+    opened.undo(now=NOW)
+    assert json.loads(core.read_text())["stablePatterns"] == {"testsFirst": "My own words"}
+
+
+def test_limits_that_were_given_come_before_those_of_the_core_memory(tmp_path, own_state):
+    """And a damaged file states none."""
+    core = tmp_path / "core.json"
+    core.write_text(json.dumps(ORIGINAL))
+    opened = session(tmp_path / "g.jsonl", own_state, core=core, forget_uses=7)
+    assert (opened.graph_settings.forget_uses, opened.graph_settings.keep_above) == (7, 3)
+    core.write_text("{")
+    assert session(tmp_path / "g.jsonl", own_state, core=core).graph_settings == LIMITS
+
+
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"preferences": 3}', '{"stablePatterns": [{"nam": "x"}]}'])
 def test_a_damaged_core_memory_is_left_alone(tmp_path, own_state, damaged):
     """Nothing is promoted, nothing is marked, and the reason is told."""
@@ -221,7 +321,7 @@ def test_a_promoted_memory_is_not_promoted_twice(tmp_path):
 def test_a_forgotten_memory_is_archived_first_and_comes_back(tmp_path, own_state):
     """With reason, relations and lines; restore gives the same entity and relations."""
     lines = [
-        entity("old", "Grunt builds", f"Discovered: {day(400)}", extra=1),
+        entity("old", "Grunt builds", "Applied in shop", f"Discovered: {day(400)}", extra=1),
         entity("shop", kind="stack"),
         relation("old", "shop"),
     ]
@@ -242,7 +342,9 @@ def test_nothing_is_forgotten_that_cannot_be_archived(tmp_path, own_state):
     """A damaged archive stops the forgetting, and only that."""
     (tmp_path / "archive").mkdir()
     (tmp_path / "archive" / "2026-11-21-forgotten.json").write_text("{")
-    before = write(tmp_path / "g.jsonl", [entity("old", "Grunt builds", f"Discovered: {day(400)}")])
+    before = write(
+        tmp_path / "g.jsonl", [entity("old", "Grunt builds", "Applied in shop", f"Discovered: {day(400)}")]
+    )
     opened = session(tmp_path / "g.jsonl", own_state)
     result = opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
     assert result.pruned == 0
@@ -285,8 +387,12 @@ def test_dangling_and_orphans():
 def test_relations_are_proposed_from_evidence_and_bounded(tmp_path, own_state):
     """A pattern that names a stack applies to it; neighbours are related; no node gets more than its bound."""
     near = [
-        entity(f"cache-{i}", f"Warm the image cache of the shop before the sale number{i}", kind="design")
-        for i in range(8)
+        entity("warm start", "Warm the image cache of the shop before the sale", kind="design"),
+        entity("sale checklist", "Before the sale warm the cache of the shop and tell the team", kind="note"),
+        *(
+            entity(f"cache-{i}", f"Fill the table of prices again after midnight, shard{i}", kind="design")
+            for i in range(8)
+        ),
     ]
     found, opened = nodes(
         tmp_path,
@@ -299,8 +405,9 @@ def test_relations_are_proposed_from_evidence_and_bounded(tmp_path, own_state):
     )
     edges = proposed({node.id: node for node in found}, [], opened.judging(NOW))
     assert ("retry", "PostgreSQL", "applies_to") in edges
+    # Shards of one template are siblings and say nothing about each other.
     related = [edge for edge in edges if edge[2] == "related_to"]
-    assert related
+    assert related == [("sale checklist", "warm start", "related_to")]
     assert max(sum(node.id in edge[:2] for edge in edges) for node in found) <= LIMITS.max_relations
 
 
@@ -358,6 +465,18 @@ def test_health_counts_and_warns(tmp_path, own_state):
     assert "  WARN stale (unused > 90 d): 1 (limit 0)" in health_lines(state)
 
 
+def test_research_is_counted_by_the_end_of_its_type(tmp_path, own_state):
+    """The original saves it as "market-research"."""
+    lines = [
+        entity("a", "x", kind="market-research"),
+        entity("b", "y", kind="Research"),
+        entity("c", "z", kind="note"),
+    ]
+    found, _ = nodes(tmp_path, own_state, lines)
+    state = health(found)
+    assert (state.by_type["research"], state.by_type["note"]) == (2, 1)
+
+
 def test_an_empty_memory_is_healthy():
     """No average, no warning."""
     state = health(())
@@ -405,6 +524,11 @@ def score(tmp_path, own_state, lines=(), core=(), **learning):
         ({"userFeedback": True}, 3),
         ({"aligned": True}, 1),
         ({"common": True}, 2),
+        ({"appliesTo": ["a", "b", "c"]}, 3),
+        ({"source": "explicit_user_feedback"}, 3),
+        ({"frequencyHint": "common"}, 2),
+        ({"frequencyHint": "rare"}, 0),
+        ({"summary": "Warm it", "observations": []}, 0),
     ],
 )
 def test_each_reason_has_its_points(tmp_path, own_state, learning, points):
@@ -427,6 +551,20 @@ def test_what_is_known_is_never_saved(tmp_path, own_state):
     """However relevant it is."""
     found = score(tmp_path, own_state, [entity("cache-warm", SAID)], severity="critical", userFeedback=True)
     assert (found.save, found.nearest, found.entity) == (False, "cache-warm", None)
+
+
+def test_a_copy_under_another_name_is_known(tmp_path, own_state):
+    """What it says is what counts; a memory that says more holds it, too."""
+    lines = [entity("zebra", SAID + ".", "And after it")]
+    found = score(tmp_path, own_state, lines, name="quite another name", severity="critical")
+    assert (found.save, found.nearest, found.similarity) == (False, "zebra", 1.0)
+
+
+def test_a_saved_learning_names_the_default_source(tmp_path, own_state):
+    """As the original does; a summary becomes an observation."""
+    found = score(tmp_path, own_state, severity="critical", summary="Warm it early")
+    assert found.entity["observations"][0] == "Warm it early"
+    assert found.entity["observations"][-1] == "Source: implementation"
 
 
 def test_what_is_similar_loses_points(tmp_path, own_state):
@@ -607,6 +745,36 @@ def test_topics_are_weighted_by_use(tmp_path, own_state):
     assert (first.name, first.weight, len(first.memories)) == ("payment", 1.0, 4)
 
 
+def test_a_type_in_front_of_names_is_no_topic(tmp_path, own_state):
+    """`pattern:` stands before every pattern: neither as a hot topic nor as a focus does it protect them."""
+    used_now = [f"Applied in shop - HELPFUL ({day(5)})", f"Discovered: {day(300)}"]
+    once = [f"Applied in shop ({day(120)})", f"Discovered: {day(300)}"]
+    lines = [entity(f"pattern:{word}", f"About {word}", *used_now) for word in ("tea", "rain", "iron")]
+    lines.append(entity("pattern:moss", "About moss", *once))
+    found, opened = nodes(tmp_path, own_state, lines)
+    assert weights_of(found, now=NOW, settings=LIMITS, focus="pattern")["pattern:moss"] == 0.0
+    assert [p.members[0].id for p in opened.propose(ScopeFilter(), now=NOW).prunes] == ["pattern:moss"]
+    assert len(topics(found, now=NOW, settings=LIMITS)) == 4
+
+
+def test_attention_protects_a_share_alone(tmp_path, own_state):
+    """Of forty memories of one hot topic ten are kept, the most used first, and a second pass finds no more."""
+    hot = [entity(f"payment-{i}", "Now", *used_lines(5)) for i in range(3)]
+    cold = [entity(f"payment-old-{i:02}", "Then", *used_lines(100 + i)) for i in range(40)]
+    found, opened = nodes(tmp_path, own_state, [*hot, *cold])
+    limits = GraphSettings(attention_floor=0.1)
+    weights = weights_of(found, now=NOW, settings=limits)
+    assert sum(weights[f"payment-old-{i:02}"] > 0 for i in range(40)) == 10
+    assert all(weights[f"payment-old-{i:02}"] > 0 for i in range(10))
+    opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+    assert opened.propose(ScopeFilter(), now=NOW).prunes == ()
+
+
+def used_lines(ago):
+    """One use, so many days ago."""
+    return [f"Applied in shop - HELPFUL ({day(ago)})", f"Discovered: {day(300)}"]
+
+
 @pytest.mark.parametrize("kind", ["cron", "systemd", "launchd"])
 def test_a_schedule_names_its_time_zone(kind):
     """And the command, quoted for its reader."""
@@ -639,22 +807,21 @@ def judged_by(path, state, scorer, encoder):
     )
 
 
-def test_observations_that_cannot_contradict_are_not_judged(tmp_path, own_state):
-    """Neither two that are far apart, as anywhere else in the engine, nor two that say the same word for word."""
-    said = {
-        "Use make": [1, 0, 0],
-        "use make.": [1, 0, 0],
-        "Never use make": [0.9, 0.4, 0],
-        "Noon": [0, 0.05, 1],
-    }
-    write(tmp_path / "g.jsonl", [entity("build", *said)])
-    scorer = FakeScorer()
-    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder(said)) as opened:
-        opened.propose(ScopeFilter(), now=NOW)
-    assert {frozenset((pair.a, pair.b)) for pair in scorer.asked} == {
-        frozenset(("Use make", "Never use make")),
-        frozenset(("use make.", "Never use make")),
-    }
+def test_observations_of_one_entity_are_never_judged_by_a_model(tmp_path, own_state):
+    """They are many facts about one thing: only rival values, denials and stated changes are against each other."""
+    lines = [
+        entity(
+            "build", "Use make for builds", "Never use make for builds", *(f"Fact {i}" for i in range(2000))
+        )
+    ]
+    write(tmp_path / "g.jsonl", lines)
+    scorer = FakeScorer(default=lambda _a, _b: (0.0, 1.0, 0.0))
+    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder()) as opened:
+        plan = opened.propose(ScopeFilter(), now=NOW)
+    assert scorer.asked == []
+    assert [sorted(member.text for member in item.members) for item in plan.conflicts] == [
+        ["Never use make for builds", "Use make for builds"]
+    ]
 
 
 def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):

@@ -14,6 +14,7 @@ from mem0_dream.testing import FakeScorer
 LIMITS = Thresholds(auto=0.9, duplicate=0.6, contradiction=0.6)
 VETO = Evidence("number", "20 / 40", veto=True)
 NOTE = Evidence("trait", "- / red")
+END = Evidence("ending", "sold")
 TEXTS = ("Likes tea.", "Likes green tea.")
 
 
@@ -28,6 +29,7 @@ TEXTS = ("Likes tea.", "Likes green tea.")
         ((0.40, 0.0, 0.60), (), Label.DISTINCT, False),
         ((0.95, 0.0, 0.05), (NOTE,), Label.DUPLICATE, True),
         ((0.95, 0.0, 0.05), (NOTE, VETO), Label.UNSURE, False),
+        ((0.95, 0.0, 0.05), (END,), Label.DUPLICATE, False),
         ((0.70, 0.0, 0.30), (VETO,), Label.UNSURE, False),
         ((0.00, 0.60, 0.40), (), Label.CONTRADICTION, False),
         ((0.00, 0.60, 0.40), (VETO,), Label.CONTRADICTION, False),
@@ -118,3 +120,15 @@ def test_a_text_that_only_adds_is_left_to_a_person() -> None:
     (verdict,) = judge([Candidate("a", "b", 0.9)], {"a": short, "b": long}, scorer)
     assert verdict.label is Label.UNSURE
     assert verdict.evidence[-1].kind == "adds"
+
+
+@pytest.mark.parametrize(
+    ("other", "auto"),
+    [("Had a green car.", True), ("Sold the green car.", False), ("No longer has the green car.", False)],
+)
+def test_a_text_that_alone_tells_of_an_end_is_not_merged_unattended(other: str, auto: bool) -> None:
+    """What is over for one text still holds for the other, or was meant by both: a person knows."""
+    memories = {"a": memory("a", "Has a green car."), "b": memory("b", other)}
+    scorer = FakeScorer({(memories["a"].text, other): DUPLICATE})
+    (verdict,) = judge([Candidate("a", "b", 0.9)], memories, scorer)
+    assert verdict.auto is auto

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from builders import NOW
-from markdown_trees import write_tree
+from markdown_trees import git, with_past, write_tree
 from mem0_dream.pipeline.markdown.code_index import build_index
-from mem0_dream.pipeline.markdown.drift import Freshness, check_drift
+from mem0_dream.pipeline.markdown.drift import Freshness, check_drift, mended
 from mem0_dream.pipeline.markdown.references import references_of
 from mem0_dream.pipeline.records import Memory, Scope
 
@@ -32,12 +32,12 @@ def _drift(root: Path, text: str, **more):
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A small code base."""
+    """A small code base with a past."""
+    with_past(tmp_path, "src/gone.py", "gone_module.py", moved={"old/place.py": "lib/new/place.py"})
     return write_tree(
         tmp_path,
         {
             "src/auth/login.py": "def login(user):\n    return SessionStore(user)\n",
-            "lib/new/place.py": "x = 1\n",
             ".gitignore": "generated/\n*.log\n!keep.log\n",
             "generated/old.py": "def generated_only(): ...\n",
             "keep.log": "kept_symbol",
@@ -59,6 +59,7 @@ def project(tmp_path: Path) -> Path:
         ("https://host/a/b.py ~/.bashrc ../up.py `src/**/*.ts` docs/<name>.md", ()),
         ("[other](other.md) [[wiki]] `feedback_x.md` `origin/main` application/json", ()),
         ("```\npython scripts/build.py\n```", ()),
+        ("A.md/B.md, x.py/y.py and `_test.go`, `.ts`", ()),
     ],
 )
 def test_file_references(text: str, files: tuple[str, ...]) -> None:
@@ -87,6 +88,9 @@ def test_symbol_references(text: str, symbols: tuple[str, ...]) -> None:
         ("auth/login.py", Freshness.FRESH),
         ("`src/auth/login.py` and `src/gone.py`", Freshness.PARTIALLY_STALE),
         ("`src/gone.py` calls gone_function()", Freshness.FULLY_STALE),
+        ("`src/never.py` calls gone_function()", Freshness.EVERGREEN),
+        ("`src/gone.py` and `src/never.py`", Freshness.PARTIALLY_STALE),
+        ("gone_function() is nowhere", Freshness.EVERGREEN),
         ("`src/gone.py` uses SessionStore", Freshness.PARTIALLY_STALE),
         ("`src/gone.py`\n```\npython src/auth/login.py\n```", Freshness.PARTIALLY_STALE),
         ("`UnicodeEncodeError` from `super().run(x)` and print()", Freshness.EVERGREEN),
@@ -107,7 +111,7 @@ def test_freshness(project: Path, text: str, freshness: Freshness) -> None:
 
 def test_a_moved_file_is_flagged_with_its_new_place(project: Path) -> None:
     """A file that only moved is no proof that the fact is gone."""
-    assert _drift(project, "`old/place.py` is the place").missing == ("old/place.py (now lib/new/place.py?)",)
+    assert _drift(project, "`old/place.py` is the place").missing == ("old/place.py (now lib/new/place.py)",)
 
 
 def test_without_frontmatter_a_memory_is_evergreen(project: Path) -> None:
@@ -118,7 +122,7 @@ def test_without_frontmatter_a_memory_is_evergreen(project: Path) -> None:
 def test_quoted_paths_in_the_description_count(project: Path) -> None:
     """A description may name the file the memory is about."""
     drift = _drift(project, "It is slow.", description='about "gone_module.py"')
-    assert drift.freshness is Freshness.FULLY_STALE
+    assert drift.missing == ("gone_module.py",)
 
 
 @pytest.mark.parametrize(
@@ -142,3 +146,47 @@ def test_many_symbols_are_found_as_few_are(project: Path) -> None:
     assert (
         build_index(project, few).symbols == build_index(project, many).symbols == {"login", "SessionStore"}
     )
+
+
+def test_what_git_leaves_out_is_not_gone(project: Path) -> None:
+    """A file that was only taken out of the repository may well be on its author's disk."""
+    (project / ".gitignore").write_text("src/gone.py\n")
+    assert _drift(project, "`src/gone.py` is here").missing == ()
+
+
+def test_without_a_history_a_missing_file_is_flagged_beside_one_that_stands(tmp_path: Path) -> None:
+    """Nothing proves that it was ever there, so it condemns nothing."""
+    write_tree(tmp_path, {"src/here.py": "x"})
+    drift = _drift(tmp_path, "`src/here.py` and `src/gone.py`")
+    assert (drift.freshness, drift.missing) == (Freshness.PARTIALLY_STALE, ("src/gone.py",))
+    assert _drift(tmp_path, "`src/gone.py`").freshness is Freshness.EVERGREEN
+    assert _drift(tmp_path, "`src/here.py` and `app/gone.py`").freshness is Freshness.FRESH
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It is in `old/place.py`.", "It is in `lib/new/place.py`."),
+        ("It is in old/place.py:12 for good", "It is in lib/new/place.py:12 for good"),
+        ("It was in `old/place.py`.", None),
+        ("`old/place.py` -> `lib/new/place.py`", None),
+        ("See [`old/place.py`](../old/place.py).", None),
+        ("It is in `old/place.py`. It was `old/place.py`.", "It is in `lib/new/place.py`. It was `old/place.py`."),
+    ],
+)  # fmt: skip
+def test_a_moved_path_is_mended_where_the_sentence_speaks_of_now(
+    project: Path, text: str, expected: str | None
+) -> None:
+    """Sentences about the past, and links that would be half mended, stay."""
+    assert mended(text, _drift(project, text).moved) == (expected or text)
+
+
+def test_a_split_file_has_no_new_place(project: Path) -> None:
+    """A file of another name that shares only a part is no move."""
+    write_tree(project, {"src/one.py": "\n".join(f"line {n}" for n in range(40))})
+    git(project, "add", "src/one.py")
+    git(project, "commit", "-qm", "third")
+    git(project, "mv", "src/one.py", "src/two.py")
+    write_tree(project, {"src/two.py": "\n".join(f"line {n}" for n in range(28))})
+    git(project, "commit", "-qam", "fourth")
+    assert _drift(project, "`src/one.py` is here").moved == {}

@@ -38,10 +38,19 @@ def test_files_and_entries_become_memories(tmp_path: Path) -> None:
 
 
 def test_index_logs_and_sessions_are_no_memories(tmp_path: Path) -> None:
-    """MEMORY.md, logs, sessions and hidden files are left out."""
-    names = ["MEMORY.md", "logs/2026/11/2026-11-20.md", "sessions/x.md", ".hidden.md", "note.txt"]
-    write_tree(tmp_path, {f"{MEMORY}/{name}": "Text of it." for name in [*names, "a.md"]})
-    assert _ids(open_store(tmp_path, tmp_path / "state")) == [f"{MEMORY}/a.md"]
+    """MEMORY.md, logs, sessions, hidden files and documents about memories are left out."""
+    names = [
+        "MEMORY.md",
+        "logs/2026/11/2026-11-20.md",
+        "sessions/x.md",
+        ".hidden.md",
+        "note.txt",
+        "README.md",
+        "MEMORY_OLD.md",
+    ]
+    kept = ["a.md", "memory_1.md"]
+    write_tree(tmp_path, {f"{MEMORY}/{name}": "Text of it." for name in [*names, *kept]})
+    assert _ids(open_store(tmp_path, tmp_path / "state")) == [f"{MEMORY}/{name}" for name in kept]
 
 
 def test_the_date_comes_from_the_frontmatter_first(tmp_path: Path) -> None:

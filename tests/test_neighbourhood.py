@@ -143,5 +143,7 @@ def test_the_scorer_is_told_where_a_candidate_stands_and_the_verdict_is_plain() 
     assert [read.context for read in scorer.asked] == [
         pair.context for pair in candidates if isinstance(pair, Near)
     ]
-    assert pair_input(candidates[0], by_id).context.rank_a == 0
+    context = pair_input(candidates[0], by_id).context
+    assert context is not None
+    assert context.rank_a == 0
     assert {type(verdict.pair).__name__ for verdict in verdicts} == {"Candidate"}

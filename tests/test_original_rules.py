@@ -7,9 +7,10 @@ from builders import NOW, memory, plan_of
 from mem0_dream.models.keywords import KeywordScorer
 from mem0_dream.models.lexical import LexicalEncoder
 from mem0_dream.pipeline.judge import judge
+from mem0_dream.pipeline.judging import Circumstances
 from mem0_dream.pipeline.original_rules import RULE, suspected
 from mem0_dream.pipeline.plan import Resolve
-from mem0_dream.pipeline.planner import Circumstances, build_plan
+from mem0_dream.pipeline.planner import build_plan
 from mem0_dream.pipeline.records import Candidate, Label
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings

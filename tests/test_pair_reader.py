@@ -10,6 +10,7 @@ from mem0_dream.models.bundled_features import features, screened
 from mem0_dream.models.bundled_weights import load_network
 from mem0_dream.models.encoder import packaged_model_path
 from mem0_dream.models.pair_reader import Answers, PairReader
+from mem0_dream.models.scorer import PairInput
 
 SURE = np.array([0.002, 0.003, 0.995])
 UNSURE = np.array([0.3, 0.1, 0.6])
@@ -64,7 +65,8 @@ def test_without_the_screen_every_pair_is_read_in_full() -> None:
     full = reader.signals([(SHORT, LONG, 0.1)], screen=False)
     assert len(reader.asked) == 4
     once = ScriptedReader(SURE).signals([(SHORT, LONG, 0.1)])
-    assert np.array_equal(features([screened(full[0])]), features(once))
+    pair = [PairInput(SHORT, LONG, 0.1)]
+    assert np.array_equal(features([screened(full[0])], pair), features(once, pair), equal_nan=True)
 
 
 def test_no_text_is_read_twice() -> None:

@@ -71,6 +71,6 @@ def test_pairs_inside_worlds_have_thresholds_of_their_own() -> None:
     duplicate = np.r_[DUPLICATE, [0.99, 0.98, 0.6, 0.0, 0.0, 0.1]]
     opposed = np.r_[OPPOSED, [0.0, 0.0, 0.0, 0.9, 0.3, 0.1]]
     limits = thresholds(np.stack([duplicate, opposed, 1 - duplicate - opposed], axis=1), inside)
-    assert limits.placed.auto == 0.99
-    assert limits.placed.contradiction == 0.9
-    assert limits.alone == thresholds(probability(), table()).alone
+    assert limits.inside.auto == 0.99
+    assert limits.inside.contradiction == 0.9
+    assert limits.alone.auto < limits.inside.auto

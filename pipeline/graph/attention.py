@@ -15,11 +15,14 @@ from typing import Any
 
 from ..words import significant_words
 from .forgetting import forget_reason
+from .health import TYPES
 from .nodes import Node
 from .settings import GraphSettings
-from .text import words_of
+from .text import statement, words_of
 
 _SHOWN = 5
+_LEAST_PROTECTED = 10
+"""So many memories may always be protected, however small the graph is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +83,14 @@ def weights_of(
     """
     wanted = significant_words(focus or "")
     base = [node for node in nodes if forget_reason(node.usage, settings=settings, now=now) is None]
-    count = Counter(word for node in base for word in significant_words(words_of(node.id)))
+    count = Counter(word for node in base for word in _own_words(node))
     active: dict[str, list[float]] = defaultdict(list)
     for node in base:
         unused = node.usage.unused_days(now) if node.usage.last_used else None
         if unused is not None and unused <= settings.protect_used.days:
             active[_topic_word(node, count)].append(_activity(node, now=now, settings=settings))
     hot = {word: min(1.0, max(found)) for word, found in active.items() if len(found) >= settings.hot_topic}
-    return {
+    found = {
         node.id: 1.0
         if _matches(node, wanted)
         else hot.get(_topic_word(node, count), 0.0)
@@ -95,6 +98,13 @@ def weights_of(
         else 0.0
         for node in nodes
     }
+    # Counted against what stays anyway, so that forgetting changes nothing for the others.
+    most = max(_LEAST_PROTECTED, int(settings.attention_share * len(base)))
+    staying = {node.id for node in base}
+    activity = {node.id: _activity(node, now=now, settings=settings) for node in nodes}
+    needing = [name for name, weight in found.items() if weight > 0 and name not in staying]
+    needing.sort(key=lambda name: (-found[name], -activity[name], name))
+    return found | dict.fromkeys(needing[most:], 0.0)
 
 
 def focused(nodes: Iterable[Node], focus: str | None) -> tuple[str, ...]:
@@ -123,12 +133,12 @@ def _activity(node: Node, *, now: datetime, settings: GraphSettings) -> float:
 
 def _topic_words(nodes: Sequence[Node]) -> Mapping[str, str]:
     """The word under which each memory is filed: the one its name shares with most others."""
-    count = Counter(word for node in nodes for word in significant_words(words_of(node.id)))
+    count = Counter(word for node in nodes for word in _own_words(node))
     return {node.id: _topic_word(node, count) for node in nodes}
 
 
 def _topic_word(node: Node, count: Mapping[str, int]) -> str:
-    words = significant_words(words_of(node.id))
+    words = _own_words(node)
     return min(words, key=lambda word: (-count.get(word, 0), word), default=node.type or "other")
 
 
@@ -140,4 +150,16 @@ def _readable(stem: str, names: Iterable[str]) -> str:
 
 def _matches(node: Node, wanted: Iterable[str]) -> bool:
     asked = set(wanted)
-    return bool(asked) and asked <= significant_words(node.statement)
+    return bool(asked) and asked <= significant_words(statement(_bare(node), node.content))
+
+
+def _own_words(node: Node) -> frozenset[str]:
+    """The words of a name that tell it from others of its type."""
+    return significant_words(words_of(_bare(node)))
+
+
+def _bare(node: Node) -> str:
+    """A name without its type in front: in "pattern:early-returns" the first word is no topic."""
+    kind, separator, bare = node.id.partition(":")
+    typed = kind.strip().casefold() in {*TYPES, node.type.casefold()}
+    return bare if separator and typed and bare.strip() else node.id

@@ -6,7 +6,7 @@ known. Every rule leans towards keeping.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from .nodes import Node
@@ -40,11 +40,21 @@ def forget_reason(used: Usage, *, settings: GraphSettings, now: datetime, weight
     return f"unused for {unused} days; {why}"
 
 
+def records_use(nodes: Iterable[Node]) -> bool:
+    """Whether a graph says of any memory that it was used."""
+    return any(node.usage.uses or node.usage.last_used for node in nodes)
+
+
 def forgettable(
     nodes: Mapping[str, Node], *, settings: GraphSettings, now: datetime, weights: Mapping[str, float]
 ) -> dict[str, str]:
-    """Names of all memories that may be forgotten, with the reason of each."""
+    """Names of all memories that may be forgotten, with the reason of each.
+
+    None at all where no memory says that it was ever used: there an old date proves nothing.
+    """
     found: dict[str, str] = {}
+    if not records_use(nodes.values()):
+        return found
     for name, node in nodes.items():
         reason = forget_reason(node.usage, settings=settings, now=now, weight=weights.get(name, 0.0))
         if reason is not None and not node.memory.pinned:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from ..report import visible
 from .nodes import Node
 from .settings import GraphSettings
 from .usage import Usage
@@ -59,6 +60,9 @@ class Health:
         effectiveness: Average effectiveness; None if none is known.
         indicators: All figures with a limit.
         gaps: Why the figures may not be all of it, such as a broken line.
+        at: The moment of the report.
+        last: When the memory was consolidated last; None if never.
+        keeps_runs: It is known when that was.
     """
 
     total: int
@@ -67,6 +71,9 @@ class Health:
     effectiveness: float | None
     indicators: tuple[Indicator, ...]
     gaps: tuple[str, ...] = ()
+    at: datetime | None = None
+    last: datetime | None = None
+    keeps_runs: bool = False
 
     @property
     def ok(self) -> bool:
@@ -86,6 +93,8 @@ class Health:
         """For programs."""
         return {
             "status": "OK" if self.ok else "WARN",
+            "generated": self.at.isoformat() if self.at else None,
+            "last_consolidation": self.last.isoformat() if self.last else None,
             "total": self.total,
             "by_type": dict(self.by_type),
             "average_age_days": None if self.age is None else round(self.age, 1),
@@ -111,17 +120,29 @@ def graph_health(
     settings: GraphSettings,
     now: datetime,
     gaps: Sequence[str] = (),
+    last: datetime | None = None,
 ) -> Health:
     """The state of a graph."""
     found = health_of(
-        [(node.type, node.usage) for node in nodes],
+        [(counted_type(node.type), node.usage) for node in nodes],
         duplicates=duplicates,
         orphans=orphans,
         settings=settings,
         now=now,
         gaps=gaps,
     )
-    return replace(found, by_type=dict.fromkeys(TYPES, 0) | dict(found.by_type))
+    by_type = dict.fromkeys(TYPES, 0) | dict(found.by_type)
+    return replace(found, by_type=by_type, last=last, keeps_runs=True)
+
+
+def counted_type(kind: str) -> str:
+    """The type under which a memory is counted: "market-research" is research.
+
+    >>> counted_type("market-research"), counted_type("Service")
+    ('research', 'Service')
+    """
+    own = kind.casefold()
+    return next((known for known in TYPES if own == known or own.endswith((f"-{known}", f"_{known}"))), kind)
 
 
 def health_of(
@@ -160,12 +181,13 @@ def health_of(
         effectiveness=sum(shares) / len(shares) if shares else None,
         indicators=_indicators(len(rows), counts, settings),
         gaps=tuple(gaps),
+        at=now,
     )
 
 
 def health_lines(health: Health) -> list[str]:
     """The report for a person."""
-    lines = ["## Memory health", "", f"{'Total':<24}{health.total:>6}"]
+    lines = ["## Memory health", "", *_moments(health), f"{'Total':<24}{health.total:>6}"]
     lines += [f"  {kind:<22}{count:>6}" for kind, count in health.by_type.items()]
     lines.append(f"{'Average age':<24}{_shown(health.age, '{:.0f} d'):>6}")
     lines.append(f"{'Average effectiveness':<24}{_shown(health.effectiveness, '{:.0%}'):>6}")
@@ -178,7 +200,15 @@ def health_lines(health: Health) -> list[str]:
     if health.recommendations:
         lines += ["", "Recommendations:", *(f"  - {text}" for text in health.recommendations)]
     lines += ["", *(f"Read-only: {gap}" for gap in health.gaps)] if health.gaps else []
-    return lines
+    return [visible(line) for line in lines]
+
+
+def _moments(health: Health) -> list[str]:
+    if health.at is None:
+        return []
+    last = f"{health.last:%Y-%m-%d %H:%M} UTC" if health.last else "Never"
+    lines = [f"Generated: {health.at:%Y-%m-%d %H:%M} UTC"]
+    return [*lines, *([f"Last Consolidation: {last}"] if health.keeps_runs else []), ""]
 
 
 def _by_type(kinds: Iterable[str]) -> dict[str, int]:
@@ -210,7 +240,7 @@ def _indicators(total: int, counts: Sequence[int | None], settings: GraphSetting
             "Look like duplicates: {}; --merge-only shows the sure ones, --review asks about the others.",
             "",
         ),
-        ("orphans", orphans, share, "Without a relation: {}; a consolidation proposes some.", ""),
+        ("orphans", orphans, share, "Without a relation: {}; --relate proposes some.", ""),
     )
     return tuple(
         Indicator(name, value or 0, limit, advice, known=value is not None, meaning=meaning)

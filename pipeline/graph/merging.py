@@ -7,7 +7,7 @@ united, and one is left out only if another says all of it.
 
 from __future__ import annotations
 
-import itertools
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,12 +19,19 @@ from ..candidates import find_candidates
 from ..guards import missing
 from ..judge import judge
 from ..merges import Consolidated, draft_merges
-from ..records import Candidate, Label, Memory, Verdict, rejection_key
+from ..records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
 from ..words import exact_key, significant_words
-from .nodes import Node
+from .names import same_names, siblings
+from .nodes import SENTENCE_TYPES, Node
 from .settings import GraphSettings
-from .text import observation_key, part_id, statement, words_of
+from .text import statement, words_of
 from .usage import MERGED_MARK, combined, content
+
+_PARTNER_SHARE = 0.25
+"""Share of the shorter one's words in common below which no two memories were ever near each other."""
+
+_JUDGED_SHARE = 0.6
+"""Share of the shorter one's words in common from which it is judged whether one observation says another."""
 
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
@@ -58,9 +65,12 @@ class Judging:
 
     def near(self, memories: Sequence[Memory], *, floor: float) -> tuple[Candidate, ...]:
         """Pairs at least as similar as the floor."""
-        vectors = self.encoder.encode([memory.text for memory in memories])
-        return find_candidates(
-            memories, vectors, floor=floor, neighbours=self.neighbours, contexts=reads_context(self.scorer)
+        return _near(
+            memories,
+            self.encoder,
+            floor=floor,
+            neighbours=self.neighbours,
+            contexts=reads_context(self.scorer),
         )
 
     def verdicts(self, memories: Iterable[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
@@ -68,9 +78,32 @@ class Judging:
         return judge(pairs, {m.id: m for m in memories}, self.scorer, thresholds=self.thresholds)
 
 
+def _near(
+    memories: Sequence[Memory], encoder: Encoder, *, floor: float, neighbours: int, contexts: bool = False
+) -> tuple[Candidate, ...]:
+    vectors = encoder.encode([memory.text for memory in memories])
+    return find_candidates(memories, vectors, floor=floor, neighbours=neighbours, contexts=contexts)
+
+
 def judged_memory(node: Node) -> Memory:
     """An entity as it is embedded and judged: what it says, without dates of our own making."""
     return replace(node.memory, text=node.statement, created_at=None, updated_at=None, accessed_at=None)
+
+
+def with_partners(memories: Sequence[Memory]) -> list[Memory]:
+    """Those that share some words with another one of their type; only they are worth an embedding."""
+    groups: dict[str | None, list[tuple[Memory, frozenset[str]]]] = defaultdict(list)
+    for memory in memories:
+        groups[memory.category].append((memory, significant_words(memory.text)))
+    found: set[str] = set()
+    for rows in groups.values():
+        for at, (memory, mine) in enumerate(rows):
+            for other, theirs in rows[at + 1 :]:
+                if {memory.id, other.id} <= found:
+                    continue
+                if len(mine & theirs) >= _PARTNER_SHARE * min(len(mine), len(theirs)):
+                    found |= {memory.id, other.id}
+    return [memory for memory in memories if memory.id in found]
 
 
 def entity_verdicts(nodes: Sequence[Node], judging: Judging) -> tuple[Verdict, ...]:
@@ -78,70 +111,72 @@ def entity_verdicts(nodes: Sequence[Node], judging: Judging) -> tuple[Verdict, .
 
     Only a pair above the merge line may be merged without a person.
     """
-    memories = [judged_memory(node) for node in nodes if node.content]
+    memories = with_partners([judged_memory(node) for node in nodes if node.content])
     real = {node.id: node.memory for node in nodes}
+    by_name = {node.id: node for node in nodes}
     pairs = [
         pair
         for pair in judging.near(memories, floor=judging.settings.review_above)
         if rejection_key(real[pair.a], real[pair.b]) not in judging.rejected
+        and _may_be_one(by_name[pair.a], by_name[pair.b])
     ]
     texts = {memory.id: memory.text for memory in memories}
     return tuple(_lined(verdict, texts, judging.settings) for verdict in judging.verdicts(memories, pairs))
 
 
-def observation_verdicts(
-    nodes: Mapping[str, Node], verdicts: Iterable[Verdict], judging: Judging
-) -> tuple[Verdict, ...]:
-    """Contradictions between observations of one entity, or of two that are about the same.
+def look_alikes(nodes: Sequence[Node], encoder: Encoder, *, settings: GraphSettings, neighbours: int) -> int:
+    """How many entities another one may replace, by similarity and names alone: no pair is judged."""
+    free = [node for node in nodes if not node.memory.pinned]
+    memories = with_partners([judged_memory(node) for node in free if node.content])
+    texts = {memory.id: memory.text for memory in memories}
+    pairs = [
+        (pair.a, pair.b)
+        for pair in _near(memories, encoder, floor=settings.merge_above, neighbours=neighbours)
+        if pair.cosine > settings.merge_above and same_subject(texts[pair.a], texts[pair.b])
+    ]
+    group = {node.id: node.id for node in free}
 
-    Entities that are not near each other have different subjects, so their observations are never
-    compared: "prefers tabs" may hold of one person and not of another.
+    def first(name: str) -> str:
+        """The one that stands for all that look like it."""
+        while group[name] != name:
+            name = group[name]
+        return name
+
+    for a, b in (*pairs, *same_names(free)):
+        group[first(b)] = first(a)
+    return sum(group[name] != name for name in group)
+
+
+def _may_be_one(a: Node, b: Node) -> bool:
+    """Whether two memories that sound alike are worth judging.
+
+    Two things whose names are unknown to each other are two, however alike their descriptions are.
     """
-    memories = {
-        part.id: part for node in nodes.values() if not node.memory.pinned for part in observations_of(node)
-    }
-    groups = [[node] for node in nodes.values()]
-    groups += [[nodes[verdict.pair.a], nodes[verdict.pair.b]] for verdict in verdicts]
-    pairs: set[tuple[str, str]] = set()
-    said = {part.id: exact_key(part.text) for part in memories.values()}
-    for group in groups:
-        parts = [[part.id for part in observations_of(node)] for node in group]
-        found = itertools.combinations(parts[0], 2) if len(group) == 1 else itertools.product(*parts)
-        pairs |= {(min(pair), max(pair)) for pair in found if pair[0] in memories and pair[1] in memories}
-    wanted = [
-        Candidate(a, b, _cosine_unknown)
-        for a, b in sorted(pairs)
-        if said[a] != said[b] and rejection_key(memories[a], memories[b]) not in judging.rejected
+    labels = {a.type.casefold(), b.type.casefold()} <= set(SENTENCE_TYPES)
+    return not siblings(a, b) and (labels or same_subject(a.statement, b.statement))
+
+
+def named_verdicts(
+    nodes: Sequence[Node], verdicts: Iterable[Verdict], judging: Judging
+) -> tuple[Verdict, ...]:
+    """All verdicts, with those on pairs whose names may mean one thing: a person is asked about them."""
+    names = same_names(nodes)
+    real = {node.id: node for node in nodes}
+    asked = [
+        pair for pair in names if rejection_key(*(real[end].memory for end in pair)) not in judging.rejected
     ]
-    found_pairs = judging.verdicts(memories.values(), _with_cosines(wanted, memories, judging))
-    return tuple(verdict for verdict in found_pairs if verdict.label is Label.CONTRADICTION)
-
-
-_cosine_unknown = 0.0
-
-
-def _with_cosines(
-    pairs: Sequence[Candidate], memories: Mapping[str, Memory], judging: Judging
-) -> list[Candidate]:
-    """The pairs with their cosines, without those that the rest of the engine would not judge either."""
-    ids = sorted({memory_id for pair in pairs for memory_id in (pair.a, pair.b)})
-    vectors = dict(zip(ids, judging.encoder.encode([memories[i].text for i in ids]), strict=True))
-    found = [replace(pair, cosine=float(vectors[pair.a] @ vectors[pair.b])) for pair in pairs]
-    return [pair for pair in found if pair.cosine >= judging.floor]
-
-
-def observations_of(node: Node) -> list[Memory]:
-    """The observations of an entity that say something, each as a memory of its own."""
-    return [
-        Memory(
-            part_id(node.id, observation_key(text)),
-            text,
-            node.memory.scope,
-            category=node.memory.category,
-            pinned=node.memory.pinned,
-        )
-        for text in dict.fromkeys(node.content)
-    ]
+    known = {(item.pair.a, item.pair.b): item for item in verdicts}
+    ends = sorted({end for pair in asked for end in pair})
+    vectors = dict(
+        zip(ends, judging.encoder.encode([real[end].statement for end in ends]), strict=True) if ends else ()
+    )
+    for a, b in asked:
+        held = known.get((a, b))
+        if held is not None and (held.auto or held.label is Label.UNSURE):
+            continue
+        pair = Candidate(a, b, float(vectors[a] @ vectors[b]))
+        known[a, b] = Verdict(pair, Label.UNSURE, evidence=(Evidence("name", names[a, b]),))
+    return tuple(known.values())
 
 
 def merges(
@@ -262,8 +297,13 @@ def _joined(kept: Sequence[str], node: Node, judging: Judging) -> list[str]:
         for side, texts in (("k", kept), ("n", new))
         for i, text in enumerate(texts)
     }
-    pairs = [Candidate(f"k{i}", f"n{j}", 0.0) for i in range(len(kept)) for j in range(len(new))]
-    verdicts = judging.verdicts(memories.values(), _with_cosines(pairs, memories, judging))
+    pairs = [
+        Candidate(f"k{i}", f"n{j}", 0.0)
+        for i, old in enumerate(kept)
+        for j, text in enumerate(new)
+        if _may_say_all(old, text)
+    ]
+    verdicts = judging.verdicts(memories.values(), pairs)
     same = [verdict for verdict in verdicts if verdict.auto]
     said = {verdict.pair.b for verdict in same if verdict.entailment[0] >= ENTAILED}
     weaker = {v.pair.a for v in same if v.pair.b not in said and v.entailment[1] >= ENTAILED}
@@ -271,6 +311,13 @@ def _joined(kept: Sequence[str], node: Node, judging: Judging) -> list[str]:
         *(text for i, text in enumerate(kept) if f"k{i}" not in weaker),
         *(text for j, text in enumerate(new) if f"n{j}" not in said),
     ]
+
+
+def _may_say_all(a: str, b: str) -> bool:
+    """Whether two observations share so many words that one may say all of the other."""
+    first, second = significant_words(a), significant_words(b)
+    fewer = min(len(first), len(second))
+    return fewer > 0 and len(first & second) >= _JUDGED_SHARE * fewer
 
 
 def _descriptive(node: Node) -> tuple[int, int, int]:
@@ -292,12 +339,15 @@ def _lined(verdict: Verdict, texts: Mapping[str, str], settings: GraphSettings) 
 
     "The amber gateway" and "the basil gateway" may share every other word and are two things.
     """
+    if verdict.label is Label.UNSURE and verdict.probabilities[1] > verdict.probabilities[0]:
+        # Many facts against many facts: what looks like a contradiction of the whole is two things.
+        return replace(verdict, label=Label.DISTINCT)
     close = verdict.pair.cosine > settings.merge_above
-    auto = verdict.auto and close and _same_subject(texts[verdict.pair.a], texts[verdict.pair.b])
+    auto = verdict.auto and close and same_subject(texts[verdict.pair.a], texts[verdict.pair.b])
     return replace(verdict, auto=auto)
 
 
-def _same_subject(a: str, b: str) -> bool:
+def same_subject(a: str, b: str) -> bool:
     """Whether each statement holds every word of the other's name."""
     names = [significant_words(text.partition(":")[0]) for text in (a, b)]
     return names[0] <= significant_words(b) and names[1] <= significant_words(a)

@@ -9,6 +9,12 @@ from ..records import Memory
 from .text import statement
 from .usage import Usage, content, usage
 
+SENTENCE_TYPES = ("pattern", "mistake", "tech-insight", "preference", "design", "research")
+"""Types whose names are labels of what is said, and not what it is said about."""
+
+LEARNINGS = ("pattern", "mistake", "tech-insight", "research", "competitor", "design", "stack")
+"""Types of the convention that may be forgotten while nobody looks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Node:

@@ -6,23 +6,26 @@ the same functions that the store uses, so that a second pass over the result fi
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...models.merger import MergeRefused
+from ..answers import prune_key, rewritten
 from ..merges import Consolidated
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite, ScopeTotal, Side
-from ..records import Inventory, Label, Memory, Scope, Verdict
-from ..stores.graph_edit import handed_over
+from ..records import Inventory, Label, Memory, Scope, Verdict, rejection_key
 from ..stores.graph_lines import Document
 from ..words import exact_key, topic
-from .forgetting import forget_reason, forgettable
-from .merging import Judging, entity_verdicts, merges, observation_verdicts, observations_of, united
+from .conflicts import observation_verdicts, observations_of
+from .forgetting import forget_reason, forgettable, records_use
+from .merging import Judging, entity_verdicts, merges, named_verdicts, united
 from .nodes import Node, nodes_of
 from .promotion import promotion_mark, promotion_reason
-from .relations import SUPERSEDES, Edge, dangling, proposed
-from .text import RELATIONS, entity_text, parse_relations_text, part_id, relations_text, split_part
+from .relation_plan import foreseen, relates, relation_rewrites
+from .relations import Edge, dangling, proposed
+from .text import entity_text, split_part
 from .usage import usage
 
 
@@ -37,6 +40,8 @@ class Graph:
         scope: Of all memories.
         weights: What each memory weighs in the present attention.
         promotes: There is a core memory to promote to.
+        relates: New relations were asked for.
+        repairs: The removal of relations that lead nowhere or stand twice was asked for.
     """
 
     inventory: Inventory
@@ -45,6 +50,8 @@ class Graph:
     scope: Scope
     weights: Mapping[str, float] = field(default_factory=dict)
     promotes: bool = False
+    relates: bool = False
+    repairs: bool = False
 
 
 def graph_plan(graph: Graph, judging: Judging) -> Plan:
@@ -72,54 +79,10 @@ def graph_plan(graph: Graph, judging: Judging) -> Plan:
     )
 
 
-def foreseen(document: Document, actions: Iterable[Action]) -> Document:
-    """The relations of the graph once the merges and prunes are done; texts are left as they are."""
-    for action in actions:
-        if isinstance(action, Merge | Prune):
-            for name in action.removes:
-                survivor = action.survivor if isinstance(action, Merge) else None
-                document = document.with_lines(handed_over(document, name, survivor)[0])
-    return document
-
-
-def with_supersedes(plan: Plan, document: Document) -> Plan:
-    """The plan with a relation from the winner to the loser of each settled contradiction.
-
-    Only between two entities that nothing else in the plan merges or prunes.
-    """
-    busy = {m.id for action in plan.actions if isinstance(action, Merge | Prune) for m in action.members}
-    after = foreseen(document, plan.actions)
-    wanted: dict[str, list[str]] = defaultdict(list)
-    for conflict in plan.conflicts:
-        ends = [split_part(side[0]) for side in (conflict.a, conflict.b)]
-        if conflict.choice is None or None in ends:
-            continue
-        a, b = (end[0] for end in ends if end is not None)
-        winner, loser = (a, b) if conflict.choice == "a" else (b, a)
-        if (
-            winner != loser
-            and not busy & {winner, loser}
-            and (winner, loser, SUPERSEDES) not in after.relations
-        ):
-            wanted[winner].append(loser)
-    changed = {part_id(name, RELATIONS): targets for name, targets in wanted.items()}
-    actions = [
-        _extended(action, changed.pop(action.members[0].id))
-        if isinstance(action, Rewrite) and action.members[0].id in changed
-        else action
-        for action in plan.actions
-    ]
-    for memory_id, targets in changed.items():
-        name = memory_id.removesuffix(part_id("", RELATIONS))
-        new = [(name, target, SUPERSEDES) for target in dict.fromkeys(targets)]
-        actions.append(_relation_rewrite(f"s{name}", plan.conflicts[0].scope, after, source=name, new=new))
-    return replace(plan, actions=tuple(actions))
-
-
 def with_relations(plan: Plan, graph: Graph, judging: Judging) -> Plan:
     """The plan with its changes of relations worked out anew, for what a person added to it."""
     nodes = {node.id: node for node in nodes_of(graph.inventory.memories)}
-    others = [action for action in plan.actions if not _relates(action)]
+    others = [action for action in plan.actions if not relates(action)]
     found = _Planner(graph, judging, nodes).relations(foreseen(graph.document, others), others)
     return replace(plan, actions=(*others, *found))
 
@@ -134,19 +97,33 @@ class _Planner:
 
     @property
     def forgettable(self) -> dict[str, str]:
-        """What may go, and why."""
-        return forgettable(
+        """What may go, and why; nothing whose forgetting a person took back."""
+        found = forgettable(
             self.nodes,
             settings=self.judging.settings,
             now=self.judging.now,
             weights=self.graph.weights,
         )
+        refused = self.judging.rejected
+        return {name: why for name, why in found.items() if prune_key(self.nodes[name].memory) not in refused}
+
+    def _rejected(self, verdict: Verdict) -> bool:
+        """Whether a person was asked about these two observations already."""
+        parts = self._parts
+        return rejection_key(parts[verdict.pair.a], parts[verdict.pair.b]) in self.judging.rejected
+
+    @property
+    def _parts(self) -> dict[str, Memory]:
+        """All observations by id."""
+        return {part.id: part for node in self.nodes.values() for part in observations_of(node)}
 
     def judge(self) -> tuple[tuple[Verdict, ...], tuple[Verdict, ...]]:
         """What is thought of entities, and which observations contradict each other."""
         free = [node for node in self.nodes.values() if not node.memory.pinned]
-        verdicts = entity_verdicts(free, self.judging)
-        against = observation_verdicts(self.nodes, verdicts, self.judging)
+        verdicts = named_verdicts(free, entity_verdicts(free, self.judging), self.judging)
+        against = tuple(
+            item for item in observation_verdicts(self.nodes, verdicts) if not self._rejected(item)
+        )
         quarrel = {frozenset(_owner(end) for end in (item.pair.a, item.pair.b)) for item in against}
         marked = tuple(
             replace(item, label=Label.CONTRADICTION, auto=False)
@@ -189,7 +166,7 @@ class _Planner:
 
     def conflicts(self, against: Sequence[Verdict], pruned: set[str]) -> list[Resolve]:
         """One conflict for each two observations that cannot both hold."""
-        parts = {part.id: part for node in self.nodes.values() for part in observations_of(node)}
+        parts = self._parts
         found: list[Resolve] = []
         for verdict in against:
             pair = [parts[verdict.pair.a], parts[verdict.pair.b]]
@@ -200,11 +177,12 @@ class _Planner:
     def rewrites(self, actions: Iterable[Action]) -> list[Rewrite]:
         """Promotions, and observations that stand twice in one memory."""
         busy = {member.id for action in actions for member in action.members}
+        refused = rewritten(self.judging.rejected)
         found: list[Rewrite] = []
         for name, node in self.nodes.items():
             texts, reasons = list(node.observations), list[str]()
             once = _once(node)
-            if name in busy or node.memory.pinned:
+            if name in busy or node.memory.pinned or node.memory.text_hash in refused:
                 continue
             if len(once) < len(texts):
                 texts, reasons = once, [f"{len(texts) - len(once)} observations stand twice"]
@@ -216,25 +194,19 @@ class _Planner:
         return found
 
     def relations(self, after: Document, actions: Sequence[Action]) -> list[Rewrite]:
-        """Repairs and new relations, one action for all relations that leave a node."""
-        gone = set(dangling(after.names, after.relations))
-        count = Counter(after.relations)
-        kept = [edge for edge in count if edge not in gone]
+        """New relations and repairs, as far as they were asked for."""
         new: dict[str, list[Edge]] = defaultdict(list)
-        for edge in proposed(self._foreseen_nodes(after, actions), kept, self.judging):
-            new[edge[0]].append(edge)
-        faulty = {edge[0] for edge, number in count.items() if number > 1 or edge in gone}
-        return [
-            _relation_rewrite(
-                f"r{number}", self.graph.scope, after, source=name, gone=gone, new=new.get(name, ())
-            )
-            for number, name in enumerate(sorted({*new, *faulty}), 1)
-        ]
+        if self.graph.relates:
+            for edge in proposed(self._foreseen_nodes(after, actions), after.relations, self.judging):
+                new[edge[0]].append(edge)
+        repairs = self.graph.repairs
+        gone = dangling(after.names, after.relations) if repairs else ()
+        return relation_rewrites(self.graph.scope, after, new=new, gone=gone, doubles=repairs)
 
     def unsure(self, verdicts: Iterable[Verdict], actions: Iterable[Action]) -> tuple[Merge | Resolve, ...]:
         """Pairs between the review line and the merge line, or held back by a guard."""
         # A relation proposed for a pair is no answer to whether the two are one.
-        taken = {_owner(member.id) for action in actions if not _relates(action) for member in action.members}
+        taken = {_owner(member.id) for action in actions if not relates(action) for member in action.members}
         found: list[Merge | Resolve] = []
         for item in sorted(verdicts, key=lambda item: (item.pair.a, item.pair.b)):
             doubtful = item.label is Label.UNSURE or (item.label is Label.DUPLICATE and not item.auto)
@@ -249,9 +221,9 @@ class _Planner:
         return tuple(found)
 
     def _stays(self, observations: Sequence[str]) -> bool:
-        return (
-            forget_reason(usage(observations), settings=self.judging.settings, now=self.judging.now) is None
-        )
+        used = usage(observations)
+        why = forget_reason(used, settings=self.judging.settings, now=self.judging.now)
+        return why is None or not records_use(self.nodes.values())
 
     def _promotion(self, observations: Sequence[str], kind: str) -> str | None:
         if not self.graph.promotes:
@@ -329,48 +301,18 @@ class _Planner:
         return found
 
 
-def _relation_rewrite(
-    name: str,
-    scope: Scope,
-    after: Document,
-    *,
-    source: str,
-    gone: Iterable[Edge] = (),
-    new: Sequence[Edge] = (),
-) -> Rewrite:
-    held = [edge for edge in after.relations if edge[0] == source]
-    lost = set(gone)
-    kept = [edge for edge in dict.fromkeys(held) if edge not in lost]
-    reasons = [f"add {edge[2]} {edge[1]}" for edge in new]
-    reasons += [
-        f"remove {edge[2]} {edge[1]}, which leads nowhere" for edge in dict.fromkeys(held) if edge in lost
-    ]
-    reasons += ["remove what stands twice"] if len(set(held)) < len(held) else []
-    before = Member(part_id(source, RELATIONS), relations_text((edge[2], edge[1]) for edge in held))
-    return Rewrite(
-        id=name,
-        scope=scope,
-        category="relation",
-        members=(before,),
-        text=relations_text((edge[2], edge[1]) for edge in (*kept, *new)),
-        reason="; ".join(reasons),
-    )
-
-
-def _extended(action: Rewrite, targets: Sequence[str]) -> Rewrite:
-    new = [(SUPERSEDES, target) for target in dict.fromkeys(targets)]
-    text = relations_text([*parse_relations_text(action.text), *new])
-    reasons = [action.reason, *(f"add {SUPERSEDES} {target}" for target in dict.fromkeys(targets))]
-    return replace(action, text=text, reason="; ".join(reasons))
-
-
-def _relates(action: Action) -> bool:
-    return isinstance(action, Rewrite) and action.category == "relation"
-
-
 def _owner(memory_id: str) -> str:
     part = split_part(memory_id)
     return part[0] if part else memory_id
+
+
+_BULLET = re.compile(r"^\s*[-*•·]\s+(?=[^\W\d])")
+_ARTICLE = re.compile(r"\b[Tt]he (?=[^\W\d])")
+
+
+def _plain(text: str) -> str:
+    """A text without a bullet in front and without articles, neither of which changes what it says."""
+    return _ARTICLE.sub("", _BULLET.sub("", text))
 
 
 def _once(node: Node) -> list[str]:
@@ -378,7 +320,7 @@ def _once(node: Node) -> list[str]:
     seen: set[str] = set()
     kept: list[str] = []
     for text in node.observations:
-        key = exact_key(text) if text in node.content else ""
+        key = exact_key(_plain(text)) if text in node.content else ""
         if not key or key not in seen:
             kept.append(text)
         seen.add(key)

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..records import Candidate, Label, Memory
 from ..report import one_line
+from .conflicts import observations_of
 from .history import Remembered
-from .merging import observations_of
 from .nodes import Node
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Relations between entities: proposed from evidence, bounded for each node, never leading nowhere."""
+"""Relations between entities: proposed on request, from evidence, few for each node."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ..records import Candidate
 from .merging import Judging, judged_memory
+from .names import siblings
 from .nodes import Node
 from .text import words_of
 from .usage import MERGED_MARK
@@ -33,10 +34,8 @@ def dangling(names: Iterable[str], edges: Iterable[Edge]) -> tuple[Edge, ...]:
 
 
 def orphans(names: Iterable[str], edges: Sequence[Edge]) -> tuple[str, ...]:
-    """Entities that no relation touches, sorted."""
-    known = set(names)
-    held = {end for edge in edges if known.issuperset(edge[:2]) for end in edge[:2]}
-    return tuple(sorted(known - held))
+    """Entities that no relation touches, sorted; one to a name without a line counts as well."""
+    return tuple(sorted(set(names) - {end for edge in edges for end in edge[:2]}))
 
 
 def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging) -> tuple[Edge, ...]:
@@ -53,7 +52,7 @@ def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging)
     joined = {frozenset(edge[:2]) for edge in edges}
     count = Counter(end for edge in edges if edge[2] in STANDARD for end in edge[:2])
     found: list[Edge] = []
-    for edge in (*_derived(nodes), *_applied(nodes), *_near(nodes, judging)):
+    for edge in (*_derived(nodes), *_applied(nodes), *_near(nodes, edges, judging)):
         ends = frozenset(edge[:2])
         full = any(count[end] >= judging.settings.max_relations for end in ends)
         if ends in joined or full or len(ends) < len(edge[:2]):
@@ -64,11 +63,26 @@ def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging)
     return tuple(found)
 
 
-def _near(nodes: Mapping[str, Node], judging: Judging) -> list[Edge]:
-    """Neighbours below the duplicate line, of whatever type, nearest first."""
+def _near(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging) -> list[Edge]:
+    """Pairs that are each other's nearest neighbour below the duplicate line, nearest first.
+
+    Only for what no relation touches yet, and never between two that were written from one template.
+    """
+    alone = set(orphans(nodes, edges))
     memories = [replace(judged_memory(node), category=None) for node in nodes.values() if node.content]
     pairs = judging.near(memories, floor=judging.settings.related_above)
-    chosen = [pair for pair in pairs if pair.cosine <= judging.settings.merge_above]
+    nearest: dict[str, Candidate] = {}
+    for pair in sorted(pairs, key=_strength):
+        for end in (pair.a, pair.b):
+            nearest.setdefault(end, pair)
+    chosen = [
+        pair
+        for pair in dict.fromkeys(nearest.values())
+        if nearest[pair.a] is nearest[pair.b]
+        and pair.cosine <= judging.settings.merge_above
+        and alone & {pair.a, pair.b}
+        and not siblings(nodes[pair.a], nodes[pair.b])
+    ]
     return [(pair.a, pair.b, RELATED_TO) for pair in sorted(chosen, key=_strength)]
 
 

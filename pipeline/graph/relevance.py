@@ -7,20 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ...errors import UsageError
-from ..words import overlap
+from ..words import exact_key, overlap
 from .nodes import Node
 from .settings import GraphSettings
 from .text import statement
+from .usage import content
 
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
 
 _TWO = 2
+_FEEDBACK, _DEFAULT_SOURCE = "explicit_user_feedback", "implementation"
 NOT_SAVED_EXIT_CODE = 10
 """Exit code of `relevance` if the learning should not be saved."""
 
@@ -32,11 +34,14 @@ class Learning(BaseModel):
         name: Name of the entity it would become.
         entityType: Its type.
         observations: What was learned.
+        summary: What was learned, in short; enough without observations.
         contexts: Where it applies, as a list or a number.
+        appliesTo: The same, as the original calls it.
         severity: How bad it is not to know it.
-        source: Where it was learned; "mistake" and "failure" count for more.
+        source: Where it was learned; "mistake", "failure" and "explicit_user_feedback" count for more.
         userFeedback: The user said so in so many words.
         common: It comes up often.
+        frequencyHint: "common" says the same, as the original puts it.
         aligned: It agrees with the core memory; worked out if left out.
     """
 
@@ -44,13 +49,34 @@ class Learning(BaseModel):
 
     name: str = Field(min_length=1)
     entityType: str = "pattern"  # noqa: N815  (the server's own spelling)
-    observations: list[str] = Field(min_length=1)
-    contexts: list[str] | Annotated[int, Field(ge=0)] = 1
+    observations: list[str] = Field(default_factory=list)
+    summary: str = ""
+    contexts: list[str] | Annotated[int, Field(ge=0)] | None = None
+    appliesTo: list[str] | Annotated[int, Field(ge=0)] | None = None  # noqa: N815
     severity: Literal["critical", "high", "medium", "low"] | None = None
     source: str = ""
     userFeedback: bool = False  # noqa: N815
     common: bool = False
+    frequencyHint: str | None = None  # noqa: N815
     aligned: bool | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.observations and not self.summary.strip():
+            raise ValueError("observations or a summary are needed")
+        return self
+
+    @property
+    def said(self) -> list[str]:
+        """What was learned: the summary, too, if no observation says it."""
+        new = self.summary.strip() and self.summary not in self.observations
+        return [*([self.summary] if new else []), *self.observations]
+
+    @property
+    def places(self) -> int:
+        """In how many contexts it applies."""
+        given = self.contexts if self.contexts is not None else self.appliesTo
+        return 1 if given is None else given if isinstance(given, int) else len(set(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +151,8 @@ def relevance(
         settings: The threshold and the lines of similarity.
         now: The day it was discovered.
     """
-    said = statement(learning.name, learning.observations)
-    nearest, similarity = _nearest(said, nodes, encoder)
+    said = statement(learning.name, learning.said)
+    nearest, similarity = _copy(learning, nodes) or _nearest(said, nodes, encoder)
     if similarity > settings.same_above:
         known = (f"known already as {nearest} (similarity {similarity:.2f})",)
         return Relevance(False, 0, known, similarity, nearest, None)
@@ -143,7 +169,7 @@ def relevance(
 def _points(
     learning: Learning, said: str, core: Sequence[tuple[str, str]], settings: GraphSettings
 ) -> list[tuple[int, str]]:
-    contexts = learning.contexts if isinstance(learning.contexts, int) else len(set(learning.contexts))
+    contexts = learning.places
     aligned, points = learning.aligned, settings.points
     if aligned is None:
         aligned = any(overlap(said, text) >= settings.aligned_above for _, text in core)
@@ -156,13 +182,21 @@ def _points(
         found.append((getattr(points, learning.severity), f"severity {learning.severity}"))
     if any(word in learning.source.casefold() for word in ("mistake", "failure")):
         found.append((points.mistake, "learned from a mistake"))
-    if learning.userFeedback:
+    if learning.userFeedback or learning.source == _FEEDBACK:
         found.append((points.feedback, "explicit feedback of the user"))
     if aligned:
         found.append((points.aligned, "agrees with the core memory"))
-    if learning.common:
+    if learning.common or learning.frequencyHint == "common":
         found.append((points.common, "comes up often"))
     return found
+
+
+def _copy(learning: Learning, nodes: Sequence[Node]) -> tuple[str, float] | None:
+    """A memory that says all of it already, whatever its name."""
+    said = {exact_key(text) for text in content(learning.said)}
+    names = (node.id for node in nodes if said <= {exact_key(text) for text in node.content})
+    name = next(names, None) if said else None
+    return None if name is None else (name, 1.0)
 
 
 def _nearest(said: str, nodes: Sequence[Node], encoder: Encoder) -> tuple[str | None, float]:
@@ -178,9 +212,9 @@ def _nearest(said: str, nodes: Sequence[Node], encoder: Encoder) -> tuple[str | 
 
 def _entity(learning: Learning, score: int, now: datetime) -> dict[str, Any]:
     notes = [f"Discovered: {now.date().isoformat()}", f"Relevance score: {score}"]
-    notes += [f"Source: {learning.source}"] if learning.source else []
+    notes.append(f"Source: {learning.source or _DEFAULT_SOURCE}")
     return {
         "name": learning.name,
         "entityType": learning.entityType,
-        "observations": [*learning.observations, *notes],
+        "observations": [*learning.said, *notes],
     }

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ..plan import Action, Merge, Plan, Prune, Rewrite
 from ..report import Report, one_line, visible
 from ..results import RunResult
+from .core_memory import core_place
 from .health import Health, _shown
 from .nodes import Node
+from .relation_plan import RelationChanges, relates, shown
+from .relations import Edge
 from .settings import GraphSettings
 from .text import RELATIONS, parse_entity_text, split_part
 from .usage import PROMOTED_MARK, usage
@@ -18,29 +22,65 @@ from .usage import PROMOTED_MARK, usage
 _MANY = 20
 """Orphans that are listed by name."""
 
+_FEW = 5
+"""Relations to names without a line that are listed unasked."""
+
 
 class GraphReport(Report):
     """The diff of a graph: names in full, and the rewrites too."""
 
-    def __init__(self, plan: Plan, *, explain: bool = False) -> None:
-        """Show a plan; see `Report`."""
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        explain: bool = False,
+        relations: RelationChanges | None = None,
+        open_relations: Sequence[Edge] = (),
+    ) -> None:
+        """Show a plan; see `Report`.
+
+        Args:
+            plan: What to show.
+            explain: Add texts, scores and evidence under each line.
+            relations: What the plan does to relations.
+            open_relations: Relations to names without a line, which stay.
+        """
         super().__init__(plan, explain=explain)
         self._short = {name: name for name in self._short}
+        self._relations = relations or RelationChanges()
+        self._open = open_relations
 
     def lines(self) -> list[str]:
         """The report, with sections for promotions and relations."""
-        return [*super().lines(), *self._rewrites()]
+        return [*super().lines(), *self._rewrites(), *self.relation_lines()]
+
+    def relation_lines(self) -> list[str]:
+        """Every relation that the plan adds, moves or removes."""
+        lines = [f"Relations ({self._relations.counts}):"] if self._relations else []
+        return [visible(line) for line in (*lines, *self._relations.lines)]
+
+    def open_lines(self) -> list[str]:
+        """Relations to names without a line: listed, and left as they are."""
+        if not self._open:
+            return []
+        listed = self._open if self._explain else self._open[:_FEW]
+        more = len(self._open) - len(listed)
+        return [
+            f"Relations to names without a line ({len(self._open)}): kept; --repair-relations removes them.",
+            *(visible(f"  {shown(edge)}") for edge in listed),
+            *([f"  and {more} more; --explain lists all"] if more else []),
+        ]
 
     def proposal(self) -> str:
         """The line with the totals."""
-        relations, promoted = relation_changes(self._plan), promotions(self._plan)
-        repairs = [item for item in self._plan.rewrites if item not in relations and item not in promoted]
+        promoted = promotions(self._plan)
+        repairs = [item for item in self._plan.rewrites if not relates(item) and item not in promoted]
         counts = (
             (len(self._plan.merges), "merges"),
             (len(self._plan.prunes), "prunes"),
             (len(self._plan.conflicts), "conflicts"),
             (len(promoted), "promotions"),
-            (len(relations), "changes of relations"),
+            (self._relations.total, "changes of relations"),
             (len(repairs), "repairs"),
         )
         return f"Proposed: {', '.join(f'{count} {name}' for count, name in counts if count)}."
@@ -69,14 +109,11 @@ class GraphReport(Report):
         return f"{line}; {action.detail}" if isinstance(action, Prune) and action.detail else line
 
     def _rewrites(self) -> list[str]:
-        lines: list[str] = []
-        for title, actions in (
-            ("Changed", [item for item in self._plan.rewrites if item not in relation_changes(self._plan)]),
-            ("Relations", relation_changes(self._plan)),
-        ):
-            if actions:
-                lines.append(f"{title} ({len(actions)}):")
-            lines += [visible(f"[{self._plan.kind}:{_owner(item)}] — {item.reason}") for item in actions]
+        actions = [item for item in self._plan.rewrites if not relates(item)]
+        lines = [f"Changed ({len(actions)}):"] if actions else []
+        for item in actions:
+            lines.append(visible(f"[{self._plan.kind}:{_owner(item)}] — {item.reason}"))
+            lines += [visible(f"    {line}") for line in _difference(item)]
         return lines
 
 
@@ -95,6 +132,7 @@ class Passed:
         at: When this one began.
         took: How long it took.
         archive: Where forgotten memories went.
+        relations: What became of relations.
     """
 
     plan: Plan
@@ -107,6 +145,7 @@ class Passed:
     at: datetime
     took: timedelta
     archive: str
+    relations: RelationChanges = field(default_factory=RelationChanges)
 
     @property
     def done(self) -> tuple[Action, ...]:
@@ -124,12 +163,18 @@ def passed_lines(passed: Passed, settings: GraphSettings) -> list[str]:
     lines += _section("Merges Performed", [_merge_line(item) for item in merges])
     lines += _section(
         "Promoted to Core Memory",
-        [f"- {_owner(item)} ({_why_promoted(item)})" for item in promotions(passed.plan, passed.done)],
+        [
+            f"- {_owner(item)} ({_why_promoted(item)}), promoted as {_promoted_as(item)}"
+            for item in promotions(passed.plan, passed.done)
+        ],
     )
+    lines += _section("Changed", [f"- {_owner(item)}: {item.reason}" for item in _repairs(passed)])
+    lines += _section("Relationships", passed.relations.lines)
     lines += _section("Forgotten", [line for item in prunes for line in _forgotten(item, passed)])
     lines += _section("Orphaned", [f"- {name}" for name in passed.orphans[:_MANY]] + _more(passed.orphans))
     lines += _after(passed)
-    lines += _section("Recommendations", [f"- {text}" for text in passed.after.recommendations])
+    again = f"- Run it again in {settings.due_after.days} days"
+    lines += _section("Recommendations", [again, *(f"- {text}" for text in passed.after.recommendations)])
     lines += ["", "## Next triggers", *_triggers(passed, settings)]
     return [visible(line) for line in lines]
 
@@ -142,19 +187,6 @@ def promotions(plan: Plan, actions: Sequence[Action] | None = None) -> list[Rewr
         if (isinstance(action, Rewrite) and "promote: " in action.reason)
         or (isinstance(action, Merge) and _promotes(action))
     ]
-
-
-def relation_changes(plan: Plan) -> list[Rewrite]:
-    """Actions that add, repair or remove relations."""
-    return [action for action in plan.rewrites if action.category == "relation"]
-
-
-def created(actions: Sequence[Action]) -> int:
-    """Relations that came into being."""
-    reasons = [
-        action.reason for action in actions if isinstance(action, Rewrite) and action.category == "relation"
-    ]
-    return sum(part.startswith("add ") for reason in reasons for part in reason.split("; "))
 
 
 def _head(passed: Passed) -> list[str]:
@@ -174,7 +206,9 @@ def _summary(passed: Passed, merges: Sequence[Merge], prunes: Sequence[Prune]) -
         f"- Memories merged: {merged} into {len(merges)}",
         f"- Promoted to core: {len(promotions(passed.plan, passed.done))}",
         f"- Forgotten (archived): {len(prunes)}",
-        f"- Relationships created: {created(passed.done)}",
+        f"- Relationships created: {len(passed.relations.added)}",
+        f"- Relationships moved: {len(passed.relations.moved)}",
+        f"- Relationships removed: {len(passed.relations.removed)}",
         f"- Conflicts resolved: {passed.result.resolved}",
         f"- Orphans: {len(passed.orphans)}",
     ]
@@ -240,6 +274,32 @@ def _why_promoted(action: Rewrite | Merge) -> str:
     used = usage(_observations(action.text))
     share = _shown(used.effectiveness, "{:.0%}")
     return f"promote: {used.uses} uses, effectiveness {share}, united from {len(action.members)} memories"
+
+
+def _repairs(passed: Passed) -> list[Rewrite]:
+    """Rewrites that were done, but promotions and those of relations."""
+    promoted = promotions(passed.plan, passed.done)
+    return [
+        item
+        for item in passed.done
+        if isinstance(item, Rewrite) and not relates(item) and item not in promoted
+    ]
+
+
+def _difference(action: Rewrite) -> list[str]:
+    """The observations that a rewrite adds and removes; a memory may have said one of them twice."""
+    try:
+        before, after = _observations(action.members[0].text), _observations(action.text)
+    except ValueError:  # lines that nobody can read have no observations
+        return []
+    gone, new = Counter(before) - Counter(after), Counter(after) - Counter(before)
+    return [
+        f"{sign} {one_line(text)}" for sign, rows in (("-", gone), ("+", new)) for text in rows.elements()
+    ]
+
+
+def _promoted_as(action: Rewrite | Merge) -> str:
+    return core_place(_owner(action), action.category or "")
 
 
 def _observations(text: str) -> tuple[str, ...]:

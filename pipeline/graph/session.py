@@ -2,39 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ...errors import RefusedChangeError
 from ...settings import Settings
 from ..cache import CachedEncoder, CachedScorer, OnStage
 from ..engine import Observer, Session
+from ..journal import Outcome, Run
+from ..plan import Member, Plan, Rewrite
 from ..plan_file import parse_plan
 from ..results import RunResult, UndoResult
 from ..stages import Stages
+from ..stores.base import ScopeFilter
 from ..stores.graph import GraphStore
+from ..stores.graph_lines import Document
+from ..stores.graph_sidecar import digest
 from .attention import weights_of
+from .core_memory import CoreFile
 from .history import Remembered, remembered
-from .merging import Judging
-from .nodes import nodes_of
-from .planning import Graph, graph_plan, with_relations, with_supersedes
+from .merging import Judging, look_alikes
+from .nodes import LEARNINGS, Node, nodes_of
+from .planning import Graph, graph_plan, with_relations
+from .relation_plan import RelationChanges, relation_changes, with_supersedes
+from .relations import dangling
+from .report import GraphReport
 from .restoring import restore_forgotten
 from .settings import GraphSettings
+from .text import BROKEN_LINES
 
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
     from ...models.scorer import PairScorer
-    from ..plan import Plan, Side
+    from ..plan import Side
     from ..records import Inventory
 
-_LAST, _FOCUS, _BROUGHT_BACK = "last run", "focus", "brought back"
+_LAST, _FOCUS, _BROUGHT_BACK, _CORE = "last run", "focus", "brought back", "core memory of"
 
 
 class GraphSession(Session):
-    """Works on one knowledge graph."""
+    """Works on one knowledge graph.
+
+    Attributes:
+        relate: Whether new relations are proposed.
+        repair_relations: Whether the removal of relations that lead nowhere or stand twice is proposed.
+    """
 
     store: GraphStore
+    relate: bool = False
+    repair_relations: bool = False
 
     def __init__(
         self,
@@ -61,15 +81,26 @@ class GraphSession(Session):
         super().__init__(
             store, settings=settings, state_dir=state_dir, encoder=encoder, scorer=scorer, observer=observer
         )
-        self.graph_settings = graph or GraphSettings()
+        self.graph_settings = self._limits(graph or GraphSettings())
+
+    def _limits(self, given: GraphSettings) -> GraphSettings:
+        """The limits that were given, and for all others those that the core memory itself states."""
+        if self.store.core is None:
+            return given
+        try:
+            stated = self.store.core.limits()
+        except RefusedChangeError:  # told when something is to be promoted
+            return given
+        new = {name: value for name, value in stated.items() if name not in given.model_fields_set}
+        return given.model_copy(update=new)
 
     def judging(self, now: datetime, *, on_stage: OnStage | None = None) -> Judging:
         """Models and limits at a moment."""
-        # Words are counted faster than a cache is asked.
-        words = self.settings.scorer == "keywords" and self.settings.encoder in (None, "words")
         return Judging(
-            encoder=self.encoder if words else CachedEncoder(self.encoder, self._cache, on_stage=on_stage),
-            scorer=self.scorer if words else CachedScorer(self.scorer, self._cache, on_stage=on_stage),
+            encoder=self._reader(on_stage),
+            scorer=self.scorer
+            if self._counts_words
+            else CachedScorer(self.scorer, self._cache, on_stage=on_stage),
             settings=self.graph_settings,
             neighbours=self.settings.neighbours,
             floor=self.settings.floor,
@@ -78,15 +109,29 @@ class GraphSession(Session):
             rejected=self.journal.rejected(self.store.fingerprint),
         )
 
-    def plan(self, inventory: Inventory, *, now: datetime, unattended: bool = False) -> Plan:  # noqa: ARG002
-        """Plan what to do about a graph."""
+    def look_alikes(self, nodes: Sequence[Node]) -> int:
+        """How many memories another one may replace; no scorer is asked for that."""
+        near = self.settings.neighbours
+        return look_alikes(nodes, self._reader(), settings=self.graph_settings, neighbours=near)
+
+    @property
+    def _counts_words(self) -> bool:
+        """Words are counted faster than a cache is asked."""
+        return self.settings.scorer == "keywords" and self.settings.encoder in (None, "words")
+
+    def _reader(self, on_stage: OnStage | None = None) -> Encoder:
+        if self._counts_words:
+            return self.encoder
+        return CachedEncoder(self.encoder, self._cache, on_stage=on_stage)
+
+    def plan(self, inventory: Inventory, *, now: datetime, unattended: bool = False) -> Plan:
+        """Plan what to do about a graph; unattended only what is certain."""
         with Stages(self._observer) as stages:
-            return graph_plan(self._graph(inventory, now), self.judging(now, on_stage=stages))
+            plan = graph_plan(self._graph(inventory, now), self.judging(now, on_stage=stages))
+        return _certain(plan) if unattended else plan
 
     def with_relations(self, plan: Plan, *, now: datetime) -> Plan:
         """The plan with relations that fit merges which a person added to it."""
-        from ..stores.base import ScopeFilter
-
         return with_relations(plan, self._graph(self.store.read(ScopeFilter()), now), self.judging(now))
 
     def _graph(self, inventory: Inventory, now: datetime) -> Graph:
@@ -99,7 +144,20 @@ class GraphSession(Session):
             weights=weights_of(nodes, now=now, settings=self.graph_settings, focus=self.focus)
             | dict.fromkeys(self._brought_back(now), 1.0),
             promotes=self.store.core is not None,
+            relates=self.relate,
+            repairs=self.repair_relations,
         )
+
+    def reporter(self, plan: Plan, *, explain: bool = False, texts: bool = False) -> GraphReport:  # noqa: ARG002
+        """What shows a plan, with every relation that it would change."""
+        document = self.store.document()
+        changes = relation_changes(document, plan.actions)
+        kept = set(dangling(document.names, document.relations)) - set(changes.removed)
+        return GraphReport(plan, explain=explain, relations=changes, open_relations=sorted(kept))
+
+    def decided(self, plan: Plan, choices: Mapping[str, Side | None]) -> Plan:
+        """The plan with a person's answers, and with what follows from them."""
+        return with_supersedes(plan.with_choices(choices), self.store.document())
 
     def apply(
         self,
@@ -111,18 +169,107 @@ class GraphSession(Session):
         within_budget: bool = True,
     ) -> RunResult:
         """Apply a plan; see `Session.apply`. A settled contradiction leaves a `supersedes` relation."""
-        chosen = with_supersedes(plan.with_choices(choices or {}), self.store.document())
+        chosen = self.decided(plan, choices or {})
         self.store.follow(chosen, at=now)
         result = super().apply(chosen, now=now, retire=retire, within_budget=within_budget)
+        if result.run:
+            self._note_core(result.run, now=now)
         self.remember(now=now, run=result.run)
         return result
+
+    def _back_up(self, run: str) -> None:
+        """Copy the files of the store, and note which core memory the run begins with."""
+        super()._back_up(run)
+        core = self.store.core
+        if core is not None:
+            before = core.read()
+            if before is not None:
+                self.store.sidecar.keep_image(before)
+            noted = {"path": str(core.path), "before": None if before is None else digest(before)}
+            self.store.sidecar.note(f"{_CORE} {run}", noted)
+
+    def _note_core(self, run: str, *, now: datetime) -> None:
+        """Note the day in the core memory, and how the run left it."""
+        noted, core = self._find_core(run), self.store.core
+        if core is None or not noted:
+            return
+        # A damaged file was told before, and what is in it stays.
+        with contextlib.suppress(RefusedChangeError):
+            core.consolidated(at=now)
+        after = core.read()
+        left = {"after": None if after is None else digest(after)}
+        self.store.sidecar.note(f"{_CORE} {run}", noted | left)
+
+    def _find_core(self, run: str) -> dict[str, Any]:
+        """What was noted about the core memory of a run; it is opened if none was given."""
+        held = self.store.sidecar.noted(f"{_CORE} {run}")
+        noted = held if isinstance(held, dict) else {}
+        if self.store.core is None and noted:
+            self.store.core = CoreFile(Path(noted["path"]))
+        return noted
+
+    def repair(self, *, now: datetime) -> RunResult | None:
+        """Move the lines that nobody can read to the archive, as a run that can be taken back.
+
+        Returns:
+            What was done; None if there is no such line.
+        """
+        if not self.store.document().broken:
+            return None
+        memory = self.store.parse(self.store.fetch([BROKEN_LINES])[BROKEN_LINES])
+        count = len(self.store.document().broken)
+        move = Rewrite(
+            id="broken",
+            scope=memory.scope,
+            category=memory.category,
+            members=(Member.of(memory),),
+            text="",
+            reason=f"move {count} broken lines to the archive",
+        )
+        plan = Plan(self.store.fingerprint, self.store.kind, now, "none", totals=(), actions=(move,))
+        return self.apply(plan, now=now)
+
+    def undo(self, run: str | None = None, *, now: datetime) -> UndoResult:
+        """Take a run back, and its core memory where it is as the run left it; see `Session.undo`."""
+        found = self._find(run)
+        noted, core = self._find_core(found.id), self.store.core
+        current = core.read() if core is not None else None
+        left = "after" in noted and noted["after"] == (None if current is None else digest(current))
+        image = self.store.sidecar.image(noted["before"]) if noted.get("before") else None
+        if core is not None and left and (image is not None or noted["before"] is None):
+            core.put_back(image)
+        return super().undo(found.id, now=now)
+
+    def relation_changes(self, run: str) -> RelationChanges | None:
+        """What a run did to relations; None if the state before it is not known any more."""
+        found = self.journal.changes(run) if run else ()
+        touched = next((change.memory for change in found if change.memory), None)
+        if touched is None:
+            return RelationChanges()
+        sha = self.journal.snapshot(run, touched).links[0]["sha"]
+        before = self.store.sidecar.image(sha)
+        if before is None:
+            return None
+        outcomes = self.journal.outcomes(run)
+        done = {name for name, (outcome, _) in outcomes.items() if outcome is Outcome.APPLIED}
+        actions = parse_plan(self.journal.run(run).plan).actions
+        return relation_changes(Document.parse(before), [action for action in actions if action.id in done])
+
+    def remark(self, run: Run) -> str:
+        """What else there is to say about a run in the list of all."""
+        changes = self.relation_changes(run.id)
+        return f", {changes.counts}" if changes else ""
 
     def resume(self, run: str | None = None, *, now: datetime) -> RunResult | UndoResult:
         """Finish a run that was killed; see `Session.resume`."""
         found = self.journal.run(run) if run else self.journal.interrupted(self.store.fingerprint)
         if found is not None:
+            self._find_core(found.id)
             self.store.follow(parse_plan(found.plan), at=now)
-        return super().resume(run, now=now)
+        result = super().resume(run, now=now)
+        if found is not None and isinstance(result, RunResult):
+            self._note_core(found.id, now=now)
+        return result
 
     def planned(self, run: str) -> Plan | None:
         """What a run was to do, answers of a person included; None for a run that had nothing to do."""
@@ -130,8 +277,6 @@ class GraphSession(Session):
 
     def remember(self, *, now: datetime, run: str = "") -> None:
         """Note how every memory stands now, and after which run, for the next `reflect` and `--if-due`."""
-        from ..stores.base import ScopeFilter
-
         nodes = nodes_of(self.store.read(ScopeFilter()).memories)
         self.store.sidecar.note(_LAST, Remembered.of(nodes, now=now, run=run).to_json())
 
@@ -165,3 +310,15 @@ class GraphSession(Session):
     def focus(self, topic: str | None) -> None:
         """Set it, or take it back with None."""
         self.store.sidecar.note(_FOCUS, topic)
+
+
+def _certain(plan: Plan) -> Plan:
+    """Without the forgetting of what may be a fact about a person, and is no learning."""
+    held = {item.id for item in plan.prunes if (item.category or "").casefold() not in LEARNINGS}
+    if not held:
+        return plan
+    kept = tuple(action for action in plan.actions if action.id not in held)
+    return replace(plan, actions=kept, notes=(*plan.notes, _HELD.format(count=len(held))))
+
+
+_HELD = "{count} memories may be forgotten; a person decides."

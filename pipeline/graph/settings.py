@@ -68,6 +68,7 @@ class GraphSettings(BaseModel):
         points: What each reason adds to its relevance.
         due_after: A consolidation is due so long after the last one.
         due_new: Or after so many new memories.
+        attention_share: Topics and focus protect at most this share of what stays anyway, but always ten.
         attention_floor: A topic with at least this weight protects its memories from being forgotten.
         hot_topic: So many memories in use make a topic hot.
         half_life: After so long without use a memory counts half for the attention.
@@ -96,6 +97,7 @@ class GraphSettings(BaseModel):
     points: Points = Points()
     due_after: Days = timedelta(days=7)
     due_new: int = Field(default=10, ge=1)
+    attention_share: Share = Field(default=0.25, ge=0, le=1)
     attention_floor: Share = Field(default=0.25, ge=0, le=1)
     hot_topic: int = Field(default=3, ge=1)
     half_life: Days = timedelta(days=30)

@@ -16,6 +16,9 @@ from ..records import text_hash
 RELATIONS = "relations"
 """Part of an entity that holds its outgoing relations."""
 
+BROKEN_LINES = "::broken lines"
+"""Id of all lines of a graph that nobody can read, which are moved away and brought back as one."""
+
 _ITEM = "- "
 _MORE = "\n  "
 _PART = "::"

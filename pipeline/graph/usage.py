@@ -1,8 +1,9 @@
 """How a memory was used, read from its own observations; nothing else records it.
 
-Understood are "Researched: DATE", "Discovered: DATE", "Created: DATE", "Last used: DATE", "Applied in
-PROJECT - HELPFUL" and "NOT HELPFUL" (with a date anywhere in the line), "Used N times",
-"Promoted to core memory: DATE", "Merged from: ...", and the field or line "critical: true".
+Understood are "Researched: DATE", "Discovered: DATE", "Last used: DATE", "Applied in PROJECT - HELPFUL" and
+"NOT HELPFUL" (with a date anywhere in the line), "Used N times", "Promoted to core memory: DATE",
+"Merged from: ...", and "critical: true" in a field or line. A date in any other line, such as "Created: ..."
+or "in use since 2021", is what the memory says and makes nothing old.
 """
 
 from __future__ import annotations
@@ -16,9 +17,15 @@ from typing import Any
 from ..records import says_pinned
 
 _DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_BORN = re.compile(r"^(?:researched|discovered|created|learned|first seen|added)(?: on)?\s*:", re.IGNORECASE)
-_APPLIED = re.compile(r"^(?:applied|used) (?:in|on|to|for|at)\b", re.IGNORECASE)
-_LAST_USED = re.compile(r"^(?:last (?:used|applied|accessed)|used on)\s*:", re.IGNORECASE)
+_MOMENT = r"\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?"
+_BORN = re.compile(rf"^(?:researched|discovered)\s*:\s*{_MOMENT}\s*(?:\([^()]*\))?\.?$", re.IGNORECASE)
+_VERDICT = r"\b(?:not|un)?[\s_-]*helpful\b|\bdid(?:n['’]t| not) help\b"
+# Without a verdict or a date, "Applied in" begins a sentence sooner than it counts a use.
+_APPLIED = re.compile(
+    rf"^applied in\b(?:(?=.*(?:{_VERDICT}))|(?=.*\d{{4}}-\d{{2}}-\d{{2}})|(?=\s+(?:\S+\s+){{0,3}}\S+$))",
+    re.IGNORECASE | re.DOTALL,
+)
+_LAST_USED = re.compile(rf"^last (?:used|applied|accessed)\s*:\s*{_MOMENT}", re.IGNORECASE)
 _COUNT = re.compile(
     r"^(?:used|applied|use count|times used|uses)"
     r"\s*:?\s*(\d{1,6})\b(?:\s*times?)?\s*$",
@@ -27,18 +34,21 @@ _COUNT = re.compile(
 _ALSO = re.compile(r"^Also applied: (\d{1,6}) times, (\d{1,6}) helpful, (\d{1,6}) not helpful$")
 _UNHELPFUL = re.compile(r"\b(?:not|un)[\s_-]*helpful\b|\bdid(?:n['’]t| not) help\b", re.IGNORECASE)
 _HELPFUL = re.compile(r"\bhelpful\b", re.IGNORECASE)
-_CRITICAL = re.compile(r"^critical\s*:\s*(?:true|yes)\b", re.IGNORECASE)
+_CRITICAL = re.compile(r"\bcritical\s*:\s*(?:true|yes)\b", re.IGNORECASE)
 _PINNED = re.compile(r"^pinned\s*:\s*(?:true|yes)\b", re.IGNORECASE)
 _EFFECTIVENESS = re.compile(r"^effectiveness\s*:\s*(\d{1,3}(?:\.\d+)?)\s*(%?)", re.IGNORECASE)
 _PROMOTED = re.compile(r"^promoted to core memory\s*:", re.IGNORECASE)
 _BOOKKEEPING = re.compile(
-    r"^(?:researched|discovered|created|learned|first seen|added|last (?:used|applied|accessed)"
-    r"|used on|use count|times used|uses|merged from|promoted to core memory|relevance score"
-    r"|source|severity|critical|pinned|effectiveness|also applied)(?: on)?\s*:",
+    r"^(?:use count|times used|uses|merged from|promoted to core memory|relevance score"
+    r"|source|severity|critical|pinned|effectiveness|also applied)\s*:",
     re.IGNORECASE,
 )
 PROMOTED_MARK = "Promoted to core memory: "
 MERGED_MARK = "Merged from: "
+_ADVICE = (
+    'No memory here says how it was used: with "Discovered: DATE" and "Applied in PROJECT - HELPFUL '
+    '(DATE)" among its observations it could be ranked, promoted, and forgotten when it is stale.'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +124,19 @@ def usage(observations: Iterable[str], fields: Mapping[str, Any] | None = None) 
     )
 
 
+def advice(memories: Iterable[Iterable[str]]) -> list[str]:
+    """What a graph would gain by recording its use, in one line; nothing if it does, or is empty."""
+    used = [usage(observations) for observations in memories]
+    if not used or any(use.uses or use.discovered or use.last_used for use in used):
+        return []
+    return [_ADVICE]
+
+
 def is_bookkeeping(observation: str) -> bool:
     """Whether an observation is about the memory itself, and no part of what it says."""
     text = observation.strip()
-    return bool(_BOOKKEEPING.match(text) or _APPLIED.match(text) or _COUNT.match(text))
+    forms = (_BOOKKEEPING, _BORN, _APPLIED, _LAST_USED, _COUNT)
+    return any(form.match(text) for form in forms)
 
 
 def content(observations: Iterable[str]) -> tuple[str, ...]:
@@ -160,7 +179,9 @@ def dates(text: str) -> list[datetime]:
 
 def _is_critical(lines: Iterable[str], fields: Mapping[str, Any]) -> bool:
     flagged = any(fields.get(name) in (True, "true", "yes") for name in ("critical", "pinned"))
-    return flagged or any(_CRITICAL.match(text) or _PINNED.match(text) or says_pinned(text) for text in lines)
+    return flagged or any(
+        _CRITICAL.search(text) or _PINNED.match(text) or says_pinned(text) for text in lines
+    )
 
 
 def _stated(text: str) -> float | None:

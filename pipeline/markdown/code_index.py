@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _IDENTIFIER = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
 _FEW = 16
 """Up to so many wanted symbols, searching each is faster than listing every word of a file."""
+_LARGEST = 4_000_000
+"""Larger files are data or bundles, in which a name proves nothing."""
 _SNIFFED = 1024
 """Bytes in which a zero marks a binary file."""
 _BINARY = frozenset(
@@ -93,6 +95,10 @@ class CodeIndex:
             return True
         places = [self.root, *([beside] if beside else [])]
         return any((place / relative).exists() for place in places) or Path(path).exists()
+
+    def has_folder(self, name: str) -> bool:
+        """Whether the project has a folder of this name at its top."""
+        return any(file.startswith(f"{name}/") for file in self.files)
 
     def checkable(self, path: str) -> bool:
         """Whether the absence of a file would mean anything: it lies in the project and is not generated."""
@@ -198,7 +204,9 @@ def _occurring(path: str, wanted: set[bytes]) -> set[bytes]:
     if os.path.splitext(path)[1].lower() in _BINARY or not os.path.isfile(path):  # noqa: PTH113, PTH122
         return set()
     try:
-        with open(path, "rb") as file:  # noqa: PTH123  (50,000 files)
+        if os.path.getsize(path) > _LARGEST:  # noqa: PTH202  (50,000 files)
+            return set()
+        with open(path, "rb") as file:  # noqa: PTH123
             data = file.read()
     except OSError:
         return set()

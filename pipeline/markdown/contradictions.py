@@ -1,35 +1,34 @@
-"""Contradictions between single sentences of longer files, and how the losing sentence goes.
+"""Contradictions between single sentences, and how the losing sentence goes.
 
-Whole bodies seldom share enough words to be compared; two sentences of them do. When a person, or the
-rule that newer supersedes, has chosen, only the contradicted sentence leaves a file that says more.
+Whole bodies say many things, so sentences are compared, each with those of other memories in its directory
+and type. Words decide which of them cannot both hold; the scorer may only object.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ...models.keywords import opposed
-from ..judge import judge
+from ...models.scorer import PairInput, limits_for
+from ..answers import said_key
+from ..judge import decide, judge
 from ..plan import Member, Resolve, Side
-from ..records import Candidate, Label, Memory, Scope, Verdict
-from ..words import overlap, significant_words, topic
+from ..records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
+from ..words import exact_key, overlap, significant_words, topic
 from .folding import statements, without
+from .rivalry import framed, rival
 
 if TYPE_CHECKING:
     from ...models.scorer import PairScorer, Thresholds
 
-SENTENCE_OVERLAP = 0.6
-"""Two sentences must share so many of their words: out of their texts, 40% is chance too often."""
-MIN_SHARED = 3
-"""And at least so many words: "Never run it" and "run tests" are about nothing in common."""
 MAX_PARTNERS = 40
 """Sentences that share a word with more others than this are compared by their rarer words alone."""
+_LIST = 3
+"""So many sentences of one frame are members of a list."""
 _UNKNOWN = datetime.min.replace(tzinfo=UTC)
-_NOWHERE = Scope.of(directory="sentence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,91 +51,75 @@ def sentence_conflicts(
     scorer: PairScorer,
     *,
     thresholds: Thresholds | None = None,
-    decided: Callable[[str, str], bool] = lambda _a, _b: False,
-    first: int = 1,
+    rejected: frozenset[str] = frozenset(),
 ) -> tuple[Resolve, ...]:
-    """Find files of one directory and type of which single sentences contradict each other.
+    """Find sentences of one directory and type that cannot both hold.
 
     Args:
         memories: Those that stay, as they will read.
-        scorer: Judges the pairs of sentences.
+        scorer: May object to a pair.
         thresholds: Instead of the scorer's own.
-        decided: Whether nothing is to be said about a pair of ids.
-        first: Number of the first conflict.
+        rejected: Keys of pairs that a person left open before.
     """
-    found: dict[tuple[str, str], tuple[Verdict, Sentence, Sentence]] = {}
-    for a, b in _pairs(memories):
-        key = (min(a.memory.id, b.memory.id), max(a.memory.id, b.memory.id))
-        if key in found or decided(*key):
-            continue
-        verdict = _judged(a, b, scorer, thresholds)
-        if verdict.label is Label.CONTRADICTION:
-            found[key] = (verdict, a, b)
-    return tuple(_conflict(f"c{number}", *found[key]) for number, key in enumerate(sorted(found), first))
+    pairs = [
+        (why, a, b)
+        for why, a, b in _rivals(memories)
+        if not {said_key(a.text, b.text), rejection_key(a.memory, b.memory)} & rejected
+    ]
+    verdicts = _verdicts([(a, b) for _, a, b in pairs], scorer, thresholds)
+    found = [
+        _conflict(f"c{number}", why, verdict, a, b)
+        for number, ((why, a, b), verdict) in enumerate(
+            [
+                (pair, verdict)
+                for pair, verdict in zip(pairs, verdicts, strict=True)
+                if _agreed(verdict, scorer, thresholds)
+            ],
+            1,
+        )
+    ]
+    return tuple(found)
 
 
-def resolution(
-    conflict: Resolve, side: Side, texts: Mapping[str, str], scorer: PairScorer
-) -> dict[str, str | None] | None:
-    """What becomes of the losing side: its text without the contradicted sentences, or None if it goes.
+def after(conflict: Resolve, side: Side, texts: Mapping[str, str]) -> str | None:
+    """What the losing memory says without the contradicted sentence; None if the conflict stays open.
+
+    Nothing is judged again: the sentences were named when they were found.
 
     Args:
         conflict: What was decided about.
         side: The side that stays.
-        texts: Texts of all members.
-        scorer: Finds the sentences.
-
-    Returns:
-        By id; None if a memory says more than the contradicted fact and that fact cannot be cut out, so
-        that the conflict has to stay open.
+        texts: Texts of both memories as they read now.
     """
-    winners, losers = (conflict.a, conflict.b) if side == "a" else (conflict.b, conflict.a)
-    standing = [sentence for memory_id in winners for sentence in statements(texts[memory_id])]
-    outcome: dict[str, str | None] = {}
-    members = {member.id: member for member in conflict.members}
-    for loser in losers:
-        said = statements(texts[loser])
-        against = [one for one in said if _contradicted(one, standing, members[loser], scorer)]
-        if len(said) <= 1 and without(texts[loser], said) == "":
-            against = said  # the verdict about the whole text was about this one sentence
-        rest = without(texts[loser], against) if against else None
-        if rest is None:
-            return None
-        outcome[loser] = rest or None
-    return outcome
+    winner, loser = (conflict.a[0], conflict.b[0]) if side == "a" else (conflict.b[0], conflict.a[0])
+    held, lost = conflict.said if side == "a" else conflict.said[::-1]
+    if held not in statements(texts[winner]):
+        return None  # it lost what it would win with
+    if lost not in statements(texts[loser]):
+        return texts[loser]
+    return without(texts[loser], [lost])
 
 
-def _contradicted(sentence: str, standing: Iterable[str], member: Member, scorer: PairScorer) -> bool:
-    for other in standing:
-        if _against(sentence, other):
-            return True
-        if scorer.name.startswith("keywords"):
-            continue
-        a, b = (
-            Memory(name, text, _NOWHERE) for name, text in ((member.id, sentence), (f"{member.id}+", other))
-        )
-        if _judge_pair(a, b, scorer, None).label is Label.CONTRADICTION:
-            return True
-    return False
-
-
-def _pairs(memories: Sequence[Memory]) -> Iterator[tuple[Sentence, Sentence]]:
-    """Sentences of different memories in one group that share words and turn against each other."""
+def _rivals(memories: Sequence[Memory]) -> Iterator[tuple[str, Sentence, Sentence]]:
+    """Sentences of different memories in one group that cannot both hold, each pair once."""
     groups: dict[tuple[object, str | None], list[Memory]] = defaultdict(list)
     for memory in sorted(memories, key=lambda item: item.id):
         groups[memory.scope, memory.category].append(memory)
     for group in groups.values():
         sentences = [Sentence(m, said, significant_words(said)) for m in group for said in statements(m.text)]
+        frames: Counter[tuple[str, ...]] = Counter()
+        found: list[tuple[str, Sentence, Sentence, tuple[str, ...] | None]] = []
         for i, j in _sharing(sentences):
             a, b = sentences[i], sentences[j]
-            if a.memory is not b.memory and _against(a.text, b.text):
-                yield a, b
-
-
-def _against(a: str, b: str) -> bool:
-    """Whether two sentences are about one thing and turn against each other."""
-    shared = significant_words(a) & significant_words(b)
-    return len(shared) >= MIN_SHARED and overlap(a, b) >= SENTENCE_OVERLAP and opposed(a, b)
+            why = rival(a.text, b.text) if exact_key(a.text) != exact_key(b.text) else None
+            frame = framed(a.text, b.text) if why == "value" else None
+            if why is not None:
+                frames.update([frame] if frame else [])
+                if a.memory is not b.memory:
+                    found.append((why, a, b, frame))
+        for why, a, b, frame in found:
+            if frame is None or frames[frame] < _LIST:
+                yield why, a, b
 
 
 def _sharing(sentences: Sequence[Sentence]) -> list[tuple[int, int]]:
@@ -154,16 +137,38 @@ def _sharing(sentences: Sequence[Sentence]) -> list[tuple[int, int]]:
     return sorted(pair for pair, count in shared.items() if count >= 2)
 
 
-def _judged(a: Sentence, b: Sentence, scorer: PairScorer, thresholds: Thresholds | None) -> Verdict:
-    return _judge_pair(replace(a.memory, text=a.text), replace(b.memory, text=b.text), scorer, thresholds)
+def _verdicts(
+    pairs: Sequence[tuple[Sentence, Sentence]], scorer: PairScorer, thresholds: Thresholds | None
+) -> list[Verdict]:
+    """What the scorer says about pairs of sentences, asked once for all."""
+    views: dict[str, Memory] = {}
+    candidates = []
+    for number, (a, b) in enumerate(pairs):
+        names = (f"{number:06}a", f"{number:06}b")
+        for name, sentence in zip(names, (a, b), strict=True):
+            views[name] = replace(sentence.memory, id=name, text=sentence.text)
+        candidates.append(Candidate(*names, overlap(a.text, b.text)))
+    found = judge(candidates, views, scorer, thresholds=thresholds) if candidates else ()
+    return [
+        replace(item, pair=replace(item.pair, a=a.memory.id, b=b.memory.id))
+        for item, (a, b) in zip(found, pairs, strict=True)
+    ]
 
 
-def _judge_pair(a: Memory, b: Memory, scorer: PairScorer, thresholds: Thresholds | None) -> Verdict:
-    pair = Candidate(min(a.id, b.id), max(a.id, b.id), overlap(a.text, b.text))
-    return judge([pair], {a.id: a, b.id: b}, scorer, thresholds=thresholds)[0]
+def _agreed(verdict: Verdict, scorer: PairScorer, thresholds: Thresholds | None) -> bool:
+    """Whether the scorer does not object; the keyword rule knows no values, so it has no say.
+
+    What it thinks is asked anew: a rule that called the pair a contradiction is no agreement of the scorer.
+    """
+    if scorer.name.startswith("keywords"):
+        return True
+    limits = thresholds or limits_for(scorer, PairInput("", "", verdict.pair.cosine))
+    label, auto = decide(verdict.probabilities, verdict.evidence, limits, entailment=verdict.entailment)
+    _, contradiction, distinct = verdict.probabilities
+    return (label is not Label.DISTINCT or contradiction >= distinct) and not auto
 
 
-def _conflict(name: str, verdict: Verdict, a: Sentence, b: Sentence) -> Resolve:
+def _conflict(name: str, why: str, verdict: Verdict, a: Sentence, b: Sentence) -> Resolve:
     def stated(sentence: Sentence) -> tuple[datetime, str]:
         """When it was said; the id where both were said at once."""
         return (sentence.memory.stated_at or _UNKNOWN, sentence.memory.id)
@@ -171,6 +176,7 @@ def _conflict(name: str, verdict: Verdict, a: Sentence, b: Sentence) -> Resolve:
     older, newer = sorted((a, b), key=stated)
     known = _UNKNOWN < stated(older)[0] < stated(newer)[0]
     members = sorted((older.memory, newer.memory), key=lambda memory: memory.id)
+    reason = Evidence(why, f"{older.text} / {newer.text}")
     return Resolve(
         id=name,
         scope=older.memory.scope,
@@ -180,5 +186,8 @@ def _conflict(name: str, verdict: Verdict, a: Sentence, b: Sentence) -> Resolve:
         b=(newer.memory.id,),
         topic=topic(older.text, newer.text) or older.memory.category or "same topic",
         newer="b" if known else None,
-        verdicts=(verdict,),
+        verdicts=(
+            replace(verdict, label=Label.CONTRADICTION, auto=False, evidence=(*verdict.evidence, reason)),
+        ),
+        said=(older.text, newer.text),
     )

@@ -5,20 +5,15 @@ The modification time comes last, because a checkout sets it anew.
 
 from __future__ import annotations
 
-import logging
-import os
-import subprocess
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-logger = logging.getLogger(__name__)
+from .history import git
 
 CREATED = ("created", "created_at", "date")
 UPDATED = ("updated", "updated_at", "last_updated", "modified", "last_modified")
-GIT_SECONDS = 20
-"""How long the history may be read before the file's own time has to do."""
 
 
 def frontmatter_date(values: Mapping[str, Any], names: tuple[str, ...]) -> datetime | None:
@@ -50,26 +45,11 @@ def file_moment(nanoseconds: int) -> datetime:
 
 
 def git_dates(directory: Path) -> dict[Path, datetime]:
-    """Latest commit of each file under a directory; empty outside a repository.
-
-    The repository is only read: its hooks, monitors and optional locks stay off.
-    """
-    if not any((parent / ".git").exists() for parent in (directory, *directory.parents)):
-        return {}
-    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-C", str(directory), "log"]
-    command += ["--no-renames", "--format=%x01%cI", "--name-only", "-z", "--relative", "--", "."]
-    try:
-        ran = subprocess.run(  # noqa: S603  (a fixed command; the directory is one argument)
-            command,
-            capture_output=True,
-            check=True,
-            timeout=GIT_SECONDS,
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        logger.info("The history of %s cannot be read: %s", directory, type(error).__name__)
-        return {}
-    return _newest_commits(ran.stdout.decode("utf-8", "surrogateescape"), directory)
+    """Latest commit of each file under a directory; empty outside a repository."""
+    said = git(
+        directory, "log", "--no-renames", "--format=%x01%cI", "--name-only", "-z", "--relative", "--", "."
+    )
+    return _newest_commits(said or "", directory)
 
 
 def _newest_commits(log: str, directory: Path) -> dict[Path, datetime]:

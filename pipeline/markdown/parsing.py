@@ -30,6 +30,7 @@ _BULLET = re.compile(r"^[ ]{0,3}[-*+](?:[ \t]+|$)")
 _PART = re.compile(
     r"^\**(?:why|how to apply|how|when|example|context|reason|note)\b[^:\n]{0,30}:", re.IGNORECASE
 )
+_POINTS = re.compile(r"^[^\w\[]*(?:\[[^\]\n]*\]\([^)\n]*\.md|\[\[)", re.IGNORECASE)
 _LEADING_BLANKS = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*")
 _LIST_TOKENS = frozenset({"heading_open", "bullet_list_open", "hr", "html_block"})
 
@@ -74,6 +75,7 @@ class Document:
         start: Where the body's text begins.
         end: Where it ends.
         entries: Its memories if it is a file of lists.
+        mixed: Its bullets are memories whatever stands around them.
     """
 
     source: str
@@ -84,6 +86,7 @@ class Document:
     start: int
     end: int
     entries: tuple[Entry, ...] = ()
+    mixed: bool = False
 
     @property
     def body(self) -> str:
@@ -104,13 +107,14 @@ class Document:
         return encode(self.source[:start] + text + self.source[end:], bom=self.bom)
 
 
-def parse(data: bytes, *, ids: Sequence[str] | None = None) -> Document:
+def parse(data: bytes, *, ids: Sequence[str] | None = None, mixed: bool = False) -> Document:
     """Find the memories of a file.
 
     Args:
         data: The whole file.
         ids: Names of its entries where an earlier change of ours fixed them; they also say that it is
             a file of lists, however few of its bullets are left.
+        mixed: Take the bullets, whatever stands around them; pointers to files are left out.
     """
     source = decode(data)
     lines = split_lines(source)
@@ -119,9 +123,13 @@ def parse(data: bytes, *, ids: Sequence[str] | None = None) -> Document:
     values = _frontmatter(lines[1 : header - 1]) if header else {}
     start = offset + len(_LEADING_BLANKS.match(source[offset:])[0])  # type: ignore[index]  # always matches
     end = max(start, len(source.rstrip()))
-    entries = _entries(lines[header:], offset)
+    entries = _entries(lines[header:], offset, mixed=mixed)
     wanted = DESCRIBED_ENTRIES if values.get("description") else ENTRIES
-    if ids is None and (len(entries) < wanted or any(_PART.match(entry.text) for entry in entries)):
+    if (
+        ids is None
+        and not mixed
+        and (len(entries) < wanted or any(_PART.match(entry.text) for entry in entries))
+    ):
         entries = ()
     names = ids if ids is not None and len(ids) == len(entries) else entry_ids([e.text for e in entries])
     return Document(
@@ -136,6 +144,7 @@ def parse(data: bytes, *, ids: Sequence[str] | None = None) -> Document:
             Entry(name, item.text, item.heading, item.start, item.end, item.lines)
             for name, item in zip(names, entries, strict=True)
         ),
+        mixed=mixed,
     )
 
 
@@ -186,10 +195,13 @@ def _frontmatter(lines: Sequence[Line]) -> dict[str, Any]:
     return {str(key): value for key, value in loaded.items()} if isinstance(loaded, dict) else {}
 
 
-def _entries(lines: Sequence[Line], offset: int) -> tuple[Entry, ...]:
-    """All bullets, if the text holds nothing but headings and bullets."""
+def _entries(lines: Sequence[Line], offset: int, *, mixed: bool) -> tuple[Entry, ...]:
+    """All bullets, if the text holds nothing but headings and bullets, or if that does not matter."""
     tokens = block_tokens("\n".join(line.raw for line in lines))
-    if {token.type for token in tokens if token.level == 0 and token.nesting >= 0} - _LIST_TOKENS:
+    if (
+        not mixed
+        and {token.type for token in tokens if token.level == 0 and token.nesting >= 0} - _LIST_TOKENS
+    ):
         return ()
     starts = [offset]
     for line in lines:
@@ -201,9 +213,10 @@ def _entries(lines: Sequence[Line], offset: int) -> tuple[Entry, ...]:
             heading = " ".join(after.content.casefold().split())
         if token.type == "list_item_open" and token.level == 1:
             entry = _entry(lines, token.map, starts, heading)
-            if entry is None:
+            if entry is None and not mixed:
                 return ()
-            found.append(entry)
+            if entry is not None and not (mixed and (_PART.match(entry.text) or _POINTS.match(entry.text))):
+                found.append(entry)
     return tuple(found)
 
 

@@ -33,16 +33,18 @@ Look for what is new and worth keeping, in this order:
   every number, date, name, path and negation.
 - Where two memories contradict each other, correct the wrong one at its source: the wrong sentence
   goes, not the file around it. If you cannot tell which one holds, leave both and say so.
-- Write dates out: "yesterday" becomes the day it was, reckoned from when the memory was written.
+- Write dates out: "yesterday" becomes the day it was, reckoned from when the sentence was written; durations
+  ("in 7 days"), ranges and habits stay.
 - Leave alone what is marked `[PINNED]`, `pinned` or `critical`.
 
 ## Phase 4 - Prune and index
-- Remove a memory only if everything it refers to is provably gone; if part of it is, flag it.
-- Rebuild MEMORY.md: `# <Directory Name> Memory`, then one line for each file,
-  `- [Name](filename.md) -- one-line description`, each under {line_length} characters, sorted by file name.
+- Remove a memory only if everything it refers to was once in this repository and is gone; if part of it is,
+  flag it. Rules, warnings, decisions and instructions outlive the files they name.
+- Bring MEMORY.md up to date: one line for each file, `- [Name](filename.md) -- one-line description`, each
+  under {line_length} characters. Add missing lines, remove those that lead nowhere, and leave the other
+  lines, their sections, their order and their words as they are.
 - Keep it under {max_lines} lines and {max_kilobytes} KB. A line of more than {long_line} characters holds
-  memory content: move that into its file and shorten the line. Remove pointers that lead nowhere, add
-  missing ones.
+  memory content: move that into its file and shorten the line.
 
 End with a short account of what you merged, corrected, removed and flagged, or say that the memories are
 already tight.

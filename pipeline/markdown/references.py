@@ -283,4 +283,7 @@ def _normal(path: str) -> str | None:
         return None
     if PurePosixPath(cleaned).suffix == ".md" and "/" not in cleaned:
         return None  # a link between memories, not to code
+    *folders, name = cleaned.split("/")
+    if any(_FILE_NAME.match(folder) for folder in folders if folder) or (not folders and name[0] in "._-"):
+        return None  # "A.md/B.md" are two names, "_test.go" is the end of many
     return cleaned

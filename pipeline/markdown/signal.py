@@ -20,8 +20,6 @@ from ..words import exact_key, overlap, significant_words
 from .directories import MemoryDirectory
 from .raw_text import decode, plain
 
-GATHERED = "from_daily_logs.md"
-"""The file that takes new facts in."""
 RECENT = timedelta(days=30)
 """Logs older than this were read by earlier passes."""
 RELEVANT = 5
@@ -29,6 +27,12 @@ RELEVANT = 5
 KNOWN_OVERLAP = 0.6
 """A fact that shares more of its words with a memory is no news (origin: the duplicate rule)."""
 MIN_WORDS = 4
+MIN_SHARED = 3
+"""A fact shares so many words with the file it belongs to,"""
+BELONGS = 0.5
+"""and this part of its own,"""
+NAMED = 1 / 3
+"""or this part, if two words name the file."""
 _HEADER = """---
 name: Facts from daily logs
 description: Durable facts found in daily logs and session notes
@@ -107,7 +111,7 @@ def recent_logs(directory: MemoryDirectory, *, now: datetime) -> Iterator[tuple[
     named: list[tuple[datetime, Path]] = []
     for path in [*directory.path.glob("logs/*/*/*.md"), *directory.path.glob("sessions/**/*.md")]:
         match = _LOG_NAME.search(path.name)
-        if match is None or path.is_symlink():
+        if match is None or path.is_symlink() or directory.refusal(path) is not None:
             continue
         try:
             day = datetime.fromisoformat(match[1]).replace(tzinfo=UTC)
@@ -142,6 +146,45 @@ def additions(
         text=before + gap + "\n".join(lines) + "\n",
         reason=f"{len(facts)} new from {', '.join(dict.fromkeys(fact.source for fact in facts))}",
     )
+
+
+def homes(facts: Sequence[Fact], memories: Iterable[Memory]) -> tuple[dict[str, list[Fact]], list[Fact]]:
+    """The memory that each fact belongs to, and the facts that belong to none.
+
+    A file is the place of a fact if its name or description and most of what the fact says meet there, and
+    in no other file as well.
+    """
+    found: dict[str, list[Fact]] = defaultdict(list)
+    rest: list[Fact] = []
+    rows = [(m.id, *_subject(m)) for m in memories if not m.pinned and "#" not in m.id]
+    for fact in facts:
+        words = significant_words(fact.text)
+        scored = sorted(
+            (
+                (len(words & (about | said)), memory_id)
+                for memory_id, about, said in rows
+                if _belongs(words, about, said)
+            ),
+            reverse=True,
+        )
+        if scored and (len(scored) == 1 or scored[0][0] > scored[1][0]):
+            found[scored[0][1]].append(fact)
+        else:
+            rest.append(fact)
+    return dict(found), rest
+
+
+def _belongs(words: frozenset[str], about: frozenset[str], said: frozenset[str]) -> bool:
+    """Whether a fact meets a file in what that is about, and in what it says."""
+    named, shared = len(words & about), len(words & (about | said))
+    return shared >= MIN_SHARED and bool(
+        (named and shared >= BELONGS * len(words)) or (named > 1 and shared >= NAMED * len(words))
+    )
+
+
+def _subject(memory: Memory) -> tuple[frozenset[str], frozenset[str]]:
+    about = f"{memory.metadata.get('name') or ''} {memory.metadata.get('description') or ''}"
+    return significant_words(about), significant_words(memory.text)
 
 
 def _statements(path: Path) -> Iterator[str]:

@@ -17,17 +17,21 @@ from pathlib import Path
 from ...errors import RefusedChangeError, StoreError
 from ..graph.archive import FOLDER, archive_broken, archive_forgotten
 from ..graph.core_memory import CoreFile
-from ..graph.text import RELATIONS, parse_entity_text, parse_relations_text, split_part
+from ..graph.text import BROKEN_LINES, RELATIONS, parse_entity_text, parse_relations_text, split_part
 from ..graph.usage import PROMOTED_MARK
 from ..plan import Merge, Plan, Prune
 from ..records import Inventory, Memory, Scope
 from .base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Update
-from .graph_edit import handed_over, with_relations, without_observation
+from .graph_edit import fields_of, handed_over, with_fields, with_relations, without_observation
 from .graph_file import Medium
+from .graph_foreign import foreign_reason
 from .graph_lines import Document, Line, same_lines
 from .graph_restore import put_back
 from .graph_rows import Rows, row_memory
 from .graph_sidecar import Sidecar, digest
+
+_LEFT = "left by us"
+"""What we left may hold nothing but lines of other tools; it can still be undone."""
 
 
 class GraphStore:
@@ -76,11 +80,20 @@ class GraphStore:
         self._at = at
 
     def document(self) -> Document:
-        """The graph as it stands."""
+        """The graph as it stands.
+
+        Raises:
+            StoreError: If the file is no graph of a memory server.
+        """
         data = self.medium.load()
         if self._held is None or self._held[0] != data:
             known = {line.raw: line for line in self._held[1].lines} if self._held else None
-            self._held = (data, Document.parse(data, known=known))
+            document = Document.parse(data, known=known)
+            foreign = foreign_reason(document) if self.medium.exact else None
+            if foreign is not None and self.sidecar.noted(_LEFT) != digest(data):
+                place = self.medium.name.partition(":")[2]
+                raise StoreError(f"{place} is no graph of a memory server: {foreign}. Nothing was changed.")
+            self._held = (data, document)
         return self._held[1]
 
     def read(self, scopes: ScopeFilter) -> Inventory:
@@ -123,7 +136,8 @@ class GraphStore:
             StoreError: If it holds a broken line.
         """
         document = self.document()
-        if document.broken:
+        touched = change.snapshot.id if isinstance(change, Restore) else getattr(change, "id", "")
+        if document.broken and touched != BROKEN_LINES:
             raise StoreError("The graph holds broken lines; run again with --repair. Nothing was changed.")
         if isinstance(change, Update):
             self._update(document, change)
@@ -147,19 +161,6 @@ class GraphStore:
             (folder / "core-memory.json").write_bytes(core)
         self.sidecar.keep_image(data)
         return True
-
-    def repair(self, *, at: datetime) -> int:
-        """Move broken lines to the archive and return how many there were.
-
-        Raises:
-            RefusedChangeError: If they cannot be archived; then they stay.
-        """
-        document = self.document()
-        if document.broken:
-            self.sidecar.keep_image(document.data)
-            archive_broken(self.archive, {number: line.raw for number, line in document.broken}, at=at)
-            self._save(document, [line for line in document.lines if line.kind != "broken"])
-        return len(document.broken)
 
     def close(self) -> None:
         """Close the notes and the medium."""
@@ -185,10 +186,28 @@ class GraphStore:
             return
         if digest(before) not in self._ours:
             self.sidecar.keep_image(before)
+        if foreign_reason(document.with_lines(lines)) is not None:
+            self.sidecar.note(_LEFT, digest(after))
         self.medium.save(before, after)
         self._ours.add(digest(after))
 
+    def _move_broken(self, document: Document) -> None:
+        """Put the lines that nobody can read into the archive, and only then out of the graph.
+
+        Raises:
+            RefusedChangeError: If they cannot be archived; then they stay.
+        """
+        if self._at is None:
+            raise RefusedChangeError("broken lines are moved by a run alone")
+        if document.broken:
+            raws = {number: line.raw for number, line in document.broken}
+            archive_broken(self.archive, raws, at=self._at)
+            self._save(document, [line for line in document.lines if line.kind != "broken"])
+
     def _update(self, document: Document, change: Update) -> None:
+        if change.id == BROKEN_LINES and change.id not in document.names:
+            self._move_broken(document)
+            return
         part = None if change.id in document.names else split_part(change.id)
         try:
             if part is not None and part[1] == RELATIONS:
@@ -208,7 +227,8 @@ class GraphStore:
         first = document.lines[places[0]]
         self._promote(first, observations)
         lines = [line for place, line in enumerate(document.lines) if place not in places[1:]]
-        lines[places[0]] = first.changed(observations=list(observations))
+        united = with_fields(first, fields_of(document, change.id)) if len(places) > 1 else first
+        lines[places[0]] = united.changed(observations=list(observations))
         self._save(document, lines)
 
     def _promote(self, line: Line, observations: Sequence[str]) -> None:
@@ -256,8 +276,15 @@ class GraphStore:
             )
 
     def _keep_forgotten(self, document: Document, name: str, relations: Sequence[str]) -> None:
+        """Put a memory into the archive.
+
+        Raises:
+            RefusedChangeError: If no plan that the store knows says why it goes.
+        """
         if self._at is None or name not in self._reasons:
-            return
+            raise RefusedChangeError(
+                f"memory {name} would go without a copy in the archive; a graph is changed by its own session"
+            )
         own = [line for line in document.lines if line.name == name]
         archive_forgotten(
             self.archive,

@@ -53,14 +53,14 @@ def handed_over(document: Document, name: str, survivor: str | None) -> tuple[li
     No relation is doubled, and none leads from the survivor to itself.
     """
     edges = {line.edge for line in document.lines if line.kind == "relation" and not line.touches(name)}
-    fields = _fields_of(document, name) if survivor is not None else {}
+    fields = fields_of(document, name) if survivor is not None else {}
     lines: list[Line] = []
     made: list[str] = []
     for line in document.lines:
         if line.kind == "entity" and line.name == name:
             continue
         if line.name == survivor and line.kind == "entity":
-            lines.append(_with_fields(line, fields))
+            lines.append(with_fields(line, fields))
             continue
         if not line.touches(name):
             lines.append(line)
@@ -76,13 +76,13 @@ def handed_over(document: Document, name: str, survivor: str | None) -> tuple[li
     return lines, made
 
 
-def _fields_of(document: Document, name: str) -> dict[str, Any]:
+def fields_of(document: Document, name: str) -> dict[str, Any]:
     """Fields of an entity's lines that the server does not know."""
     own = (line.item for line in document.lines if line.kind == "entity" and line.name == name)
     return {key: value for item in own for key, value in item.items() if key not in _SERVER_FIELDS}
 
 
-def _with_fields(line: Line, fields: Mapping[str, Any]) -> Line:
+def with_fields(line: Line, fields: Mapping[str, Any]) -> Line:
     """An entity's line with the fields it lacks; lists are united, other values of its own stay."""
     new = {
         key: [*line.item[key], *(item for item in value if item not in line.item[key])]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ...errors import RefusedChangeError
 from .base import Snapshot
 from .graph_lines import Document, Line, insert_in_order
-from .graph_rows import ENTITY, OBSERVATION
+from .graph_rows import BROKEN, ENTITY, OBSERVATION
 from .graph_sidecar import Moved
 
 
@@ -27,6 +27,10 @@ def put_back(document: Document, snapshot: Snapshot, *, order: Sequence[str], mo
     kind = snapshot.payload["kind"]
     if kind == OBSERVATION:
         return _observation_back(document, snapshot)
+    if kind == BROKEN:
+        lines = list(document.lines)
+        _insert(lines, snapshot.payload["raws"], snapshot.links[0]["positions"], order)
+        return lines
     if kind != ENTITY:
         return _relations_back(document, snapshot, order)
     if snapshot.payload["name"] in document.names:

@@ -6,13 +6,13 @@ import json
 from collections import defaultdict
 from typing import Any
 
-from ..graph.text import RELATIONS, entity_text, observation_key, relations_text, split_part
-from ..graph.usage import dates, usage
+from ..graph.text import BROKEN_LINES, RELATIONS, entity_text, observation_key, relations_text, split_part
+from ..graph.usage import usage
 from ..records import Memory, Scope
 from .base import Snapshot
 from .graph_lines import Document
 
-ENTITY, OBSERVATION, RELATION = "entity", "observation", "relations"
+ENTITY, OBSERVATION, RELATION, BROKEN = "entity", "observation", "relations", "broken"
 
 
 class Rows:
@@ -42,6 +42,8 @@ class Rows:
         """The record of an entity, or of the part that an id names."""
         if memory_id in self._names:
             return self.entity(memory_id)
+        if memory_id == BROKEN_LINES:
+            return self._broken()
         part = split_part(memory_id)
         if part is None:
             return None
@@ -85,6 +87,11 @@ class Rows:
                 return Snapshot(memory_id, payload, links=(about,))
         return None
 
+    def _broken(self) -> Snapshot:
+        places = [number - 1 for number, _ in self.document.broken]
+        payload = {"kind": BROKEN, "name": "", "raws": [self.document.lines[place].raw for place in places]}
+        return Snapshot(BROKEN_LINES, payload, links=({"sha": self._sha, "positions": places},))
+
     def _outgoing(self, memory_id: str, name: str) -> Snapshot:
         lines = self.document.lines
         places = [place for place in self._relations.get(name, ()) if lines[place].edge[0] == name]
@@ -98,16 +105,17 @@ def row_memory(snapshot: Snapshot, scope: Scope) -> Memory:
     if kind == ENTITY:
         return _entity(snapshot, scope)
     if kind == OBSERVATION:
-        text = snapshot.payload["text"]
-        stated = max(dates(text), default=None)
         return Memory(
             snapshot.id,
-            text,
+            snapshot.payload["text"],
             scope,
             category=snapshot.payload["type"],
-            created_at=stated,
             pinned=snapshot.links[0]["pinned"],
         )
+    if kind == BROKEN:
+        # Escaped, because a line that is not UTF-8 could not be written down in a plan.
+        text = "\n".join(json.dumps(raw) for raw in snapshot.payload["raws"])
+        return Memory(snapshot.id, text, scope, category=BROKEN)
     edges = [json.loads(raw) for raw in snapshot.payload["raws"]]
     text = relations_text((edge["relationType"], edge["to"]) for edge in edges)
     return Memory(snapshot.id, text, scope, category="relation")

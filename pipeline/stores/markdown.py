@@ -17,6 +17,7 @@ from typing import Any
 from ...errors import RefusedChangeError, StoreError, UsageError
 from ..markdown.dating import git_dates
 from ..markdown.directories import INDEX, MemoryDirectory, inside
+from ..markdown.history import changed_files
 from ..markdown.ledger import Ledger, Step, difference
 from ..markdown.parsing import Document, Entry, parse
 from ..markdown.raw_text import edit_lines, encode, split_lines
@@ -58,6 +59,7 @@ class MarkdownStore:
         self._seen: dict[Path, str | None] = {}
         self._parsed: dict[Path, tuple[str, Document]] = {}
         self._commits: dict[Path, dict[Path, datetime]] = {}
+        self._dirty: set[Path] = set()
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every memory of the directories; a file that cannot be read is a gap."""
@@ -66,8 +68,10 @@ class MarkdownStore:
         for directory in self.directories:
             if not scopes.matches(scope_of(directory)):
                 continue
-            self._look(directory.path / INDEX)
-            for path in directory.topics():
+            index = directory.path / INDEX
+            if directory.refusal(index) is None:
+                self._look(index)
+            for path in [*directory.topics(), *([index] if directory.is_index_alone() else [])]:
                 try:
                     memories += [self.parse(item) for item in self._memories(directory, path)]
                 except StoreError as error:
@@ -143,7 +147,7 @@ class MarkdownStore:
         file_id = f"{directory.name}/{directory.relative(path)}"
         for entry in document.entries:
             yield self._entry(directory, state, step, document, entry)
-        if not document.entries:
+        if not document.entries and not document.mixed:
             row = file_row(state, document, **self._about(directory, state, step))
             if row["text"]:
                 yield Snapshot(file_id, row)
@@ -178,16 +182,23 @@ class MarkdownStore:
         step = self._ledger.find(str(state.path), state.digest)
         held = self._parsed.get(state.path)
         if held is None or held[0] != state.digest:
-            held = (state.digest, parse(state.data, ids=step.ids if step else None))
+            held = (state.digest, self._parse(state.path, state.data, step))
             self._parsed[state.path] = held
         return held[1], step
+
+    def _parse(self, path: Path, data: bytes, step: Step | None) -> Document:
+        """A file of memories; of an index the bullets are, if there is nothing else."""
+        index = any(path == directory.path / INDEX for directory in self.directories)
+        return parse(data, ids=step.ids if step else None, mixed=index)
 
     def _about(self, directory: MemoryDirectory, state: FileState, step: Step | None) -> dict[str, Any]:
         if directory.path not in self._commits:
             self._commits[directory.path] = git_dates(directory.path)
+            self._dirty |= changed_files(directory.path)
         return {
             "directory": directory.name,
             "committed": self._commits[directory.path].get(state.path),
+            "dirty": step is None and state.path in self._dirty,
             "dated_ns": step.dated_ns if step else state.mtime_ns,
         }
 
@@ -240,7 +251,7 @@ class MarkdownStore:
         last = len(entry.lines) - 1
         end = entry.end + len(entry.lines[last].ending)
         data = document.replaced(entry.start, end, "")
-        if len(parse(data, ids=kept).entries) != len(kept):
+        if len(parse(data, ids=kept, mixed=document.mixed).entries) != len(kept):
             raise RefusedChangeError(f"{path.name} would fall apart without this entry")
         self._put(memory_id, path, state, data, ids=kept)
 
@@ -312,7 +323,7 @@ class MarkdownStore:
 
     def _holds(self, path: Path, data: bytes, name: str, text: str) -> bool:
         earlier = self._ledger.find(str(path), digest(data))
-        entries = parse(data, ids=earlier.ids if earlier else None).entries
+        entries = self._parse(path, data, earlier).entries
         return any(entry.id == name and entry.text == text for entry in entries)
 
 
@@ -322,7 +333,7 @@ def scope_of(directory: MemoryDirectory) -> Scope:
 
 
 def _is_whole(directory: MemoryDirectory, path: Path, name: str | None) -> bool:
-    return name == WHOLE or path == directory.path / INDEX
+    return name == WHOLE or (name is None and path == directory.path / INDEX)
 
 
 def _has_entry(memory_id: str) -> bool:
@@ -351,7 +362,7 @@ def _entry_updated(document: Document, name: str, text: str, path: Path) -> tupl
     new = edit_lines(entry.lines, text, newline=document.newline, render=render)
     data = document.replaced(entry.start, entry.end, new)
     ids = tuple(item.id for item in document.entries)
-    kept = [item.text for item in parse(data, ids=ids).entries]
+    kept = [item.text for item in parse(data, ids=ids, mixed=document.mixed).entries]
     if kept != [text if item.id == name else item.text for item in document.entries]:
         raise RefusedChangeError(f"the new text does not fit into the list of {path.name}")
     return data, ids

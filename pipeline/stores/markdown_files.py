@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ...errors import RefusedChangeError
+from ..markdown.directories import unreadable
 from .durable import flush_folder, write_flushed
 
 _TEMPORARY = ".mem0-dream.tmp"
+_WRITABLE = 0o222
+"""A file that nobody may write was made so on purpose; its directory would let us all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,11 @@ def read_state(path: Path) -> FileState | None:
     """Read a file; None if there is none.
 
     Raises:
-        RefusedChangeError: If it is there and cannot be read.
+        RefusedChangeError: If it is there and cannot be read, or may not be.
     """
+    reason = unreadable(path)  # first of all: opening a pipe would wait for ever
+    if reason is not None:
+        raise RefusedChangeError(f"the file {path.name} {reason}")
     try:
         data = path.read_bytes()
         about = path.stat()
@@ -74,6 +80,8 @@ def replace(
         RefusedChangeError: If it changed meanwhile, or cannot be written.
     """
     temporary = path.with_name(f".{path.name}{_TEMPORARY}")
+    if before is not None and not before.mode & _WRITABLE:
+        raise RefusedChangeError(f"the file {path.name} is read-only")
     with _refusing(path, "changed"):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_flushed(temporary, data)
@@ -95,6 +103,8 @@ def remove(state: FileState) -> None:
     Raises:
         RefusedChangeError: If it changed meanwhile, or cannot be removed.
     """
+    if not state.mode & _WRITABLE:
+        raise RefusedChangeError(f"the file {state.path.name} is read-only")
     with _refusing(state.path, "removed"):
         _refuse_moved(state.path, state)
         state.path.unlink()

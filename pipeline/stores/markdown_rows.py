@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from datetime import datetime
 from typing import Any
 
@@ -15,10 +16,17 @@ from .markdown_files import FileState
 
 INDEX_CATEGORY = "index"
 _DATE_LENGTH = len("2026-11-21")
+_NAMED_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 
 
 def file_row(
-    state: FileState, document: Document, *, directory: str, committed: datetime | None, dated_ns: int
+    state: FileState,
+    document: Document,
+    *,
+    directory: str,
+    committed: datetime | None,
+    dirty: bool,
+    dated_ns: int,
 ) -> dict[str, Any]:
     """The record of a whole file."""
     body = document.body
@@ -28,7 +36,7 @@ def file_row(
         "bytes": base64.b64encode(state.data).decode("ascii"),
         "text": text,
         "category": _type(document),
-        "metadata": _metadata(document),
+        "metadata": _metadata(document) | _written(state, document, None if dirty else committed, dated_ns),
         **_dates(document, committed, dated_ns),
         **_common(state, document, directory, text),
     }
@@ -41,6 +49,7 @@ def entry_row(
     *,
     directory: str,
     committed: datetime | None,
+    dirty: bool,
     dated_ns: int,
 ) -> dict[str, Any]:
     """The record of one entry: its own bytes, and the names of the entries before it."""
@@ -56,7 +65,9 @@ def entry_row(
         "text": entry.text,
         "before": names[: names.index(entry.id)],
         "category": category,
-        "metadata": _metadata(document) | {"heading": entry.heading},
+        "metadata": _metadata(document)
+        | {"heading": entry.heading}
+        | _written(state, document, None if dirty else committed, dated_ns),
         **dates,
         **_common(state, document, directory, entry.text),
     }
@@ -102,7 +113,7 @@ def _common(state: FileState, document: Document, directory: str, text: str) -> 
     return {
         "directory": directory,
         # What could not be written back faithfully is protected like a pinned memory.
-        "pinned": pinned or not document.faithful or state.path.is_symlink(),
+        "pinned": pinned or not document.faithful or state.path.is_symlink() or not state.mode & 0o222,
         "sha": state.digest,
         "mtime_ns": state.mtime_ns,
         "mode": state.mode,
@@ -118,6 +129,21 @@ def _dates(document: Document, committed: datetime | None, dated_ns: int) -> dic
     updated = next((day for item in values if (day := frontmatter_date(item, UPDATED))), None)
     latest = updated or created or committed or file_moment(dated_ns)
     return {"created_at": (created or latest).isoformat(), "updated_at": latest.isoformat()}
+
+
+def _written(
+    state: FileState, document: Document, committed: datetime | None, dated_ns: int
+) -> dict[str, Any]:
+    """When somebody wrote it at the latest, and the one day that its frontmatter or its name gives it."""
+    file = file_moment(dated_ns)
+    said = [document.frontmatter, document.frontmatter.get("metadata")]
+    values = [item for item in said if isinstance(item, dict)]
+    found = (frontmatter_date(item, names) for item in values for names in (CREATED, UPDATED))
+    dates = [day for day in found if day is not None]
+    latest = max((moment for moment in (*dates, committed or file) if moment is not None), default=file)
+    named = {match[0] for match in _NAMED_DAY.finditer(state.path.stem)}
+    days = named or {day.date().isoformat() for day in dates}
+    return {"written": latest.isoformat(), "day": next(iter(days)) if len(days) == 1 else ""}
 
 
 def _metadata(document: Document) -> dict[str, Any]:

@@ -151,9 +151,9 @@ def markdown_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setenv("HOME", str(folder / "home"))
     root, place = folder / "shop", ".claude/memory"
     files = {
-        f"{place}/tabs.md": memory_file("Use tabs for indentation in every Go file.", kind="feedback"),
+        f"{place}/tabs.md": memory_file("Use tabs for indentation in Go files.", kind="feedback"),
         f"{place}/tabs_again.md": memory_file(
-            "Use tabs for indentation in every Go file here.", kind="feedback", date="2026-11-01"
+            "Use tabs for indentation in all the Go files.", kind="feedback", date="2026-11-01"
         ),
         f"{place}/friday.md": memory_file("Always deploy on Fridays from the release branch.", kind="user"),
         f"{place}/no_friday.md": memory_file(
@@ -191,6 +191,7 @@ def graph_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
     file = folder / "memory.jsonl"
     long_ago = (NOW - timedelta(days=300)).date().isoformat()
+    lately = (NOW - timedelta(days=10)).date().isoformat()
     lines = [
         entity("cache warm", "Warm the image cache before the sale"),
         entity("image cache warm", "Warm the image cache before the sale."),
@@ -198,6 +199,7 @@ def graph_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
         entity("cats b", "Cats do not like the warm sofa", kind="design"),
         entity("old idea", "An idea nobody took up", f"Discovered: {long_ago}", kind="mistake"),
         entity("kept idea", PINNED, f"Discovered: {long_ago}", kind="mistake"),
+        entity("make tip", "Build with make", f"Applied in shop - HELPFUL ({lately})", kind="mistake"),
         *(entity(area, f"The {area} service is number {n}", kind="service") for n, area in enumerate(AREAS)),
         *(relation(a, b) for a, b in pairwise(AREAS)),
     ]
