@@ -1,7 +1,7 @@
 """What the screen and the cache save inside a store: `python -m mem0_dream.scripts.benchmark_judging`.
 
-One store of invented memories is judged by the bundled scorer with every candidate read, as before there was
-a screen, and with the screen; then whole passes run without a cache, with an empty one and with a filled one.
+One store of invented memories is judged with every candidate read in full, as before there was a screen, and
+by the bundled scorer as it is; then whole passes run without a cache, with an empty and with a filled one.
 Times are printed, never asserted. What is asserted are results: the second pass gives the identical plan, and
 the screen only ever calls pairs distinct. All decisions that differ are listed.
 """
@@ -12,10 +12,14 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
+from mem0_dream.models import pair_reader
 from mem0_dream.models.bundled import FOLDER, BundledScorer
 from mem0_dream.models.registry import load_encoder
+from mem0_dream.models.scorer import PairInput
 from mem0_dream.pipeline.cache import Cache, CachedEncoder, CachedScorer
 from mem0_dream.pipeline.candidates import find_candidates
 from mem0_dream.pipeline.judge import judge
@@ -23,10 +27,27 @@ from mem0_dream.pipeline.records import Label, Memory, Scope, Verdict
 from mem0_dream.scripts.benchmark import Clock, plan_of, require, use_threads
 from mem0_dream.scripts.worlds import read_worlds
 from mem0_dream.settings import Settings
+from numpy.typing import NDArray
 
 SAMPLE = Path(__file__).parent / "data" / "worlds_sample"
+FORMER_BATCH_TOKENS = 4_096
 MOST_LOST = 0.02
 """Share of the duplicates and conflicts found without the screen that may go with it."""
+
+
+class Before(BundledScorer):
+    """As pairs were judged before there was a screen: all are read, in large batches, and none is spared."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, screen=False)
+
+    def _glance(self, pairs: Sequence[PairInput]) -> NDArray[np.float32]:
+        self._load()[0].network.encoder.set_attn_implementation("eager")
+        usual, pair_reader.BATCH_TOKENS = pair_reader.BATCH_TOKENS, FORMER_BATCH_TOKENS
+        try:
+            return self._read(pairs)
+        finally:
+            pair_reader.BATCH_TOKENS = usual
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     use_threads(options.threads)
     memories = _store(options.worlds, options.style)[: options.memories]
     clock = Clock()
-    scorers = BundledScorer(options.weights, screen=False), BundledScorer(options.weights)
+    scorers = Before(options.weights), BundledScorer(options.weights)
     _judging(clock, memories, *scorers)
     _passes(clock, memories, *scorers)
     return 0
@@ -103,7 +124,7 @@ def _said(verdict: Verdict) -> str:
 def _passes(
     clock: Clock, memories: tuple[Memory, ...], every: BundledScorer, screened: BundledScorer
 ) -> None:
-    settings = Settings(scorer="bundled")
+    settings = Settings(scorer="bundled", stale_after=timedelta(days=36_500), min_words=0)  # only merges
     encoder = load_encoder(None, scorer="bundled")
     for scorer in (every, screened):
         plan_of(memories[:12], encoder, scorer, settings)
