@@ -11,6 +11,7 @@
     |   +-- RefusedChangeError (4)      one change is impossible; the writer skips its action and goes on
     +-- JournalError (6)           a run cannot be found, resumed or undone
     +-- ModelError (7)             a model cannot be loaded or does not fit its place
+    |   +-- NoAnswerError (7)      the model gave no answer that could be read
     +-- MissingExtraError (8)      an optional dependency is not installed
 
 The number is the exit code of the command line. A message says what happened, to which memory or
@@ -80,6 +81,22 @@ class ModelError(DreamError):
     """A model cannot be loaded, or does not fit its place."""
 
     exit_code = 7
+
+
+class NoAnswerError(ModelError):
+    """The model gave no answer that could be read.
+
+    Attributes:
+        reason: Why, in two or three words.
+        hopeless: Asking again cannot help: a wrong key, name or address.
+    """
+
+    def __init__(
+        self, message: str, *, ids: tuple[str, ...] = (), reason: str = "no answer", hopeless: bool = False
+    ) -> None:
+        super().__init__(message, ids=ids)
+        self.reason = reason
+        self.hopeless = hopeless
 
 
 class MissingExtraError(DreamError):

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ..errors import MissingExtraError, ModelError, UsageError
+from ..errors import MissingExtraError, NoAnswerError, UsageError
 
 if TYPE_CHECKING:
     import httpx
@@ -22,20 +22,6 @@ ATTEMPTS = 4
 TIMEOUT_SECONDS = 120.0
 LONGEST_PAUSE = 30.0
 """Seconds a server may ask us to wait (Retry-After); who wants more is asked another time."""
-
-
-class NoAnswerError(ModelError):
-    """The model gave no answer that could be read.
-
-    Attributes:
-        reason: Why, in two or three words.
-        hopeless: Asking again cannot help: a wrong key, name or address.
-    """
-
-    def __init__(self, message: str, *, reason: str, hopeless: bool = False) -> None:
-        super().__init__(message)
-        self.reason = reason
-        self.hopeless = hopeless
 
 
 class ChatEndpoint:

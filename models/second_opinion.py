@@ -13,8 +13,8 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import ConfigError, MissingExtraError
-from .chat import ChatEndpoint, NoAnswerError, libraries
+from ..errors import ConfigError, MissingExtraError, NoAnswerError
+from .chat import ChatEndpoint, libraries
 
 if TYPE_CHECKING:
     from .scorer import PairInput

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..models.chat import NoAnswerError
+from ..errors import NoAnswerError
 from ..models.scorer import PairInput
 from ..models.second_opinion import LABELS, PROMPT_VERSION, Adviser, load_adviser, opinion
 from ..settings import Settings

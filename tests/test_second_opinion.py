@@ -13,8 +13,8 @@ from builders import CONTRADICTION, NOW, memory
 from hypothesis import given
 from hypothesis import strategies as st
 from llm_server import LanguageModel, Reply, says
-from mem0_dream.errors import ConfigError, MissingExtraError, UsageError
-from mem0_dream.models.chat import ChatEndpoint, NoAnswerError
+from mem0_dream.errors import ConfigError, MissingExtraError, NoAnswerError, UsageError
+from mem0_dream.models.chat import ChatEndpoint
 from mem0_dream.models.scorer import PairInput
 from mem0_dream.models.second_opinion import LABELS, Mem0Adviser, load_adviser, opinion, question, verdict
 from mem0_dream.pipeline.consolidation import consolidate
