@@ -183,6 +183,7 @@ def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str],
     words = {text: text_statistics(text).content for text in (*short, *long)}
 
     def nearest(text: str, others: Sequence[str]) -> str | None:
+        """The other statement that shares most words; None if none shares any."""
         near = [(share(words[text] & words[other], words[text] | words[other]), other) for other in others]
         best = max(near, key=lambda pair: pair[0])
         return best[1] if best[0] > 0 else None

@@ -340,6 +340,7 @@ def extras_reviewed(group: frozenset[str], plan: Plan) -> int:
     part = {memory_id: memory_id for memory_id in group}
 
     def root(memory_id: str) -> str:
+        """The memory that stands for all that are joined with this one."""
         while part[memory_id] != memory_id:
             memory_id = part[memory_id]
         return memory_id

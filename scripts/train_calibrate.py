@@ -145,6 +145,7 @@ def thresholds(probability: Floats, data: Table) -> Limits:
     score, same, opposed = mergeable(probability, data), data.label == 0, data.label == 1
 
     def at(rows: NDArray[np.bool_], columns: Floats, right: NDArray[np.bool_], precision: float) -> float:
+        """The lowest threshold on these rows that keeps a precision with the highest recall."""
         return at_precision(columns[rows], right[rows], data.weight[rows], precision).threshold
 
     hard, real, store, world = (data.origin == origin for origin in ("hard", "real", "store", "world"))

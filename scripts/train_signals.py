@@ -46,6 +46,7 @@ def encoder(folder: str) -> Encode:
     known: dict[str, NDArray[np.float32]] = {}
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
+        """Vectors of the texts, in their order."""
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             vectors = model.encode(new, normalize_embeddings=True, batch_size=64, show_progress_bar=False)
