@@ -66,11 +66,14 @@ class PlatformDouble:
 
     def put(self, text: str, *, created_at: datetime | None = None, **fields: Any) -> str:  # noqa: ANN401
         """Store a memory as the platform's own pipeline would; returns its id."""
-        memory_id = str(uuid.UUID(int=next(self._numbers) + (0x4D << 120), version=4))
+        memory_id = self._new_id()
         moment = (created_at or self.clock()).isoformat()
         row = {"id": memory_id, "memory": text, "metadata": None, "categories": None} | fields
         self.rows[memory_id] = {"created_at": moment, "updated_at": moment} | row
         return memory_id
+
+    def _new_id(self) -> str:
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.project}/{next(self._numbers)}"))
 
     def __call__(self, request: Request) -> Reply:
         """Answer one request."""
@@ -145,7 +148,7 @@ class PlatformDouble:
             raise _BadRequestError("At least one entity ID is required.")
         if not isinstance(body.get("messages"), list):
             raise _BadRequestError("messages is required.")
-        event = str(uuid.UUID(int=next(self._numbers), version=4))
+        event = self._new_id()
         if self.pending and self.failing:
             self._events[event] = {"left": self.pending, "results": [], "status": "FAILED"}
             return Reply(200, {"event_id": event, "status": "PENDING"})
@@ -154,7 +157,8 @@ class PlatformDouble:
             if message.get("role") == "system" or not isinstance(message.get("content"), str):
                 continue
             added = self._stored(message["content"], scope, body)
-            results += [{"id": added, "data": {"memory": message["content"]}, "event": "ADD"}] if added else []
+            if added:
+                results.append({"id": added, "data": {"memory": message["content"]}, "event": "ADD"})
         if self.pending or body.get("infer", True):
             self._events[event] = {"left": self.pending, "results": results, "status": "SUCCEEDED"}
             return Reply(200, {"event_id": event, "status": "PENDING"})

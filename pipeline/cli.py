@@ -25,6 +25,8 @@ from .cli_markdown import KIND as MARKDOWN
 from .cli_markdown import dream, pass_options
 from .cli_options import Options, open_session, plan_options, running, scope_options, store_options
 from .cli_plans import COMMANDS as PLAN_COMMANDS
+from .cli_platform import commands as remote_commands
+from .cli_platform import tell_fidelity
 from .cli_review import may_ask, plain_terminal, reviewed
 from .cli_runs import COMMANDS
 
@@ -97,7 +99,7 @@ def main(ctx: click.Context, /, **given: Any) -> None:
         consolidate_command(options, given)
 
 
-for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate):
+for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, *remote_commands(), label, calibrate):
     main.add_command(_command)
 
 
@@ -170,6 +172,7 @@ def _apply_unattended(session: Session, plan: Plan, options: Options, given: dic
     if not plan.totals and not given["as_json"]:
         click.echo(report.NOTHING_STORED)
         return
+    tell_fidelity(session, plan)
     result = session.apply(plan, now=options.clock, retire=given["retire"])
     for note in plan.notes:
         click.echo(f"mem0-dream: {note}", err=True)

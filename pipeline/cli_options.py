@@ -24,6 +24,8 @@ from .cli_graph import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
 from .cli_graph import graph_session
 from .cli_kinds import GRAPH, MARKDOWN, MEM0, STORES, refuse_other_kinds
 from .cli_markdown import PLACE_OPTIONS, markdown_session
+from .cli_platform import PLACE_OPTIONS as REMOTE_PLACE_OPTIONS
+from .cli_platform import PLATFORM, SERVER, remote_session
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -59,6 +61,7 @@ _STORE_OPTIONS = (
     click.option("--store", "store_kind", type=click.Choice(STORES), help="Kind of store. [default: mem0]"),
     *PLACE_OPTIONS,
     *GRAPH_PLACE_OPTIONS,
+    *REMOTE_PLACE_OPTIONS,
     click.option("--state-dir", type=click.Path(path_type=Path), help="Where journal and caches live."),
     click.option("-v", "--verbose", count=True, help="Log what happens; twice for details."),
 )
@@ -118,6 +121,10 @@ class Options:
     graph_file: Path | None = None
     mcp: str | None = None
     core: Path | None = None
+    host: str | None = None
+    org: str | None = None
+    project: str | None = None
+    url: str | None = None
     state_dir: Path | None = None
     verbose: int = 0
     user_id: str | None = None
@@ -223,6 +230,10 @@ def open_session(options: Options) -> Iterator[Session]:
         with graph_session(options) as graph:
             yield graph
         return
+    if options.store_kind in (PLATFORM, SERVER):
+        with remote_session(options) as remote:
+            yield remote
+        return
     if options.config is None:
         raise ConfigError(_no_configuration())
     from .cli_progress import Bars
@@ -246,8 +257,8 @@ def open_session(options: Options) -> Iterator[Session]:
 def _no_configuration() -> str:
     if os.environ.get("MEM0_API_KEY"):
         return (
-            "MEM0_API_KEY is set, but memories on mem0's hosted platform are not supported: mem0-dream works "
-            "on the open-source Memory (Qdrant, FAISS, Chroma, pgvector); give its configuration with "
+            "No configuration. MEM0_API_KEY is set: for memories on mem0's hosted platform say `mem0-dream "
+            "platform` or --store platform; for the open-source Memory give its configuration with "
             "--config mem0.yaml."
         )
     return "No configuration: give mem0's own with --config mem0.yaml."

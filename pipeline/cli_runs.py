@@ -11,6 +11,7 @@ import click
 from ..errors import IncompleteListingError, UsageError
 from .cli_kinds import again, completed
 from .cli_options import Options, open_session, plan_options, scope_options, store_options
+from .cli_platform import tell_fidelity
 
 if TYPE_CHECKING:
     from .engine import Session
@@ -108,6 +109,7 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
             click.echo(report.CANCELLED)
             return
         plan = forget_plan(chosen, inventory, session, now=options.moment)
+        tell_fidelity(session, plan)
         result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
         click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
 
