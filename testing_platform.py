@@ -108,6 +108,7 @@ class PlatformDouble:
         size = int(query.get("page_size", body.get("page_size", PAGE_SIZE)))
         if not 1 <= size <= LARGEST_PAGE:
             raise _BadRequestError(f"page_size must be between 1 and {LARGEST_PAGE}.")
+        _refuse_filters(body.get("filters"))
         found = [row for row in reversed(self.rows.values()) if self._visible(row, body)]
         rest = found[(number - 1) * size :]
         if number > 1 and not rest:
@@ -125,20 +126,19 @@ class PlatformDouble:
 
     def _visible(self, row: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
         """Whether a listing or a search with these options may return the record."""
-        filters = body.get("filters")
-        if not isinstance(filters, Mapping) or not _names_entity(filters):
-            raise _BadRequestError("filters must include at least one entity ID.")
         if row.get("lifecycle_state") == "merged" and not body.get("include_merged"):
             return False
         if row.get("replaced_by") and body.get("latest_only"):
             return False
         if not body.get("show_expired") and self._expired(row):
             return False
-        return _matches(row, filters)
+        return _matches(row, body["filters"])
 
     def _expired(self, row: Mapping[str, Any]) -> bool:
+        if not row.get("expiration_date"):
+            return False
         try:
-            return date.fromisoformat(str(row.get("expiration_date"))) < self.clock().date()
+            return date.fromisoformat(str(row["expiration_date"])) < self.clock().date()
         except ValueError:
             return False
 
@@ -183,6 +183,7 @@ class PlatformDouble:
             raise _BadRequestError("query must not be empty.")
         if not 1 <= bound <= 1000:
             raise _BadRequestError("top_k must be between 1 and 1000.")
+        _refuse_filters(body.get("filters"))
         wanted = set(query.lower().split())
         scored = []
         for row in self.rows.values():
@@ -195,7 +196,9 @@ class PlatformDouble:
         results = [_shown(row, "run_id") | {"score": score} for score, row in scored[:bound]]
         return Reply(200, {"results": results})
 
-    def _single(self, method: str, memory_id: str, body: Mapping[str, Any], query: Mapping[str, str]) -> Reply:
+    def _single(
+        self, method: str, memory_id: str, body: Mapping[str, Any], query: Mapping[str, str]
+    ) -> Reply:
         try:
             uuid.UUID(memory_id)
         except ValueError:
@@ -247,6 +250,11 @@ def _shown(row: Mapping[str, Any], run: str) -> dict[str, Any]:
     shown = {"id": row["id"], "memory": row["memory"], run: row.get("run_id")}
     shown |= {key: row.get(key) for key in _SHOWN}
     return shown | {key: row[key] for key in (*_LATER, "lifecycle_state", "linked_memory_ids") if key in row}
+
+
+def _refuse_filters(filters: Any) -> None:  # noqa: ANN401
+    if not isinstance(filters, Mapping) or not _names_entity(filters):
+        raise _BadRequestError("filters must include at least one entity ID.")
 
 
 def _names_entity(filters: Any) -> bool:  # noqa: ANN401

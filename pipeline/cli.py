@@ -99,7 +99,15 @@ def main(ctx: click.Context, /, **given: Any) -> None:
         consolidate_command(options, given)
 
 
-for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, *remote_commands(), label, calibrate):
+for _command in (
+    *COMMANDS,
+    *PLAN_COMMANDS,
+    *MARKDOWN_COMMANDS,
+    *GRAPH_COMMANDS,
+    *remote_commands(),
+    label,
+    calibrate,
+):
     main.add_command(_command)
 
 

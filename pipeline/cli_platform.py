@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -25,7 +26,9 @@ REMOTE_OPTIONS = {PLATFORM: ("host", "org", "project"), SERVER: ("url",)}
 PLACE_OPTIONS = (
     click.option("--host", help="With --store platform: its address, if it is not mem0's own. [MEM0_HOST]"),
     click.option("--org", help="With --store platform: refuse a key of another organisation. [MEM0_ORG_ID]"),
-    click.option("--project", help="With --store platform: refuse a key of another project. [MEM0_PROJECT_ID]"),
+    click.option(
+        "--project", help="With --store platform: refuse a key of another project. [MEM0_PROJECT_ID]"
+    ),
     click.option("--url", help="With --store server: the address of your mem0 server. [MEM0_SERVER_URL]"),
 )
 """Where the memories are; every command on a store takes them. Keys come from the environment alone."""
@@ -95,6 +98,9 @@ def _patience(section: Any) -> Patience:  # noqa: ANN401
 
     from .stores.remote.calling import Patience
 
+    unknown = set(section) - {item.name for item in fields(Patience)} if isinstance(section, dict) else ()
+    if unknown:
+        raise ConfigError(f"The setting mem0_dream.remote.{min(unknown)} is unknown.")
     try:
         return TypeAdapter(Patience).validate_python(section)
     except ValidationError as error:

@@ -244,8 +244,7 @@ def platform_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """A project of the hosted platform, or rather of its double, over real HTTP."""
     double = PlatformDouble()
     ids = [
-        double.put(text, user_id="alice", created_at=NOW - timedelta(days=days))
-        for text, days in STATEMENTS
+        double.put(text, user_id="alice", created_at=NOW - timedelta(days=days)) for text, days in STATEMENTS
     ]
     return _remote_world("platform", folder, monkeypatch, double, "--host", ids)
 

@@ -28,9 +28,7 @@ Call = Callable[..., Result]
 
 
 @pytest.fixture(params=KINDS)
-def world(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[World]:
+def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """A world of each kind."""
     reason = NOT_YET.get((request.node.originalname, request.param))
     if reason:

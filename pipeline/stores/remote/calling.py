@@ -168,7 +168,9 @@ def failure_of(error: BaseException) -> Failure:
     after = _retry_after(response)
     passing = status in _BUSY or status >= 500
     if after is not None and after > _GIVE_UP_OVER_SECONDS:
-        return Failure(status, passing=False, after=after, words=f"status {status}, asks to wait {after:.0f} s")
+        return Failure(
+            status, passing=False, after=after, words=f"status {status}, asks to wait {after:.0f} s"
+        )
     return Failure(status, passing=passing, after=after if passing else None, words=f"status {status}")
 
 

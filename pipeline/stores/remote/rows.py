@@ -69,7 +69,7 @@ def memory_of(row: Row, *, held: bool = False) -> Memory:
     """
     told = metadata_of(row)
     noted = row_metadata(row).get(DATES_KEY)
-    text = str(row.get("memory") or "")
+    text = text_of(row)
     whole = {
         "categories": row.get("categories"),
         **told,
@@ -97,6 +97,16 @@ def memory_of(row: Row, *, held: bool = False) -> Memory:
         pinned=held or alone or found.pinned or says_pinned(text),
         metadata={key: value for key, value in found.metadata.items() if key in told},
     )
+
+
+def text_of(row: Row) -> str:
+    """What a record states; a copy that an undo is bringing back has other words for a moment."""
+    return str(row.get("memory") or "").removesuffix(moment_words(row_metadata(row).get(RESTORED_KEY)))
+
+
+def moment_words(memory_id: object) -> str:
+    """What is added to a text that the service would drop, until it is written."""
+    return f" (mem0-dream restores {memory_id})" if memory_id else ""
 
 
 def row_metadata(row: Row) -> dict[str, Any]:

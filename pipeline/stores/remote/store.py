@@ -17,7 +17,6 @@ from ..mem0_payload import MARK_KEY
 from .calling import Caller
 from .rows import (
     DATES_KEY,
-    NOTES,
     RESTORED_KEY,
     Listing,
     New,
@@ -26,7 +25,7 @@ from .rows import (
     day_of,
     ids_of,
     memory_of,
-    metadata_of,
+    moment_words,
     row_metadata,
     same_scope,
 )
@@ -298,7 +297,7 @@ class RemoteStore:
         added = self._api.add(new, mark=mark)
         if added is None:
             # The service holds an equal text and drops this one; so it comes with other words first.
-            told = f"{memory.text} (mem0-dream restores {snapshot.id})"
+            told = memory.text + moment_words(snapshot.id)
             added = self._api.add(
                 New(told, new.ids, new.metadata, new.created_at, new.expires),
                 mark=mark,
@@ -336,7 +335,9 @@ def _restored_metadata(snapshot: Snapshot, memory: Memory, *, of: Row | None = N
     """The metadata as it was, with the dates the server would forget, and the former id of a new record."""
     note = dates_note(memory.text, created=memory.created_at, updated=memory.updated_at)
     renamed = of is None or str(of["id"]) != snapshot.id
-    return row_metadata(snapshot.payload) | {DATES_KEY: note} | ({RESTORED_KEY: snapshot.id} if renamed else {})
+    return (
+        row_metadata(snapshot.payload) | {DATES_KEY: note} | ({RESTORED_KEY: snapshot.id} if renamed else {})
+    )
 
 
 def _differing(row: Row, wanted: Mapping[str, Any]) -> list[str]:
@@ -351,6 +352,3 @@ def _differing(row: Row, wanted: Mapping[str, Any]) -> list[str]:
     if "expiration_date" in wanted and day_of(row) != wanted["expiration_date"]:
         found.append("expiration_date")
     return found
-
-
-__all__ = ["NOTES", "Api", "RemoteStore", "metadata_of"]
