@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, StoreLockedError, UsageError
-from mem0_dream.pipeline.cli import main
-from mem0_dream.pipeline.records import Memory, Scope
+from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.stores.base import Add, Amend, Delete, Restore, Retire, ScopeFilter, Update
 from mem0_dream.pipeline.stores.platform import open_platform
 from mem0_dream.pipeline.stores.remote.calling import Caller, Patience, failure_of
 from mem0_dream.pipeline.stores.remote.rows import DATES_KEY
 from mem0_dream.pipeline.stores.remote.store import RemoteStore
+from mem0_dream.records import Memory, Scope
 from mem0_dream.testing_http import Fault, LoopbackServer, Request
 from mem0_dream.testing_platform import PlatformDouble
 
@@ -456,7 +456,7 @@ class TestCommandLine:
 
     def test_two_processes_do_not_meet(self, place: Place, settings: Path) -> None:
         """The second is told to wait, and works once the first has ended."""
-        from mem0_dream.pipeline.state import state_directory, store_lock
+        from mem0_dream.pipeline.writing.state import state_directory, store_lock
 
         fingerprint = place.open().fingerprint
         words = ("platform", "--all", "--config", str(settings), "--auto")

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from mem0_dream.errors import DreamError, StoreError
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.journal import RunState
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.platform import open_platform
 from mem0_dream.pipeline.stores.remote.calling import Patience
 from mem0_dream.pipeline.stores.remote.rows import memory_of
+from mem0_dream.pipeline.writing.journal import RunState
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
 from mem0_dream.testing_http import Fault, LoopbackServer

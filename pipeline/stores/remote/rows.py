@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from ...records import Memory, Scope, as_utc, says_pinned, text_hash
+from ....records import Memory, Scope, as_utc, says_pinned, text_hash
 from ..base import Snapshot
-from ..mem0_payload import MARK_KEY, SCOPE_KEYS, parse_memory, scope_of
+from ..mem0.payload import MARK_KEY, SCOPE_KEYS, parse_memory, scope_of
 
 Row = Mapping[str, Any]
 

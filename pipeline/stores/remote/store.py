@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from ....errors import RefusedChangeError, StoreError, UsageError
-from ...records import Inventory, Memory, Scope
+from ....records import Inventory, Memory, Scope
 from ..base import Add, Amend, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
-from ..mem0_payload import MARK_KEY
+from ..mem0.payload import MARK_KEY
 from .calling import Caller
 from .rows import (
     DATES_KEY,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ....errors import StoreError
-from ..mem0_backends import LISTING_FAULTS
+from ..mem0.backends import LISTING_FAULTS
 from ..remote.calling import Caller
 from ..remote.rows import Listing, New, Row, ids_of, row_metadata
 
