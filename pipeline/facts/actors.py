@@ -1,12 +1,11 @@
 """Who a sentence is about: "Company uses Neovim" is no copy of "User uses Neovim".
 
 Only the plainest case is decided: one text opens with a bare role of somebody else and its verb, the other
-with the person whose memory it is, and not with what they said of others. "User's team uses Neovim" says whose team it is, and may tell of both.
+with the person whose memory it is, and not with what they said of others. "User's team uses Neovim" says
+whose team it is, and may tell of both.
 """
 
 from __future__ import annotations
-
-import re
 
 from .extraction import Facts
 from .frames import Change
