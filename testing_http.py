@@ -6,10 +6,10 @@ chosen ones: before the service saw it, or after it had already done what was as
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -139,7 +139,7 @@ class LoopbackServer:
                 length = int(self.headers.get("Content-Length") or 0)
                 raw = self.rfile.read(length)
                 address = urlsplit(self.path)
-                fault, reply = server._answered(  # noqa: SLF001
+                fault, reply = server._answered(
                     Request(
                         self.command,
                         address.path,
@@ -149,33 +149,8 @@ class LoopbackServer:
                     )
                 )
                 if fault is Fault.DELAY:
-                    server._closed.wait(server.delay)  # noqa: SLF001
-                self._send(fault, reply)
-
-            def _send(self, fault: Fault | None, reply: Reply | None) -> None:
-                if reply is None or fault is Fault.RESET:
-                    self._break()
-                    return
-                content = json.dumps(reply.content).encode()
-                lines = [f"HTTP/1.1 {reply.status} Answer", f"Content-Length: {len(content)}"]
-                lines += [f"{name}: {value}" for name, value in reply.headers.items()]
-                lines += ["Content-Type: application/json", "", ""]
-                if fault is Fault.TRUNCATE:
-                    content = content[: len(content) // 2]
-                try:
-                    # In one piece: a body sent behind its head would wait for an acknowledgement.
-                    self.connection.sendall("\r\n".join(lines).encode() + content)
-                except OSError:
-                    self.close_connection = True  # the client had gone
-                if fault is Fault.TRUNCATE:
-                    self._break()
-
-            def _break(self) -> None:
-                self.close_connection = True
-                try:
-                    self.connection.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    time.sleep(0)  # it is broken already
+                    server._closed.wait(server.delay)
+                _send(self, fault, reply)
 
             do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815  (names of http.server)
 
@@ -183,3 +158,28 @@ class LoopbackServer:
                 """Say nothing."""
 
         return Handler
+
+
+def _send(connection: BaseHTTPRequestHandler, fault: Fault | None, reply: Reply | None) -> None:
+    """Send an answer, half of it, or none."""
+    if reply is None or fault is Fault.RESET:
+        _break(connection)
+        return
+    content = json.dumps(reply.content).encode()
+    lines = [f"HTTP/1.1 {reply.status} Answer", f"Content-Length: {len(content)}"]
+    lines += [f"{name}: {value}" for name, value in reply.headers.items()]
+    lines += ["Content-Type: application/json", "", ""]
+    half = fault is Fault.TRUNCATE
+    # In one piece: a body sent behind its head would wait for an acknowledgement.
+    with contextlib.suppress(OSError):  # the client may have gone
+        connection.connection.sendall(
+            "\r\n".join(lines).encode() + content[: len(content) // 2 if half else None]
+        )
+    if half:
+        _break(connection)
+
+
+def _break(connection: BaseHTTPRequestHandler) -> None:
+    connection.close_connection = True
+    with contextlib.suppress(OSError):  # it may be broken already
+        connection.connection.shutdown(socket.SHUT_RDWR)

@@ -92,7 +92,7 @@ def _opened(options: Options, patience: Patience, section: Mapping[str, Any]) ->
     return open_server(options.url, patience=patience, section=section)
 
 
-def _patience(section: Any) -> Patience:  # noqa: ANN401
+def _patience(section: Any) -> Patience:
     """The section `mem0_dream.remote`: how long and how often a service is asked."""
     from pydantic import TypeAdapter, ValidationError
 

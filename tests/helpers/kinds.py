@@ -246,7 +246,7 @@ def platform_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     ids = [
         double.put(text, user_id="alice", created_at=NOW - timedelta(days=days)) for text, days in STATEMENTS
     ]
-    return _remote_world("platform", folder, monkeypatch, double, "--host", ids)
+    return _remote_world(folder, monkeypatch, double, kind="platform", option="--host", ids=ids)
 
 
 def server_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
@@ -267,12 +267,13 @@ def server_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
             "history_db_path": str(folder / "history.db"),
         }
     )
+    double = ServerDouble(memory, key="none")
     ids = remembered(memory, STATEMENTS)
-    return _remote_world("server", folder, monkeypatch, ServerDouble(memory, key="none"), "--url", ids)
+    return _remote_world(folder, monkeypatch, double, kind="server", option="--url", ids=ids)
 
 
 def _remote_world(
-    kind: str, folder: Path, monkeypatch: pytest.MonkeyPatch, double: Any, option: str, ids: list[str]
+    folder: Path, monkeypatch: pytest.MonkeyPatch, double: Any, *, kind: str, option: str, ids: list[str]
 ) -> World:
     """Ids are the service's own, so the content is all that an undo promises: everything else."""
     monkeypatch.setenv("MEM0_API_KEY", "m0-double")

@@ -20,10 +20,14 @@ _FINGERPRINT_DIGITS = 16
 _RUNNING = frozenset({"PENDING", "RUNNING"})
 _EVENT_LOOKS = 40
 FIDELITY = (
-    "the hosted platform gives no deleted id out again: an undo brings a deleted memory back, with its text, "
-    "scope, metadata and expiry, under a new id; with --retire nothing is deleted and every id stays",
-    "dates of changed memories are the platform's own: a memory brought back was created on its old day, to "
-    "the second, and its earlier dates are kept in its metadata (mem0_dream_dates)",
+    (
+        "the hosted platform gives no deleted id out again: an undo brings a deleted memory back, with "
+        "its text, scope, metadata and expiry, under a new id; with --retire nothing is deleted and ids stay"
+    ),
+    (
+        "dates of changed memories are the platform's own: a memory brought back was created on its old day, "
+        "to the second, and its earlier dates are kept in its metadata (mem0_dream_dates)"
+    ),
     "categories of a memory brought back are assigned by the platform anew, and its history begins anew",
 )
 _LINKED = (
@@ -83,7 +87,7 @@ class PlatformApi:
             scope = [{name: held} for name, held in sorted(ids.items())]
             anywhere = {"OR": [{name: "*"} for name in self.scope_keys]}
             filters = {"AND": [*(scope or [anywhere]), {"metadata": {key: value}}]}
-            page = self._page(filters, 1, True)  # noqa: FBT003
+            page = self._page(filters, 1, True)
             found += [row for row in page.get("results", ()) if row_metadata(row).get(key) == value]
         return found
 

@@ -92,7 +92,7 @@ def _without_merged(get_page: GetPage, filters: Filters, found: _Pass) -> Listin
     No field of a record says so for certain, so it is what a listing without it does not hold.
     """
     rows = found.rows
-    visible = get_page(filters, 0, False).get("count")  # noqa: FBT003
+    visible = get_page(filters, 0, False).get("count")
     if visible != len(rows):
         seen = _through(get_page, filters, merged=False)
         if not seen.steady:

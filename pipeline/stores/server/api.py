@@ -29,10 +29,14 @@ _FINGERPRINT_DIGITS = 16
 _ENTITIES = {"user": "user_id", "agent": "agent_id", "run": "run_id"}
 _UNREACHABLE = ("actor_id",)
 FIDELITY = (
-    "a mem0 server gives no deleted id out again: an undo brings a deleted memory back, with its text, scope, "
-    "metadata and expiry, under a new id; with --retire nothing is deleted and every id stays",
-    "the server dates changes itself: earlier dates are kept in the metadata (mem0_dream_dates), and a key that "
-    "a merge added stays there, emptied, after an undo",
+    (
+        "a mem0 server gives no deleted id out again: an undo brings a deleted memory back, with its text, "
+        "scope, metadata and expiry, under a new id; with --retire nothing is deleted and ids stay"
+    ),
+    (
+        "the server dates changes itself: earlier dates are kept in the metadata (mem0_dream_dates), and a "
+        "key that a merge added stays there, emptied, after an undo"
+    ),
     "every change of a memory embeds its text again, on the server",
 )
 
