@@ -17,7 +17,7 @@ pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ("docs", "indexes", "models", "pipeline", "scripts", "tests")
 PACKAGE = ("indexes", "models", "pipeline")
-BUILD = "import sys; from setuptools import build_meta as b; b.build_sdist(sys.argv[1]); b.build_wheel(sys.argv[1])"
+BUILD = "import sys; from setuptools import build_meta as b; to = sys.argv[1]; b.build_sdist(to); b.build_wheel(to)"
 
 
 def files(*folders: str) -> set[str]:
