@@ -100,15 +100,7 @@ def main(ctx: click.Context, /, **given: Any) -> None:
         consolidate_command(options, given)
 
 
-for _command in (
-    *COMMANDS,
-    *PLAN_COMMANDS,
-    *MARKDOWN_COMMANDS,
-    *GRAPH_COMMANDS,
-    *remote_commands(),
-    label,
-    calibrate,
-):
+for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate):
     main.add_command(_command)
 
 
@@ -269,3 +261,7 @@ def _print_json(plan: Plan, result: RunResult | None) -> None:
     from ..planning.plan_file import json_text, to_json
 
     click.echo(json_text(to_json(plan, result)))
+
+
+for _alias in remote_commands(consolidate_command):
+    main.add_command(_alias)

@@ -129,15 +129,14 @@ def _alias(name: str) -> Callable[[Command], click.Command]:
     return decorate
 
 
-def _pass(ctx: click.Context, given: dict[str, Any], kind: str) -> None:
-    from .main import consolidate_command
-    from .options import Options
+def commands(consolidate: Callable[[Options, dict[str, Any]], None]) -> tuple[click.Command, ...]:
+    """What the main group offers for stores behind an interface; `consolidate` makes a pass."""
 
-    consolidate_command(Options.gather(ctx, given, kind=kind), given)
+    def start(ctx: click.Context, given: dict[str, Any], kind: str) -> None:
+        """Make a pass over one kind of store."""
+        from .options import Options
 
-
-def commands() -> tuple[click.Command, ...]:
-    """What the main group offers for stores behind an interface."""
+        consolidate(Options.gather(ctx, given, kind=kind), given)
 
     @_alias(PLATFORM)
     def platform(ctx: click.Context, /, **given: Any) -> None:
@@ -151,7 +150,7 @@ def commands() -> tuple[click.Command, ...]:
           MEM0_API_KEY=m0-... mem0-dream platform --user-id alice --dry-run
           mem0-dream platform --all --auto --retire
         """  # noqa: D301
-        _pass(ctx, given, PLATFORM)
+        start(ctx, given, PLATFORM)
 
     @_alias(SERVER)
     @click.argument("url", required=False)
@@ -164,6 +163,6 @@ def commands() -> tuple[click.Command, ...]:
         Example:
           mem0-dream server http://localhost:8888 --user-id alice --dry-run
         """  # noqa: D301
-        _pass(ctx, given, SERVER)
+        start(ctx, given, SERVER)
 
     return (platform, server)
