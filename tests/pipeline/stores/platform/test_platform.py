@@ -12,12 +12,15 @@ import pytest
 from click.testing import CliRunner
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, StoreLockedError, UsageError
 from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import Add, Amend, Delete, Restore, Retire, ScopeFilter, Update
 from mem0_dream.pipeline.stores.platform import open_platform
 from mem0_dream.pipeline.stores.remote.calling import Caller, Patience, failure_of
 from mem0_dream.pipeline.stores.remote.rows import DATES_KEY
 from mem0_dream.pipeline.stores.remote.store import RemoteStore
 from mem0_dream.records import Memory, Scope
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder
 from mem0_dream.testing_http import Fault, LoopbackServer, Request
 from mem0_dream.testing_platform import PlatformDouble
 
@@ -407,6 +410,29 @@ class TestOpening:
         place.double.project = "other"
         assert len(first) == 16
         assert place.open().fingerprint != first
+
+
+def test_a_text_that_was_folded_into_a_source_is_taken_back_with_its_metadata(
+    place: Place, tmp_path: Path
+) -> None:
+    """A merge that changes both is undone whole; nothing of it is taken for somebody else's writing."""
+    for number, text in enumerate(
+        (
+            "The weekly call with the Lyon office is on Tuesday, hosted by Filipa.",
+            "The weekly call with the Lyon office is on Tuesday at 14:00.",
+        )
+    ):
+        place.double.put(text, user_id="alice", metadata={"source": number}, created_at=DAY)
+    settings = Settings(scorer="keywords", max_delete=1.0)
+    with Session(place.open(), settings=settings, state_dir=tmp_path, encoder=FakeEncoder()) as session:
+        before = session.store.read(EVERYTHING).memories
+        result = session.apply(session.propose(EVERYTHING, now=DAY), now=DAY, retire=True)
+        assert result.merged == 1
+        assert any("14:00" in text and "Filipa" in text for text in by_text(place.stores[0]))
+        undone = session.undo(now=DAY)
+        assert undone.kept == ()
+        assert session.store.read(EVERYTHING).memories == before
+        assert [m.metadata for m in session.store.read(EVERYTHING).memories] == [m.metadata for m in before]
 
 
 class TestCommandLine:
