@@ -77,6 +77,7 @@ class LoopbackServer:
         fault: Chooses what happens to the n-th request, counted from 0.
         before: Called before a request is answered, such as for another client that writes.
         delay: Seconds of `Fault.DELAY`.
+        retry_after: What `Fault.LIMIT` asks to wait.
     """
 
     def __init__(self, service: Service, *, delay: float = 1.0) -> None:
@@ -85,6 +86,7 @@ class LoopbackServer:
         self.fault: Choose = lambda _number, _request: None
         self.before: Callable[[Request], None] = lambda _request: None
         self.delay = delay
+        self.retry_after = "1"
         self._service = service
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -118,7 +120,7 @@ class LoopbackServer:
             if fault is Fault.DROP:
                 return fault, None
             if fault is Fault.LIMIT:
-                return None, Reply(429, {"detail": "Rate limit exceeded."}, {"Retry-After": "1"})
+                return None, Reply(429, {"detail": "Rate limit exceeded."}, {"Retry-After": self.retry_after})
             if fault is Fault.ERROR:
                 return None, Reply(500, {"detail": "Internal server error."})
             if fault is Fault.TWICE:

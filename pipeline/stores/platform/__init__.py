@@ -15,7 +15,7 @@ from .api import PlatformApi, platform_fingerprint
 KEY_VARIABLE = "MEM0_API_KEY"
 _SERVICE = "The mem0 platform"
 
-__all__ = ["KEY_VARIABLE", "open_platform", "platform_fingerprint", "platform_of"]
+__all__ = ["KEY_VARIABLE", "open_beside", "open_platform", "platform_fingerprint", "platform_of"]
 
 
 def open_platform(
@@ -54,10 +54,19 @@ def open_platform(
     return RemoteStore(PlatformApi(client, caller, owned=True), section=section)
 
 
+def open_beside(client: Any, *, patience: Patience | None = None) -> RemoteStore:  # noqa: ANN401
+    """A store with connections of its own, opened with the key and the address of another client."""
+    caller = Caller(_SERVICE, patience)
+    opened = caller.ask(
+        "opening the project", lambda: _client(client.api_key, client.host, caller.patience.timeout)
+    )
+    return RemoteStore(PlatformApi(opened, caller, owned=True))
+
+
 def platform_of(client: Any, *, patience: Patience | None = None) -> RemoteStore:  # noqa: ANN401
     """A store over a `MemoryClient` that somebody else opened and closes."""
     _quieten_client()
-    return RemoteStore(PlatformApi(client, Caller(_SERVICE, patience)))
+    return RemoteStore(PlatformApi(getattr(client, "_tracked", client), Caller(_SERVICE, patience)))
 
 
 def _client(key: str, host: str | None, timeout: float) -> Any:  # noqa: ANN401

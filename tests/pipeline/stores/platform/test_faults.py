@@ -103,6 +103,7 @@ def night(server: LoopbackServer, state: Path, patience: Patience = QUICK, *, re
 def faulty(server: LoopbackServer, position: int, fault: Fault) -> None:
     """The fault happens to one request from now on."""
     wanted = len(server.requests) + position
+    server.retry_after = "0.001"
     server.fault = lambda number, _request: fault if number == wanted else None
 
 
