@@ -147,14 +147,14 @@ def commands(consolidate: Callable[[Options, dict[str, Any]], None]) -> tuple[cl
 
         \b
         Example:
-          MEM0_API_KEY=m0-... mem0-dream platform --user-id alice --dry-run
+          mem0-dream platform --user-id alice --dry-run
           mem0-dream platform --all --auto --retire
         """  # noqa: D301
         start(ctx, given, PLATFORM)
 
     @_alias(SERVER)
-    @click.argument("url", required=False)
-    def server(ctx: click.Context, /, **given: Any) -> None:
+    @click.argument("address", metavar="URL", required=False)
+    def server(ctx: click.Context, /, address: str | None, **given: Any) -> None:
         """Consolidate memories on a mem0 server of your own at URL: a pass, as with --store server.
 
         The key is taken from MEM0_SERVER_API_KEY, or a token from MEM0_SERVER_TOKEN.
@@ -163,6 +163,6 @@ def commands(consolidate: Callable[[Options, dict[str, Any]], None]) -> tuple[cl
         Example:
           mem0-dream server http://localhost:8888 --user-id alice --dry-run
         """  # noqa: D301
-        start(ctx, given, SERVER)
+        start(ctx, given | {"url": address or given["url"]}, SERVER)
 
     return (platform, server)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, StoreLockedError, UsageError
 from mem0_dream.pipeline.cli.main import main
@@ -379,6 +381,12 @@ class TestPatience:
     def test_our_own_errors_pass_through(self) -> None:
         """They are answers already."""
         assert not failure_of(StoreError("x")).passing
+
+    def test_the_page_tells_the_limits_and_their_defaults(self) -> None:
+        """Every one, under its name."""
+        page = (Path(__file__).parents[4] / "docs" / "platform.md").read_text(encoding="utf-8")
+        section = yaml.safe_load(page.partition("```yml\n")[2].partition("```")[0])
+        assert section["mem0_dream"]["remote"] == asdict(Patience())
 
 
 class TestOpening:
