@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -280,13 +280,13 @@ def _remote_world(
     monkeypatch.setenv("MEM0_SERVER_API_KEY", "none")
     server = LoopbackServer(double)
     file = folder / "remote.json"
-    patience = {"per_minute": 1e9, "first_wait": 0.001}
-    file.write_text(json.dumps({"mem0_dream": SETTINGS | {"remote": patience}}))
+    patience = Patience(per_minute=1e9, first_wait=0.001)
+    file.write_text(json.dumps({"mem0_dream": SETTINGS | {"remote": asdict(patience)}}))
 
     def opened() -> Store:
         if kind == "platform":
-            return open_platform(host=server.url, patience=Patience(**patience))
-        return open_server(server.url, patience=Patience(**patience))
+            return open_platform(host=server.url, patience=patience)
+        return open_server(server.url, patience=patience)
 
     def content() -> Any:
         store = opened()

@@ -84,7 +84,7 @@ class PlatformApi:
         """Memories of which a metadata key holds one of the values."""
         found: list[Row] = []
         for value in values:
-            scope = [{name: held} for name, held in sorted(ids.items())]
+            scope: list[Any] = [{name: held} for name, held in sorted(ids.items())]
             anywhere = {"OR": [{name: "*"} for name in self.scope_keys]}
             filters = {"AND": [*(scope or [anywhere]), {"metadata": {key: value}}]}
             page = self._page(filters, 1, True)

@@ -116,7 +116,9 @@ class Caller:
         retrying = Retrying(
             stop=stop_after_attempt(self.patience.attempts),
             retry=retry_if_exception(lambda error: failure_of(error).passing),
-            wait=lambda state: self._wait(state.attempt_number, state.outcome.exception()),
+            wait=lambda state: self._wait(
+                state.attempt_number, state.outcome.exception() if state.outcome else None
+            ),
             sleep=self._sleep,
             reraise=True,
         )
@@ -145,7 +147,7 @@ class Caller:
 
     def _wait(self, number: int, error: BaseException | None) -> float:
         """Seconds before the next attempt: doubled each time, spread, and never less than asked for."""
-        longest = min(self.patience.longest_wait, self.patience.first_wait * 2 ** (number - 1))
+        longest = min(self.patience.longest_wait, self.patience.first_wait * 2.0 ** (number - 1))
         spread = longest * (0.5 + self._jitter() / 2)
         asked = failure_of(error).after if error is not None else None
         return spread if asked is None else asked + spread / 10

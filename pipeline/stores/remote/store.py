@@ -38,9 +38,20 @@ _QUERY_CHARACTERS = 2_000
 class Api(Protocol):
     """Single requests of one service. Each is made until it is answered; see `Caller`."""
 
-    kind: str
-    fidelity: tuple[str, ...]
-    scope_keys: tuple[str, ...]
+    @property
+    def kind(self) -> str:
+        """Short name printed before ids."""
+        ...
+
+    @property
+    def fidelity(self) -> tuple[str, ...]:
+        """What an undo cannot give back."""
+        ...
+
+    @property
+    def scope_keys(self) -> tuple[str, ...]:
+        """The ids by which the service scopes memories."""
+        ...
 
     @property
     def caller(self) -> Caller:
@@ -311,9 +322,10 @@ class RemoteStore:
 
     def _align(self, row: Row, snapshot: Snapshot) -> None:
         memory = self.parse(snapshot)
-        wanted = {
+        metadata = _restored_metadata(snapshot, memory, of=row)
+        wanted: dict[str, Any] = {
             "text": memory.text,
-            "metadata": _restored_metadata(snapshot, memory, of=row),
+            "metadata": metadata,
             "expiration_date": day_of(snapshot.payload),
         }
         memory_id = str(row["id"])
@@ -322,8 +334,8 @@ class RemoteStore:
             if not changes:
                 return
             if "metadata" in changes:
-                left = row_metadata(row).keys() - wanted["metadata"].keys()
-                changes["metadata"] = wanted["metadata"] | dict.fromkeys(left)
+                left = row_metadata(row).keys() - metadata.keys()
+                changes["metadata"] = metadata | dict.fromkeys(left)
             self._api.update(memory_id, changes)
             self._reads(memory_id, wanted)
             row = self._row(memory_id)

@@ -72,7 +72,8 @@ class TestListing:
         for number in range(450):
             place.double.put(f"Fact {number}", user_id=f"user {number % 3}")
         for key in ("agent_id", "app_id", "run_id"):
-            place.double.put(f"Of {key}", **{key: "x"})
+            owner: dict[str, Any] = {key: "x"}
+            place.double.put(f"Of {key}", **owner)
         inventory = place.open().read(EVERYTHING)
         assert (len(inventory.memories), inventory.gaps) == (453, ())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -120,7 +120,8 @@ class TestListing:
         place.open().read(EVERYTHING)
         (asked,) = (r.query for r in place.server.requests if r.path == "/memories")
         assert asked == {"user_id": "alice", "top_k": "1000", "show_expired": "true"}
-        assert place.double(Request("GET", "/memories", asked | {"top_k": "1001"}, None, {})).status == 422
+        more = Request("GET", "/memories", {**asked, "top_k": "1001"}, None, {})
+        assert place.double(more).status == 422
 
     def test_a_count_that_differs_makes_the_run_read_only(self, place: Place) -> None:
         """The list of entities is the second opinion."""
@@ -227,6 +228,11 @@ class TestKeys:
             open_server("http://127.0.0.1:9", patience=patience).read(EVERYTHING)
 
 
+def at(position: int, fault: Fault) -> Callable[[int, Request], Fault | None]:
+    """The fault happens to one request."""
+    return lambda number, _request: fault if number == position else None
+
+
 @pytest.mark.parametrize("fault", [Fault.DROP, Fault.ERROR, Fault.RESET, Fault.TRUNCATE, Fault.TWICE])
 def test_a_fault_at_any_request_is_survived(fault: Fault, place: Place, tmp_path: Path) -> None:
     """One pass and its undo for each request: the same end, and everything back that was promised."""
@@ -241,7 +247,7 @@ def test_a_fault_at_any_request_is_survived(fault: Fault, place: Place, tmp_path
     position, reached = 0, True
     while reached:
         first = len(place.server.requests)
-        place.server.fault = lambda number, _request, at=first + position: fault if number == at else None
+        place.server.fault = at(first + position, fault)
         for step in ("apply", "undo"):
             with Session(
                 place.open(), settings=settings, state_dir=tmp_path, encoder=FakeEncoder()
