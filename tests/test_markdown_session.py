@@ -23,10 +23,12 @@ from markdown_trees import (
 from mem0_dream.errors import BudgetExceededError
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.markdown.answers import with_answers
+from mem0_dream.pipeline.markdown.directories import discover
 from mem0_dream.pipeline.markdown.session import MarkdownChoices, MarkdownSession
 from mem0_dream.pipeline.markdown.settlement import Wishes
 from mem0_dream.pipeline.plan import Merge, Resolve, Rewrite
 from mem0_dream.pipeline.records import ActionKind
+from mem0_dream.pipeline.stores.markdown import MarkdownStore
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer
 
@@ -480,6 +482,21 @@ def test_unattended_an_index_loses_only_what_a_commit_took_away(tmp_path: Path) 
         with open_session(root, tmp_path / "state", choices=MarkdownChoices(certain=certain)) as session:
             draft = session.settle(session.look(now=NOW), {}, now=NOW).indexes[MEMORY]
         assert [line.partition("(")[2].rstrip(")") for line in draft.removed] == expected
+
+
+def test_unattended_an_index_is_begun_only_where_an_agent_loads_it(tmp_path: Path) -> None:
+    """A directory that somebody else's agent keeps gets no file it never had; a person is asked."""
+    root = write_tree(tmp_path / "project", {"memory-bank/a.md": "The cat is called Miso.", f"{MEMORY}/b.md": "Ines helps."})
+    for folder, certain, begun in (
+        ("memory-bank", True, False), ("memory-bank", False, True), (MEMORY, True, True)
+    ):  # fmt: skip
+        state = tmp_path / f"state-{folder.strip('.').replace('/', '-')}-{certain}"
+        state.mkdir()
+        store = MarkdownStore(discover(root, [root / folder]), root=root, state=state)
+        choices = MarkdownChoices(certain=certain)
+        limits = Settings(scorer="keywords")
+        with MarkdownSession(store, choices=choices, settings=limits, state_dir=state) as session:
+            assert bool(_plan(session).rewrites) is begun
 
 
 def test_a_day_is_reckoned_from_the_authors_commit(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from ...errors import RefusedChangeError, StoreError
 from ...settings import Settings
 from ..answers import held, unanswered
 from ..engine import Session
-from ..plan import Plan, Rewrite, Side
+from ..plan import Merge, Plan, Rewrite, Side
 from ..records import ActionKind, Inventory, rejection_key
 from ..results import RunResult
 from ..stores.base import ScopeFilter
@@ -32,6 +32,7 @@ from .survey import Cuts, Looks, Planned, Survey, as_stored, remaining, survey
 if TYPE_CHECKING:
     from ...models.scorer import PairScorer
     from ..cache import OnStage
+    from ..opinions import Say
     from .drift import Drift
 
 NEVER = timedelta(days=36_500)
@@ -91,12 +92,18 @@ class MarkdownSession(Session):
         finally:
             self.choices = chosen
 
-    def look(self, *, now: datetime) -> Survey:
-        """Read all directories and propose."""
-        return self.survey(self.read(ScopeFilter()), now=now)
+    def look(self, *, now: datetime, say: Say | None = None) -> Survey:
+        """Read all directories and propose; see `survey`."""
+        return self.survey(self.read(ScopeFilter()), now=now, say=say)
 
-    def survey(self, inventory: Inventory, *, now: datetime) -> Survey:
-        """Look at an inventory that was read already; what a rule answers is answered."""
+    def survey(self, inventory: Inventory, *, now: datetime, say: Say | None = None) -> Survey:
+        """Look at an inventory that was read already; what a rule answers is answered.
+
+        Args:
+            inventory: All memories.
+            now: The moment ages are reckoned from.
+            say: Told what comes of a second opinion; without it nobody is asked for one.
+        """
         cuts = Cuts()
         found = self._surveyed(inventory, cuts, now=now)
         while self.choices.supersede:
@@ -105,7 +112,19 @@ class MarkdownSession(Session):
                 break
             cuts = more
             found = self._surveyed(inventory, cuts, now=now, drift=found.drift)
+        if say is not None:
+            plan = self.second_opinion(found.plan, unattended=self.choices.certain, say=say)
+            found = replace(found, plan=plan)
         return self._with_conflicts(found, merged=True)
+
+    def second_opinion(self, plan: Plan, *, unattended: bool, say: Say) -> Plan:
+        """The plan after a language model was asked; it may propose merges, and no conflict of whole files."""
+        advised = super().second_opinion(plan, unattended=unattended, say=say)
+        known = {action.id for action in plan.actions}
+        odd = {a.id for a in advised.actions if a.id not in known and not isinstance(a, Merge)}
+        left = [doubt for doubt in plan.unsure if doubt.id in odd]
+        actions = tuple(action for action in advised.actions if action.id not in odd)
+        return replace(advised, actions=actions, unsure=(*advised.unsure, *left))
 
     def settle(self, found: Survey, choices: Mapping[str, Side | None], *, now: datetime) -> Settled:
         """The plan that follows from the answers, index included; nothing is judged."""

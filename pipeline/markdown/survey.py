@@ -164,10 +164,13 @@ def survey(
         replace(memory, text=found.text(memory.id)) for memory in inventory.memories if memory.id not in away
     ]
     core = planned(replace(inventory, memories=tuple(views)))
-    merges = [_on_newest(merge, found) for merge in core.merges]
-    kept = tuple(merge for merge in merges if merge is not None and _may(merge, found, looks))
+    merges = _fitted(core.merges, found)
+    kept = [merge for merge in merges if _may(merge, found, looks)]
+    # Conflicts are found by sentences, so of the pairs in doubt only the duplicates are worth a question.
+    doubts = _fitted([doubt for doubt in core.unsure if isinstance(doubt, Merge)], found)
+    doubts += [merge for merge in merges if merge not in kept]
     prunes = tuple(_prune(number, memory, drift[memory.id], now) for number, memory in enumerate(gone, 1))
-    plan = replace(core, actions=(*kept, *prunes), unsure=(), totals=_totals(inventory.memories))
+    plan = replace(core, actions=(*kept, *prunes), unsure=tuple(doubts), totals=_totals(inventory.memories))
     return replace(found, plan=plan)
 
 
@@ -216,6 +219,12 @@ def _path(memory: Memory, directories: Mapping[str, Path]) -> Path | None:
     directory = directories.get(name)
     file = memory.id.removeprefix(f"{name}/").rpartition(".md")
     return directory / f"{file[0]}.md" if directory is not None else None
+
+
+def _fitted(merges: Sequence[Merge], found: Survey) -> list[Merge]:
+    """Merges as they are made in files, those that can be."""
+    fitted = [_on_newest(merge, found) for merge in merges]
+    return [merge for merge in fitted if merge is not None]
 
 
 def _on_newest(merge: Merge, found: Survey) -> Merge | None:
