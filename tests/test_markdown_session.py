@@ -534,6 +534,28 @@ def test_new_facts_go_into_the_file_they_belong_to(tmp_path: Path) -> None:
         assert _plan(session).actions == ()
 
 
+def test_new_facts_go_into_the_section_of_a_list_they_belong_to(tmp_path: Path) -> None:
+    """As an entry like its neighbours, at the end of its section; undone, every byte is back."""
+    listed = (
+        "# Tools\r\n\r\n## Python installs\r\n\r\n* Installs of Python packages run with `uv`\r\n* CI caches them\r\n\r\n"
+        "## Reviews\r\n\r\n* Two people read every change\r\n* Nobody merges alone\r\n"
+    )
+    files = {
+        f"{MEMORY}/tools.md": listed,
+        f"{MEMORY}/logs/2026/11/2026-11-20.md": "- decided to always use `uv` for Python package installs because pip was slow\n",
+    }
+    root = write_tree(tmp_path / "project", files)
+    before = fingerprint(root)
+    _apply(root, tmp_path / "state")
+    told = "* decided to always use `uv` for Python package installs because pip was slow\r\n"
+    assert (root / MEMORY / "tools.md").read_bytes().decode() == listed.replace("them\r\n", f"them\r\n{told}")
+    assert not (root / MEMORY / "from_daily_logs.md").exists()
+    with open_session(root, tmp_path / "state") as session:
+        assert _plan(session).actions == ()
+        session.undo(now=NOW)
+    assert fingerprint(root) == before
+
+
 def test_an_answer_in_a_plan_file_cuts_the_sentence_and_not_the_file(tree: Path, tmp_path: Path) -> None:
     """A choice written into the plan means what it means at the prompt."""
     with open_session(tree, tmp_path / "state") as session:

@@ -13,8 +13,8 @@ from ...errors import RefusedChangeError, StoreError
 from ...settings import Settings
 from ..answers import held, unanswered
 from ..engine import Session
-from ..plan import Merge, Plan, Rewrite, Side
-from ..records import ActionKind, Inventory, rejection_key
+from ..plan import Member, Merge, Plan, Rewrite, Side
+from ..records import ActionKind, Inventory, Scope, rejection_key
 from ..results import RunResult
 from ..stores.base import ScopeFilter
 from ..stores.markdown import WHOLE, MarkdownStore
@@ -26,7 +26,7 @@ from .directories import GATHERED, INDEX, sessions
 from .drift import YOUNG
 from .screen import Screened, same_statement
 from .settlement import IndexRules, Settled, Wishes, settle, superseded
-from .signal import Fact, additions, gather, homes
+from .signal import Fact, additions, gather, homes, listed, reason
 from .survey import Cuts, Looks, Planned, Survey, as_stored, remaining, survey
 
 if TYPE_CHECKING:
@@ -291,11 +291,34 @@ class MarkdownSession(Session):
             mine = [m for m in found.memories.values() if m.scope.get("directory") == directory.name]
             texts = [replace(memory, text=found.text(memory.id)) for memory in mine]
             facts = gather(directory, texts, now=now)
-            held, rest = homes(facts, [memory for memory in texts if memory.id not in busy])
-            placed |= held
-            addition = self._addition(directory.name, rest, busy)
+            placed_at = homes(facts, [memory for memory in texts if memory.id not in busy])
+            placed |= placed_at.memories
+            result += self._entries(directory.name, placed_at.lists, busy)
+            addition = self._addition(directory.name, placed_at.rest, busy)
             result += [addition] if addition else []
         return placed, result
+
+    def _entries(
+        self, name: str, lists: Mapping[str, Mapping[str, Sequence[Fact]]], busy: set[str]
+    ) -> list[Rewrite]:
+        """New entries of files of entries; not now where another entry of the file changes, too."""
+        result = []
+        for file, facts in sorted(lists.items()):
+            if any(item.startswith(f"{file}#") for item in busy):
+                continue
+            whole = f"{file}#{WHOLE}"
+            text = self.store.fetch([whole])[whole].payload["text"]
+            result.append(
+                Rewrite(
+                    id=f"n:{file}",
+                    scope=Scope.of(directory=name),
+                    category=None,
+                    members=(Member(whole, text),),
+                    text=listed(text, facts),
+                    reason=reason(fact for section in facts.values() for fact in section),
+                )
+            )
+        return result
 
     def _addition(self, name: str, facts: Sequence[Fact], busy: set[str]) -> Rewrite | None:
         """New facts that belong to no memory; not now if their file, or an index of memories, changes too."""

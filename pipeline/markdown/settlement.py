@@ -20,7 +20,7 @@ from .directories import MemoryDirectory
 from .index_actions import INDEX_REASON, IndexRules, index_actions, index_drafts
 from .index_file import IndexDraft
 from .places import file_of
-from .signal import Fact
+from .signal import Fact, reason
 from .survey import Survey
 
 __all__ = ["INDEX_REASON", "IndexRules", "Settled", "Wishes", "file_of", "removals", "settle", "superseded"]
@@ -305,8 +305,7 @@ def _put_news(news: Mapping[str, Sequence[Fact]], actions: Iterable[Action], tex
         text = texts.get(memory_id)
         gap = "\n" if re.match(r"\s*[-*+] ", text.rsplit("\n", 1)[-1]) else "\n\n"
         lines = "\n".join(f"- {fact.text}" for fact in facts)
-        sources = ", ".join(dict.fromkeys(fact.source for fact in facts))
-        texts.put(memory_id, f"{text}{gap}{lines}", f"{len(facts)} new from {sources}")
+        texts.put(memory_id, f"{text}{gap}{lines}", reason(facts))
 
 
 def _rewrites(survey: Survey, actions: Sequence[Action], texts: Texts) -> list[Rewrite]:
