@@ -165,10 +165,10 @@ def survey(
     ]
     core = planned(replace(inventory, memories=tuple(views)))
     merges = _fitted(core.merges, found)
-    kept = [merge for merge in merges if _may(merge, found, looks)]
+    kept = _lasting(merges, replace(inventory, memories=tuple(views)), planned, found, looks)
     # Conflicts are found by sentences, so of the pairs in doubt only the duplicates are worth a question.
     doubts = _fitted([doubt for doubt in core.unsure if isinstance(doubt, Merge)], found)
-    doubts += [merge for merge in merges if merge not in kept]
+    doubts = _apart([*doubts, *(merge for merge in merges if not _may(merge, found, looks))], kept)
     prunes = tuple(_prune(number, memory, drift[memory.id], now) for number, memory in enumerate(gone, 1))
     plan = replace(core, actions=(*kept, *prunes), unsure=tuple(doubts), totals=_totals(inventory.memories))
     return replace(found, plan=plan)
@@ -219,6 +219,52 @@ def _path(memory: Memory, directories: Mapping[str, Path]) -> Path | None:
     directory = directories.get(name)
     file = memory.id.removeprefix(f"{name}/").rpartition(".md")
     return directory / f"{file[0]}.md" if directory is not None else None
+
+
+def _lasting(
+    merges: Sequence[Merge], views: Inventory, planned: Planned, found: Survey, looks: Looks
+) -> list[Merge]:
+    """The merges after which a second pass has none to make.
+
+    Files take merged texts in their own way and keep their own dates, so what is judged then is not what was
+    judged now. What only a merge makes possible elsewhere is done at once; a merge whose own text would
+    be merged again is left out.
+    """
+    kept = [merge for merge in merges if _may(merge, found, looks)]
+    left_out: set[frozenset[str]] = set()
+    while kept:
+        again = [
+            merge
+            for merge in _fitted(planned(_after(views, kept)).merges, found)
+            if _may(merge, found, looks) and _ids(merge) not in left_out
+        ]
+        if not again:
+            break
+        touched = {memory_id for merge in again for memory_id in _ids(merge)}
+        unstable = [merge for merge in kept if merge.survivor in touched]
+        left_out |= {_ids(merge) for merge in unstable}
+        kept = [merge for merge in kept if merge not in unstable] if unstable else [*kept, *again]
+    return [replace(merge, id=f"m{number}") for number, merge in enumerate(kept, 1)]
+
+
+def _after(views: Inventory, merges: Sequence[Merge]) -> Inventory:
+    """The memories as they will be."""
+    texts = {merge.survivor: merge.text for merge in merges}
+    gone = {memory_id for merge in merges for memory_id in merge.removes}
+    staying = (memory for memory in views.memories if memory.id not in gone)
+    memories = (replace(memory, text=texts.get(memory.id, memory.text)) for memory in staying)
+    return replace(views, memories=tuple(memories))
+
+
+def _apart(doubts: Sequence[Merge], merges: Sequence[Merge]) -> list[Merge]:
+    """Doubts about memories that nothing else touches, each with a name of its own."""
+    taken = {memory_id for merge in merges for memory_id in _ids(merge)}
+    left = [doubt for doubt in doubts if not taken & _ids(doubt)]
+    return [replace(doubt, id=f"u{number}") for number, doubt in enumerate(left, 1)]
+
+
+def _ids(merge: Merge) -> frozenset[str]:
+    return frozenset(member.id for member in merge.members)
 
 
 def _fitted(merges: Sequence[Merge], found: Survey) -> list[Merge]:
