@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -626,6 +627,31 @@ def test_a_merge_that_a_second_pass_would_merge_again_is_left_out(tmp_path: Path
             assert len(plan.merges) == merges
             session.apply(plan, now=NOW, within_budget=False)
             assert _plan(session).actions == ()
+
+
+class _NeitherSaysAll(FakeScorer):
+    """Takes texts for duplicates of which neither follows from the other."""
+
+    def score(self, pairs: Sequence[PairInput]) -> PairScores:
+        return PairScores(super().score(pairs).probabilities, np.zeros((len(pairs), 2), dtype=np.float32))
+
+
+def test_two_entries_are_not_put_into_one_line(tmp_path: Path) -> None:
+    """A merge that keeps every word of both takes nothing away, whatever the scorer thinks of the two."""
+    loops = "Read the ref in loops of the canvas, and sync it in `useLayer`"
+    moves = "Move writes to the ref into `useLayer`: `useLayer(() => { ref.now = 1 })`"
+    files = {f"{MEMORY}/list.md": f"# React\n\n- {loops}\n- {moves}\n- The cat is called Miso\n"}
+    root = write_tree(tmp_path / "project", files)
+    scorer = _NeitherSaysAll(default=lambda a, b: (0.0, 0.0, 1.0) if "Miso" in a + b else (0.99, 0.0, 0.01))
+    with MarkdownSession(
+        open_store(root, tmp_path / "state"),
+        scorer=scorer,
+        encoder=FakeEncoder(),
+        settings=Settings(floor=-1.0),
+        state_dir=tmp_path / "state",
+    ) as session:
+        found = session.look(now=NOW)
+        assert (found.plan.merges, found.plan.unsure) == ((), ())
 
 
 _SENTENCES = st.sampled_from(

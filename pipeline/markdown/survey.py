@@ -6,6 +6,7 @@ sentences gone; here its plan is put back onto the texts as they stand. Conflict
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -17,7 +18,7 @@ from ..records import Inventory, Memory
 from ..words import exact_key
 from .anchors import day_of
 from .drift import Drift, Freshness, check_drift, condemned, mended
-from .folding import folded
+from .folding import folded, statements
 
 Planned = Callable[[Inventory], Plan]
 """The core's planning of an inventory."""
@@ -287,7 +288,7 @@ def _on_newest(merge: Merge, found: Survey) -> Merge | None:
     text: str | None = merge.text
     if text not in (own, *texts) and any("\n" in item for item in (own, *texts)):
         text = folded(own, texts)
-    if text is None:
+    if text is None or _merely_joins(text, (own, *texts)):
         return None
     key = exact_key(text)
     return replace(
@@ -298,6 +299,12 @@ def _on_newest(merge: Merge, found: Survey) -> Merge | None:
         metadata={},
         exact=tuple(memory.id for memory in others if exact_key(found.text(memory.id)) == key),
     )
+
+
+def _merely_joins(text: str, members: Sequence[str]) -> bool:
+    """Whether a text says all that its sources say one after the other: then nothing stood there twice."""
+    apart = Counter(exact_key(said) for member in members for said in statements(member))
+    return text not in members and not apart - Counter(map(exact_key, statements(text)))
 
 
 def _may(merge: Merge, found: Survey, looks: Looks) -> bool:
