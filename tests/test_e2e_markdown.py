@@ -235,7 +235,10 @@ def test_a_skipped_conflict_is_listed_by_its_sentences(project: Path) -> None:
     friday.write_text(friday.read_text().replace("Always", "Ines holds all the keys of the cellar. Always"))
     _dream(project, answers="skip\ny\n")
     (line,) = _run(project, "reject", "--list").stdout.splitlines()
-    assert f"skipped: resolve [md:{PROJECT}/friday.md] Always deploy on Fridays from the release branch.; " in line
+    assert (
+        f"skipped: resolve [md:{PROJECT}/friday.md] Always deploy on Fridays from the release branch.; "
+        in line
+    )
     assert line.endswith("Never deploy on Fridays from the release branch.") or "no_friday.md" in line
 
 
@@ -393,6 +396,7 @@ def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:
 def test_status_counts_what_a_dry_run_would_prune(project: Path) -> None:
     """Both look at the same references, so they agree."""
     assert "Stale: 2\n" in _run(project, "status", "--now", "2026-11-21").stdout
+
 
 VAGUE = {
     f"{PROJECT}/wind.md": memory_file("Reads long novels about sea voyages.", name="wind", kind="user"),

@@ -489,7 +489,9 @@ def test_unattended_an_index_loses_only_what_a_commit_took_away(tmp_path: Path) 
 
 def test_unattended_an_index_is_begun_only_where_an_agent_loads_it(tmp_path: Path) -> None:
     """A directory that somebody else's agent keeps gets no file it never had; a person is asked."""
-    root = write_tree(tmp_path / "project", {"memory-bank/a.md": "The cat is called Miso.", f"{MEMORY}/b.md": "Ines helps."})
+    root = write_tree(
+        tmp_path / "project", {"memory-bank/a.md": "The cat is called Miso.", f"{MEMORY}/b.md": "Ines helps."}
+    )
     for folder, certain, begun in (
         ("memory-bank", True, False), ("memory-bank", False, True), (MEMORY, True, True)
     ):  # fmt: skip

@@ -26,11 +26,14 @@ _CASES = re.compile(
     re.IGNORECASE,
 )
 _OPPOSING = frozenset({"avoid", "stop", "quit", "alway", "never", "do", "us", "longer", "pleas", "ever"})
-_REMOVING = significant_words("remove delete drop purge discard eliminate strip forbid ban prohibit prevent exclude")
+_REMOVING = significant_words(
+    "remove delete drop purge discard eliminate strip forbid ban prohibit prevent exclude"
+)
 _ABSENT = re.compile(r"\bno\b|\bnone\b|\bzero\b", re.IGNORECASE)
 _DENYING = re.compile(r"\b(?:not|never|cannot|nor)\b|n['\u2019]t\b", re.IGNORECASE)
 _ROUGHLY = re.compile(
-    r"[~\u2248\u00b1]\s*\d|\b(?:about|around|approximately|approx\.?|roughly|circa|nearly|almost|some)\s+\d", re.IGNORECASE
+    r"[~\u2248\u00b1]\s*\d|\b(?:about|around|approximately|approx\.?|roughly|circa|nearly|almost|some)\s+\d",
+    re.IGNORECASE,
 )
 _LABELS = frozenset(
     (  # noqa: SIM905  (words in lines read better than a column of strings)

@@ -84,6 +84,9 @@ def relevance(line: str) -> int:
 
 def gather(directory: MemoryDirectory, memories: Iterable[Memory], *, now: datetime) -> list[Fact]:
     """Durable facts of the recent logs that no memory states yet, oldest first."""
+    logs = list(recent_logs(directory, now=now))
+    if not logs:
+        return []
     known = [memory.text for memory in memories]
     lines = [line for text in known for line in text.split("\n")]
     keys = {exact_key(text) for text in (*known, *lines)}
@@ -92,7 +95,7 @@ def gather(directory: MemoryDirectory, memories: Iterable[Memory], *, now: datet
         for word in significant_words(text):
             held[word].append(text)
     found: list[Fact] = []
-    for path, day in recent_logs(directory, now=now):
+    for path, day in logs:
         for line in _statements(path):
             text = absolute(line, day)
             words = significant_words(text)
@@ -243,7 +246,9 @@ def _belongs(words: frozenset[str], about: frozenset[str], said: frozenset[str])
 
 
 def _named(memory: Memory) -> frozenset[str]:
-    return significant_words(f"{memory.metadata.get('name') or ''} {memory.metadata.get('description') or ''}")
+    return significant_words(
+        f"{memory.metadata.get('name') or ''} {memory.metadata.get('description') or ''}"
+    )
 
 
 def _statements(path: Path) -> Iterator[str]:
