@@ -20,6 +20,8 @@ from ..settings import Settings
 from .answers import prune_key
 from .clauses import opposing_statements
 from .copies import fold, kept_apart, unfold
+from .facts import extract
+from .facts.attributes import named_attribute
 from .judging import Circumstances, Judging
 from .merges import LONG_AGO, Consolidated, draft_merges, last_stated
 from .original_rules import RULE
@@ -283,7 +285,10 @@ def _conflict(
 
 def _topic(older: Memory, newer: Memory) -> str:
     statements = topic(*opposing_statements(older.text, newer.text))
-    return statements or topic(older.text, newer.text) or older.category or "same topic"
+    words = statements or topic(older.text, newer.text)
+    return (
+        words or named_attribute(extract(older.text), extract(newer.text)) or older.category or "same topic"
+    )
 
 
 def _prune_actions(prunes: Iterable[StaleFinding], merges: Iterable[Consolidated]) -> list[Prune]:

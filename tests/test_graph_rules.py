@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from graph_world import NOW, entities, entity, relation, session, write
+from graph_world import NOW, big_graph, entities, entity, relation, session, write
 from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.graph.archive import archive_forgotten, find_forgotten
 from mem0_dream.pipeline.graph.attention import topics, weights_of
@@ -37,7 +37,6 @@ from mem0_dream.pipeline.stores.graph import GraphStore
 from mem0_dream.pipeline.stores.graph_file import FileMedium
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer
-from test_e2e_graph import big_graph
 
 LIMITS = GraphSettings()
 
