@@ -34,7 +34,7 @@ _SQLITE = b"SQLite format 3"
 _NOT_KEPT = ("qdrant", "home", "history", "state/locks", "state/cache")
 """What is made again from the rows, or without what was there."""
 _CLOCKLESS = {"undo", "resume", "apply", "reject", "runs"}
-_MEMORIES = (
+_MEMORIES: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
     ("alice", "Deploys the shop to staging on Tuesdays", 40, {}),
     ("alice", "Deploys the shop to staging on Tuesdays early", 20, {"source": "chat"}),
     ("alice", "Trains on hills. Runs the Leeds marathon every spring with the Otley harriers club.", 30, {}),
