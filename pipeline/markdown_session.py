@@ -198,6 +198,7 @@ class MarkdownSession(Session):
         looks = Looks(
             dates=texts and self.choices.dates,
             mends=texts and not self.choices.certain,
+            asks=ActionKind.MERGE in self.choices.wishes.kinds,
             merges=same_statement if self.choices.certain else lambda _a, _b: True,
             used=lambda terms: self._used(terms, now=now),
         )

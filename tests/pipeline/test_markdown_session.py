@@ -631,6 +631,42 @@ def test_a_merge_that_a_second_pass_would_merge_again_is_left_out(tmp_path: Path
             assert _plan(session).actions == ()
 
 
+RULES = """Letters are one page long.
+They name the city first.
+They never apologise for gaps.
+They are built from the base template by the letter script.
+The title of a role has no comma.
+Numbers come from the canonical table.
+Bo reads them."""
+
+
+def test_files_that_tell_the_same_are_asked_about_whatever_the_scorer_thinks(tmp_path: Path) -> None:
+    """Named alike and mostly in the same words: a question, until it is answered; never a change."""
+    whole = RULES.replace("Bo reads them.", "Ines signs them. Old letters stay in the archive.")
+    files = {
+        f"{MEMORY}/letter_quality.md": memory_file(RULES, name="letter quality", date="2026-01-01"),
+        f"{MEMORY}/letter_quality_all.md": memory_file(
+            whole, name="letter quality, all rules", date="2026-03-01"
+        ),
+        f"{MEMORY}/archive.md": memory_file(whole.replace("signs", "binds"), name="the archive", kind="user"),
+    }
+    root = write_tree(tmp_path / "project", files)
+    with MarkdownSession(
+        open_store(root, tmp_path / "state"),
+        scorer=FakeScorer(),
+        encoder=FakeEncoder(),
+        settings=Settings(floor=-1.0),
+        state_dir=tmp_path / "state",
+    ) as session:
+        plan = session.look(now=NOW).plan
+        assert plan.merges == ()
+        (doubt,) = plan.unsure
+        assert isinstance(doubt, Merge)
+        assert (doubt.survivor, "Bo reads them." in doubt.text) == (f"{MEMORY}/letter_quality_all.md", True)
+        session.remember_skips(plan.unsure, now=NOW)
+        assert session.look(now=NOW).plan.unsure == ()
+
+
 class _NeitherSaysAll(FakeScorer):
     """Takes texts for duplicates of which neither follows from the other."""
 
