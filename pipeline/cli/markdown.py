@@ -89,7 +89,7 @@ def markdown_session(options: Options, choices: MarkdownChoices | None = None) -
 
 def dream(options: Options, given: dict[str, Any]) -> None:
     """One pass: orient, gather, consolidate, prune and index."""
-    from .main import say_aside
+    from .asking import say_aside
 
     choices = _choices(options, given)
     with markdown_session(options, choices) as session:
@@ -175,7 +175,7 @@ def _report(session: MarkdownSession, found: Survey, settled: Settled) -> Markdo
 
 def _show(session: MarkdownSession, options: Options, given: dict[str, Any]) -> None:
     """What a pass would do, and nothing done."""
-    from .main import say_aside
+    from .asking import say_aside
 
     found = session.look(now=options.moment, say=say_aside)
     settled = session.settle(found, {}, now=options.moment)
@@ -193,7 +193,7 @@ def _attended(
 ) -> tuple[Survey, Settled] | None:
     """Show the proposals, ask about conflicts and doubts, then about all of it; None if it was declined."""
     from ..reporting.report import Report
-    from .main import confirmed, warned
+    from .asking import confirmed, warned
     from .review import reviewed
 
     shown = _report(session, found, session.settle(found, {}, now=options.moment))
@@ -236,7 +236,7 @@ def _show_answered(session: MarkdownSession, found: Survey, settled: Settled, be
 
 
 def _ask(shown: MarkdownReport, conflict: Any) -> Side | None:
-    from .main import ask_choice
+    from .asking import ask_choice
 
     for line in shown.sides(conflict):
         click.echo(line)
