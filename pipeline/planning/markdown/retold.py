@@ -58,7 +58,8 @@ def _name(memory: Memory) -> frozenset[str]:
 
 def _doubt(number: int, a: Memory, b: Memory, share: float) -> Merge:
     rule = Evidence(RULE, f"named alike, with {share:.0%} of the shorter file's words in both")
-    pair = Candidate(*sorted((a.id, b.id)), share)
+    first, second = sorted((a.id, b.id))
+    pair = Candidate(first, second, share)
     verdict = Verdict(pair, Label.UNSURE, probabilities=(share, 0.0, 1.0 - share), evidence=(rule,))
     return Merge(
         id=f"r{number}",
