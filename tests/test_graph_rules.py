@@ -826,10 +826,10 @@ def test_observations_of_one_entity_are_never_judged_by_a_model(tmp_path, own_st
 
 def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):
     """Against its own sources however far they are, and against others only above the review line."""
-    lines = [entity("a", "one"), entity("b", "two"), entity("near", "three"), entity("far", "four")]
+    lines = [entity("a", "one"), entity("b", "two"), entity("near", "one three"), entity("far", "one four")]
     write(tmp_path / "g.jsonl", lines)
     drafted = {"a: one two.": [1, 0], "a: one.": [0.3, 0.95], "b: two.": [0.3, 0.95]}
-    others = {"near: three.": [0.8, 0.6], "far: four.": [0.6, 0.8]}
+    others = {"near: one three.": [0.8, 0.6], "far: one four.": [0.6, 0.8]}
     scorer = FakeScorer()
     with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder({**drafted, **others})) as opened:
         found = {node.id: node for node in nodes_of(opened.read(ScopeFilter()).memories)}
@@ -841,8 +841,36 @@ def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):
     assert {({pair.a, pair.b} - {text}).pop() for pair in scorer.asked} == {
         "a: one.",
         "b: two.",
-        "near: three.",
+        "near: one three.",
     }
+
+
+class CountingEncoder(FakeEncoder):
+    """Knows which texts it was asked to embed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def encode(self, texts):
+        """Note the texts, and embed them."""
+        self.asked += texts
+        return super().encode(texts)
+
+
+def test_only_what_may_be_one_is_embedded(tmp_path, own_state):
+    """Two services that do not know each other's names are two, in whatever words they are described."""
+    said = "Runs as a container behind the gateway and writes its logs to the central collector"
+    lines = [
+        *(entity(name, said, kind="service") for name in ("billing", "search", "upload")),
+        entity("mail queue", f"{said}, and holds letters", kind="service"),
+        entity("letters", f"{said}, the queue of all mail", kind="service"),
+    ]
+    write(tmp_path / "g.jsonl", lines)
+    encoder = CountingEncoder()
+    with judged_by(tmp_path / "g.jsonl", own_state, FakeScorer(), encoder) as opened:
+        opened.propose(ScopeFilter(), now=NOW)
+    assert sorted(text.partition(":")[0] for text in encoder.asked) == ["letters", "mail queue"]
 
 
 def test_the_floor_changes_no_plan_of_a_big_graph(tmp_path, own_state):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..records import Candidate, Label, Memory, Verdict
 from ..words import exact_key
-from .merging import same_subject
 from .names import parts_of
 from .nodes import SENTENCE_TYPES, Node
+from .partners import same_subject
 from .rivals import rivals
 from .text import observation_key, part_id
 
