@@ -16,8 +16,8 @@ from mem0_dream.models.encoder import (
     SentenceEncoder,
     encodable,
     equal_length_batches,
-    rows_at_once,
     packaged_model_path,
+    rows_at_once,
 )
 
 TEXTS = [

@@ -9,13 +9,14 @@ from datetime import timedelta
 import pytest
 from graph_world import NOW, entities, entity, relation, session, write
 from mem0_dream.errors import RefusedChangeError, UsageError
+from mem0_dream.pipeline.doubts import decided
 from mem0_dream.pipeline.graph.archive import archive_forgotten, find_forgotten
 from mem0_dream.pipeline.graph.attention import topics, weights_of
 from mem0_dream.pipeline.graph.core_memory import CoreFile
 from mem0_dream.pipeline.graph.forgetting import forget_reason
 from mem0_dream.pipeline.graph.health import TYPES, graph_health, health_lines
 from mem0_dream.pipeline.graph.history import Remembered, due_reason, remembered
-from mem0_dream.pipeline.graph.merging import Uniting, judged_memory
+from mem0_dream.pipeline.graph.merging import Uniting, judged_memory, united
 from mem0_dream.pipeline.graph.nodes import nodes_of
 from mem0_dream.pipeline.graph.promotion import promotion_reason
 from mem0_dream.pipeline.graph.reflection import (
@@ -884,3 +885,71 @@ def test_the_floor_changes_no_plan_of_a_big_graph(tmp_path, own_state):
             plans.append(opened.propose(ScopeFilter(), now=NOW))
     assert plans[0] == plans[1]
     assert (len(plans[0].merges), len(plans[0].conflicts)) == (20, 1)
+
+
+NEAR = ("The main database is PostgreSQL 16", "Uses PostgreSQL 16 as the main database")
+
+
+def asked_about(path, state, observations, **answers):
+    """The questions about observations of one memory, and the pairs that the scorer saw."""
+    write(path, [entity("api", *observations, kind="service")])
+    scorer = FakeScorer(default=lambda _a, _b: answers.get("probabilities", (1.0, 0.0, 0.0)))
+    scorer.reads_context = True
+    with judged_by(path, state, scorer, FakeEncoder()) as opened:
+        plan = opened.propose(ScopeFilter(), now=NOW)
+    assert plan.actions == ()
+    return [tuple(sorted(member.text for member in item.members)) for item in plan.unsure], scorer.asked
+
+
+def test_observations_that_may_say_the_same_are_a_question(tmp_path, own_state):
+    """Alike but not equal: a person is asked, and no pass folds them by itself."""
+    more = ("Deployed with Helm", "Owned by the payments team")
+    found, judged = asked_about(tmp_path / "g.jsonl", own_state, (*NEAR, *more))
+    assert found == [NEAR]
+    assert len(judged) == 1
+
+
+@pytest.mark.parametrize(
+    ("observations", "probabilities"),
+    [
+        (NEAR, (0.2, 0.0, 0.8)),
+        (("Retries failed jobs after 5 minutes", "Retries failed jobs after 9 minutes"), (1.0, 0.0, 0.0)),
+        (("Retries failed jobs", "Retries failed mails and sends alerts"), (1.0, 0.0, 0.0)),
+    ],
+    ids=["judged distinct", "a number differs", "half of the words"],
+)
+def test_observations_that_differ_are_no_question(tmp_path, own_state, observations, probabilities):
+    """What the scorer or a guard tells apart, and what only begins alike, are two facts."""
+    found, _ = asked_about(tmp_path / "g.jsonl", own_state, observations, probabilities=probabilities)
+    assert found == []
+
+
+def test_observations_are_judged_where_they_stand(tmp_path, own_state):
+    """With their own cosine and their place among each other, so that a screen can see them."""
+    _, judged = asked_about(tmp_path / "g.jsonl", own_state, NEAR)
+    assert [(pair.cosine > 0, pair.context is not None) for pair in judged] == [(True, True)]
+    kept = [f"{NEAR[0]} since May", "Deployed with Helm"]
+    write(tmp_path / "h.jsonl", [entity("api", *kept), entity("api two", *NEAR)])
+    scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.0, 1.0))
+    scorer.reads_context = True
+    with judged_by(tmp_path / "h.jsonl", own_state, scorer, FakeEncoder()) as opened:
+        united(nodes_of(opened.read(ScopeFilter()).memories), opened.judging(NOW))
+    assert scorer.asked
+    assert all(pair.cosine > 0 and pair.context is not None for pair in scorer.asked)
+
+
+def test_an_accepted_question_leaves_one_observation_and_can_be_undone(tmp_path, own_state):
+    """The other observation goes, the report says both, and undo gives the bytes back; a no is final."""
+    before = write(tmp_path / "g.jsonl", [entity("api", *NEAR, "Deployed with Helm", kind="service")])
+    scorer = FakeScorer(default=lambda _a, _b: (1.0, 0.0, 0.0))
+    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder()) as opened:
+        plan = opened.propose(ScopeFilter(), now=NOW)
+        yes = decided(plan, [plan.unsure[0].id], {}, [plan.unsure[0].id])
+        shown = opened.reporter(yes, explain=True).lines()
+        assert all(any(text in line for line in shown) for text in NEAR)
+        opened.apply(yes, now=NOW, within_budget=False)
+        left = entities(tmp_path / "g.jsonl")["api"]
+        assert (len(left), len(set(left) & set(NEAR))) == (2, 1)
+        opened.undo(now=NOW)
+        assert (tmp_path / "g.jsonl").read_bytes() == before
+        assert opened.propose(ScopeFilter(), now=NOW).unsure == ()

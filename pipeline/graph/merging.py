@@ -12,12 +12,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...models.merger import ENTAILED, Draft, ExtractiveMerger, MergeRefused
 from ...models.scorer import reads_context
-from ..candidates import find_candidates
+from ..candidates import Near, find_candidates
 from ..guards import missing
 from ..judge import judge
 from ..merges import Consolidated, draft_merges
+from ..neighbourhood import contexts_of
 from ..records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
 from ..words import exact_key, significant_words
 from .names import same_names
@@ -73,6 +76,23 @@ class Judging:
     def verdicts(self, memories: Iterable[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
         """Judge the pairs."""
         return judge(pairs, {m.id: m for m in memories}, self.scorer, thresholds=self.thresholds)
+
+    def side_by_side(
+        self, memories: Mapping[str, Memory], pairs: Sequence[tuple[str, str]]
+    ) -> tuple[Verdict, ...]:
+        """Judge these pairs as they stand among all memories that occur in one of them."""
+        names = sorted({end for pair in pairs for end in pair})
+        if not names:
+            return ()
+        row = {name: place for place, name in enumerate(names)}
+        texts = [memories[name].text for name in names]
+        vectors = self.encoder.encode(texts)
+        rows = np.array([(row[a], row[b]) for a, b in pairs], dtype=np.int64)
+        near = [Near(a, b, float(vectors[row[a]] @ vectors[row[b]])) for a, b in pairs]
+        if reads_context(self.scorer):
+            placed = contexts_of(vectors, texts, rows)
+            near = [replace(pair, context=context) for pair, context in zip(near, placed, strict=True)]
+        return self.verdicts([memories[name] for name in names], near)
 
 
 def _near(
@@ -278,12 +298,12 @@ def _joined(kept: Sequence[str], node: Node, judging: Judging) -> list[str]:
         for i, text in enumerate(texts)
     }
     pairs = [
-        Candidate(f"k{i}", f"n{j}", 0.0)
+        (f"k{i}", f"n{j}")
         for i, old in enumerate(kept)
         for j, text in enumerate(new)
         if _may_say_all(old, text)
     ]
-    verdicts = judging.verdicts(memories.values(), pairs)
+    verdicts = judging.side_by_side(memories, pairs)
     same = [verdict for verdict in verdicts if verdict.auto]
     said = {verdict.pair.b for verdict in same if verdict.entailment[0] >= ENTAILED}
     weaker = {v.pair.a for v in same if v.pair.b not in said and v.entailment[1] >= ENTAILED}

@@ -17,7 +17,14 @@ from pathlib import Path
 from ...errors import RefusedChangeError, StoreError
 from ..graph.archive import FOLDER, archive_broken, archive_forgotten
 from ..graph.core_memory import CoreFile
-from ..graph.text import BROKEN_LINES, RELATIONS, parse_entity_text, parse_relations_text, split_part
+from ..graph.text import (
+    BROKEN_LINES,
+    RELATIONS,
+    of_observations,
+    parse_entity_text,
+    parse_relations_text,
+    split_part,
+)
 from ..graph.usage import PROMOTED_MARK
 from ..plan import Merge, Plan, Prune
 from ..records import Inventory, Memory, Scope
@@ -70,7 +77,9 @@ class GraphStore:
         merges = [action for action in plan.actions if isinstance(action, Merge)]
         self._into = {name: merge.survivor for merge in merges if merge.survivor for name in merge.removes}
         self._united = {
-            merge.survivor: parse_entity_text(merge.text)[1] for merge in merges if merge.survivor
+            merge.survivor: parse_entity_text(merge.text)[1]
+            for merge in merges
+            if merge.survivor and not of_observations(merge)
         }
         self._reasons = {
             action.members[0].id: f"{action.reason}: {action.detail}"
