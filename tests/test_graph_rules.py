@@ -915,8 +915,9 @@ def test_observations_that_may_say_the_same_are_a_question(tmp_path, own_state):
         (NEAR, (0.2, 0.0, 0.8)),
         (("Retries failed jobs after 5 minutes", "Retries failed jobs after 9 minutes"), (1.0, 0.0, 0.0)),
         (("Retries failed jobs", "Retries failed mails and sends alerts"), (1.0, 0.0, 0.0)),
+        (("Docker image of the server 計画", "Docker image of the server 完了"), (1.0, 0.0, 0.0)),
     ],
-    ids=["judged distinct", "a number differs", "half of the words"],
+    ids=["judged distinct", "a number differs", "half of the words", "letters that no model reads"],
 )
 def test_observations_that_differ_are_no_question(tmp_path, own_state, observations, probabilities):
     """What the scorer or a guard tells apart, and what only begins alike, are two facts."""

@@ -10,6 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
+from unicodedata import name
 
 from ..guards import missing
 from ..plan import Member, Merge
@@ -44,6 +45,7 @@ def echoes(nodes: Iterable[Node], judging: Judging, *, apart: Collection[frozens
             pair
             for pair in _alike(list(parts.values()))
             if frozenset(pair) not in apart
+            and _readable(parts[pair[0]].text, parts[pair[1]].text)
             and rejection_key(parts[pair[0]], parts[pair[1]]) not in judging.rejected
         ]
         found += [
@@ -75,6 +77,15 @@ def _question(parts: dict[str, Memory], verdict: Verdict) -> Merge | None:
     return None
 
 
+def _readable(a: str, b: str) -> bool:
+    """Whether the words in which two texts differ are written in Latin letters.
+
+    Neither the encoder nor the scorer reads others: "planned" and "done" are one unknown word to them.
+    """
+    differing = significant_words(a) ^ significant_words(b)
+    return all("LATIN" in name(char, "") for word in differing for char in word if char.isalpha())
+
+
 def _alike(parts: Sequence[Memory]) -> list[Pair]:
     """Pairs that share nearly all of their words, in order.
 
@@ -86,12 +97,12 @@ def _alike(parts: Sequence[Memory]) -> list[Pair]:
     count = Counter(word for words in said.values() for word in words)
     holding: dict[str, list[str]] = defaultdict(list)
     found: set[Pair] = set()
-    for name, words in sorted(said.items()):
+    for own, words in sorted(said.items()):
         rarest = sorted(words, key=lambda word: (count[word], word))
         for word in rarest[: len(words) - math.ceil(SHARED * len(words)) + 1]:
             for other in holding[word]:
                 both = len(words & said[other])
-                if both >= SHARED * len(words | said[other]) and keys[name] != keys[other]:
-                    found.add((other, name))
-            holding[word].append(name)
+                if both >= SHARED * len(words | said[other]) and keys[own] != keys[other]:
+                    found.add((other, own))
+            holding[word].append(own)
     return sorted(found)
