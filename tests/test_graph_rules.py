@@ -13,6 +13,7 @@ from mem0_dream.pipeline.doubts import decided
 from mem0_dream.pipeline.graph.archive import archive_forgotten, find_forgotten
 from mem0_dream.pipeline.graph.attention import topics, weights_of
 from mem0_dream.pipeline.graph.core_memory import CoreFile
+from mem0_dream.pipeline.graph.echoes import comparable
 from mem0_dream.pipeline.graph.forgetting import forget_reason
 from mem0_dream.pipeline.graph.health import TYPES, graph_health, health_lines
 from mem0_dream.pipeline.graph.history import Remembered, due_reason, remembered
@@ -922,6 +923,34 @@ def test_observations_that_may_say_the_same_are_a_question(tmp_path, own_state):
 def test_observations_that_differ_are_no_question(tmp_path, own_state, observations, probabilities):
     """What the scorer or a guard tells apart, and what only begins alike, are two facts."""
     found, _ = asked_about(tmp_path / "g.jsonl", own_state, observations, probabilities=probabilities)
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "may"),
+    [
+        ("Step 1: ann moves (cell=1) to cell=2", "Step 2: ann moves (cell=2) to cell=3", False),
+        ("Step 3: ann moves (cell=1) to cell=2", "Step 1: ann moves (cell=1) to cell=2", False),
+        ("Ten to 20x cheaper", "Ten to 20x cheaper and 3x smaller", True),
+        (
+            "Replaced user.door_lock with user.door_lock.get()",
+            "Replaced usr.door_lock with usr.door_lock.get()",
+            False,
+        ),
+        ("Code: anna/garden", "Code: github.com/anna/garden", True),
+        ("Reads config/tools.yml at start", "At start config/tools.yml is read", True),
+        ("Adds caching \u8a08\u753b", "Adds caching \u5b8c\u4e86", False),
+        ("L\u00e4uft auf Port 80", "L\u00e4uft \u00f6ffentlich auf Port 80", True),
+    ],
+)
+def test_rows_of_a_list_are_never_the_same(a, b, may):
+    """Numbers in their order, names of code and the letters say so before any model is asked."""
+    assert (comparable(a, b), comparable(b, a)) == (may, may)
+
+
+def test_a_question_is_more_likely_right_than_wrong(tmp_path, own_state):
+    """A duplicate by the threshold alone, at even odds, is nobody's question."""
+    found, _ = asked_about(tmp_path / "g.jsonl", own_state, NEAR, probabilities=(0.5, 0.1, 0.4))
     assert found == []
 
 

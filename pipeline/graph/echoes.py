@@ -7,6 +7,7 @@ all of their words are judged, and only those that are judged duplicates are wor
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 
 SHARED = 0.6
 """Share of all words of two observations that both have, from which the two are judged."""
+
+LIKELY = 0.5
+"""Probability of a duplicate above which a person is asked: more likely right than wrong."""
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_CODE = re.compile(r"[\w-]+(?:(?:[./_]|::|->)[\w-]+)+")
+"""Paths, dotted names, and names with an underscore."""
 
 Pair = tuple[str, str]
 
@@ -45,7 +53,7 @@ def echoes(nodes: Iterable[Node], judging: Judging, *, apart: Collection[frozens
             pair
             for pair in _alike(list(parts.values()))
             if frozenset(pair) not in apart
-            and _readable(parts[pair[0]].text, parts[pair[1]].text)
+            and comparable(parts[pair[0]].text, parts[pair[1]].text)
             and rejection_key(parts[pair[0]], parts[pair[1]]) not in judging.rejected
         ]
         found += [
@@ -58,7 +66,7 @@ def echoes(nodes: Iterable[Node], judging: Judging, *, apart: Collection[frozens
 
 def _question(parts: dict[str, Memory], verdict: Verdict) -> Merge | None:
     """The question behind a verdict; None if nobody should be asked, or each says what the other does not."""
-    if verdict.label is not Label.DUPLICATE:
+    if verdict.label is not Label.DUPLICATE or verdict.probabilities[0] <= LIKELY:
         return None
     a, b = (parts[end] for end in (verdict.pair.a, verdict.pair.b))
     forth, back = verdict.entailment
@@ -77,13 +85,32 @@ def _question(parts: dict[str, Memory], verdict: Verdict) -> Merge | None:
     return None
 
 
-def _readable(a: str, b: str) -> bool:
-    """Whether the words in which two texts differ are written in Latin letters.
+def comparable(a: str, b: str) -> bool:
+    """Whether two texts that share their words can say the same at all.
 
-    Neither the encoder nor the scorer reads others: "planned" and "done" are one unknown word to them.
+    Not where the words in which they differ are in other than Latin letters, which neither the encoder nor
+    the scorer reads; not where each has numbers, or names of code, that the other has not, or has elsewhere:
+    "step 1: A acts in round 2" and "step 2: A acts in round 3" are two rows of one list.
     """
     differing = significant_words(a) ^ significant_words(b)
-    return all("LATIN" in name(char, "") for word in differing for char in word if char.isalpha())
+    if not all("LATIN" in name(char, "") for word in differing for char in word if char.isalpha()):
+        return False
+    first, second = (_NUMBER.findall(text) for text in (a, b))
+    if not (_in_order(first, second) or _in_order(second, first)):
+        return False
+    names = [_CODE.findall(text.casefold()) for text in (a, b)]
+    return _among(names[0], b) or _among(names[1], a)
+
+
+def _in_order(few: Sequence[str], many: Sequence[str]) -> bool:
+    rest = iter(many)
+    return all(number in rest for number in few)
+
+
+def _among(names: Iterable[str], text: str) -> bool:
+    """Whether a text holds all of these names, or all behind the first part ("github.com/a/b": "a/b")."""
+    held = text.casefold()
+    return all(each in held or each.partition("/")[2] in _CODE.findall(held) for each in names)
 
 
 def _alike(parts: Sequence[Memory]) -> list[Pair]:
