@@ -33,6 +33,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CODE = re.compile(r"[\w-]+(?:(?:[./_]|::|->)[\w-]+)+")
 """Paths, dotted names, and names with an underscore."""
 
+_QUOTED = re.compile(r"`([^`]+)`|(?<!\w)'([^']+)'(?!\w)|\"([^\"]+)\"")
+
 Pair = tuple[str, str]
 
 
@@ -98,13 +100,18 @@ def comparable(a: str, b: str) -> bool:
     first, second = (_NUMBER.findall(text) for text in (a, b))
     if not (_in_order(first, second) or _in_order(second, first)):
         return False
-    names = [_CODE.findall(text.casefold()) for text in (a, b)]
-    return _among(names[0], b) or _among(names[1], a)
+    return _among(_names(a), b) or _among(_names(b), a)
 
 
 def _in_order(few: Sequence[str], many: Sequence[str]) -> bool:
     rest = iter(many)
     return all(number in rest for number in few)
+
+
+def _names(text: str) -> list[str]:
+    """Names of code, and what stands in quotes: a command, a message."""
+    quoted = [max(found) for found in _QUOTED.findall(text.casefold())]
+    return [*quoted, *_CODE.findall(text.casefold())]
 
 
 def _among(names: Iterable[str], text: str) -> bool:
