@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mem0_dream.pipeline.graph.session import GraphSession
+from mem0_dream.pipeline.graph_session import GraphSession
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.pipeline.stores.graph import GraphStore
-from mem0_dream.pipeline.stores.graph_file import FileMedium
+from mem0_dream.pipeline.stores.graph.file import FileMedium
+from mem0_dream.pipeline.stores.graph.store import GraphStore
 from mem0_dream.settings import Settings
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
