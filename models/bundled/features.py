@@ -215,7 +215,7 @@ def guard_row(short: str, long: str) -> list[float]:
     """What the typed comparison of details says of a pair, in the order of the names' last section."""
     short, long = short[:LONGEST_COMPARED], long[:LONGEST_COMPARED]
     known, evidence = guards.described(short, long)
-    vetoes = {item.kind for item in evidence if item.veto} - {"rival"}
+    vetoes = {item.kind for item in evidence if item.veto} - guards.UNCOUNTED
     soft = {item.kind for item in evidence if not item.veto} - {"order"}
     columns = {
         **known,

@@ -17,11 +17,11 @@ from ....models.guards import missing
 from ....models.words import exact_key, significant_words
 from ....records import Label, Memory, Verdict, rejection_key
 from ...plan import Member, Merge
-from .conflicts import observations_of
-from .nodes import Node
+from ...rules.graph.conflicts import observations_of
+from ...rules.graph.nodes import Node
 
 if TYPE_CHECKING:
-    from ...planning.graph.merging import Judging
+    from .merging import Judging
 
 SHARED = 0.6
 """Share of all words of two observations that both have, from which the two are judged."""
