@@ -937,6 +937,11 @@ def test_observations_that_differ_are_no_question(tmp_path, own_state, observati
             False,
         ),
         ("Send the image: 'box send x.io/img'", "Name the image: 'box name img x.io/img'", False),
+        (
+            "Need to add the watering plan and the tool list",
+            "Added the watering plan and the tool list",
+            False,
+        ),
         ("Code: anna/garden", "Code: github.com/anna/garden", True),
         ("Reads config/tools.yml at start", "At start config/tools.yml is read", True),
         ("Adds caching \u8a08\u753b", "Adds caching \u5b8c\u4e86", False),
