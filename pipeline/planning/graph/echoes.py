@@ -34,6 +34,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CODE = re.compile(r"[\w-]+(?:(?:[./_]|::|->)[\w-]+)+")
 """Paths, dotted names, and names with an underscore."""
 
+_FINISHED = re.compile(r"[✅☑✔]|\[x\]|\b(?:completed|done)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`]+)`|(?<!\w)'([^']+)'(?!\w)|\"([^\"]+)\"")
 
 Pair = tuple[str, str]
@@ -92,14 +93,14 @@ def comparable(a: str, b: str) -> bool:
     """Whether two texts that share their words can say the same at all.
 
     Not where the words in which they differ are in other than Latin letters, which neither the encoder nor
-    the scorer reads; not where one alone speaks of what is to be done; not where each has numbers, or names
-    of code, that the other has not, or has elsewhere: "step 1: A acts in round 2" and "step 2: A acts in
-    round 3" are two rows of one list.
+    the scorer reads; not where one alone speaks of what is to be done, or is done; not where each has
+    numbers, or names of code, that the other has not, or has elsewhere: "step 1: A acts in round 2" and
+    "step 2: A acts in round 3" are two rows of one list.
     """
     differing = significant_words(a) ^ significant_words(b)
     if not all("LATIN" in name(char, "") for word in differing for char in word if char.isalpha()):
         return False
-    if bool(INTENDED.search(a)) != bool(INTENDED.search(b)):
+    if any(bool(rule.search(a)) != bool(rule.search(b)) for rule in (INTENDED, _FINISHED)):
         return False
     first, second = (_NUMBER.findall(text) for text in (a, b))
     if not (_in_order(first, second) or _in_order(second, first)):
