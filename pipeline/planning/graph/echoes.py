@@ -92,13 +92,11 @@ def _question(parts: dict[str, Memory], verdict: Verdict) -> Merge | None:
 def comparable(a: str, b: str) -> bool:
     """Whether two texts that share their words can say the same at all.
 
-    Not where the words in which they differ are in other than Latin letters, which neither the encoder nor
-    the scorer reads; not where one alone speaks of what is to be done, or is done; not where each has
-    numbers, or names of code, that the other has not, or has elsewhere: "step 1: A acts in round 2" and
-    "step 2: A acts in round 3" are two rows of one list.
+    Not in other than Latin letters, which neither the encoder nor the scorer reads; not where one alone
+    speaks of what is to be done, or is done; not where each has numbers, or names of code, that the other has
+    not, or has elsewhere: "step 1: A acts in round 2" and "step 2: A acts in round 3" are two rows of a list.
     """
-    differing = significant_words(a) ^ significant_words(b)
-    if not all("LATIN" in name(char, "") for word in differing for char in word if char.isalpha()):
+    if not all("LATIN" in name(char, "") for char in a + b if char.isalpha()):
         return False
     if any(bool(rule.search(a)) != bool(rule.search(b)) for rule in (INTENDED, _FINISHED)):
         return False

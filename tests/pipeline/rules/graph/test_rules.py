@@ -946,6 +946,7 @@ def test_observations_that_differ_are_no_question(tmp_path, own_state, observati
         ("✅ COMPLETED - pump checked", "Completed: pump is checked", True),
         ("Code: anna/garden", "Code: github.com/anna/garden", True),
         ("Reads config/tools.yml at start", "At start config/tools.yml is read", True),
+        ("\u652f\u63f4 Door", "\u652f\u63f4 Door Lock", False),
         ("Adds caching \u8a08\u753b", "Adds caching \u5b8c\u4e86", False),
         ("L\u00e4uft auf Port 80", "L\u00e4uft \u00f6ffentlich auf Port 80", True),
     ],
