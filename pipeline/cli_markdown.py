@@ -258,7 +258,8 @@ def mend_index(session: MarkdownSession, options: Options) -> None:
     plan = session.settle(found, {}, now=options.moment).plan
     if plan.rewrites:
         result = session.apply(plan, now=options.clock)
-        click.echo(f"The index was rebuilt again, because files had moved (run {result.run}).", err=True)
+        click.echo("The index was rebuilt again, because files had moved.", err=True)
+        click.echo(f"Undo that first with: {again(options, 'undo', result.run)}", err=True)
 
 
 def show_plan(plan: Plan) -> list[str]:

@@ -189,6 +189,55 @@ def test_a_plan_is_shown_with_every_change_before_it_is_applied(project: Path) -
     assert fingerprint(project) == before
 
 
+def _edited_plan(project: Path, *without: str) -> Path:
+    """A plan file out of which somebody took the actions on some memories."""
+    file = project.parent / "plan.jsonl"
+    _run(project, "plan", "-o", str(file), *AT)
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not any(name in line for name in without)))
+    return file
+
+
+def test_an_edited_plan_is_one_run_with_the_index_that_fits(project: Path) -> None:
+    """A file that a dropped line keeps stays in the index; one undo gives every byte back."""
+    file = _edited_plan(project, "old_cache.md")
+    (project / PROJECT / "old_queue.md").write_text("An agent wrote this meanwhile.")
+    before = fingerprint(project)
+    ran = _run(project, "apply", str(file), "--yes")
+    assert "rebuilt again" not in ran.stderr
+    index = (project / PROJECT / "MEMORY.md").read_text()
+    assert "(old_cache.md)" in index
+    assert "(old_queue.md)" in index
+    assert "(gone.md)" not in index
+    assert len(json.loads(_run(project, "runs", "--json").stdout)) == 1
+    _run(project, "undo", _run_name(ran))
+    assert fingerprint(project) == before
+
+
+def test_an_answered_conflict_is_open_again_after_the_undo(project: Path) -> None:
+    """Its sentence is asked about again and not cut by itself; the answer given then counts."""
+    told = _dream(project, answers="b\ny\n")
+    friday = project / PROJECT / "friday.md"
+    assert "Always deploy" not in friday.read_text()
+    _run(project, "undo", _run_name(told))
+    assert "Always deploy" in friday.read_text()
+    _dream(project, "--auto", "--supersede")
+    assert "Always deploy" in friday.read_text()
+    again = _dream(project, answers="b\ny\n")
+    assert "[A/B/skip]" in again.stdout
+    assert "Always deploy" not in friday.read_text()
+
+
+def test_a_skipped_conflict_is_listed_by_its_sentences(project: Path) -> None:
+    """What was in question is shown, not how the files begin."""
+    friday = project / PROJECT / "friday.md"
+    friday.write_text(friday.read_text().replace("Always", "Ines holds all the keys of the cellar. Always"))
+    _dream(project, answers="skip\ny\n")
+    (line,) = _run(project, "reject", "--list").stdout.splitlines()
+    assert f"skipped: resolve [md:{PROJECT}/friday.md] Always deploy on Fridays from the release branch.; " in line
+    assert line.endswith("Never deploy on Fridays from the release branch.") or "no_friday.md" in line
+
+
 def test_over_the_budget_a_person_may_say_yes(tmp_path: Path) -> None:
     """The warning comes before the question, whose default is no; a yes is a yes."""
     names = [f"src/gone{number}.py" for number in range(5)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import RefusedChangeError, StoreError
 from ...settings import Settings
-from ..answers import unanswered
+from ..answers import held, unanswered
 from ..engine import Session
 from ..plan import Plan, Rewrite, Side
 from ..records import ActionKind, Inventory, rejection_key
@@ -20,6 +20,7 @@ from ..stores.base import ScopeFilter
 from ..stores.markdown import WHOLE, MarkdownStore
 from ..transcripts import Quotation, evidence, used_lately
 from ..words import significant_words
+from .answers import completed, with_answers
 from .contradictions import after, sentence_conflicts
 from .directories import GATHERED, INDEX, sessions
 from .drift import YOUNG
@@ -120,7 +121,15 @@ class MarkdownSession(Session):
             rules=self.choices.index_rules,
         )
         # What a survey proposes was held against the answers before; what settling adds is held now.
-        return replace(settled, plan=unanswered(settled.plan, self._rejected))
+        plan = unanswered(settled.plan, self._rejected, asked=settled.contradicted)
+        return replace(settled, plan=plan)
+
+    def completed(self, plan: Plan) -> Plan:
+        """A plan that was read from a file, as it will be applied: answers and indexes included."""
+        memories = {memory.id: memory for memory in self.read(ScopeFilter()).memories}
+        return completed(
+            with_answers(plan), memories, directories=self.markdown.directories, indexes=self._indexes()
+        )
 
     def evidence(self, found: Survey) -> dict[str, tuple[Quotation, ...]]:
         """What the transcripts say about memories in doubt; nothing without transcripts."""
@@ -223,11 +232,12 @@ class MarkdownSession(Session):
         texts, winners = dict(found.cuts.texts), dict(found.cuts.winners)
         conflicts = dict(found.cuts.conflicts)
         sides = superseded(found)
+        kept = held(self.answered, found.memories.values())
         for conflict in found.plan.conflicts:
             side = sides[conflict.id]
             winner, loser = (conflict.b[0], conflict.a[0]) if side == "b" else (conflict.a[0], conflict.b[0])
             standing = {name: texts.get(name, found.text(name)) for name in (winner, loser)}
-            if side is None or None in standing.values():
+            if side is None or loser in kept or None in standing.values():
                 continue
             rest = after(conflict, side, {name: str(text) for name, text in standing.items()})
             if rest is None or rest == standing[loser]:
