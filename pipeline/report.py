@@ -171,13 +171,23 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
 
 
 def one_line(text: str) -> str:
-    """The text with all white space folded and control characters made visible."""
+    """The text with all white space folded and every other control character as its escape."""
     return visible(" ".join(text.split()))
 
 
 def visible(text: str) -> str:
-    """The text with a sign for each character that could forge or colour a line of the terminal."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    r"""The text with an escape for each character that could forge, colour or turn round a line.
+
+    Everything foreign that is shown to a person goes through here, whatever shows it.
+
+    >>> visible("red \x1b[31m alert, \u202e turned")
+    'red \\x1b[31m alert, \\u202e turned'
+    """
+    return "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
 
 
 def clip(text: str, width: int = TEXT_WIDTH) -> str:

@@ -285,9 +285,7 @@ def changes(old: str, new: str) -> list[str]:
 
 def shown(name: str) -> str:
     """A name with its line breaks and control characters written out."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in name
-    )
+    return visible(name)
 
 
 def is_index(action: Action) -> bool:
