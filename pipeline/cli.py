@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import DreamError, IncompleteListingError, UsageError
+from .cli_colour import echo, plain_terminal
 from .cli_graph import KIND as GRAPH
 from .cli_graph import pass_options as graph_pass_options
 from .cli_graph_commands import COMMANDS as GRAPH_COMMANDS
@@ -25,7 +26,7 @@ from .cli_markdown import KIND as MARKDOWN
 from .cli_markdown import dream, pass_options
 from .cli_options import Options, open_session, plan_options, running, scope_options, store_options
 from .cli_plans import COMMANDS as PLAN_COMMANDS
-from .cli_review import may_ask, plain_terminal, reviewed
+from .cli_review import may_ask, reviewed
 from .cli_runs import COMMANDS
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class DreamGroup(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-        if plain_terminal():
+        if ctx.color is None and plain_terminal():
             ctx.color = False
         try:
             return super().invoke(ctx)
@@ -241,9 +242,9 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
     shown = report.Report(plan, explain=given["explain"], texts=sys.stdout.isatty())
     asks = ending is None and may_ask(plan, review=given["review"])
     if plan.actions:
-        click.echo("\n".join(_coloured(line) for line in shown.lines()))
+        echo(shown.lines())
     if given["explain"] and plan.unsure:
-        click.echo("\n".join(shown.unsure_lines()))
+        echo(shown.unsure_lines())
     if not plan.actions:
         if not asks:
             say_nothing(plan)
@@ -274,15 +275,6 @@ def tell_open(plan: Plan) -> None:
     if plan.left_open:
         noun = "conflicts were" if plan.left_open > 1 else "conflict was"
         click.echo(f"{plan.left_open} {noun} left open earlier: `mem0-dream reject --list`")
-
-
-_COLOURS = {"Merges": "green", "Conflicts": "yellow", "Prune": "red", "##": "cyan"}
-
-
-def _coloured(line: str) -> str:
-    """Headings in colour; click strips it where the output is no terminal."""
-    colour = _COLOURS.get(line.split(" ", 1)[0])
-    return click.style(line, fg=colour, bold=True) if colour and not line.startswith("[") else line
 
 
 def _ask(conflict: Resolve, shown: Report) -> Side | None:

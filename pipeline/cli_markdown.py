@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import IncompleteListingError, UsageError
+from .cli_colour import echo
 from .cli_kinds import GRAPH, again
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def _show(session: MarkdownSession, options: Options, given: dict[str, Any]) -> 
         _print_json(settled, None)
         return
     report = _report(session, found, settled)
-    click.echo("\n".join(report.dry_run(session.evidence(found), explain=given["explain"])))
+    echo(report.dry_run(session.evidence(found), explain=given["explain"]))
     for gap in found.plan.gaps:
         click.echo(f"Read-only: {gap}")
 
@@ -191,7 +192,7 @@ def _attended(session: MarkdownSession, found: Survey, options: Options, *, expl
     for line in (*shown.proposals(), *shown.remarks(session.evidence(found))):
         click.echo(line)
     if explain:
-        click.echo("\n".join(shown.explanations()))
+        echo(shown.explanations())
     wanted = session.choices.wishes.kinds
     conflicts = [conflict for conflict in found.plan.conflicts if conflict.kind in wanted]
     answers = {conflict.id: _ask(shown, conflict) for conflict in conflicts}

@@ -20,6 +20,7 @@ import click
 from click.core import ParameterSource
 
 from ..errors import ConfigError, UsageError
+from .cli_colour import option as colour_option
 from .cli_graph import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
 from .cli_graph import graph_session
 from .cli_kinds import GRAPH, MARKDOWN, MEM0, STORES, refuse_other_kinds
@@ -61,6 +62,7 @@ _STORE_OPTIONS = (
     *GRAPH_PLACE_OPTIONS,
     click.option("--state-dir", type=click.Path(path_type=Path), help="Where journal and caches live."),
     click.option("-v", "--verbose", count=True, help="Log what happens; twice for details."),
+    colour_option,
 )
 _SCOPE_OPTIONS = (
     click.option("--user-id", help="Only this user's memories."),
@@ -280,7 +282,19 @@ def settings_of(section: dict[str, Any], options: Options) -> Settings:
     return read_settings(section | {name: value for name, value in given.items() if value is not None})
 
 
+class _Escaping(logging.Formatter):
+    """Log lines without foreign controls: names, paths and answers of servers are not ours."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line for each line of the message."""
+        from .report import visible
+
+        return "\n".join(visible(line) for line in super().format(record).split("\n"))
+
+
 def _log(verbose: int) -> None:
     level = {0: logging.ERROR, 1: logging.INFO}.get(verbose, logging.DEBUG)
-    logging.basicConfig(level=logging.ERROR, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    stream = logging.StreamHandler(sys.stderr)
+    stream.setFormatter(_Escaping("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.ERROR, handlers=[stream])
     logging.getLogger("mem0_dream").setLevel(level)

@@ -8,11 +8,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from .plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite
 from .records import Scope, Verdict
 from .results import RunResult, UndoResult
 from .spoken_evidence import spoken
+
+if TYPE_CHECKING:
+    from .marks import Tone
 
 TITLE = "## dream — consolidation report"
 NOTHING_STORED = "No memories found. Nothing to consolidate."
@@ -58,7 +62,7 @@ class Report:
         if self._explain and self._plan.apart:
             lines.append(f"Equal words that stay apart ({len(self._plan.apart)}):")
             lines += [f"{self.label(a)} / {self.label(b)} — {why}" for a, b, why in self._plan.apart]
-        return [visible(line) for line in lines]
+        return [_safe(line) for line in lines]
 
     def proposal(self) -> str:
         """The line with the totals."""
@@ -88,10 +92,7 @@ class Report:
 
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain."""
-        lines = [
-            f"    {_side(action, m.id)}{self.label(m.id)} {_day(m.stated_at)}  {explained(m.text)}"
-            for m in _in_order(action)
-        ]
+        lines = self._texts_of(action)
         if isinstance(action, Prune):
             return [*lines, "    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
         if isinstance(action, Rewrite):
@@ -102,12 +103,27 @@ class Report:
             lines.append(f"    {_what_stays(action, self.label)}")
         return lines + [line for verdict in action.verdicts for line in self._why(verdict)]
 
+    def _texts_of(self, action: Action) -> list[str]:
+        """A line for each memory, the words marked that differ from what it is held against."""
+        from .marks import marked
+
+        texts = {member.id: explained(member.text) for member in action.members}
+        lines: list[str] = []
+        for member in _in_order(action):
+            head = visible(
+                f"    {_side(action, member.id)}{self.label(member.id)} {_day(member.stated_at)}  "
+            )
+            tone: Tone = "stays" if _stays(action, member.id) else "goes"
+            held = [texts[name] for name in _held_against(action, member.id)]
+            lines.append(marked(texts[member.id], held, tone=tone).behind(head))
+        return lines
+
     def unsure_lines(self) -> list[str]:
         """What only a person can decide; --auto never touches it."""
         lines = [f"Unsure ({len(self._plan.unsure)}):"] if self._plan.unsure else []
         for action in self._plan.unsure:
             lines += [self.line(action), *self.explanation(action)]
-        return [visible(line) for line in lines]
+        return [_safe(line) for line in lines]
 
     def _sections(self, scope: Scope) -> list[str]:
         lines: list[str] = []
@@ -232,8 +248,32 @@ def undo_summary(result: UndoResult) -> str:
     return f"Run {result.run} taken back — restored: {result.restored}, withdrawn: {result.withdrawn}"
 
 
+def _safe(line: str) -> str:
+    """A line without foreign controls; one with marks is made of such text, and keeps them."""
+    from .marks import Marked
+
+    return line if isinstance(line, Marked) else visible(line)
+
+
 def _scope(action: Action) -> Scope:
     return action.scope
+
+
+def _stays(action: Action, memory_id: str) -> bool:
+    """Whether a text is what stays of a merge, or what was said later in a conflict."""
+    if isinstance(action, Resolve):
+        return memory_id in action.b
+    return memory_id == action.survivor
+
+
+def _held_against(action: Action, memory_id: str) -> list[str]:
+    """The memories that a memory's words are compared with."""
+    if isinstance(action, Resolve):
+        return [action.b[0] if memory_id in action.a else action.a[0]]
+    if not isinstance(action, Merge):
+        return []
+    others = [member.id for member in action.members if member.id != memory_id]
+    return [action.survivor] if action.survivor in others else others
 
 
 def _in_order(action: Action) -> list[Member]:

@@ -234,7 +234,10 @@ def test_a_skipped_conflict_is_listed_by_its_sentences(project: Path) -> None:
     friday.write_text(friday.read_text().replace("Always", "Ines holds all the keys of the cellar. Always"))
     _dream(project, answers="skip\ny\n")
     (line,) = _run(project, "reject", "--list").stdout.splitlines()
-    assert f"skipped: resolve [md:{PROJECT}/friday.md] Always deploy on Fridays from the release branch.; " in line
+    assert (
+        f"skipped: resolve [md:{PROJECT}/friday.md] Always deploy on Fridays from the release branch.; "
+        in line
+    )
     assert line.endswith("Never deploy on Fridays from the release branch.") or "no_friday.md" in line
 
 

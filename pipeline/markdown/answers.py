@@ -92,9 +92,7 @@ def completed(
         elif isinstance(action, Rewrite | Merge):
             texts.new[str(action.survivor)] = action.text
     rules = IndexRules(certain=len(own) == len(plan.actions))
-    drafts = index_drafts(
-        done, texts, directories=directories, indexes=indexes, additions=added, rules=rules
-    )
+    drafts = index_drafts(done, texts, directories=directories, indexes=indexes, additions=added, rules=rules)
     return replace(plan, actions=(*own, *index_actions(drafts, indexes)))
 
 

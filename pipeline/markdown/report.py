@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from ..marks import Marked
 from ..plan import Action, Merge, Plan, Prune, Resolve, Rewrite
 from ..report import Report, clip, one_line, visible
 from ..results import RunResult
@@ -155,7 +156,7 @@ class MarkdownReport(PlanReport):
         lines = [*self.proposals(), *self.asked()]
         lines += [*self.table(self._plan.actions, applied=False), *self.remarks(quotations), *self.current()]
         lines += self.explanations() if explain else []
-        return [UNTOUCHED, *(f"{PREFIX} {line}".rstrip() for line in lines)]
+        return [UNTOUCHED, *map(_prefixed, lines)]
 
     def live(self, result: RunResult, quotations: Mapping[str, Sequence[Quotation]]) -> list[str]:
         """The report after a run."""
@@ -286,6 +287,12 @@ def changes(old: str, new: str) -> list[str]:
 def shown(name: str) -> str:
     """A name with its line breaks and control characters written out."""
     return visible(name)
+
+
+def _prefixed(line: str) -> str:
+    if isinstance(line, Marked):
+        return line.behind(f"{PREFIX} ")
+    return f"{PREFIX} {line}".rstrip()
 
 
 def is_index(action: Action) -> bool:
