@@ -24,6 +24,7 @@ from .cli_label import calibrate, label
 from .cli_markdown import COMMANDS as MARKDOWN_COMMANDS
 from .cli_markdown import KIND as MARKDOWN
 from .cli_markdown import dream, pass_options
+from .cli_mcp import mcp_command
 from .cli_options import Options, open_session, plan_options, running, scope_options, store_options
 from .cli_plans import COMMANDS as PLAN_COMMANDS
 from .cli_review import may_ask, reviewed
@@ -98,7 +99,15 @@ def main(ctx: click.Context, /, **given: Any) -> None:
         consolidate_command(options, given)
 
 
-for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate):
+for _command in (
+    *COMMANDS,
+    *PLAN_COMMANDS,
+    *MARKDOWN_COMMANDS,
+    *GRAPH_COMMANDS,
+    label,
+    calibrate,
+    mcp_command,
+):
     main.add_command(_command)
 
 

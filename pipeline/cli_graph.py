@@ -14,6 +14,7 @@ from ..errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from .cli_options import Options
+    from .engine import Observer
     from .graph.health import Health
     from .graph.session import GraphSession
     from .graph.settings import GraphSettings
@@ -58,7 +59,7 @@ def pass_options(command: Command) -> Command:
 
 
 @contextlib.contextmanager
-def graph_session(options: Options) -> Iterator[GraphSession]:
+def graph_session(options: Options, *, observer: Observer | None = None) -> Iterator[GraphSession]:
     """Open the graph that the options name.
 
     Raises:
@@ -83,7 +84,9 @@ def graph_session(options: Options) -> Iterator[GraphSession]:
         medium = ServerMedium(str(options.mcp))
     state = state_directory(options.state_dir)
     store = GraphStore(medium, state=state, core=options.core)
-    with GraphSession(store, settings=settings, graph=limits, state_dir=state, observer=Bars()) as session:
+    with GraphSession(
+        store, settings=settings, graph=limits, state_dir=state, observer=observer or Bars()
+    ) as session:
         yield session
 
 

@@ -15,6 +15,7 @@ from .cli_kinds import GRAPH, again
 
 if TYPE_CHECKING:
     from .cli_options import Options
+    from .engine import Observer
     from .markdown.report import MarkdownReport
     from .markdown.session import MarkdownChoices, MarkdownSession
     from .markdown.settlement import Settled
@@ -67,7 +68,9 @@ def pass_options(command: Command) -> Command:
 
 
 @contextlib.contextmanager
-def markdown_session(options: Options, choices: MarkdownChoices | None = None) -> Iterator[MarkdownSession]:
+def markdown_session(
+    options: Options, choices: MarkdownChoices | None = None, *, observer: Observer | None = None
+) -> Iterator[MarkdownSession]:
     """Open the memory directories of a project."""
     from .cli_options import section_of, settings_of
     from .cli_progress import Bars
@@ -82,7 +85,7 @@ def markdown_session(options: Options, choices: MarkdownChoices | None = None) -
     section = {name: value for name, value in section_of(options).items() if name != GRAPH}
     settings = settings_of(section, options)
     with MarkdownSession(
-        store, choices=choices, settings=settings, state_dir=state, observer=Bars()
+        store, choices=choices, settings=settings, state_dir=state, observer=observer or Bars()
     ) as session:
         yield session
 

@@ -22,13 +22,13 @@ from click.core import ParameterSource
 from ..errors import ConfigError, UsageError
 from .cli_colour import option as colour_option
 from .cli_graph import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
-from .cli_graph import graph_session
+from .cli_graph import graph_session, require_place
 from .cli_kinds import GRAPH, MARKDOWN, MEM0, STORES, refuse_other_kinds
 from .cli_markdown import PLACE_OPTIONS, markdown_session
 
 if TYPE_CHECKING:
     from ..settings import Settings
-    from .engine import Session
+    from .engine import Observer, Session
     from .stores.base import ScopeFilter
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -210,19 +210,23 @@ def running(ctx: click.Context) -> Options:
 
 
 @contextlib.contextmanager
-def open_session(options: Options) -> Iterator[Session]:
+def open_session(options: Options, *, observer: Observer | None = None) -> Iterator[Session]:
     """Open the configured store with its settings, and close it again.
+
+    Args:
+        options: Which store, and how.
+        observer: Is told how far a pass has come; bars are drawn if omitted.
 
     Raises:
         ConfigError: If there is no configuration, or it is wrong.
         StoreLockedError: If the running agent holds the store.
     """
     if options.store_kind == MARKDOWN:
-        with markdown_session(options) as session:
+        with markdown_session(options, observer=observer) as session:
             yield session
         return
     if options.store_kind == GRAPH:
-        with graph_session(options) as graph:
+        with graph_session(options, observer=observer) as graph:
             yield graph
         return
     if options.config is None:
@@ -237,12 +241,36 @@ def open_session(options: Options) -> Iterator[Session]:
     settings = settings_of(dict(config.settings), options)
     store = open_store(config)
     try:
-        opened = Session(store, settings=settings, state_dir=options.state_dir, observer=Bars())
+        opened = Session(store, settings=settings, state_dir=options.state_dir, observer=observer or Bars())
     except BaseException:
         store.close()
         raise
     with opened:
         yield opened
+
+
+def require_store(options: Options) -> None:
+    """Refuse options that name no store, before anything is opened.
+
+    Raises:
+        UsageError: If they do not say whose memories, or ask what this kind of store cannot do.
+        ConfigError: If there is no such place.
+    """
+    options.scopes()
+    if options.store_kind in (MARKDOWN, GRAPH) and options.second_opinion is not None:
+        raise UsageError("--second-opinion works on mem0 stores; leave it out.")
+    if options.store_kind == GRAPH:
+        require_place(options)
+    elif options.store_kind == MARKDOWN:
+        from .markdown.directories import discover
+
+        discover(options.root or Path(), options.memory_dirs or ())
+    elif options.config is None:
+        raise ConfigError(_no_configuration())
+    else:
+        from .stores.mem0_config import load_config
+
+        load_config(options.config)
 
 
 def _no_configuration() -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .engine import Session
     from .records import Inventory, Memory
     from .results import RunResult, UndoResult
+    from .status import Status
 
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 
@@ -35,25 +36,31 @@ def status(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
     """  # noqa: D301
     options = Options.gather(ctx, given)
     from .plan_file import json_text
-    from .status import spoken_status, status_of
+    from .status import spoken_status
 
     with open_session(options) as session:
-        inventory = session.read(options.scopes())
-        history = session.journal.runs(session.store.fingerprint)
-        found = status_of(
-            inventory,
-            history,
-            settings=session.settings,
-            now=options.moment,
-            accessed=session.access.last(session.store.fingerprint),
-            answers=session.answered,
-            kind=session.store.kind,
-            condemned=_condemned(session, inventory, options),
-        )
+        found = found_status(session, options)
     if as_json:
         click.echo(json_text(found.to_json(), sort_keys=False))
     else:
         click.echo("\n".join(completed(line, options) for line in spoken_status(found)))
+
+
+def found_status(session: Session, options: Options) -> Status:
+    """What an open store holds."""
+    from .status import status_of
+
+    inventory = session.read(options.scopes())
+    return status_of(
+        inventory,
+        session.journal.runs(session.store.fingerprint),
+        settings=session.settings,
+        now=options.moment,
+        accessed=session.access.last(session.store.fingerprint),
+        answers=session.answered,
+        kind=session.store.kind,
+        condemned=_condemned(session, inventory, options),
+    )
 
 
 def _condemned(session: Session, inventory: Inventory, options: Options) -> int | None:
