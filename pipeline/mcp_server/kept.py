@@ -114,9 +114,9 @@ class Shelf:
 
 
 def _read(path: Path) -> Kept | None:
-    with contextlib.suppress(OSError, ValueError, TypeError, PlanFileError):
-        whole: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if whole.get("format") == FORMAT and whole.get("version") == VERSION:
+    with contextlib.suppress(OSError, ValueError, TypeError, LookupError, PlanFileError):
+        whole: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
+        if (whole.get("format"), whole.get("version")) == (FORMAT, VERSION):
             kept = Kept(**{item.name: whole[item.name] for item in fields(Kept)})
             parse_plan(kept.text)
             return kept
