@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -95,6 +96,10 @@ def main(ctx: click.Context, /, **given: Any) -> None:
     ctx.obj = options = Options.gather(ctx, given)
     if ctx.invoked_subcommand is None and given["health"]:
         show_health(ctx, options, given)
+    elif ctx.invoked_subcommand is None and not options.named and sys.stdout.isatty():
+        from .cli_begin import first_steps
+
+        click.echo("\n".join(first_steps(Path())))
     elif ctx.invoked_subcommand is None:
         consolidate_command(options, given)
 
