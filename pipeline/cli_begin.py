@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from .cli_kinds import quoted
 from .markdown.directories import INDEX, discover
-from .report import visible
 
 CONFIGURATIONS = ("mem0.yaml", "mem0.yml", "mem0.json")
 GRAPHS = ("memory.jsonl", "memory.json")
@@ -33,14 +32,14 @@ def first_steps(folder: Path) -> list[str]:
     )
     return [
         "mem0-dream merges duplicates, shows contradictions and retires what is stale in an agent's memory.",
-        *(
-            visible(
-                f"  {name:<16} {shlex.join(['mem0-dream', *words, '--dry-run'])}{_FOUND if found else ''}"
-            )
-            for name, words, found in rows
-        ),
+        *(_line(*row) for row in rows),
         "Nothing is changed before you have seen it and said yes. `mem0-dream --help` says more.",
     ]
+
+
+def _line(name: str, words: Iterable[str], found: object) -> str:
+    command = " ".join(map(quoted, ["mem0-dream", *words, "--dry-run"]))
+    return f"  {name:<16} {command}{_FOUND if found else ''}"
 
 
 def _nearby(folder: Path, names: Iterable[str]) -> Path | None:

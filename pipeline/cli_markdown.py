@@ -155,13 +155,14 @@ def _announce_empty(session: MarkdownSession) -> bool:
     """Name the directories without a memory; say whether any has one, or an index."""
     from .markdown.directories import INDEX
     from .markdown.report import EMPTY
+    from .report import visible
 
     busy = False
     for directory in session.markdown.directories:
         if directory.topics():
             busy = True
         else:
-            click.echo(f"{directory.name}: {EMPTY}")
+            click.echo(visible(f"{directory.name}: {EMPTY}"))
             busy |= (directory.path / INDEX).is_file()
     return busy
 

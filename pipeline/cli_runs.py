@@ -103,11 +103,11 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
         if not found:
             click.echo("No memory matches.")
             return
-        short = report.short_ids(memory.id for memory in inventory.memories)
+        short = report.spoken_ids((memory.id for memory in inventory.memories), session.store.kind)
         for number, memory in enumerate(found, 1):
             pinned = " (pinned, never touched)" if memory.pinned else ""
             label = f"[{session.store.kind}:{short[memory.id]}]"
-            click.echo(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}")
+            click.echo(report.visible(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}"))
         if inventory.gaps:
             raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
         chosen = [found[i] for i in _pick(len(found)) if not found[i].pinned]
@@ -122,9 +122,10 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
 def _is_meant(chosen: list[Memory], session: Session, short: Mapping[str, str]) -> bool:
     """Name what is to go once more, and ask; a number is easily mistyped."""
     from .cli import confirmed
+    from .report import visible
 
     names = " ".join(f"[{session.store.kind}:{short[memory.id]}]" for memory in chosen)
-    return confirmed(f"To forget: {names}.")
+    return confirmed(visible(f"To forget: {names}."))
 
 
 def _pick(count: int) -> list[int]:

@@ -29,6 +29,8 @@ TEXT_WIDTH = 100
 EXPLAINED_WIDTH = 1_000
 """Characters of a text with --explain: longer ones are documents, which nobody reads in a terminal."""
 _ID_WIDTH = 8
+_NAMED = ("md", "graph")
+"""Kinds of stores whose ids are names."""
 
 
 class Report:
@@ -49,8 +51,7 @@ class Report:
         doubtful = (member.id for action in plan.unsure for member in action.members)
         apart = (memory_id for a, b, _ in plan.apart for memory_id in (a, b)) if explain else ()
         ids = [*self._members, *doubtful, *apart]
-        # A path is a name: cut off it would name another file.
-        self._short = {name: name for name in ids} if plan.kind == "md" else short_ids(ids)
+        self._short = spoken_ids(ids, plan.kind)
 
     def lines(self) -> list[str]:
         """The whole report but for its last line, which asks or states."""
@@ -92,16 +93,20 @@ class Report:
 
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain."""
-        lines = self._texts_of(action)
+        return [_safe(line) for line in (*self._texts_of(action), *self._behind(action))]
+
+    def _behind(self, action: Action) -> list[str]:
+        """What is said about the texts of an action."""
         if isinstance(action, Prune):
-            return [*lines, "    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
+            return ["    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
         if isinstance(action, Rewrite):
-            return lines
-        if isinstance(action, Resolve) and action.newer:
-            lines.append(f"    {action.newer.upper()} was stated later and is the likely winner")
+            return []
+        lines = [line for verdict in action.verdicts for line in self._why(verdict)]
         if isinstance(action, Merge):
-            lines.append(f"    {_what_stays(action, self.label)}")
-        return lines + [line for verdict in action.verdicts for line in self._why(verdict)]
+            return [f"    {_what_stays(action, self.label)}", *lines]
+        if action.newer:
+            return [f"    {action.newer.upper()} was stated later and is the likely winner", *lines]
+        return lines
 
     def _texts_of(self, action: Action) -> list[str]:
         """A line for each memory, the words marked that differ from what it is held against."""
@@ -170,6 +175,11 @@ class Report:
 
     def _name(self, memory_id: str) -> str:
         return self.label(memory_id) if memory_id in self._short else "[merged]"
+
+
+def spoken_ids(ids: Iterable[str], kind: str) -> dict[str, str]:
+    """Ids as a person reads them; a path or a name stays whole, for cut off it would name another one."""
+    return {memory_id: memory_id for memory_id in ids} if kind in _NAMED else short_ids(ids)
 
 
 def short_ids(ids: Iterable[str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from ...errors import IncompleteListingError, JournalError, PlanFileError, Usage
 from ..journal import Run, RunState
 from ..plan import Plan
 from ..plan_file import dump_plan, parse_plan
-from ..report import Report, short_ids, summary, undo_summary
+from ..report import Report, spoken_ids, summary, undo_summary
 from ..results import RunResult
 from ..state import state_directory
 from . import decisions, showing
@@ -262,12 +262,11 @@ class Desk:
         plan = forget_plan([m for m in matches if not m.pinned], inventory, session, now=now)
         names = {action.members[0].id: action.id for action in plan.actions}
         kept = self._keep(session, plan, purpose=FORGET)
-        short = short_ids(memory.id for memory in inventory.memories)
+        short = spoken_ids((memory.id for memory in inventory.memories), plan.kind)
         return ForgetResult(
             plan_id=kept.id,
             found=[
-                Found(id=names.get(m.id), label=f"[{plan.kind}:{_spoken(m, short, plan.kind)}]", text=m.text)
-                for m in matches
+                Found(id=names.get(m.id), label=f"[{plan.kind}:{short[m.id]}]", text=m.text) for m in matches
             ],
         )
 
@@ -352,10 +351,6 @@ def _nodes(memories: Sequence[Memory]) -> tuple[Node, ...]:
         Node.of(memory) if "observations" in memory.metadata else Plain(memory, (), (memory.text,), usage(()))
         for memory in sorted(memories, key=lambda memory: memory.id)
     )
-
-
-def _spoken(memory: Memory, short: dict[str, str], kind: str) -> str:
-    return short[memory.id] if kind not in ("md", "graph") else memory.id
 
 
 def _over(session: Session, plan: Plan) -> str | None:
