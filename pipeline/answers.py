@@ -14,8 +14,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeGuard
 
+from ..records import ActionKind, Memory, TextHashed, rejection_key, text_hash
 from .plan import Action, Merge, Plan, Prune, Resolve, Rewrite
-from .records import ActionKind, Memory, TextHashed, rejection_key, text_hash
 
 
 class AnswerKind(StrEnum):

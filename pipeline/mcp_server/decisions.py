@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, get_args
 
 from ...errors import UsageError
 from ..answers import Answer, AnswerKind
-from ..doubts import as_memories, decided
 from ..plan import Action, Merge, Plan, Resolve, Side
+from ..planning.doubts import as_memories, decided
 from .results import Choice
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def decide(plan: Plan, answers: Mapping[str, str]) -> Decided:
 
 def completed(session: Session, decision: Decided, original: Plan, *, now: datetime) -> Plan:
     """The decided plan with what follows from it for its kind of store: indexes, relations."""
-    from ..graph.session import GraphSession
-    from ..markdown.session import MarkdownSession
+    from ..graph_session import GraphSession
+    from ..markdown_session import MarkdownSession
 
     plan = decision.plan.with_choices(decision.choices)
     if isinstance(session, MarkdownSession):

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import IncompleteListingError, JournalError, PlanFileError, UsageError
-from ..journal import Run, RunState
 from ..plan import Plan
-from ..plan_file import dump_plan, parse_plan
-from ..report import Report, spoken_ids, summary, undo_summary
-from ..results import RunResult
-from ..state import state_directory
+from ..planning.plan_file import dump_plan, parse_plan
+from ..reporting.report import Report, spoken_ids, summary, undo_summary
+from ..writing.journal import Run, RunState
+from ..writing.results import RunResult
+from ..writing.state import state_directory
 from . import decisions, showing
 from .kept import FORGET, Kept, Shelf, name_of
 from .results import (
@@ -38,11 +38,11 @@ from .results import (
 )
 
 if TYPE_CHECKING:
+    from ...records import Memory
     from ..engine import Observer, Session
-    from ..graph.nodes import Node
-    from ..graph.relevance import Learning
-    from ..records import Memory
-    from ..status import Status
+    from ..reporting.status import Status
+    from ..rules.graph.nodes import Node
+    from ..rules.graph.relevance import Learning
     from ..stores.base import ScopeFilter
 
 NOTHING = "Nothing had to be changed."
@@ -189,9 +189,9 @@ class Desk:
 
     def relevance(self, observer: Observer, learning: Learning, threshold: int | None) -> RelevanceResult:
         """Whether something is worth remembering, held against what the store holds."""
-        from ..graph.relevance import relevance
-        from ..graph.session import GraphSession
-        from ..graph.settings import GraphSettings
+        from ..graph_session import GraphSession
+        from ..rules.graph.relevance import relevance
+        from ..rules.graph.settings import GraphSettings
 
         with self._place.open(observer) as session:
             limits, core = GraphSettings(), ()
@@ -250,7 +250,7 @@ class Desk:
         return self._shelf.get(plan_id, store=session.store.fingerprint)
 
     def _search(self, session: Session, query: str, limit: int) -> ForgetResult:
-        from ..forgetting import forget_plan, rank
+        from ..planning.forgetting import forget_plan, rank
 
         if not query.strip():
             raise UsageError("Say what to forget: give a query.")
@@ -324,7 +324,7 @@ def _header(plan: str) -> str:
 
 def _mend(session: Session, result: RunResult, plan: Plan) -> None:
     """Where files had moved, their index says too little or too much: it follows what is there."""
-    from ..markdown.session import MarkdownSession
+    from ..markdown_session import MarkdownSession
 
     if result.moved and isinstance(session, MarkdownSession):
         mended = session.completed(replace(plan, actions=()))
@@ -334,8 +334,8 @@ def _mend(session: Session, result: RunResult, plan: Plan) -> None:
 
 def _nodes(memories: Sequence[Memory]) -> tuple[Node, ...]:
     """Memories as the filter compares them; of another store than a graph the text is all there is."""
-    from ..graph.nodes import Node
-    from ..graph.usage import usage
+    from ..rules.graph.nodes import Node
+    from ..stores.graph.usage import usage
 
     class Plain(Node):
         """A memory whose id says nothing."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from ...errors import PlanFileError
 from ..plan import Plan
-from ..plan_file import dump_plan, parse_plan
+from ..planning.plan_file import dump_plan, parse_plan
 
 FORMAT = "mem0-dream kept plan"
 VERSION = 1

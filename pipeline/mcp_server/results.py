@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from ..report import visible
+from ..reporting.report import visible
 
 
 def _lines(text: str) -> str:

@@ -24,9 +24,9 @@ from pydantic import Field
 
 from ...errors import DreamError
 from ..engine import Observer
-from ..graph.relevance import Learning
-from ..plan_file import json_text
-from ..report import visible
+from ..planning.plan_file import json_text
+from ..reporting.report import visible
+from ..rules.graph.relevance import Learning
 from .desk import Desk
 from .progress import Watched
 from .results import (

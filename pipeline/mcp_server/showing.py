@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from .. import report as texts
-from ..doubts import open_question
 from ..plan import Action, Merge, Plan, Prune, Resolve, Rewrite, spoken_id
-from ..report import Report
-from ..spoken_evidence import spoken
+from ..planning.doubts import open_question
+from ..reporting import report as texts
+from ..reporting.report import Report
+from ..reporting.spoken_evidence import spoken
 from .decisions import MARKDOWN, choices_for
 from .results import Explanation, Proposal, Proposed, Question, Said, Score
 
@@ -27,7 +27,7 @@ def report_of(session: Session, plan: Plan) -> str:
     if not plan.actions:
         return "\n".join([_nothing(plan), *_open(plan)])
     if plan.kind == MARKDOWN:
-        from ..markdown.report import PlanReport
+        from ..reporting.markdown.report import PlanReport
 
         counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
         lines, last = PlanReport(plan).proposals(), f"Proposed: {counts}."
