@@ -15,7 +15,7 @@ import yaml
 from e2e_cli import PROPOSAL, REPORT, Invoke, dream, store
 from mem0_dream.pipeline.mcp_server.server import INSTRUCTIONS, DreamServer
 from mem0_dream.pipeline.reporting import report
-from mem0_dream.pipeline.writing.results import RunResult
+from mem0_dream.pipeline.results import RunResult
 from mem0_dream.testing import InMemoryStore
 from test_docs import PROGRAM, ROOT, parse
 

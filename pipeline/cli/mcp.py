@@ -52,7 +52,7 @@ def mcp_command(ctx: click.Context, /, *, allow_write: bool, retire: bool, **giv
 
 def _place(options: Options, *, allow_write: bool, retire: bool) -> Place:
     from ..mcp_server.desk import Place
-    from .main import proposed
+    from .asking import proposed
     from .runs import found_status
 
     @contextlib.contextmanager

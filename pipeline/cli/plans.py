@@ -33,7 +33,7 @@ def plan_command(ctx: click.Context, /, output: str, **given: Any) -> None:
     """  # noqa: D301
     options = Options.gather(ctx, given)
     from ..planning.plan_file import dump_plan
-    from .main import proposed
+    from .asking import proposed
 
     with open_session(options) as session:
         plan = proposed(session, options)
@@ -121,7 +121,7 @@ def _load_plan(file: str) -> Plan:
 
 
 def _require_consent(session: Session, plan: Plan, shown: Report, file: str) -> None:
-    from .main import confirmed, warned
+    from .asking import confirmed, warned
 
     if file == "-":
         raise UsageError("A plan from the input cannot be asked about; add --yes.")

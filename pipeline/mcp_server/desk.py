@@ -17,8 +17,8 @@ from ...errors import IncompleteListingError, JournalError, PlanFileError, Usage
 from ..plan import Plan
 from ..planning.plan_file import dump_plan, parse_plan
 from ..reporting.report import Report, spoken_ids, summary, undo_summary
+from ..results import RunResult
 from ..writing.journal import Run, RunState
-from ..writing.results import RunResult
 from ..writing.state import state_directory
 from . import decisions, showing
 from .kept import FORGET, Kept, Shelf, name_of

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .marks import word_key
 from .report import one_line
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ MAX_WORD = 60
 """Characters of one word that are shown at most."""
 MATCHED_WORDS = 400
 """Words between the common beginning and end that are compared; the comparison is quadratic."""
-_PUNCTUATION = ".,;:!?\"'“”‘’()"
 _ELLIPSIS = "…"
 
 
@@ -134,11 +134,6 @@ def _between(
             yield from (_different(x, y) for x, y in itertools.zip_longest(left, right, fillvalue=""))
     if (a_stop, b_stop) != (a_end, b_end):
         yield Column(_ELLIPSIS if a_stop < a_end else "", _ELLIPSIS if b_stop < b_end else "", differs=True)
-
-
-def word_key(word: str) -> str:
-    """What two words are compared by: neither case nor punctuation around them."""
-    return word.strip(_PUNCTUATION).casefold() or word
 
 
 def _common(a: Sequence[str], b: Sequence[str]) -> int:

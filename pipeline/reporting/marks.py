@@ -10,11 +10,10 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Literal, Self
 
-from .alignment import word_key
-
 Tone = Literal["goes", "stays"]
 Span = tuple[int, int, Tone]
 """Where a mark begins, where it ends, and whether the words go or stay."""
+_PUNCTUATION = ".,;:!?\"'“”‘’()"
 
 
 class Marked(str):
@@ -68,3 +67,8 @@ def _differing(words: Sequence[str], others: Sequence[str]) -> set[int]:
     blocks = difflib.SequenceMatcher(None, keys, other_keys, autojunk=False).get_matching_blocks()
     equal = {place for block in blocks for place in range(block.a, block.a + block.size)}
     return set(range(len(keys))) - equal
+
+
+def word_key(word: str) -> str:
+    """What two words are compared by: neither case nor punctuation around them."""
+    return word.strip(_PUNCTUATION).casefold() or word

@@ -8,15 +8,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from ...records import Scope, Verdict
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite
-from ..writing.results import RunResult, UndoResult
+from ..results import RunResult, UndoResult
+from .marks import Marked, Tone, marked
 from .spoken_evidence import spoken
-
-if TYPE_CHECKING:
-    from .marks import Tone
 
 TITLE = "## dream — consolidation report"
 NOTHING_STORED = "No memories found. Nothing to consolidate."
@@ -110,8 +107,6 @@ class Report:
 
     def _texts_of(self, action: Action) -> list[str]:
         """A line for each memory, the words marked that differ from what it is held against."""
-        from .marks import marked
-
         texts = {member.id: explained(member.text) for member in action.members}
         lines: list[str] = []
         for member in _in_order(action):
@@ -260,8 +255,6 @@ def undo_summary(result: UndoResult) -> str:
 
 def _safe(line: str) -> str:
     """A line without foreign controls; one with marks is made of such text, and keeps them."""
-    from .marks import Marked
-
     return line if isinstance(line, Marked) else visible(line)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from time import process_time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -212,6 +213,11 @@ DIFFERENT = [
     ("trait", "Indents with tabs", "Indents with spaces"),
     ("order", "Anna reports to Ben", "Ben reports to Anna"),
     ("rival", "Lives in Oslo", "Lives in Bergen"),
+    ("denial", "Mag keine Katzen", "Mag Katzen"),
+    ("denial", "N'habite plus à Lyon", "Habite à Lyon"),
+    ("denial", "不喜欢喝茶", "喜欢喝茶"),
+    ("denial", "No le gusta el té", "Le gusta el té"),
+    ("denial", "Non fuma", "Fuma"),
     ("actor", "Company uses Vim as its editor", "User uses Vim as their editor at work"),
     ("actor", "The CEO loves charts", "Nadia loves charts and draws some for her CEO"),
     ("order", "Prefers setUp methods to pytest fixtures", "Prefers pytest fixtures to setUp methods"),
@@ -463,10 +469,10 @@ def test_joined_texts_keep_everything(a, b):
 )
 def test_long_texts_are_read_in_reasonable_time(text):
     """Ten thousand characters of anything are no reason to hang."""
-    started = datetime.now(tz=UTC)
+    started = process_time()  # not the clock: a busy machine is no defect
     is_specific(text)
     compare(text, text + " 20 mg")
-    assert (datetime.now(tz=UTC) - started).total_seconds() < 10
+    assert process_time() - started < 10
 
 
 @pytest.mark.parametrize(
