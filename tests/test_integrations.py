@@ -17,11 +17,11 @@ from mem0_dream.pipeline.mcp_server.server import INSTRUCTIONS, DreamServer
 from mem0_dream.pipeline.reporting import report
 from mem0_dream.pipeline.results import RunResult
 from mem0_dream.testing import InMemoryStore
-from test_docs import PROGRAM, ROOT, parse
+from typed import PROGRAM, parse
 
 __all__ = ["dream", "store"]
 
-FOLDER = ROOT / "integrations"
+FOLDER = Path(__file__).resolve().parent.parent / "integrations"
 FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file())
 SKILL = (FOLDER / "skill" / "SKILL.md").read_text(encoding="utf-8")
 

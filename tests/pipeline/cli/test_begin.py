@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli.begin import first_steps
-from test_docs import parse
+from typed import parse
 
 
 def commands(lines: list[str]) -> dict[str, str]:
