@@ -45,6 +45,8 @@ class Question(BaseModel):
     line: Line
     a: Line = Field(description="What side A says.")
     b: Line = Field(description="What side B says.")
+    a_date: Line | None = Field(description="When A was stated.")
+    b_date: Line | None
     newer: Literal["a", "b"] | None = Field(description="The side stated later, which is likely to hold.")
     answers: list[Choice] = Field(description="What may be answered.")
     answer: Line | None = None

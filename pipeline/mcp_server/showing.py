@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ..plan import Action, Merge, Plan, Prune, Resolve, Rewrite, spoken_id
+from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite, spoken_id
 from ..planning.doubts import open_question
 from ..reporting import report as texts
 from ..reporting.report import Report
@@ -76,13 +76,16 @@ def questions(plan: Plan, shown: Report, answers: Mapping[str, str]) -> list[Que
 
 
 def _question(plan: Plan, conflict: Resolve, shown: Report, answers: Mapping[str, str]) -> Question:
-    members = {member.id: member.text for member in conflict.members}
-    a, b = conflict.said or (members[conflict.a[0]], members[conflict.b[0]])
+    members = {member.id: member for member in conflict.members}
+    first, second = members[conflict.a[0]], members[conflict.b[0]]
+    a, b = conflict.said or (first.text, second.text)
     return Question(
         id=conflict.id,
         line=shown.line(conflict),
         a=texts.explained(a),
         b=texts.explained(b),
+        a_date=_day(first),
+        b_date=_day(second),
         newer=conflict.newer,
         answers=choices_for(plan, conflict),
         answer=answers.get(conflict.id),
@@ -117,11 +120,15 @@ def _memories(action: Action) -> list[Said]:
         Said(
             id=member.id,
             text=member.text,
-            date=member.stated_at.date().isoformat() if member.stated_at else None,
+            date=_day(member),
             stays=member.id not in goes,
         )
         for member in action.members
     ]
+
+
+def _day(member: Member) -> str | None:
+    return member.stated_at.date().isoformat() if member.stated_at else None
 
 
 def _becomes(action: Action) -> str | None:
