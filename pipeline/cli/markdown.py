@@ -14,11 +14,11 @@ from .colour import echo
 from .kinds import GRAPH, again
 
 if TYPE_CHECKING:
-    from ..engine import Observer
     from ..markdown_session import MarkdownChoices, MarkdownSession
     from ..plan import Plan, Side
     from ..planning.markdown.settlement import Settled
     from ..planning.markdown.survey import Survey
+    from ..planning.stages import Observer
     from ..reporting.markdown.report import MarkdownReport
     from .options import Options
 

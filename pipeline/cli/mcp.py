@@ -13,8 +13,9 @@ from .kinds import again
 from .options import Options, open_session, plan_options, require_store, scope_options, store_options
 
 if TYPE_CHECKING:
-    from ..engine import Observer, Session
+    from ..engine import Session
     from ..mcp_server.desk import Place
+    from ..planning.stages import Observer
 
 _EXTRA = "The official MCP SDK is not installed; run `pip install 'mem0-dream[mcp]'`."
 

@@ -28,7 +28,8 @@ from .markdown import PLACE_OPTIONS, markdown_session
 
 if TYPE_CHECKING:
     from ...settings import Settings
-    from ..engine import Observer, Session
+    from ..engine import Session
+    from ..planning.stages import Observer
     from ..stores.base import ScopeFilter
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from ...errors import UsageError
 from ..answers import Answer, AnswerKind
@@ -36,7 +36,7 @@ class Decided:
     """
 
     plan: Plan
-    choices: Mapping[str, Side]
+    choices: Mapping[str, Side | None]
     skipped: tuple[Merge | Resolve, ...]
     refused: tuple[Action, ...]
     distinct: tuple[Merge | Resolve, ...]
@@ -75,7 +75,9 @@ def checked(plan: Plan, answers: Mapping[str, str]) -> dict[str, str]:
 
 def decide(plan: Plan, answers: Mapping[str, str]) -> Decided:
     """The plan as a person wants it."""
-    sides: dict[str, Side] = {name: side for name, side in answers.items() if side in get_args(Side)}
+    sides: dict[str, Side | None] = {
+        name: "a" if said == "a" else "b" for name, said in answers.items() if said in ("a", "b")
+    }
     out = {
         action.id
         for action in plan.actions

@@ -21,7 +21,7 @@ from ..results import RunResult
 from ..writing.journal import Run, RunState
 from ..writing.state import state_directory
 from . import decisions, showing
-from .kept import FORGET, Kept, Shelf, name_of
+from .kept import CONSOLIDATE, FORGET, Kept, Shelf, name_of
 from .results import (
     AnswerResult,
     ApplyResult,
@@ -39,7 +39,8 @@ from .results import (
 
 if TYPE_CHECKING:
     from ...records import Memory
-    from ..engine import Observer, Session
+    from ..engine import Session
+    from ..planning.stages import Observer
     from ..reporting.status import Status
     from ..rules.graph.nodes import Node
     from ..rules.graph.relevance import Learning
@@ -194,10 +195,11 @@ class Desk:
         from ..rules.graph.settings import GraphSettings
 
         with self._place.open(observer) as session:
-            limits, core = GraphSettings(), ()
+            limits = GraphSettings()
+            core: Sequence[tuple[str, str]] = ()
             if isinstance(session, GraphSession):
                 limits = session.graph_settings
-                core = tuple(session.store.core.statements()) if session.store.core else ()
+                core = session.store.core.statements() if session.store.core else ()
             if threshold is not None:
                 limits = limits.model_copy(update={"keep_above": threshold})
             found = relevance(
@@ -235,14 +237,14 @@ class Desk:
 
         return open_conflicts(session.answered, session.read(self._place.scopes()).memories)
 
-    def _keep(self, session: Session, plan: Plan, **more: str) -> Kept:
+    def _keep(self, session: Session, plan: Plan, *, purpose: str = CONSOLIDATE) -> Kept:
         kept = Kept(
             id=name_of(plan),
             store=plan.store,
             text=dump_plan(plan),
             report=showing.report_of(session, plan),
             made_at=_clock().isoformat(),
-            **more,
+            purpose=purpose,
         )
         return self._shelf.put(kept)
 
@@ -259,7 +261,7 @@ class Desk:
         matches = rank(query, inventory, encoder=session.encoder, now=now)[:limit]
         if not matches:
             return ForgetResult(plan_id=None)
-        plan = forget_plan([m for m in matches if not m.pinned], inventory, session, now=now)
+        plan = forget_plan([m for m in matches if not m.pinned], inventory, kind=session.store.kind, now=now)
         names = {action.members[0].id: action.id for action in plan.actions}
         kept = self._keep(session, plan, purpose=FORGET)
         short = spoken_ids((memory.id for memory in inventory.memories), plan.kind)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..engine import Advance
+    from ..planning.stages import Advance
 
 EVERY_SECONDS = 0.1
 """Reports are not closer together than this, but for the end of a stage."""

@@ -23,8 +23,8 @@ from mcp_types import Tool as ListedTool
 from pydantic import Field
 
 from ...errors import DreamError
-from ..engine import Observer
 from ..planning.plan_file import json_text
+from ..planning.stages import Observer
 from ..reporting.report import visible
 from ..rules.graph.relevance import Learning
 from .desk import Desk
@@ -42,6 +42,7 @@ from .results import (
 )
 
 Result = TypeVar("Result")
+Tool = Callable[..., Any]
 PlanId = Annotated[str, Field(description="The plan_id that dream_plan gave.")]
 OFF = (
     "{name} is off: this server was started to look, not to change. The person can start it with "
@@ -86,11 +87,12 @@ class DreamServer(MCPServer[None]):
         self._allow_write = allow_write
         self._turn = anyio.Lock()
         self._changing = {"dream_apply", "dream_undo", "dream_forget"}
-        looks = (self.dream_plan, self.dream_explain, self.dream_status, self.relevance_check)
+        looks: list[Tool] = [self.dream_plan, self.dream_explain, self.dream_status, self.relevance_check]
+        changes: list[Tool] = [self.dream_apply, self.dream_undo, self.dream_forget]
         for tool in looks:
             self.add_tool(tool, annotations=_LOOKS)
         self.add_tool(self.dream_answer, annotations=_NOTES)
-        for tool in (self.dream_apply, self.dream_undo, self.dream_forget):
+        for tool in changes:
             self.add_tool(tool, annotations=_CHANGES)
         self.resource("dream://report/last", mime_type="text/plain")(self.last_report)
         self.resource("dream://conflicts/open", mime_type="application/json")(self.open_conflicts)

@@ -37,10 +37,10 @@ async def call(client: Client, tool: str, **arguments: Any) -> Answered:
     """Call a tool; an error is a result, too."""
     told: list[tuple[float, float | None, str]] = []
 
-    async def progress(done: float, total: float | None, words: str | None) -> None:
-        told.append((done, total, words or ""))
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message or ""))
 
-    result = await client.call_tool(tool, arguments, progress_callback=progress)
+    result = await client.call_tool(tool, arguments, progress_callback=note)
     text = getattr(result.content[0], "text", "") if result.content else ""
     if result.is_error:
         return Answered({}, text, told)

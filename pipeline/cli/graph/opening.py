@@ -12,8 +12,8 @@ import click
 from ....errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from ...engine import Observer
     from ...graph_session import GraphSession
+    from ...planning.stages import Observer
     from ...reporting.graph.health import Health
     from ...rules.graph.settings import GraphSettings
     from ..options import Options
