@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from .options import Options
 
 
+def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
+    """What a pass would do, with a second opinion if one is wanted."""
+    plan = only(session.propose(options.scopes(), now=options.moment, unattended=unattended), options)
+    return only(session.second_opinion(plan, unattended=unattended, say=say_aside), options)
+
+
 def only(plan: Plan, options: Options) -> Plan:
     """Keep the kinds of actions the options ask for."""
     from ...records import ActionKind

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ...errors import IncompleteListingError, UsageError
+from .colour import echo
 from .kinds import GRAPH, again
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ..plan import Plan, Side
     from ..planning.markdown.settlement import Settled
     from ..planning.markdown.survey import Survey
+    from ..planning.stages import Observer
     from ..reporting.markdown.report import MarkdownReport
     from .options import Options
 
@@ -67,7 +69,9 @@ def pass_options(command: Command) -> Command:
 
 
 @contextlib.contextmanager
-def markdown_session(options: Options, choices: MarkdownChoices | None = None) -> Iterator[MarkdownSession]:
+def markdown_session(
+    options: Options, choices: MarkdownChoices | None = None, *, observer: Observer | None = None
+) -> Iterator[MarkdownSession]:
     """Open the memory directories of a project."""
     from ..markdown_session import MarkdownSession
     from ..stores.markdown.directories import discover
@@ -82,7 +86,7 @@ def markdown_session(options: Options, choices: MarkdownChoices | None = None) -
     section = {name: value for name, value in section_of(options).items() if name != GRAPH}
     settings = settings_of(section, options)
     with MarkdownSession(
-        store, choices=choices, settings=settings, state_dir=state, observer=Bars()
+        store, choices=choices, settings=settings, state_dir=state, observer=observer or Bars()
     ) as session:
         yield session
 
@@ -153,6 +157,7 @@ def _choices(options: Options, given: dict[str, Any]) -> MarkdownChoices:
 def _announce_empty(session: MarkdownSession) -> bool:
     """Name the directories without a memory; say whether any has one, or an index."""
     from ..reporting.markdown.report import EMPTY
+    from ..reporting.report import visible
     from ..stores.markdown.directories import INDEX
 
     busy = False
@@ -160,7 +165,7 @@ def _announce_empty(session: MarkdownSession) -> bool:
         if directory.topics():
             busy = True
         else:
-            click.echo(f"{directory.name}: {EMPTY}")
+            click.echo(visible(f"{directory.name}: {EMPTY}"))
             busy |= (directory.path / INDEX).is_file()
     return busy
 
@@ -183,7 +188,7 @@ def _show(session: MarkdownSession, options: Options, given: dict[str, Any]) -> 
         _print_json(settled, None)
         return
     report = _report(session, found, settled)
-    click.echo("\n".join(report.dry_run(session.evidence(found), explain=given["explain"])))
+    echo(report.dry_run(session.evidence(found), explain=given["explain"]))
     for gap in found.plan.gaps:
         click.echo(f"Read-only: {gap}")
 
@@ -200,7 +205,7 @@ def _attended(
     for line in (*shown.proposals(), *shown.remarks(session.evidence(found))):
         click.echo(line)
     if given["explain"]:
-        click.echo("\n".join(shown.explanations()))
+        echo(shown.explanations())
     wanted = session.choices.wishes.kinds
     conflicts = [conflict for conflict in found.plan.conflicts if conflict.kind in wanted]
     answers = {conflict.id: _ask(shown, conflict) for conflict in conflicts}

@@ -17,6 +17,7 @@ from ...results import RunResult
 from ...rules.markdown.drift import Freshness
 from ...stores.markdown.places import file_of
 from ...stores.markdown.transcripts import Quotation
+from ..marks import Marked
 from ..report import Report, clip, one_line, visible
 
 PREFIX = "[DRY RUN]"
@@ -158,7 +159,7 @@ class MarkdownReport(PlanReport):
         lines += [*self.table(self._plan.actions, applied=False), *self.remarks(quotations), *self.current()]
         lines += self.doubts()
         lines += self.explanations() if explain else []
-        return [UNTOUCHED, *(f"{PREFIX} {line}".rstrip() for line in lines)]
+        return [UNTOUCHED, *map(_prefixed, lines)]
 
     def live(self, result: RunResult, quotations: Mapping[str, Sequence[Quotation]]) -> list[str]:
         """The report after a run."""
@@ -294,9 +295,13 @@ def changes(old: str, new: str) -> list[str]:
 
 def shown(name: str) -> str:
     """A name with its line breaks and control characters written out."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in name
-    )
+    return visible(name)
+
+
+def _prefixed(line: str) -> str:
+    if isinstance(line, Marked):
+        return line.behind(f"{PREFIX} ")
+    return f"{PREFIX} {line}".rstrip()
 
 
 def is_index(action: Action) -> bool:
