@@ -689,7 +689,7 @@ class _NeitherSaysAll(FakeScorer):
 def test_two_entries_are_not_put_into_one_line(tmp_path: Path) -> None:
     """A merge that keeps every word of both takes nothing away, whatever the scorer thinks of the two."""
     loops = "Read the ref in loops of the canvas, and sync it in `useLayer`"
-    moves = "Move writes to the ref into `useLayer`: `useLayer(() => { ref.now = 1 })`"
+    moves = "writes to the ref go into `useLayer`: `useLayer(() => { ref.now = 1 })`"
     files = {f"{MEMORY}/list.md": f"# React\n\n- {loops}\n- {moves}\n- The cat is called Miso\n"}
     root = write_tree(tmp_path / "project", files)
     scorer = _NeitherSaysAll(default=lambda a, b: (0.0, 0.0, 1.0) if "Miso" in a + b else (0.99, 0.0, 0.01))
