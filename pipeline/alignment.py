@@ -115,7 +115,7 @@ def excerpts(a: str, b: str) -> tuple[str, str]:
 
 
 def _aligned(a: Sequence[str], b: Sequence[str]) -> Iterator[Column]:
-    keys_a, keys_b = [_key(word) for word in a], [_key(word) for word in b]
+    keys_a, keys_b = [word_key(word) for word in a], [word_key(word) for word in b]
     start = _common(keys_a, keys_b)
     end = _common(keys_a[start:][::-1], keys_b[start:][::-1])
     yield from map(_equal, a[:start], b[:start])
@@ -140,7 +140,8 @@ def _between(
         yield Column(_ELLIPSIS if a_stop < a_end else "", _ELLIPSIS if b_stop < b_end else "", differs=True)
 
 
-def _key(word: str) -> str:
+def word_key(word: str) -> str:
+    """A word as it is compared: case and punctuation around it are no difference."""
     return word.strip(_PUNCTUATION).casefold() or word
 
 

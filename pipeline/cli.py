@@ -25,6 +25,7 @@ from .cli_markdown import KIND as MARKDOWN
 from .cli_markdown import dream, pass_options
 from .cli_options import Options, open_session, plan_options, running, scope_options, store_options
 from .cli_plans import COMMANDS as PLAN_COMMANDS
+from .cli_report import report_command
 from .cli_review import may_ask, plain_terminal, reviewed
 from .cli_runs import COMMANDS
 
@@ -97,7 +98,7 @@ def main(ctx: click.Context, /, **given: Any) -> None:
         consolidate_command(options, given)
 
 
-for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate):
+for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate, report_command):
     main.add_command(_command)
 
 
