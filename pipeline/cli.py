@@ -28,6 +28,7 @@ from .cli_plans import COMMANDS as PLAN_COMMANDS
 from .cli_report import report_command
 from .cli_review import may_ask, plain_terminal, reviewed
 from .cli_runs import COMMANDS
+from .cli_web import review_command
 
 if TYPE_CHECKING:
     from .engine import Session
@@ -98,7 +99,16 @@ def main(ctx: click.Context, /, **given: Any) -> None:
         consolidate_command(options, given)
 
 
-for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate, report_command):
+for _command in (
+    *COMMANDS,
+    *PLAN_COMMANDS,
+    *MARKDOWN_COMMANDS,
+    *GRAPH_COMMANDS,
+    label,
+    calibrate,
+    report_command,
+    review_command,
+):
     main.add_command(_command)
 
 

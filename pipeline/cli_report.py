@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 @store_options
 @scope_options
 @plan_options
-@click.option("-o", "--output", default="report.html", show_default=True, help="Write the page here; - prints it.")
+@click.option(
+    "-o", "--output", default="report.html", show_default=True, help="Write the page here; - prints it."
+)
 @click.pass_context
 def report_command(ctx: click.Context, /, run: str | None, output: str, **given: Any) -> None:
     """Write what a pass would do as one HTML file, to be read in any browser; changes nothing.

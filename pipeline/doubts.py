@@ -7,6 +7,7 @@ itself; a person's yes moves it into the plan, where it is applied like any othe
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import replace
@@ -92,6 +93,20 @@ def keep_answer(directory: Path, doubt: Doubt, label: Label) -> Path:
         with file.open("a", encoding="utf-8") as stream:
             stream.write(line)
     return file
+
+
+def forget_answer(directory: Path, doubt: Doubt) -> None:
+    """Take a pair out of the file of answers again."""
+    file = directory / ANSWERS_FILE
+    key = rejection_key(*as_memories(doubt))
+    if not file.exists() or key not in labelled_keys(file):
+        return
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if line.strip() and json.loads(line).get("key") != key]
+    partial = file.with_suffix(".part")
+    partial.touch(mode=0o600)
+    partial.write_text("".join(kept), encoding="utf-8")
+    partial.replace(file)
 
 
 def answered_pairs(directory: Path) -> Path | None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from ..errors import JournalError, StoreError, UsageError
 from ..settings import Settings, read_settings
 from .access import AccessLog
-from .answers import Answer, AnswerKind, open_conflicts, unanswered
+from .answers import Answer, AnswerKind, open_conflicts, unanswered, with_pins
 from .budget import Overdraft, check_budget, overdraft
 from .cache import Cache, CachedEncoder, CachedScorer
 from .calibration import load_thresholds
@@ -145,12 +145,16 @@ class Session:
         """
         return store_lock(self.directory, self.store.fingerprint)
 
+    def watch(self, observer: Observer) -> None:
+        """Tell somebody else how far a pass has come."""
+        self._observer = observer
+
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List the memories of the matching scopes."""
         with self._observer.stage("fetch", None) as advance:
             inventory = self.store.read(scopes)
             advance(len(inventory.memories))
-        return inventory
+        return with_pins(inventory, self.answered)
 
     def propose(self, scopes: ScopeFilter, *, now: datetime, unattended: bool = False) -> Plan:
         """Read the scopes and plan what to do about them; changes nothing.

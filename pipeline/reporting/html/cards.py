@@ -101,7 +101,9 @@ def _merge(action: Merge, members: Sequence[Member]) -> dict[str, Any]:
         "lines": changed_lines(before or "", action.text) if lined else None,
         "kept": kept if told else None,
         "origins": origins(action.text, sources) if new else None,
-        "merged": {key: [str(value) for value in values] for key, values in sorted(action.disagreements.items())},
+        "merged": {
+            key: [str(value) for value in values] for key, values in sorted(action.disagreements.items())
+        },
         "expires": action.expires,
     }
 

@@ -140,7 +140,9 @@ def page_data(material: Material) -> dict[str, Any]:
         "kind": plan.kind,
         "now": now,
         "scorer": plan.scorer,
-        "thresholds": [material.thresholds.auto, material.thresholds.duplicate] if material.thresholds else None,
+        "thresholds": [material.thresholds.auto, material.thresholds.duplicate]
+        if material.thresholds
+        else None,
         "summary": _summary(plan),
         "run": _run(material),
         "cards": cards,

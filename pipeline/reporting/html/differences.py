@@ -92,4 +92,6 @@ def clause_places(text: str) -> list[tuple[int, int]]:
 
 def _common(a: Sequence[str], b: Sequence[str]) -> int:
     """How many words both begin with."""
-    return next((at for at, pair in enumerate(zip(a, b, strict=False)) if pair[0] != pair[1]), min(len(a), len(b)))
+    return next(
+        (at for at, pair in enumerate(zip(a, b, strict=False)) if pair[0] != pair[1]), min(len(a), len(b))
+    )

@@ -44,9 +44,7 @@ class RunPoint:
         return self.before.get(scope, 0) - self.removed.get(scope, 0) + self.added.get(scope, 0)
 
 
-def run_point(
-    run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tuple[Outcome, str]]
-) -> RunPoint:
+def run_point(run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tuple[Outcome, str]]) -> RunPoint:
     """Count what a run did, scope by scope."""
     plan = parse_plan(run.plan)
     scopes = {action.id: action.scope for action in plan.actions}

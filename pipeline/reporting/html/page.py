@@ -49,6 +49,7 @@ def policy(*, script: str, style: str, live: bool) -> str:
         "default-src": "'none'",
         "script-src": _hash(script),
         "style-src": _hash(style),
+        "img-src": "data:",
         "connect-src": "'self'" if live else "'none'",
         "base-uri": "'none'",
         "form-action": "'none'",
@@ -59,7 +60,9 @@ def policy(*, script: str, style: str, live: bool) -> str:
 def embedded(data: Mapping[str, Any]) -> str:
     """Data as JSON that can neither end the element it stands in nor forge a character of the file."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return "".join(_ESCAPED.get(char) or (char if char.isprintable() else json.dumps(char)[1:-1]) for char in text)
+    return "".join(
+        _ESCAPED.get(char) or (char if char.isprintable() else json.dumps(char)[1:-1]) for char in text
+    )
 
 
 def _hash(text: str) -> str:

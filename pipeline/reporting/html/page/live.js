@@ -14,7 +14,7 @@ async function send(path, body) {
   } catch (error) {
     notice(error instanceof TypeError ? "The review has ended, or cannot be reached; start `mem0-dream review` again." : error.message, "bad");
     if (answer && answer.data) { data = { ...answer.data }; show(); }
-    if (answer && answer.moved) { data.live.readonly = true; show(); }
+    if (answer && answer.moved) { Object.assign(data.live, { readonly: true, moved: answer.error }); show(); }
     throw error;
   }
   if (answer.data) { data = answer.data; show(); }
