@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,7 +47,7 @@ def review_command(ctx: click.Context, /, port: int, opens: bool | None, **given
     require_web()
     options.scopes()
 
-    def opened(address: str) -> None:
+    def opened(address: str, _end: Callable[[], None]) -> None:
         """Say where it is."""
         click.echo(f"Review: {address}")
         click.echo("Answers are kept as you give them. End with Ctrl-C.", err=True)

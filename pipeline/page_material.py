@@ -76,13 +76,13 @@ def run_points(journal: Journal, fingerprint: str) -> list[RunPoint]:
     ]
 
 
-def report_lines(session: Session, plan: Plan) -> list[str]:
-    """The plan as the terminal prints it, every change with its text."""
+def report_lines(session: Session, plan: Plan, *, explain: bool = False) -> list[str]:
+    """The plan as the terminal prints it, every change with its text; explained, with every text in full."""
     if plan.kind == "md":
         from .markdown.report import PlanReport
 
         return PlanReport(plan).proposals()
-    return session.reporter(plan, explain=plan.kind == "graph", texts=True).lines()
+    return session.reporter(plan, explain=explain or plan.kind == "graph", texts=True).lines()
 
 
 def _vectors(session: Session, memories: Sequence[Memory]) -> NDArray[np.float32] | None:

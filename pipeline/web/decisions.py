@@ -7,11 +7,13 @@ the files that go, relations follow the entities that merge. What follows is sho
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..plan import Action, Merge, Plan, Resolve, Rewrite, Side
+from ..records import Scope
 from .pending import Pending, Say
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from ..markdown.session import MarkdownSession
     from ..markdown.survey import Survey
 
+Proposed = TypeVar("Proposed", bound=Action)
 _CONSEQUENCES = ("links", "moved in from the index")
 """Reasons of rewrites that follow from other changes."""
 
@@ -92,13 +95,13 @@ def _chosen(plan: Plan, decisions: Decisions) -> Plan:
     """The accepted actions and answered conflicts, doubts included as far as they touch nothing else."""
     sides: dict[str, Side | None] = dict(decisions.sides)
     wanted = [item for item in plan.actions if item.id in decisions.accepted or item.id in sides]
-    doubts = [_worded(item, decisions) if isinstance(item, Merge) else item for item in plan.unsure]
+    doubts = [_worded(item, decisions) for item in plan.unsure]
     chosen = replace(plan, actions=tuple(_worded(item, decisions) for item in wanted), unsure=tuple(doubts))
     whole = chosen.accept(decisions.accepted, sides).with_choices(sides)
     return replace(whole, unsure=())
 
 
-def _worded(action: Action, decisions: Decisions) -> Action:
+def _worded(action: Proposed, decisions: Decisions) -> Proposed:
     """A merge in the words of a person, where they wrote some."""
     text = decisions.texts.get(action.id)
     return replace(action, text=text) if isinstance(action, Merge) and text is not None else action
@@ -136,7 +139,7 @@ def _settled(
 
 
 def _follows(
-    action: Rewrite, decisions: Decisions, rewritten: Mapping[str, str], touched: set[object]
+    action: Rewrite, decisions: Decisions, rewritten: Mapping[str, str], touched: AbstractSet[Scope]
 ) -> bool:
     """Whether a new text was accepted, or follows from what was."""
     from ..markdown.report import is_index

@@ -147,7 +147,7 @@ class Desk:
         """All that would be done now, as lines; agreeing to it names its digest."""
         with self._ways.open() as session:
             plan = self._decided(session)
-            lines = report_lines(session, plan)
+            lines = report_lines(session, plan, explain=True)
             over = overdraft(
                 plan, max_share=session.settings.max_delete, min_count=session.settings.min_delete
             )

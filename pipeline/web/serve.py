@@ -29,14 +29,16 @@ def require_web() -> None:
         )
 
 
-def serve(ways: Ways, watched: Watched, *, port: int, opened: Callable[[str], None]) -> None:
+def serve(
+    ways: Ways, watched: Watched, *, port: int, opened: Callable[[str, Callable[[], None]], None]
+) -> None:
     """Answer the browser until the program is told to end.
 
     Args:
         ways: How the store is reached.
         watched: Sees how far each pass comes.
         port: Where to listen; 0 takes a free one.
-        opened: Told the address once it can be opened.
+        opened: Told the address once it can be opened, and how to end the review.
 
     Raises:
         UsageError: If the port is taken.
@@ -57,8 +59,9 @@ def serve(ways: Ways, watched: Watched, *, port: int, opened: Callable[[str], No
             config = uvicorn.Config(
                 app, log_level="error", access_log=False, server_header=False, lifespan="off"
             )
-            opened(gate.address)
-            uvicorn.Server(config).run(sockets=[listening])
+            server = uvicorn.Server(config)
+            opened(gate.address, lambda: setattr(server, "should_exit", True))
+            server.run(sockets=[listening])
 
 
 def _listen(port: int) -> socket.socket:

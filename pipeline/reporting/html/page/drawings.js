@@ -89,7 +89,8 @@ function days(image, stamps, x) {
 function lineChart(stamps, lines) {
   const top = Math.max(1, ...lines.flatMap((line) => line.values.map((v) => v || 0)));
   const times = stamps.map((stamp) => Date.parse(stamp));
-  const span = times[times.length - 1] - times[0];
+  const ordered = times.every((time, place) => !place || times[place - 1] <= time); // ages may be reckoned from any day
+  const span = ordered ? times[times.length - 1] - times[0] : 0;
   const x = (place) => 60 + (span ? (times[place] - times[0]) / span : place / Math.max(1, times.length - 1)) * 900;
   const image = frame(top, "Living memories of each scope before and after each run");
   for (const line of lines) {

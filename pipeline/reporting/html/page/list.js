@@ -6,7 +6,7 @@ function tiles() {
   const run = data.run;
   const count = data.cards.length;
   $("title").textContent = run ? `Run ${run.id}, ${run.state}` : live ? "Review" : count ? `${plural(count, "proposal")} for ${plural(s.memories, "memory", "memories")}` : "Nothing to propose";
-  $("subtitle").replaceChildren(`${data.kind} store · judged by ${data.scorer} · ${data.now.slice(0, 16).replace("T", " ")} UTC`, ...(run && run.undo ? [" · take it back: ", el("code", {}, run.undo)] : []));
+  $("subtitle").replaceChildren(`${data.kind} store · judged by ${data.scorer.split("@")[0]} · ${data.now.slice(0, 16).replace("T", " ")} UTC`, ...(run && run.undo ? [" · take it back: ", el("code", {}, run.undo)] : []));
 }
 
 function choice(label, name, options) {

@@ -109,7 +109,7 @@ async function preview() {
   const found = await send("/preview").catch(() => null);
   if (!found || !found.digest) return;
   const box = $("dialog");
-  box.replaceChildren(el("h2", { id: "dialog-title" }, `Apply ${plural(found.changes, "change")}?`), el("pre", { tabindex: "0", "aria-label": "All that will be done" }, shown(found.lines.join("\n"))),
+  fill(box, el("h2", { id: "dialog-title" }, `Apply ${plural(found.changes, "change")}?`), el("pre", { tabindex: "0", "aria-label": "All that will be done" }, shown(found.lines.join("\n"))),
     ...found.notes.map((note) => el("p", { class: "small" }, shown(note))), found.careful ? el("p", { class: "warn" }, found.careful) : null,
     el("div", { class: "do" }, el("button", { type: "button", class: "main", "data-do": "confirm", onclick: () => { box.close(); apply(found.digest); } }, "Apply"), el("button", { type: "button", "data-do": "cancel", onclick: () => box.close() }, "Not yet")));
   box.showModal();

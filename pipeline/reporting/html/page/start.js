@@ -3,13 +3,12 @@ const TABS = [["proposals", "Proposals", proposals], ["map", "Map", drawMap], ["
 
 function show() {
   tiles();
-  $("tabs").replaceChildren(...TABS.map(([name, words]) => el("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(state.tab === name), "aria-controls": "main", tabindex: state.tab === name ? "0" : "-1",
+  $("tabs").replaceChildren(...TABS.map(([name, words]) => el("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(state.tab === name), "aria-controls": "panel", tabindex: state.tab === name ? "0" : "-1",
     onclick: () => { state.tab = name; show(); $(`tab-${name}`).focus(); },
     onkeydown: (event) => { const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]; if (!by) return; const at = TABS.findIndex((t) => t[0] === name); state.tab = TABS[(at + by + TABS.length) % TABS.length][0]; show(); $(`tab-${state.tab}`).focus(); } }, words)));
-  const main = $("main");
-  main.setAttribute("role", "tabpanel");
-  main.setAttribute("aria-labelledby", `tab-${state.tab}`);
-  main.replaceChildren(...TABS.find(([name]) => name === state.tab)[2]().filter(Boolean));
+  const panel = $("panel");
+  panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
+  fill(panel, TABS.find(([name]) => name === state.tab)[2]());
   if (state.tab === "proposals") showList();
   if (live) showBar();
 }

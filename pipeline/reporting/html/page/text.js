@@ -14,6 +14,8 @@ function el(tag, props = {}, ...children) {
   return node;
 }
 
+function fill(node, ...children) { node.replaceChildren(...children.flat().filter(Boolean)); }
+
 function svg(tag, props = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(props)) {
