@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from ...errors import MissingExtraError, UsageError
+from ...errors import MissingExtraError, StoreLockedError, UsageError
+from ..state import store_lock
 from .desk import Desk, Ways
 from .gate import Gate
 from .progress import Watched
@@ -46,7 +48,6 @@ def serve(
     """
     import uvicorn
 
-    from ..state import store_lock
     from .app import review_app
 
     listening = _listen(port)
@@ -54,7 +55,7 @@ def serve(
     with listening, ThreadPoolExecutor(max_workers=1, thread_name_prefix="review") as executor:
         desk = executor.submit(Desk, ways).result()
         gate = Gate(int(listening.getsockname()[1]))
-        with store_lock(desk.directory, f"{desk.fingerprint}-review"):
+        with _alone(desk):
             app = review_app(desk, gate, watched, executor)
             config = uvicorn.Config(
                 app, log_level="error", access_log=False, server_header=False, lifespan="off"
@@ -62,6 +63,19 @@ def serve(
             server = uvicorn.Server(config)
             opened(gate.address, lambda: setattr(server, "should_exit", True))
             server.run(sockets=[listening])
+
+
+@contextlib.contextmanager
+def _alone(desk: Desk) -> Iterator[None]:
+    """Keep other reviews of the same store away; passes and agents may go on."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(store_lock(desk.directory, f"{desk.fingerprint}-review"))
+        except StoreLockedError as error:
+            raise StoreLockedError(
+                "A review of this store is open already; go on there, or end it with Ctrl-C first."
+            ) from error
+        yield
 
 
 def _listen(port: int) -> socket.socket:

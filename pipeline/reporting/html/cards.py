@@ -47,7 +47,7 @@ def card(
         "kind": str(action.kind),
         "members": [place(member.id, member, action) for member in members],
         "stays": _row(action.survivor, members),
-        "unsure": int(unsure),
+        "unsure": int(unsure) or None,
         "p": _confidence(action),
         "verdicts": [_verdict(verdict, members) for verdict in getattr(action, "verdicts", ())],
         "outcome": _outcome(action, outcomes),
