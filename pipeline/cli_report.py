@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import DreamError, MissingExtraError, UsageError
+from ..errors import DreamError, UsageError
 from .cli_kinds import MEM0, again
 from .cli_options import Options, open_session, plan_options, scope_options, store_options
 
@@ -37,7 +37,6 @@ def report_command(ctx: click.Context, /, run: str | None, output: str, **given:
       mem0-dream report 20261121-030000-1f2e --config mem0.yaml
     """  # noqa: D301
     options = Options.gather(ctx, given)
-    require_page()
     from .page_material import plan_material, run_material
     from .reporting.html import page_data, render
 
@@ -82,18 +81,6 @@ def _wishes(options: Options) -> Any:
     if options.forget_only:
         return MarkdownChoices(Wishes(kinds=frozenset({ActionKind.PRUNE}), texts=False))
     return MarkdownChoices()
-
-
-def require_page() -> None:
-    """Make sure that pages can be drawn.
-
-    Raises:
-        MissingExtraError: Naming the command that installs what is missing.
-    """
-    import importlib.util
-
-    if importlib.util.find_spec("jinja2") is None:
-        raise MissingExtraError("Pages need Jinja2; install it with: pip install 'mem0-dream[web]'")
 
 
 def _write(path: Path, page: str) -> None:

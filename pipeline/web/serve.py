@@ -24,7 +24,7 @@ def require_web() -> None:
     """
     import importlib.util
 
-    missing = [name for name in ("starlette", "uvicorn", "jinja2") if importlib.util.find_spec(name) is None]
+    missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
     if missing:
         raise MissingExtraError(
             f"A review in the browser needs {', '.join(missing)}; install with: pip install 'mem0-dream[web]'"

@@ -148,7 +148,7 @@ def test_a_damaged_request_is_one_sentence(front: Front, body: bytes) -> None:
         "X-Dream-Seat": front.gate.seat, "Content-Type": "application/json",
     }  # fmt: skip
     told = front.client.post("/answer", content=body, headers=headers)
-    assert (told.status_code, list(told.json())[0]) == (400, "error")
+    assert (told.status_code, "error" in told.json()) == (400, True)
 
 
 def test_a_request_of_a_megabyte_is_refused(front: Front) -> None:

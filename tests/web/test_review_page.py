@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
-from mem0_dream.pipeline.web.progress import Watched  # noqa: E402
+from mem0_dream.pipeline.web.progress import Watched
 
 pytestmark = pytest.mark.web
 
@@ -179,7 +180,9 @@ class TestAnswers:
         doubt.locator('[data-say="undo"]').click()
         doubt.locator('[data-say="reject"]').wait_for()
         assert read_pairs(world.state / ANSWERS_FILE) == ()
-        lines = "".join('{"key": "%d", "a": "x", "b": "y", "label": "distinct"}\n' % n for n in range(50))
+        lines = "".join(
+            json.dumps({"key": str(n), "a": "x", "b": "y", "label": "distinct"}) + "\n" for n in range(50)
+        )
         (world.state / ANSWERS_FILE).write_text(lines)
         doubt.locator('[data-say="reject"]').click()
         review.click('[data-do="calibrate"]')
@@ -303,7 +306,7 @@ class TestHolds:
         """Another link, and a link without a token."""
         page.goto(address[:-4] + "XXXX")
         assert page.inner_text("body").strip() == "This link is not the one that the terminal printed."
-        page.goto(address.split("?")[0])
+        page.goto(address.partition("?")[0])
         assert "Read-only" in status(page)
         assert cards(page) == []
         assert "Pickle" not in page.content()
