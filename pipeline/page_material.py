@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .cache import Cache, CachedEncoder
-from .journal import Journal
+from ..records import Memory
+from .judging.cache import Cache, CachedEncoder
 from .plan import Plan
-from .plan_file import parse_plan
-from .records import Memory
+from .planning.plan_file import parse_plan
 from .reporting.html import Material, RunPoint, run_point
+from .writing.journal import Journal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +79,7 @@ def run_points(journal: Journal, fingerprint: str) -> list[RunPoint]:
 def report_lines(session: Session, plan: Plan, *, explain: bool = False) -> list[str]:
     """The plan as the terminal prints it, every change with its text; explained, with every text in full."""
     if plan.kind == "md":
-        from .markdown.report import PlanReport
+        from .reporting.markdown.report import PlanReport
 
         return PlanReport(plan).proposals()
     return session.reporter(plan, explain=explain or plan.kind == "graph", texts=True).lines()
@@ -95,8 +95,8 @@ def _vectors(session: Session, memories: Sequence[Memory]) -> NDArray[np.float32
 
 def _remarks(session: Session, plan: Plan) -> list[str]:
     """What a kind of store adds: relations that change, files that are left out."""
-    from .graph.report import GraphReport
-    from .markdown.session import MarkdownSession
+    from .markdown_session import MarkdownSession
+    from .reporting.graph.report import GraphReport
 
     if isinstance(session, MarkdownSession):
         return session.notes()
@@ -105,7 +105,7 @@ def _remarks(session: Session, plan: Plan) -> list[str]:
 
 
 def _relations_of_run(session: Session, run: str) -> list[str]:
-    from .graph.session import GraphSession
+    from .graph_session import GraphSession
 
     changes = session.relation_changes(run) if isinstance(session, GraphSession) else None
     return [f"Relations ({changes.counts}):", *changes.lines] if changes else []

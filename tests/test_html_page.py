@@ -12,13 +12,13 @@ import pytest
 from builders import ALICE, NOW, memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mem0_dream.pipeline.journal import Outcome
 from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, Resolve, Rewrite, ScopeTotal
-from mem0_dream.pipeline.records import Candidate, Evidence, Label, Verdict
 from mem0_dream.pipeline.reporting.html import Material, RunPoint, card_key, page_data, render
 from mem0_dream.pipeline.reporting.html.differences import changed_lines, differing, kept_clauses, origins
 from mem0_dream.pipeline.reporting.html.history import history_data
 from mem0_dream.pipeline.reporting.html.projection import SIDE, project
+from mem0_dream.pipeline.writing.journal import Outcome
+from mem0_dream.records import Candidate, Evidence, Label, Verdict
 from reviewing import HOSTILE, many_world, small_world
 
 TEXTS = st.text(max_size=40)

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
+from ...records import Scope
 from ..plan import Action, Merge, Plan, Resolve, Rewrite, Side
-from ..records import Scope
 from .pending import Pending, Say
 
 if TYPE_CHECKING:
     from ..engine import Session
-    from ..markdown.session import MarkdownSession
-    from ..markdown.survey import Survey
+    from ..markdown_session import MarkdownSession
+    from ..planning.markdown.survey import Survey
 
 Proposed = TypeVar("Proposed", bound=Action)
 _CONSEQUENCES = ("links", "moved in from the index")
@@ -78,8 +78,8 @@ class Decisions:
 
 def decided(session: Session, look: Look, decisions: Decisions, *, now: datetime) -> Plan:
     """The plan that does what was accepted, and what follows from it."""
-    from ..graph.session import GraphSession
-    from ..markdown.session import MarkdownSession
+    from ..graph_session import GraphSession
+    from ..markdown_session import MarkdownSession
 
     if isinstance(session, MarkdownSession) and look.survey is not None:
         return _settled(session, look, look.survey, decisions, now=now)
@@ -142,7 +142,7 @@ def _follows(
     action: Rewrite, decisions: Decisions, rewritten: Mapping[str, str], touched: AbstractSet[Scope]
 ) -> bool:
     """Whether a new text was accepted, or follows from what was."""
-    from ..markdown.report import is_index
+    from ..reporting.markdown.report import is_index
 
     if action.id.startswith("n:"):
         return action.id in decisions.accepted

@@ -15,23 +15,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import DreamError, IncompleteListingError, UsageError
-from .. import report
+from ...models.guards import missing
 from ..answers import Answer, AnswerKind, pinned_ids
-from ..budget import overdraft
-from ..guards import missing
-from ..journal import Journal
 from ..page_material import plan_material, report_lines
 from ..plan import Action, Merge, Plan
-from ..plan_file import dump_plan
+from ..planning.budget import overdraft
+from ..planning.plan_file import dump_plan
+from ..reporting import report
 from ..reporting.html import card_key, page_data
+from ..writing.journal import Journal
 from .decisions import Decisions, Look, decided, moved
 from .labels import OFFER, learn, learnt, unlearn
 from .pending import CHANGES, Pending, PendingAnswers, Say, may_say
 
 if TYPE_CHECKING:
     from ..engine import Session
-    from ..results import RunResult
     from ..stores.base import ScopeFilter
+    from ..writing.results import RunResult
 
 Found = TypeVar("Found")
 _REMEMBERED = {Say.REJECT: AnswerKind.REJECTED, Say.BOTH: AnswerKind.REJECTED, Say.SKIP: AnswerKind.SKIPPED}
@@ -235,7 +235,7 @@ class Desk:
 
     def _look_at(self, session: Session) -> None:
         """Make the plan anew; which answers hold follows from their keys."""
-        from ..markdown.session import MarkdownSession
+        from ..markdown_session import MarkdownSession
 
         plan, survey = self._ways.propose(session), None
         if isinstance(session, MarkdownSession):
@@ -316,7 +316,7 @@ def _wrong_form(kind: str, text: str) -> list[list[str]]:
     """What is wrong with a text that a store can only keep in a form of its own."""
     if kind != "graph":
         return []
-    from ..graph.text import parse_entity_text
+    from ..stores.graph.text import parse_entity_text
 
     try:
         parse_entity_text(text)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ..doubts import Doubt, answered_pairs, contradicts, forget_answer, keep_answer
-from ..labelling import labelled_keys
+from ...records import Label
+from ..judging.labelling import labelled_keys
 from ..plan import Action, Merge, Resolve
-from ..records import Label
+from ..planning.doubts import Doubt, answered_pairs, contradicts, forget_answer, keep_answer
 from .pending import Say
 
 OFFER = 50

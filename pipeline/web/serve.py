@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from ...errors import MissingExtraError, StoreLockedError, UsageError
-from ..state import store_lock
+from ..writing.state import store_lock
 from .desk import Desk, Ways
 from .gate import Gate
 from .progress import Watched

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from checks import cards, violations
-from mem0_dream.pipeline.doubts import ANSWERS_FILE
-from mem0_dream.pipeline.labelling import read_pairs
-from mem0_dream.pipeline.records import Label
+from mem0_dream.pipeline.judging.labelling import read_pairs
+from mem0_dream.pipeline.planning.doubts import ANSWERS_FILE
 from mem0_dream.pipeline.stores.base import Delete, ScopeFilter
+from mem0_dream.records import Label
 from reviewing import World, many_world, served, small_world
 
 if TYPE_CHECKING:

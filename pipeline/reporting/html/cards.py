@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...doubts import probability
-from ...journal import Outcome
+from ....records import Evidence, Verdict
 from ...plan import Action, Member, Merge, Prune, Resolve, Rewrite
-from ...records import Evidence, Verdict
-from ...spoken_evidence import spoken
+from ...planning.doubts import probability
+from ...writing.journal import Outcome
+from ..spoken_evidence import spoken
 from .differences import changed_lines, differing, kept_clauses, origins
 
 Place = Callable[[str, Member, Action], int]

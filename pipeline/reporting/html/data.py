@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ....models.scorer import Thresholds
-from ...journal import Outcome
+from ....records import Memory, Scope
 from ...plan import Action, Member, Plan, net_removals
-from ...records import Memory, Scope
-from ...report import short_ids
+from ...writing.journal import Outcome
+from ..report import short_ids
 from .cards import card
 from .history import RunPoint, history_data
 from .projection import project

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
+from ....records import Scope
 from ...plan import Plan, Resolve
-from ...plan_file import parse_plan
-from ...records import Scope
+from ...planning.plan_file import parse_plan
+from ...writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
 
 
 @dataclass(frozen=True, slots=True)
