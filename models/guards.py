@@ -15,9 +15,11 @@ from enum import IntEnum
 
 from ..records import Evidence
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract
+from .facts.actors import other_actor
 from .facts.attributes import rival
 from .facts.counts import added_count
 from .facts.denials import denied
+from .facts.foreign import foreign_denial
 from .facts.frames import exception, swap
 from .facts.roles import exchange, rearranged
 from .facts.stated import stated
@@ -45,10 +47,12 @@ KINDS = {
     "kinship": "mother, brother, boss, ...",
     "quantifier": "always, all, only, any; an exception that only one side makes",
     "negation": "one text denies what the other says",
+    "denial": "a negation of another language that only one text has",
     "order": "the same words in an order that says another thing: Anna reports to Ben / Ben reports to Anna, "
     "no veto where it only may, which a person decides unless each text entails the other",
     "swap": "other words in one place of an equal sentence: studies medicine / studies law",
     "rival": "two values of one attribute, all else being equal: lives in Oslo / lives in Bergen",
+    "actor": "a sentence about a company, a team, a boss beside one about the person",
     "trait": "other words that exclude each other: left and right, colours, enabled and disabled",
 }
 _FAMILY_KIND = {
@@ -88,6 +92,9 @@ FEATURE_NAMES = (
     "exception",
     "vetoes",
 )
+UNCOUNTED = frozenset({"rival", "actor", "denial"})
+"""Vetoes that are no column: the weights were fitted without them."""
+
 _LITERAL_KINDS = frozenset({"url", "path", "identifier", "quote"})
 
 
@@ -157,6 +164,7 @@ def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> 
     found.extend(_denials(left, right))
     found.extend(_framed(left, right, vetoed=any(each.veto for each in found)))
     found.extend(_rivals(left, right))
+    found.extend(_beyond_columns(left, right))
     vetoes = {each.kind for each in found if each.veto}
     return tuple(each for each in found if each.veto or each.kind not in vetoes)
 
@@ -240,6 +248,12 @@ def _rivals(left: Facts, right: Facts) -> list[Evidence]:
     if found is None or not found.equal:
         return []
     return [Evidence("rival", f"{found.attribute}: {found.mine} / {found.theirs}", veto=True)]
+
+
+def _beyond_columns(left: Facts, right: Facts) -> list[Evidence]:
+    """Evidence that the weights do not know: another one acts, or another language denies."""
+    changes = (("actor", other_actor(left, right)), ("denial", foreign_denial(left, right)))
+    return [Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None]
 
 
 def contradicting(a: str, b: str) -> Contradicting:
@@ -360,7 +374,7 @@ def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
     values["negation_only_max"] = float(counts[1] - counts[0])
     found = _evidence(left, right, differences)
     for evidence in found:
-        if evidence.veto and evidence.kind != "rival":
+        if evidence.veto and evidence.kind not in UNCOUNTED:
             values[evidence.kind if evidence.kind in values else f"{_feature(evidence.kind)}_conflict"] = 1.0
             values["vetoes"] += 1
     values["exception"] = float(exception(left, right) is not None)

@@ -1,1 +1,1 @@
-"""What a person is shown of a plan and of a run."""
+"""What is shown of a plan, a run and a store."""

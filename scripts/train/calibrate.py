@@ -122,7 +122,7 @@ def cross_validated(data: Table, fold: Sequence[int], calibrators: Mapping[int, 
 
 def mergeable(probability: Floats, data: Table) -> Floats:
     """Duplicate probability [n], zero where a guard vetoes: the score that an automatic merge goes by."""
-    return np.where(data.rows[:, data.names.index("vetoes")] > 0, 0.0, probability[:, 0])
+    return np.where(data.refused, 0.0, probability[:, 0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from ...models.bundled.network import PairNetwork, PairTokenizer
 from ...models.bundled.reader import PairReader
 from ...models.bundled.scorer import FOLDER
 from ...models.bundled.screen import SCREEN_FILE, Screen
+from ...models.guards import compare
 from ...models.scorer import PairInput
 from .labelled import Encode, LabelledPair
 
@@ -36,6 +37,8 @@ class Table:
     names: tuple[str, ...]
     placed: NDArray[np.bool_]
     """Whether a pair stands inside a store that tells something; the others are judged by their texts."""
+    refused: NDArray[np.bool_]
+    """Whether a guard forbids to merge a pair, whatever the calibrator says."""
 
 
 def encoder(folder: str) -> Encode:
@@ -77,7 +80,7 @@ def read_signals(
 ) -> list[PairSignals]:
     """Signals of every pair; two texts are read once however often they stand together, and kept."""
     known = load(cache)
-    once = {short_long(pair.a, pair.b): (pair.a, pair.b, pair.cosine) for pair in inputs}
+    once = {short_long(pair.a, pair.b): (pair.a, pair.b) for pair in inputs}
     missing = [key for key in once if key not in known]
     reader = PairReader(network, tokenizer)
     for start in range(0, len(missing), CHUNK):
@@ -101,7 +104,12 @@ def table(
         group=np.array([pair.group for pair in pairs]),
         names=feature_names(),
         placed=np.array([pair.placed for pair in inputs], dtype=bool),
+        refused=np.array([_refused(pair) for pair in inputs], dtype=bool),
     )
+
+
+def _refused(pair: PairInput) -> bool:
+    return any(item.veto for item in compare(pair.a, pair.b, a_date=pair.a_date, b_date=pair.b_date))
 
 
 def _save(signals: Known, path: Path) -> None:

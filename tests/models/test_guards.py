@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from time import process_time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -212,6 +213,13 @@ DIFFERENT = [
     ("trait", "Indents with tabs", "Indents with spaces"),
     ("order", "Anna reports to Ben", "Ben reports to Anna"),
     ("rival", "Lives in Oslo", "Lives in Bergen"),
+    ("denial", "Mag keine Katzen", "Mag Katzen"),
+    ("denial", "N'habite plus à Lyon", "Habite à Lyon"),
+    ("denial", "不喜欢喝茶", "喜欢喝茶"),
+    ("denial", "No le gusta el té", "Le gusta el té"),
+    ("denial", "Non fuma", "Fuma"),
+    ("actor", "Company uses Vim as its editor", "User uses Vim as their editor at work"),
+    ("actor", "The CEO loves charts", "Nadia loves charts and draws some for her CEO"),
     ("order", "Prefers setUp methods to pytest fixtures", "Prefers pytest fixtures to setUp methods"),
     ("order", "Tests pass on Linux but fail on Windows", "Tests pass on Windows but fail on Linux"),
     ("swap", "Nephew studies medicine abroad", "Nephew studies law abroad"),
@@ -242,6 +250,9 @@ SUBSUMED = [
     ("Switching from VS Code to Neovim", "User is switching from VS Code to Neovim for the new job"),
     ("Costs are at $28K/month", "Costs are at $28K/month, better than the $35K target; 150 of 200 done"),
     ("Is lactose intolerant", "Dairy upsets her because she can't digest lactose"),
+    ("User's team uses Vim", "User is learning Vim because the team uses it"),
+    ("Company uses Vim", "User said that the company uses Vim"),
+    ("Customer Helvio insists on an on-prem install", "Helvio won't have it anywhere but on-prem"),
     ("Drives an electric car", "Drives a white Hyundai Kona EV bought second hand in 2022"),
 ]
 
@@ -458,10 +469,10 @@ def test_joined_texts_keep_everything(a, b):
 )
 def test_long_texts_are_read_in_reasonable_time(text):
     """Ten thousand characters of anything are no reason to hang."""
-    started = datetime.now(tz=UTC)
+    started = process_time()  # not the clock: a busy machine is no defect
     is_specific(text)
     compare(text, text + " 20 mg")
-    assert (datetime.now(tz=UTC) - started).total_seconds() < 10
+    assert process_time() - started < 10
 
 
 @pytest.mark.parametrize(
