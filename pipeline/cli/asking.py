@@ -28,6 +28,17 @@ def only(plan: Plan, options: Options) -> Plan:
     return plan
 
 
+def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
+    """What a pass would do, with a second opinion if one is wanted."""
+    plan = only(session.propose(options.scopes(), now=options.moment, unattended=unattended), options)
+
+    def say(line: str) -> None:
+        """On the error stream: it is no part of the report."""
+        click.echo(f"mem0-dream: {line}", err=True)
+
+    return only(session.second_opinion(plan, unattended=unattended, say=say), options)
+
+
 def warned(session: Session, plan: Plan) -> bool:
     """Tell a person what goes beyond the delete budget; say whether anything does."""
     over = session.overdraft(plan)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import DreamError, IncompleteListingError, UsageError
-from .asking import ask_choice, confirmed, only, say_nothing, tell_open, warned
+from .asking import ask_choice, confirmed, proposed, say_nothing, tell_open, warned
 from .graph.commands import COMMANDS as GRAPH_COMMANDS
 from .graph.opening import KIND as GRAPH
 from .graph.opening import pass_options as graph_pass_options
@@ -132,17 +132,6 @@ def consolidate_command(options: Options, given: dict[str, Any]) -> None:
                 _apply_unattended(session, plan, options, given)
             else:
                 _apply_attended(session, plan, options, given)
-
-
-def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
-    """What a pass would do, with a second opinion if one is wanted."""
-    plan = only(session.propose(options.scopes(), now=options.moment, unattended=unattended), options)
-
-    def say(line: str) -> None:
-        """On the error stream: it is no part of the report."""
-        click.echo(f"mem0-dream: {line}", err=True)
-
-    return only(session.second_opinion(plan, unattended=unattended, say=say), options)
 
 
 def _resume_interrupted(session: Session, options: Options) -> None:

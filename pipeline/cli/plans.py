@@ -33,7 +33,7 @@ def plan_command(ctx: click.Context, /, output: str, **given: Any) -> None:
     """  # noqa: D301
     options = Options.gather(ctx, given)
     from ..planning.plan_file import dump_plan
-    from .main import proposed
+    from .asking import proposed
 
     with open_session(options) as session:
         plan = proposed(session, options)

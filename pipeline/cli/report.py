@@ -58,7 +58,7 @@ def report_command(ctx: click.Context, /, run: str | None, output: str, **given:
 def proposal(session: Session, options: Options) -> Plan:
     """What a pass over any kind of store would propose to a person."""
     from ..markdown_session import MarkdownSession
-    from .main import only, proposed
+    from .asking import only, proposed
 
     if session.store.kind == MEM0:
         return proposed(session, options)

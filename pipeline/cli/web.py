@@ -17,9 +17,9 @@ from .report import proposal
 
 if TYPE_CHECKING:
     from ..engine import Session
+    from ..results import RunResult
     from ..web.desk import Ways
     from ..web.progress import Watched
-    from ..writing.results import RunResult
 
 
 @click.command("review")

@@ -18,9 +18,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from ...errors import DreamError, JournalError, StoreError
+from ...errors import DreamError, JournalError, MovedOnError, StoreError
 from ..reporting.html import render
-from .desk import Desk, MovedOnError
+from .desk import Desk
 from .gate import HEADERS, DeniedError, Gate
 from .progress import Watched
 

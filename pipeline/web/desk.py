@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...errors import DreamError, IncompleteListingError, UsageError
+from ...errors import IncompleteListingError, MovedOnError, UsageError
 from ...models.guards import missing
 from ..answers import Answer, AnswerKind, pinned_ids
 from ..page_material import plan_material, report_lines
@@ -30,16 +30,12 @@ from .pending import CHANGES, Pending, PendingAnswers, Say, may_say
 
 if TYPE_CHECKING:
     from ..engine import Session
+    from ..results import RunResult
     from ..stores.base import ScopeFilter
-    from ..writing.results import RunResult
 
 Found = TypeVar("Found")
 _REMEMBERED = {Say.REJECT: AnswerKind.REJECTED, Say.BOTH: AnswerKind.REJECTED, Say.SKIP: AnswerKind.SKIPPED}
 """Answers that hold beyond this review: they are kept in the journal, too."""
-
-
-class MovedOnError(DreamError):
-    """The store, or the answers, are no longer what a person agreed to; nothing was changed."""
 
 
 @dataclass(frozen=True, kw_only=True)

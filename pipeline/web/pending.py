@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..plan import Action, Resolve
-from ..writing.state import durable_database
+from ..stores.files.database import durable_database
 
 if TYPE_CHECKING:
     import sqlite3

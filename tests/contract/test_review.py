@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from kinds import KINDS, NOW, SETTINGS, World
-from mem0_dream.errors import UsageError
+from mem0_dream.errors import MovedOnError, UsageError
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import ScopeFilter, Update
-from mem0_dream.pipeline.web.desk import Desk, MovedOnError, Ways
+from mem0_dream.pipeline.web.desk import Desk, Ways
 
 pytestmark = pytest.mark.store
 

@@ -48,7 +48,7 @@ def page(browser: Browser) -> Iterator[Page]:
 @pytest.fixture(scope="session")
 def axe() -> str:
     """The accessibility checks of axe-core, installed by `make axe`."""
-    file = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+    file = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
     if not file.is_file():
         pytest.skip("axe-core is not installed: run `make axe` (needs npm)")
     return file.read_text(encoding="utf-8")

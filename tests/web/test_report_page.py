@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from checks import cards, violations
+from page_checks import cards, violations
 from reviewing import HOSTILE, many_world, small_world
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from checks import cards, violations
 from mem0_dream.pipeline.judging.labelling import read_pairs
 from mem0_dream.pipeline.planning.doubts import ANSWERS_FILE
 from mem0_dream.pipeline.stores.base import Delete, ScopeFilter
 from mem0_dream.records import Label
+from page_checks import cards, violations
 from reviewing import World, many_world, served, small_world
 
 if TYPE_CHECKING:
