@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...errors import DreamError, UsageError
+from ...errors import UsageError
 from .kinds import MEM0, again
 from .options import Options, open_session, plan_options, scope_options, store_options
 
@@ -92,4 +92,4 @@ def _write(path: Path, page: str) -> None:
         with open(handle, "w", encoding="utf-8") as stream:  # noqa: PTH123  (a descriptor, no path)
             stream.write(page)
     except OSError as error:
-        raise DreamError(f"The report cannot be written to {path}: {error.strerror}.") from error
+        raise UsageError(f"The report cannot be written to {path}: {error.strerror}.") from error

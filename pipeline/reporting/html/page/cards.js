@@ -117,7 +117,7 @@ function body(card) {
 
 function heading(card) {
   const what = card.unsure ? (card.kind === "merge" ? "May be the same" : "May contradict") : NAMES[card.kind];
-  const sure = card.p !== undefined ? el("span", { class: "small quiet" }, card.p >= 1 ? "certain" : `${Math.round(card.p * 100)}%`) : null;
+  const sure = card.p !== undefined ? el("span", { class: "small quiet" }, (card.exact || []).length === card.members.length - 1 ? "the same words" : `${Math.round(card.p * 100)}%`) : null;
   const outcome = card.outcome ? el("span", { class: "badge " + (card.outcome[0] === "applied" ? "stays" : "goes") }, card.outcome[0] + (card.outcome[1] ? `: ${flat(card.outcome[1])}` : "")) : null;
   return el("header", {}, el("h3", { class: "kind", id: `h-${card.key}` }, what, el("span", { class: "visually-hidden" }, ` ${flat(memory(card.members[0]).text, 60)}`)), sure, outcome,
     el("span", { class: "where small quiet" }, shown(data.scopes[card.scope])));

@@ -1,8 +1,8 @@
 // The list of proposals, page by page; what filters it, and the line from which merges are automatic.
 function tiles() {
   const s = data.summary;
-  const rows = [[s.memories, "memories"], [s.merges, "merges"], [s.conflicts, "conflicts"], [s.prunes, "prunes"], [s.rewrites, "changes"], [s.unsure, "unsure"]];
-  $("summary").replaceChildren(...rows.filter(([count], place) => place < 4 || count).map(([count, name]) => el("div", { class: "tile" }, el("b", {}, count.toLocaleString("en")), el("span", {}, name))));
+  const rows = [[s.memories, "memory", "memories"], [s.merges, "merge"], [s.conflicts, "conflict"], [s.prunes, "prune"], [s.rewrites, "change"], [s.unsure, "unsure", "unsure"]];
+  $("summary").replaceChildren(...rows.filter(([count], place) => place < 4 || count).map(([count, one, many = one + "s"]) => el("div", { class: "tile" }, el("b", {}, count.toLocaleString("en")), el("span", {}, count === 1 ? one : many))));
   const run = data.run;
   const count = data.cards.length;
   $("title").textContent = run ? `Run ${run.id}, ${run.state}` : live ? "Review" : count ? `${plural(count, "proposal")} for ${plural(s.memories, "memory", "memories")}` : "Nothing to propose";
