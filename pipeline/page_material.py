@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..errors import JournalError
 from ..records import Memory
 from .judging.cache import Cache, CachedEncoder
 from .plan import Plan
@@ -49,10 +50,12 @@ def run_material(session: Session, name: str, *, undo: str) -> Material:
         undo: The command that takes it back.
 
     Raises:
-        JournalError: If there is no such run.
+        JournalError: If there is no such run, or it was made on another store.
     """
     journal = session.journal
     run = journal.run(name)
+    if run.store != session.store.fingerprint:
+        raise JournalError(f"Run {name} was made on another store; use the configuration it was made with.")
     plan = parse_plan(run.plan)
     told = journal.changes(name)
     return Material(

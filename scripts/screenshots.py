@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import demo
+import demo  # type: ignore[import-not-found]  # it lies beside this file
 
 IMAGES = demo.ROOT / "docs" / "images"
 WIDE = {"width": 1180, "height": 860}
@@ -33,7 +34,7 @@ def main() -> int:
         return 2
     from playwright.sync_api import sync_playwright
 
-    place = demo.Place(demo.ROOT / ".demo" / "pages")
+    place = demo.Place(Path(tempfile.gettempdir()) / "mem0-dream-pages")
     now = fill(place)
     IMAGES.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as driver:
@@ -102,9 +103,24 @@ def draw_review(browser: Any, address: str) -> None:  # noqa: ANN401
     tab.screenshot(path=IMAGES / "review-apply.png")
     tab.click('[data-do="confirm"]')
     tab.locator('[data-do="undo-run"]').wait_for()
+    apply_more(tab)
     tab.click("#tab-history")
-    tab.screenshot(path=IMAGES / "review-history.png", full_page=True)
+    tab.set_viewport_size({"width": 1180, "height": 1290})
+    tab.screenshot(path=IMAGES / "review-history.png")
     tab.close()
+
+
+def apply_more(tab: Any) -> None:  # noqa: ANN401
+    """A second run, so that there is a line to draw."""
+    tab.locator('#notices [aria-label="Close"]').click()
+    tab.click('[data-kind="prune"]')
+    for place in range(3):
+        card = tab.locator("article.prune").nth(place)
+        card.locator('[data-say="accept"]').click()
+        card.get_by_text("Accepted").wait_for()
+    tab.click('[data-do="apply"]')
+    tab.click('[data-do="confirm"]')
+    tab.locator('[data-do="undo-run"]').wait_for()
 
 
 @contextmanager

@@ -84,14 +84,21 @@ def keep_answer(directory: Path, doubt: Doubt, label: Label) -> Path:
 
     The file holds the texts of both memories, so only its owner may read it.
     """
+    return keep_answers(directory, [(doubt, label)])
+
+
+def keep_answers(directory: Path, answers: Iterable[tuple[Doubt, Label]]) -> Path:
+    """Append several answers; see `keep_answer`."""
     file = directory / ANSWERS_FILE
-    a, b = as_memories(doubt)
-    line = pair_line(a, b, label)
     with contextlib.suppress(FileExistsError):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    if rejection_key(a, b) not in labelled_keys(file):
-        with file.open("a", encoding="utf-8") as stream:
-            stream.write(line)
+    known = set(labelled_keys(file))
+    with file.open("a", encoding="utf-8") as stream:
+        for doubt, label in answers:
+            a, b = as_memories(doubt)
+            if rejection_key(a, b) not in known:
+                known.add(rejection_key(a, b))
+                stream.write(pair_line(a, b, label))
     return file
 
 

@@ -82,6 +82,7 @@ class Rooms:
 
     def doing(self, work: Work) -> Callable[[Request], Awaitable[Response]]:
         """A request that does one thing on the desk, and tells how the answers stand then."""
+        desk = self._desk
 
         async def answer(request: Request) -> Response:
             """Read, do, tell."""
@@ -89,9 +90,9 @@ class Rooms:
             try:
                 found = await self._done(lambda: work(given))
             except MovedOnError as moved:
-                return JSONResponse({"error": str(moved), "data": await self._fresh()}, 409)
+                return JSONResponse({"error": desk.spoken(moved), "data": await self._fresh()}, 409)
             except DreamError as error:
-                return JSONResponse({"error": str(error)}, _status(error))
+                return JSONResponse({"error": desk.spoken(error)}, _status(error))
             if found.pop("fresh", False):
                 found["data"] = await self._fresh()
             return JSONResponse(found)

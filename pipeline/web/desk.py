@@ -46,21 +46,23 @@ class Ways:
         open: Opens the store; the review closes it again.
         propose: What a pass would propose to a person.
         scopes: Whose memories are meant.
-        moment: From which ages are reckoned.
         clock: The present moment.
         undo: The command that takes a run back.
         settled: Told what a run did, while the store is still open.
         calibrate: Fits the thresholds to the answers, and says what they reach.
+        spoken: Makes the commands that a sentence names complete.
+        retire: Expire memories instead of deleting them.
     """
 
     open: Callable[[], AbstractContextManager[Session]]
     propose: Callable[[Session], Plan]
     scopes: ScopeFilter
-    moment: Callable[[], datetime]
     clock: Callable[[], datetime]
     undo: Callable[[str], str]
     settled: Callable[[Session, RunResult], None]
     calibrate: Callable[[], str]
+    spoken: Callable[[str], str] = str
+    retire: bool = False
 
 
 class Desk:
@@ -94,18 +96,20 @@ class Desk:
             given = given if isinstance(action, Merge) and text != action.text else Pending(given.say)
         self.withdraw(key)
         now = self._ways.clock()
-        self._pending.put(key, given, at=now)
+        self._pending.put({key: given}, at=now)
         if given.say in _REMEMBERED:
             answer = Answer.to(action, _REMEMBERED[given.say], at=now)
             self._in_journal(lambda journal: journal.answer(self.fingerprint, [answer]))
-        learn(self.directory, action, given.say)
+        learn(self.directory, [(action, given.say)])
 
     def accept(self, keys: Iterable[str]) -> None:
         """Accept several proposals at once; those that were answered keep their answers."""
         answered = self._pending.all()
-        for key in keys:
-            if key not in answered:
-                self.answer(key, Say.ACCEPT)
+        wanted = {key: self._action(key) for key in keys if key not in answered}
+        if any(Say.ACCEPT not in may_say(action) for action in wanted.values()):
+            raise UsageError("A conflict is answered by itself.")
+        self._pending.put(dict.fromkeys(wanted, Pending(Say.ACCEPT)), at=self._ways.clock())
+        learn(self.directory, [(action, Say.ACCEPT) for action in wanted.values()])
 
     def withdraw(self, key: str) -> None:
         """Take an answer back, as if it had never been given."""
@@ -182,7 +186,8 @@ class Desk:
                 )
             if _digest(plan) != digest:
                 raise MovedOnError("The answers have changed since they were shown; look once more.")
-            result = session.apply(plan, now=self._ways.clock(), choices={}, within_budget=False)
+            now, retire = self._ways.clock(), self._ways.retire
+            result = session.apply(plan, now=now, choices={}, retire=retire, within_budget=False)
             self._ways.settled(session, result)
             self._pending.drop([key for key, given in self._pending.all().items() if given.say in CHANGES])
             self._look_at(session)
@@ -214,6 +219,10 @@ class Desk:
         self.refresh()
         return told
 
+    def spoken(self, error: Exception) -> str:
+        """An error as a person is told of it."""
+        return report.visible(self._ways.spoken(str(error)))
+
     def data(self) -> dict[str, Any]:
         """The page's data, with the answers."""
         return {**self._data, "live": self.live()}
@@ -235,8 +244,8 @@ class Desk:
 
         plan, survey = self._ways.propose(session), None
         if isinstance(session, MarkdownSession):
-            survey = session.look(now=self._ways.moment())
-            settled = session.settle(survey, {}, now=self._ways.moment()).plan
+            survey = session.look(now=plan.now)
+            settled = session.settle(survey, {}, now=plan.now).plan
             plan = replace(settled, left_open=plan.left_open)
         self._look = Look(plan, survey)
         self._keys = {card_key(action): action for action in self._look.actions}
@@ -251,7 +260,7 @@ class Desk:
 
     def _decided(self, session: Session) -> Plan:
         answers = {self._keys[key].id: given for key, given in self._effective().items()}
-        return decided(session, self._look, Decisions.of(answers), now=self._ways.moment())
+        return decided(session, self._look, Decisions.of(answers), now=self._look.plan.now)
 
     def _answers(self) -> dict[str, Pending]:
         """The answers that fit a proposal on the desk."""

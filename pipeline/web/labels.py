@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from ...records import Label
 from ..judging.labelling import labelled_keys
 from ..plan import Action, Merge, Resolve
-from ..planning.doubts import Doubt, answered_pairs, contradicts, forget_answer, keep_answer
+from ..planning.doubts import Doubt, answered_pairs, contradicts, forget_answer, keep_answers
 from .pending import Say
 
 OFFER = 50
@@ -34,11 +35,11 @@ def lesson(action: Action, say: Say) -> tuple[Doubt, Label] | None:
     return (pair, Label.CONTRADICTION) if say in (Say.A, Say.B) and contradicts(action) else None
 
 
-def learn(directory: Path, action: Action, say: Say) -> None:
-    """Keep what an answer teaches."""
-    found = lesson(action, say)
-    if found is not None:
-        keep_answer(directory, *found)
+def learn(directory: Path, answers: Iterable[tuple[Action, Say]]) -> None:
+    """Keep what answers teach."""
+    found = [taught for action, say in answers if (taught := lesson(action, say)) is not None]
+    if found:
+        keep_answers(directory, found)
 
 
 def unlearn(directory: Path, action: Action, say: Say) -> None:

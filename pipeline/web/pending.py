@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -81,13 +81,16 @@ class PendingAnswers:
             for key, kept in ((k, json.loads(v)) for k, v in rows)
         }
 
-    def put(self, key: str, answer: Pending, *, at: datetime) -> None:
-        """Keep an answer, instead of an earlier one to the same question."""
-        kept = json.dumps({"say": str(answer.say), "text": answer.text})
+    def put(self, answers: Mapping[str, Pending], *, at: datetime) -> None:
+        """Keep answers, instead of earlier ones to the same questions."""
+        rows = [
+            (self._store, key, json.dumps({"say": str(given.say), "text": given.text}), at.isoformat())
+            for key, given in answers.items()
+        ]
         with self._opened() as database:
-            database.execute(
-                "INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?)", (self._store, key, kept, at.isoformat())
-            )
+            database.execute("BEGIN")
+            database.executemany("INSERT OR REPLACE INTO pending VALUES (?, ?, ?, ?)", rows)
+            database.execute("COMMIT")
 
     def drop(self, keys: Collection[str]) -> None:
         """Forget answers."""

@@ -40,7 +40,6 @@ def desk_of(world: World, state: Path) -> Desk:
             open=opened,
             propose=lambda session: session.propose(ScopeFilter(), now=NOW),
             scopes=ScopeFilter(),
-            moment=lambda: NOW,
             clock=lambda: NOW,
             undo=lambda run: f"undo {run}",
             settled=lambda _session, _result: None,

@@ -127,7 +127,6 @@ class World:
             open=opened,
             propose=lambda session: session.propose(ScopeFilter(), now=NOW),
             scopes=ScopeFilter(),
-            moment=lambda: NOW,
             clock=lambda: NOW,
             undo=lambda run: f"mem0-dream undo {run}",
             settled=lambda _session, _result: None,

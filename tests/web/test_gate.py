@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from reviewing import World, small_world
@@ -19,7 +20,6 @@ from mem0_dream.pipeline.web.progress import Watched  # noqa: E402
 
 PORT = 41234
 HOST = f"127.0.0.1:{PORT}"
-Post = Callable[..., "testclient.httpx.Response"]
 
 
 class Front:
@@ -38,7 +38,7 @@ class Front:
         assert found.status_code == 200
         return str(found.text)
 
-    def post(self, path: str, body: object = None, **changed: str | None) -> testclient.httpx.Response:
+    def post(self, path: str, body: object = None, **changed: str | None) -> Any:
         """A request as the page sends it, with some headers changed or left out."""
         headers = {
             "Origin": f"http://{HOST}",

@@ -71,3 +71,17 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
         done = CliRunner().invoke(main, words)
     assert done.exit_code == 2
     assert done.stderr.startswith(f"mem0-dream: Port {port} cannot be used")
+
+
+def test_the_secret_is_no_word_of_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The browser is sent to a file that only its owner reads, and the file sends it on."""
+    from mem0_dream.pipeline.cli import web
+
+    sent: list[str] = []
+    monkeypatch.setattr("webbrowser.open", sent.append)
+    address = "http://127.0.0.1:1/?token=secret"
+    web._open(address, tmp_path)
+    file = tmp_path / "review.html"
+    assert sent == [file.as_uri()]
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert address in file.read_text(encoding="utf-8")

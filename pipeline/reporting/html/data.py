@@ -152,7 +152,7 @@ def page_data(material: Material) -> dict[str, Any]:
         "history": history_data(material.points, {t.scope: t.memories for t in plan.totals}, now),
         "apart": [list(item) for item in plan.apart],
         "gaps": list(plan.gaps),
-        "notes": [*plan.notes, *plan.fidelity],
+        "notes": [*plan.notes, *plan.fidelity, *_left_open(plan)],
         "remarks": list(material.remarks),
     }
 
@@ -172,6 +172,14 @@ def _summary(plan: Plan) -> dict[str, Any]:
         "left_open": plan.left_open,
         "scopes": [[str(total.scope), total.memories, taken[total.scope]] for total in plan.totals],
     }
+
+
+def _left_open(plan: Plan) -> list[str]:
+    """Conflicts of earlier passes that nobody is asked about again."""
+    if not plan.left_open:
+        return []
+    noun = "conflicts were" if plan.left_open > 1 else "conflict was"
+    return [f"{plan.left_open} {noun} left open earlier: `mem0-dream reject --list`"]
 
 
 def _run(material: Material) -> dict[str, str] | None:

@@ -65,7 +65,8 @@ function drawHistory() {
   if (!past.runs.length) return [el("p", { class: "empty" }, "No run is on record yet; the first one draws the first point.")];
   const total = (counts) => counts.reduce((sum, value) => sum + (value || 0), 0);
   const moments = past.runs.flatMap((run) => [[run.at, run.before], [run.at, run.after]]);
-  if (!data.run) moments.push([past.now.at, past.now.counts]);
+  // Ages may be reckoned from a day before the last run; that is no point behind it.
+  if (!data.run && past.now.at > past.runs[past.runs.length - 1].at) moments.push([past.now.at, past.now.counts]);
   const order = past.scopes.map((name, place) => [Math.max(...moments.map((m) => m[1][place] || 0)), place]).sort((a, b) => b[0] - a[0]).map((row) => row[1]);
   const drawn = order.slice(0, LINES);
   const lines = drawn.map((place, number) => ({ name: past.scopes[place], hue: HUES[number], values: moments.map((m) => m[1][place]) }));

@@ -5,7 +5,7 @@ function tiles() {
   $("summary").replaceChildren(...rows.filter(([count], place) => place < 4 || count).map(([count, one, many = one + "s"]) => el("div", { class: "tile" }, el("b", {}, count.toLocaleString("en")), el("span", {}, count === 1 ? one : many))));
   const run = data.run;
   const count = data.cards.length;
-  $("title").textContent = run ? `Run ${run.id}, ${run.state}` : live ? "Review" : count ? `${plural(count, "proposal")} for ${plural(s.memories, "memory", "memories")}` : "Nothing to propose";
+  $("title").textContent = run ? `Run ${run.id}, ${run.state}` : count ? `${live ? "Review: " : ""}${plural(count, "proposal")} for ${plural(s.memories, "memory", "memories")}` : live && data.live.readonly ? "Review" : "Nothing to propose";
   $("subtitle").replaceChildren(`${data.kind} store · judged by ${data.scorer.split("@")[0]} · ${data.now.slice(0, 16).replace("T", " ")} UTC`, ...(run && run.undo ? [" · take it back: ", el("code", {}, run.undo)] : []));
 }
 

@@ -37,7 +37,10 @@ function redraw(card) {
 
 async function answer(card, say, more = {}) {
   state.editing = null;
-  await send("/answer", { key: card.key, say, ...more }).then(() => redraw(card), () => redraw(card));
+  state.sending = true;
+  await send("/answer", { key: card.key, say, ...more }).catch(() => null);
+  state.sending = false;
+  redraw(card);
 }
 async function takeBack(card) { await send("/withdraw", { key: card.key }).then(() => redraw(card), () => {}); }
 async function pin(id, pinned) { await send("/pin", { id, pinned }).then(() => showList(), () => {}); }
@@ -80,6 +83,7 @@ function editor(card) {
 
 function pressed(key, card) {
   if (!canWrite() || pinnedIn(card)) return false;
+  if (state.sending) return true; // a key that is held down answers one proposal
   const said = answerTo(card);
   if (key === "u" && said) { takeBack(card); return true; }
   if (said) return false;
