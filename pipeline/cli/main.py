@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...errors import DreamError, IncompleteListingError, UsageError
 from .asking import ask_choice, confirmed, proposed, say_nothing, tell_open, warned
+from .colour import echo, plain_terminal
 from .graph.commands import COMMANDS as GRAPH_COMMANDS
 from .graph.opening import KIND as GRAPH
 from .graph.opening import pass_options as graph_pass_options
@@ -24,10 +26,11 @@ from .label import calibrate, label
 from .markdown import COMMANDS as MARKDOWN_COMMANDS
 from .markdown import KIND as MARKDOWN
 from .markdown import dream, pass_options
+from .mcp import mcp_command
 from .options import Options, open_session, plan_options, running, scope_options, store_options
 from .plans import COMMANDS as PLAN_COMMANDS
 from .report import report_command
-from .review import may_ask, plain_terminal, reviewed
+from .review import may_ask, reviewed
 from .runs import COMMANDS
 from .web import review_command
 
@@ -49,7 +52,7 @@ class DreamGroup(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-        if plain_terminal():
+        if ctx.color is None and plain_terminal():
             ctx.color = False
         try:
             return super().invoke(ctx)
@@ -96,19 +99,23 @@ def main(ctx: click.Context, /, **given: Any) -> None:
     ctx.obj = options = Options.gather(ctx, given)
     if ctx.invoked_subcommand is None and given["health"]:
         show_health(ctx, options, given)
+    elif ctx.invoked_subcommand is None and not options.named and sys.stdout.isatty():
+        from .begin import first_steps
+
+        click.echo("\n".join(first_steps(Path())))
     elif ctx.invoked_subcommand is None:
         consolidate_command(options, given)
 
 
-_MORE = (label, calibrate, report_command, review_command)
+_MORE = (label, calibrate, mcp_command, report_command, review_command)
 for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, *_MORE):
     main.add_command(_command)
 
 
 def consolidate_command(options: Options, given: dict[str, Any]) -> None:
     """Read, propose, ask, apply."""
-    if options.store_kind in (MARKDOWN, GRAPH) and options.second_opinion is not None:
-        raise UsageError("--second-opinion works on mem0 stores; leave it out.")
+    if options.store_kind == GRAPH and options.second_opinion is not None:
+        raise UsageError("--second-opinion does not work on knowledge graphs; leave it out.")
     if options.store_kind == MARKDOWN:
         dream(options, given)
         return
@@ -211,9 +218,9 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
     shown = report.Report(plan, explain=given["explain"], texts=sys.stdout.isatty())
     asks = ending is None and may_ask(plan, review=given["review"])
     if plan.actions:
-        click.echo("\n".join(_coloured(line) for line in shown.lines()))
+        echo(shown.lines())
     if given["explain"] and plan.unsure:
-        click.echo("\n".join(shown.unsure_lines()))
+        echo(shown.unsure_lines())
     if not plan.actions:
         if not asks:
             say_nothing(plan)
@@ -224,15 +231,6 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
         click.echo(shown.proposal())
         click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + ending)
     return shown
-
-
-_COLOURS = {"Merges": "green", "Conflicts": "yellow", "Prune": "red", "##": "cyan"}
-
-
-def _coloured(line: str) -> str:
-    """Headings in colour; click strips it where the output is no terminal."""
-    colour = _COLOURS.get(line.split(" ", 1)[0])
-    return click.style(line, fg=colour, bold=True) if colour and not line.startswith("[") else line
 
 
 def _ask(conflict: Resolve, shown: Report) -> Side | None:

@@ -203,9 +203,11 @@ class Desk:
         with self._ways.open() as session, session.locked():
             result = session.undo(run, now=self._ways.clock())
             self._look_at(session)
+            reopened = any(kept.run == run and not kept.closes for kept in session.answered)
         kept = [f"Left alone: memory {name}: {reason}" for name, reason in result.kept]
         told = ". ".join(report.visible(line) for line in (report.undo_summary(result), *kept))
-        return f"{told}. What was taken back is not proposed again."
+        again = " Conflicts that had been answered are open again." if reopened else ""
+        return f"{told}. What was taken back is not proposed again.{again}"
 
     def refresh(self) -> str:
         """Look at the store again, keeping the answers that still hold."""

@@ -209,6 +209,8 @@ class TestApply:
         assert "0 of 4 proposals answered" in status(review)
         review.click('[data-do="undo-run"]')
         review.get_by_text("taken back — restored").wait_for()
+        assert "Conflicts that had been answered are open again." in review.locator("#notices").inner_text()
+        assert review.locator('article.resolve [data-say="b"]').is_visible()
         assert world.store.rows == before
 
     def test_a_run_draws_a_point(self, review: Page) -> None:

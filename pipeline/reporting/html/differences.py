@@ -11,7 +11,8 @@ import re
 from collections.abc import Sequence
 
 from ....models.merger import clauses, keeps, sentences
-from ..alignment import MATCHED_WORDS, word_key
+from ..alignment import MATCHED_WORDS
+from ..marks import word_key
 
 Places = list[list[int]]
 _WORD = re.compile(r"[^ \t\r\n]+")
