@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from builders import NOW
+from mem0_dream.pipeline.page_material import run_material
+from mem0_dream.pipeline.reporting.html import page_data, render
+from mem0_dream.pipeline.stores.base import ScopeFilter
 from page_checks import cards, violations
 from reviewing import HOSTILE, many_world, small_world
 
@@ -179,3 +183,25 @@ def test_axe_finds_nothing_serious(page: Page, report: Path, axe: str, scheme: s
         page.click(tab)
         found += violations(page, axe)
     assert found == []
+
+
+def test_a_run_is_shown_before_and_after(page: Page, tmp_path: Path) -> None:
+    """What stays, what was removed, what was left untouched because it had moved, and the way back."""
+    world = small_world(tmp_path / "state")
+    with world.session() as session:
+        plan = session.propose(ScopeFilter(), now=NOW)
+        world.store.rows["bug"]["text"] = "Fixed bug 7 in the parser"
+        run = session.apply(plan, now=NOW).run
+        material = run_material(session, run, undo=f"mem0-dream undo {run}")
+    file = tmp_path / "run.html"
+    file.write_text(render(page_data(material), lines=material.lines), encoding="utf-8")
+    page.goto(file.as_uri())
+    assert f"Run {run}, applied" in page.inner_text("h1")
+    assert f"mem0-dream undo {run}" in page.inner_text("header.top")
+    assert page.locator(".tile").all_inner_texts()[:2] == ["14\nbefore", "10\nafterwards"]
+    dog = page.locator("article.card", has_text="Pickle")
+    assert dog.locator(".badge").inner_text() == "applied"
+    assert dog.locator(".meta .goes").inner_text() == "removed"
+    bug = page.locator("article.card", has_text="Fixed bug")
+    assert "changed since the plan was made" in bug.locator(".badge").inner_text()
+    assert bug.get_by_text("untouched").is_visible()

@@ -97,7 +97,7 @@ class TestAnswers:
         """A, B, both, and another time."""
         conflict = review.locator("article.resolve")
         conflict.locator(f'[data-say="{say}"]').click()
-        conflict.get_by_text(words).wait_for()
+        conflict.locator(".said", has_text=words).wait_for()
         assert answers(world) == [say]
         assert conflict.locator(".side.chosen").count() == (say in "ab")
 

@@ -11,16 +11,20 @@ function metaLine(row, tag, standing) {
   const pinned = live && data.live.pins.includes(found.id);
   return el("div", { class: "meta" },
     tag && el("b", {}, tag), el("span", { class: "name" }, shown(`${data.kind}:${found.name}`)),
-    standing && el("span", { class: standing === "stays" || standing === "kept" ? "stays" : "goes" }, standing),
+    standing && el("span", { class: standing === "goes" || standing === "removed" ? "goes" : "stays" }, standing),
     found.category !== undefined && el("span", {}, shown(data.categories[found.category])),
     el("span", {}, dates.join(" · ")),
     canWrite() && el("button", { class: "link noprint", type: "button", "data-pin": found.id, onclick: () => pin(found.id, !pinned) }, pinned ? "Unpin" : "Pin"));
 }
 
+// Of a run: an action that was skipped changed nothing.
+function untouched(card) { return Boolean(card.outcome) && card.outcome[0] === "skipped"; }
+function leaves() { return data.run ? "removed" : "goes"; }
+
 function members(card) {
   const texts = card.members.map((row) => memory(row).text);
   const tags = card.members.map((_, place) => String.fromCharCode(65 + place % 26));
-  const standing = (place) => (card.stays === place ? "stays" : data.run ? "removed" : "goes");
+  const standing = (place) => (untouched(card) ? "untouched" : card.stays === place ? "stays" : leaves());
   const short = texts.length === 2 && texts.every((text) => !text.includes("\n") && (text.match(WORD) || []).length <= SHORT);
   const lines = card.members.map((row, place) => metaLine(row, tags[place], standing(place)));
   if (short && card.diff) {
@@ -88,7 +92,7 @@ function conflict(card) {
     const lost = (chosen === "a" || chosen === "b") && chosen !== letter;
     const ranges = card.diff.map((r) => (place ? r.slice(2) : r.slice(0, 2)));
     return el("div", { class: "side" + (chosen === letter ? " chosen" : lost ? " lost" : "") },
-      metaLine(first, letter.toUpperCase(), chosen === letter ? "stays" : lost ? "goes" : null),
+      metaLine(first, letter.toUpperCase(), untouched(card) ? "untouched" : chosen === letter ? "stays" : lost ? leaves() : null),
       textBox(marked(text, ranges), text.length),
       card.newer === letter && el("p", { class: "small quiet" }, "Stated later: likely to hold"),
       rows.length > 1 && el("details", {}, el("summary", {}, `${plural(rows.length - 1, "more memory", "more memories")} on this side`), rows.slice(1).map((row) => el("div", { class: "member" }, metaLine(row), textBox(shown(memory(row).text), 0)))),
@@ -107,7 +111,7 @@ function body(card) {
   const row = card.members[0], text = memory(row).text;
   if (card.kind === "prune") {
     const age = card.age !== undefined ? `${card.age.toLocaleString("en")} days old` : "age unknown";
-    return [metaLine(row, null, data.run ? "removed" : "goes"), textBox(shown(text), text.length), el("p", { class: "small" }, el("b", {}, `${card.reason}, ${age}`), card.detail ? [" · ", ...shown(card.detail)] : null)];
+    return [metaLine(row, null, untouched(card) ? "untouched" : leaves()), textBox(shown(text), text.length), el("p", { class: "small" }, el("b", {}, `${card.reason}, ${age}`), card.detail ? [" · ", ...shown(card.detail)] : null)];
   }
   const change = card.lines ? lineDiff(card.lines) : el("div", {},
     el("p", { class: "label" }, "Before"), textBox(marked(text, card.diff.map((r) => r.slice(0, 2))), text.length),

@@ -2,6 +2,9 @@
 function tiles() {
   const s = data.summary;
   const rows = [[s.memories, "memory", "memories"], [s.merges, "merge"], [s.conflicts, "conflict"], [s.prunes, "prune"], [s.rewrites, "change"], [s.unsure, "unsure", "unsure"]];
+  const drawn = data.run && data.history.runs.find((run) => run.id === data.run.id);
+  if (drawn) rows.unshift([drawn.before.reduce((a, b) => a + (b || 0), 0), "before", "before"], [drawn.after.reduce((a, b) => a + (b || 0), 0), "afterwards", "afterwards"]);
+  if (drawn) rows.splice(2, 1);
   $("summary").replaceChildren(...rows.filter(([count], place) => place < 4 || count).map(([count, one, many = one + "s"]) => el("div", { class: "tile" }, el("b", {}, count.toLocaleString("en")), el("span", {}, count === 1 ? one : many))));
   const run = data.run;
   const count = data.cards.length;

@@ -1,5 +1,5 @@
 // Tabs and keys, and the first drawing of it all.
-const TABS = [["proposals", "Proposals", proposals], ["map", "Map", drawMap], ["history", "Over time", drawHistory]];
+const TABS = [["proposals", data.run ? "Before and after" : "Proposals", proposals], ["map", "Map", drawMap], ["history", "Over time", drawHistory]].filter(([name]) => name !== "map" || !data.run);
 
 function show() {
   tiles();
