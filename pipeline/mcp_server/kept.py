@@ -40,8 +40,9 @@ class Kept:
         made_at: When it was made, in ISO form.
         purpose: A pass, or a search for what is to be forgotten.
         answers: What was answered, by the id of the action.
-        run: The run that began to apply it; empty if none did.
-        done: Whether that run went through.
+        begun: When applying it began, in ISO form; empty if it never did. Its run began at that moment.
+        run: The run that applied it; empty if none did, or nothing had to be done.
+        done: Whether it was applied.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Kept:
     made_at: str
     purpose: str = CONSOLIDATE
     answers: Mapping[str, str] = field(default_factory=dict)
+    begun: str = ""
     run: str = ""
     done: bool = False
 
