@@ -166,7 +166,9 @@ def unanswered(plan: Plan, answered: Collection[str], *, asked: Collection[str] 
         for action in plan.actions
         if (isinstance(action, Rewrite) and action.survivor in asked) or not _known(action, answered)
     )
-    return plan if len(actions) == len(plan.actions) else replace(plan, actions=actions)
+    unsure = tuple(doubt for doubt in plan.unsure if not _known(doubt, answered))
+    same = len(actions) == len(plan.actions) and len(unsure) == len(plan.unsure)
+    return plan if same else replace(plan, actions=actions, unsure=unsure)
 
 
 def _known(action: Action, answered: Collection[str]) -> bool:

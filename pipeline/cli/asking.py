@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
     """What a pass would do, with a second opinion if one is wanted."""
     plan = only(session.propose(options.scopes(), now=options.moment, unattended=unattended), options)
-
-    def say(line: str) -> None:
-        """On the error stream: it is no part of the report."""
-        click.echo(f"mem0-dream: {line}", err=True)
-
-    return only(session.second_opinion(plan, unattended=unattended, say=say), options)
+    return only(session.second_opinion(plan, unattended=unattended, say=say_aside), options)
 
 
 def only(plan: Plan, options: Options) -> Plan:
@@ -56,6 +51,11 @@ def say_nothing(plan: Plan) -> None:
     nothing = report.NOTHING_NEW if plan.left_open else report.NOTHING_FOUND
     click.echo(report.NOTHING_CERTAIN if plan.unsure else nothing)
     tell_open(plan)
+
+
+def say_aside(line: str) -> None:
+    """Tell something on the error stream that is no part of the report."""
+    click.echo(f"mem0-dream: {line}", err=True)
 
 
 def tell_open(plan: Plan) -> None:

@@ -14,6 +14,7 @@ from .options import Options, open_session, plan_options, scope_options, store_o
 
 if TYPE_CHECKING:
     from ...records import Inventory, Memory
+    from ..answers import Answer
     from ..engine import Session
     from ..reporting.status import Status
     from ..results import RunResult, UndoResult
@@ -180,7 +181,7 @@ def undo(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     """  # noqa: D301
     options = Options.gather(ctx, given)
     with open_session(options) as session, session.locked():
-        _echo_result(session.undo(run, now=options.clock))
+        _echo_result(session.undo(run, now=options.clock), session.answered)
 
 
 @click.command()
@@ -196,7 +197,7 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     """  # noqa: D301
     options = Options.gather(ctx, given)
     with open_session(options) as session, session.locked():
-        _echo_result(session.resume(run, now=options.clock))
+        _echo_result(session.resume(run, now=options.clock), session.answered)
 
 
 @click.command()
@@ -287,7 +288,7 @@ def _by_prefix(session: Session, memories: Iterable[Memory], text: str) -> Memor
     return found[0]
 
 
-def _echo_result(result: RunResult | UndoResult) -> None:
+def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> None:
     from ..reporting import report
     from ..results import RunResult
 
@@ -295,8 +296,9 @@ def _echo_result(result: RunResult | UndoResult) -> None:
         click.echo(report.summary(result))
         return
     click.echo(report.undo_summary(result))
-    told = "A conflict is open again; what else was taken back is not proposed again; see "
-    click.echo(f"{told}`mem0-dream reject --list`.", err=True)
+    click.echo("What was taken back is not proposed again; see `mem0-dream reject --list`.", err=True)
+    if any(answer.run == result.run and not answer.closes for answer in answers):
+        click.echo("Conflicts that had been answered are open again.", err=True)
     for memory_id, reason in result.kept:
         click.echo(report.visible(f"Left alone: memory {memory_id}: {reason}"))
 

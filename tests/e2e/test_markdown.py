@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from llm_server import LanguageModel
 from markdown_trees import fingerprint, memory_file, with_past, write_tree
 from markdown_world import PROJECT, REVIEWER, WORKTREE, write_world
 
@@ -395,3 +396,39 @@ def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:
 def test_status_counts_what_a_dry_run_would_prune(project: Path) -> None:
     """Both look at the same references, so they agree."""
     assert "Stale: 2\n" in _run(project, "status", "--now", "2026-11-21").stdout
+
+
+VAGUE = {
+    f"{PROJECT}/wind.md": memory_file("Reads long novels about sea voyages.", name="wind", kind="user"),
+    f"{PROJECT}/sea.md": memory_file("Reads novels about sea stories.", name="sea", kind="user"),
+}
+
+
+def test_pairs_in_doubt_are_counted_and_asked_about(tmp_path: Path) -> None:
+    """The report counts them; with --review a yes merges, and is shown and undone like any other change."""
+    root = write_tree(tmp_path / "p", VAGUE)
+    before = fingerprint(root)
+    assert "[DRY RUN] 1 more pair may be duplicates: --review" in _dream(root, "--dry-run").stdout
+    assert "1 more pair may be duplicates: --review" in _dream(root, "--auto").stdout
+    _run(root, "undo")
+    ran = _dream(root, "--review", answers="y\ny\n")
+    assert "1 of 1: may be duplicates" in ran.stdout
+    assert len(list((root / PROJECT).glob("[sw]*.md"))) == 1
+    assert ": --review" not in ran.stdout
+    _run(root, "undo", _run_name(ran))
+    assert fingerprint(root) == before
+
+
+def test_a_second_opinion_proposes_a_merge(tmp_path: Path) -> None:
+    """What the model calls a duplicate is shown and agreed to; unattended it stays in doubt; a silent model changes nothing."""
+    root = write_tree(tmp_path / "p", VAGUE)
+    model = LanguageModel()
+    asking = ("--second-opinion", f"openai:m@{model.url}")
+    ran = _dream(root, "--dry-run", *asking)
+    assert "second opinion: 1 of 1 pairs answered (1 duplicate)." in ran.stderr
+    assert "(DUPLICATE of " in ran.stdout
+    assert "(DUPLICATE of " not in _dream(root, "--auto", *asking).stdout
+    _dream(root, *asking, answers="y\n")
+    assert len(list((root / PROJECT).glob("[sw]*.md"))) == 1
+    assert len(model.asked) == 1
+    model.close()
