@@ -511,15 +511,15 @@ class TestKept:
         kept = shelf.put(self.kept(answers={"c1": "b"}, run="r", done=True))
         assert shelf.get(kept.id, store="s") == kept
         assert kept.plan == self.plan()
-        file = next((tmp_path / "plans").iterdir())
+        file = next((tmp_path / "plans" / "s").iterdir())
         assert file.stat().st_mode & 0o077 == 0
-        assert (tmp_path / "plans").stat().st_mode & 0o077 == 0
+        assert file.parent.stat().st_mode & 0o077 == 0
 
     def test_only_the_newest_are_kept(self, tmp_path: Path) -> None:
         """Of each store."""
         shelf = Shelf(tmp_path)
         made = [shelf.put(self.kept(number)) for number in range(KEPT + 3)]
-        assert len(list((tmp_path / "plans").glob("*.json"))) == KEPT
+        assert len(list((tmp_path / "plans" / "s").glob("*.json"))) == KEPT
         assert shelf.last(store="s") == made[-1]
         assert shelf.last(store="t") is None
 
@@ -528,7 +528,7 @@ class TestKept:
         """One sentence; other plans are not disturbed."""
         shelf = Shelf(tmp_path)
         good, bad = shelf.put(self.kept(1)), shelf.put(self.kept(2))
-        (tmp_path / "plans" / f"{bad.id}.json").write_bytes(data)
+        (tmp_path / "plans" / "s" / f"{bad.id}.json").write_bytes(data)
         with pytest.raises(PlanFileError, match="damaged"):
             shelf.get(bad.id, store="s")
         assert shelf.last(store="s") == good
