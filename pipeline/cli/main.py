@@ -29,6 +29,8 @@ from .markdown import dream, pass_options
 from .mcp import mcp_command
 from .options import Options, open_session, plan_options, running, scope_options, store_options
 from .plans import COMMANDS as PLAN_COMMANDS
+from .platform import commands as remote_commands
+from .platform import tell_fidelity
 from .report import report_command
 from .review import may_ask, reviewed
 from .runs import COMMANDS
@@ -157,6 +159,7 @@ def _apply_unattended(session: Session, plan: Plan, options: Options, given: dic
     if not plan.totals and not given["as_json"]:
         click.echo(report.NOTHING_STORED)
         return
+    tell_fidelity(session, plan)
     result = session.apply(plan, now=options.clock, retire=given["retire"])
     for note in plan.notes:
         click.echo(f"mem0-dream: {note}", err=True)
@@ -248,3 +251,7 @@ def _print_json(plan: Plan, result: RunResult | None) -> None:
     from ..planning.plan_file import json_text, to_json
 
     click.echo(json_text(to_json(plan, result)))
+
+
+for _alias in remote_commands(consolidate_command):
+    main.add_command(_alias)
