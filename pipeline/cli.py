@@ -29,6 +29,7 @@ from .cli_review import may_ask, plain_terminal, reviewed
 from .cli_runs import COMMANDS
 
 if TYPE_CHECKING:
+    from ..settings import Settings
     from .engine import Session
     from .plan import Merge, Plan, Resolve, Side
     from .report import Report
@@ -116,6 +117,8 @@ def consolidate_command(options: Options, given: dict[str, Any]) -> None:
         raise UsageError("--auto applies and --dry-run does not; choose one.")
     options.scopes()  # whose memories are meant is asked before anything is opened
     with open_session(options) as session:
+        if auto:
+            refuse_hygiene(session.settings, options)
         if dry_run or (as_json and not auto):
             plan = proposed(session, options)
             _show(plan, given, ending="Dry run: no changes made.")
@@ -139,6 +142,20 @@ def proposed(session: Session, options: Options, *, unattended: bool = False) ->
         click.echo(f"mem0-dream: {line}", err=True)
 
     return only(session.second_opinion(plan, unattended=unattended, say=say), options)
+
+
+def refuse_hygiene(settings: Settings, options: Options) -> None:
+    """Unattended, nothing goes as junk that the configuration does not name.
+
+    Raises:
+        UsageError: If the command line asks for more.
+    """
+    more = [name for name in settings.hygiene if name not in settings.hygiene_auto]
+    if options.hygiene is not None and more:
+        raise UsageError(
+            f"--auto removes {', '.join(more)} only if the configuration says so: set "
+            f"mem0_dream.hygiene_auto: [{', '.join(more)}], or leave --auto out and look at each."
+        )
 
 
 def only(plan: Plan, options: Options) -> Plan:

@@ -27,6 +27,7 @@ OPTIONS_OF = {
     "all_scopes": (MEM0,),
     "retire": (MEM0,),
     "assume_unread": (MEM0,),
+    "hygiene": (MEM0,),
     "review": (MEM0, GRAPH),
     "root": (MARKDOWN,),
     "memory_dirs": (MARKDOWN,),

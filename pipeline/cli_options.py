@@ -87,6 +87,14 @@ _PLAN_OPTIONS = (
     click.option(
         "--max-delete", type=click.FloatRange(0, 1), help="Largest share of a scope one run may remove."
     ),
+    click.option(
+        "--hygiene",
+        is_flag=False,
+        flag_value="all",
+        metavar="[CLASSES]",
+        help="Propose to remove what is no memory: all, or some of secret,echo,chatter,heartbeat,"
+        "tool-output,greeting.",
+    ),
     click.option("--merge-only", is_flag=True, help="Propose merges alone."),
     click.option("--forget-only", is_flag=True, help="Propose prunes alone."),
 )
@@ -130,6 +138,7 @@ class Options:
     encoder: str | None = None
     second_opinion: str | None = None
     max_delete: float | None = None
+    hygiene: str | None = None
     merge_only: bool = False
     forget_only: bool = False
     assume_unread: bool = False
@@ -274,6 +283,7 @@ def settings_of(section: dict[str, Any], options: Options) -> Settings:
         "scorer": options.scorer,
         "encoder": options.encoder,
         "max_delete": options.max_delete,
+        "hygiene": options.hygiene,
         "second_opinion": True if options.second_opinion == "true" else options.second_opinion,
     }
     given |= {"assume_unread": True} if options.assume_unread else {}

@@ -172,6 +172,7 @@ class Session:
             self._circumstances(now),
             unattended=unattended,
             tracked=self.access.tracked(self.store.fingerprint) if unattended else frozenset(),
+            hygiene=self._hygiene(unattended=unattended),
         )
         with Stages(self._observer) as stages:
             return build_plan(
@@ -354,6 +355,12 @@ class Session:
             rejected=self.journal.rejected(self.store.fingerprint),
             thresholds=self.calibrated,
         )
+
+    def _hygiene(self, *, unattended: bool) -> frozenset[str]:
+        """Classes that a pass looks for; a file or a graph is written by its author, not by an extractor."""
+        if self.store.kind in ENGINES:
+            return frozenset()
+        return frozenset(self.settings.hygiene_auto if unattended else self.settings.hygiene)
 
     def _back_up(self, run: str) -> None:
         """Copy the files of a store that rewrites them whole; the journal alone is enough for others."""

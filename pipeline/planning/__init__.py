@@ -1,0 +1,1 @@
+"""From verdicts to a plan, and what holds a plan back."""
