@@ -101,6 +101,8 @@ class Settings(BaseModel):
         second_opinion_timeout: Seconds for one answer.
         second_opinion_auto: An unattended run merges what the model calls duplicates, too.
         assume_unread: An unattended run takes what is not on record as unread.
+        recall_check: Questions asked before and after a plan, so that nothing that stays becomes hard to
+            find; None asks `UNATTENDED_QUESTIONS` where nobody looks on, 0 none.
         hygiene: Classes of memories that are none, proposed to go while a person looks on.
         hygiene_auto: Classes that an unattended run removes, too.
     """
@@ -124,6 +126,7 @@ class Settings(BaseModel):
     second_opinion_timeout: float = Field(default=60, gt=0)
     second_opinion_auto: bool = False
     assume_unread: bool = False
+    recall_check: int | None = Field(default=None, ge=0)
     hygiene: Classes = ()
     hygiene_auto: Classes = ()
 

@@ -141,7 +141,14 @@ def proposed(session: Session, options: Options, *, unattended: bool = False) ->
         """On the error stream: it is no part of the report."""
         click.echo(f"mem0-dream: {line}", err=True)
 
-    return only(session.second_opinion(plan, unattended=unattended, say=say), options)
+    from .consolidation import recall_checked
+
+    plan = only(session.second_opinion(plan, unattended=unattended, say=say), options)
+    checked = recall_checked(session, plan, unattended=unattended)
+    for note in checked.notes[len(plan.notes) :]:
+        if not unattended:  # who applies a plan unseen prints all of its notes
+            say(note)
+    return checked
 
 
 def refuse_hygiene(settings: Settings, options: Options) -> None:

@@ -28,6 +28,7 @@ OPTIONS_OF = {
     "retire": (MEM0,),
     "assume_unread": (MEM0,),
     "hygiene": (MEM0,),
+    "recall_check": (MEM0,),
     "review": (MEM0, GRAPH),
     "root": (MARKDOWN,),
     "memory_dirs": (MARKDOWN,),

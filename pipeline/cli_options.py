@@ -95,6 +95,12 @@ _PLAN_OPTIONS = (
         help="Propose to remove what is no memory: all, or some of secret,echo,chatter,heartbeat,"
         "tool-output,greeting.",
     ),
+    click.option(
+        "--recall-check",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Ask N questions before and after: leave out merges that hide a fact. [default with --auto: 50]",
+    ),
     click.option("--merge-only", is_flag=True, help="Propose merges alone."),
     click.option("--forget-only", is_flag=True, help="Propose prunes alone."),
 )
@@ -139,6 +145,7 @@ class Options:
     second_opinion: str | None = None
     max_delete: float | None = None
     hygiene: str | None = None
+    recall_check: int | None = None
     merge_only: bool = False
     forget_only: bool = False
     assume_unread: bool = False
@@ -284,6 +291,7 @@ def settings_of(section: dict[str, Any], options: Options) -> Settings:
         "encoder": options.encoder,
         "max_delete": options.max_delete,
         "hygiene": options.hygiene,
+        "recall_check": options.recall_check,
         "second_opinion": True if options.second_opinion == "true" else options.second_opinion,
     }
     given |= {"assume_unread": True} if options.assume_unread else {}

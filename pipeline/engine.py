@@ -118,6 +118,7 @@ class Session:
         self._encoder = encoder
         self._scorer = scorer
         self._observer = observer or Silent()
+        self.inventory: Inventory | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -150,6 +151,7 @@ class Session:
         with self._observer.stage("fetch", None) as advance:
             inventory = self.store.read(scopes)
             advance(len(inventory.memories))
+        self.inventory = inventory
         return inventory
 
     def propose(self, scopes: ScopeFilter, *, now: datetime, unattended: bool = False) -> Plan:
@@ -172,7 +174,7 @@ class Session:
             self._circumstances(now),
             unattended=unattended,
             tracked=self.access.tracked(self.store.fingerprint) if unattended else frozenset(),
-            hygiene=self._hygiene(unattended=unattended),
+            hygiene=frozenset(self.settings.hygiene_auto if unattended else self.settings.hygiene),
         )
         with Stages(self._observer) as stages:
             return build_plan(
@@ -355,12 +357,6 @@ class Session:
             rejected=self.journal.rejected(self.store.fingerprint),
             thresholds=self.calibrated,
         )
-
-    def _hygiene(self, *, unattended: bool) -> frozenset[str]:
-        """Classes that a pass looks for; a file or a graph is written by its author, not by an extractor."""
-        if self.store.kind in ENGINES:
-            return frozenset()
-        return frozenset(self.settings.hygiene_auto if unattended else self.settings.hygiene)
 
     def _back_up(self, run: str) -> None:
         """Copy the files of a store that rewrites them whole; the journal alone is enough for others."""
