@@ -39,7 +39,7 @@ test: check
 
 # The bundled scorer on 5,000 drawn strings instead of 200: minutes.
 strings: install
-	MEM0_DREAM_TEST_STRINGS=5000 $(BIN)/python -m pytest -q tests/test_bundled_strings.py
+	MEM0_DREAM_TEST_STRINGS=5000 $(BIN)/python -m pytest -q tests/models/bundled/test_strings.py
 
 bench: install
 	$(BIN)/python scripts/benchmark.py
@@ -47,7 +47,7 @@ bench: install
 # The README's quality tables; DATA holds pairs/dev.jsonl, pairs/real_dev.jsonl and stores/*.json.
 figures: install
 	@test -n "$(DATA)" || { echo "Name the folder of the labelled data: make figures DATA=..."; exit 2; }
-	@$(BIN)/python scripts/figures.py "$(DATA)"
+	@$(BIN)/python scripts/evaluate/figures.py "$(DATA)"
 
 docs: install
 	$(BIN)/python scripts/cli_reference.py > docs/cli.md.new

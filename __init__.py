@@ -14,34 +14,34 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .errors import DreamError
-    from .pipeline.access import track_access
     from .pipeline.consolidation import Consolidation, consolidate
     from .pipeline.engine import Session
     from .pipeline.plan import Merge, Plan, Prune, Resolve
-    from .pipeline.records import Evidence, Label, Memory, Scope, Verdict
-    from .pipeline.results import RunResult, UndoResult
     from .pipeline.stores import open_store
+    from .pipeline.writing.access import track_access
+    from .pipeline.writing.results import RunResult, UndoResult
+    from .records import Evidence, Label, Memory, Scope, Verdict
     from .settings import Settings
 
 _PLACES = {
     "Consolidation": "pipeline.consolidation",
     "DreamError": "errors",
-    "Evidence": "pipeline.records",
-    "Label": "pipeline.records",
-    "Memory": "pipeline.records",
+    "Evidence": "records",
+    "Label": "records",
+    "Memory": "records",
     "Merge": "pipeline.plan",
     "Plan": "pipeline.plan",
     "Prune": "pipeline.plan",
     "Resolve": "pipeline.plan",
-    "RunResult": "pipeline.results",
-    "Scope": "pipeline.records",
+    "RunResult": "pipeline.writing.results",
+    "Scope": "records",
     "Session": "pipeline.engine",
     "Settings": "settings",
-    "UndoResult": "pipeline.results",
-    "Verdict": "pipeline.records",
+    "UndoResult": "pipeline.writing.results",
+    "Verdict": "records",
     "consolidate": "pipeline.consolidation",
     "open_store": "pipeline.stores",
-    "track_access": "pipeline.access",
+    "track_access": "pipeline.writing.access",
 }
 __all__ = [
     "Consolidation",

@@ -92,7 +92,7 @@ class Settings(BaseModel):
         min_delete: Removals of so few memories never trip the budget, so that tiny scopes work.
         floor: Lowest cosine at which a pair is judged at all.
         neighbours: How many neighbours of each memory are judged.
-        subject_keys: Further metadata keys that name what a memory is about (see `pipeline.subjects`).
+        subject_keys: Further metadata keys that name what a memory is about; see `pipeline.judging.subjects`.
         provenance_keys: Further metadata keys that say where a memory comes from.
         scorer: Which pair scorer judges: "bundled", "keywords", "nli:MODEL".
         encoder: Path or name of a sentence-transformers model; None is the packaged MiniLM.

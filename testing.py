@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .models.scorer import PairInput, PairScores, Thresholds
-from .pipeline.records import Inventory, Memory, Scope, as_utc, says_pinned
 from .pipeline.stores.base import (
     Add,
     Amend,
@@ -29,6 +28,7 @@ from .pipeline.stores.base import (
     Snapshot,
     Update,
 )
+from .records import Inventory, Memory, Scope, as_utc, says_pinned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

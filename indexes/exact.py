@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..pipeline.words import exact_key
+from ..models.words import exact_key
 
 
 def exact_groups(texts: Sequence[str]) -> tuple[tuple[int, ...], ...]:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..pipeline.words import Token, exact_key, overlap, significant_words, tokens
 from .cosine import ramp
 from .scorer import PairInput, PairScores, Thresholds
+from .words import Token, exact_key, overlap, significant_words, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-from ..pipeline.guards import missing
-from ..pipeline.records import as_utc
-from ..pipeline.words import exact_key, significant_words
+from ..records import as_utc
+from .guards import missing
+from .words import exact_key, significant_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..pipeline.records import Memory
+    from ..records import Memory
 
     Entails = Callable[[str, str], float]
 

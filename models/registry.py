@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .scorer import PairScorer
 
 CHOICES = ("bundled", "bundled:FOLDER", "keywords", "cosine", "nli:MODEL[@REVISION]", "openai:MODEL@URL")
-"""Every way to name a scorer; FOLDER holds weights that `scripts/train_scorer.py` wrote."""
+"""Every way to name a scorer; FOLDER holds weights that `scripts/train/scorer.py` wrote."""
 
 BUNDLED_PREFIX = "bundled:"
 NLI_PREFIX = "nli:"
@@ -92,7 +92,7 @@ def split_revision(model: str) -> tuple[str, str | None]:
 
 def _bundled(folder: Path | None = None) -> PairScorer:
     try:
-        module = importlib.import_module(".bundled", __package__)
+        module = importlib.import_module(".bundled.scorer", __package__)
     except ModuleNotFoundError as error:
         raise ModelError(
             f"The bundled scorer is not part of this installation ({error.name} is missing)."

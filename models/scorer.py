@@ -1,7 +1,7 @@
 """The seam between a pair of memories and what a model thinks of it.
 
 A scorer gives probabilities; it never decides. Thresholds and guards turn them into verdicts in
-`pipeline.judge`.
+`pipeline.judging.judge`.
 """
 
 from __future__ import annotations

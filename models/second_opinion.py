@@ -2,7 +2,7 @@
 
 It is asked for a label in JSON, and nothing else counts: prose, another form, a late answer or none at all
 leave the pair as unsure as it was. It sees two texts with their dates, and never decides what happens to
-them; `pipeline.opinions` does that.
+them; `pipeline.planning.opinions` does that.
 """
 
 from __future__ import annotations

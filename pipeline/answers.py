@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from ..records import Memory, TextHashed, rejection_key, text_hash
 from .plan import Action, Merge, Plan, Prune, Resolve, Rewrite
-from .records import Memory, TextHashed, rejection_key, text_hash
 
 
 class AnswerKind(StrEnum):

@@ -14,8 +14,8 @@ from .engine import ENGINES, Session, scope_filter
 if TYPE_CHECKING:
     from ..settings import Settings
     from .plan import Plan
-    from .results import RunResult
     from .stores.base import Store
+    from .writing.results import RunResult
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ def recall_checked(session: Session, plan: Plan, *, unattended: bool) -> Plan:
         plan: What is proposed.
         unattended: Nobody will see the plan, so it is checked unless the settings say otherwise.
     """
-    from .cache import Cache, CachedEncoder
+    from .judging.cache import Cache, CachedEncoder
     from .planning.recall import UNATTENDED_QUESTIONS, checked
 
     count, read = session.settings.recall_check, session.inventory

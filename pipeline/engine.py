@@ -18,28 +18,28 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from ..errors import JournalError, StoreError, UsageError
+from ..records import Inventory, Memory, Verdict
 from ..settings import Settings, read_settings
-from .access import AccessLog
 from .answers import Answer, AnswerKind, open_conflicts, unanswered
-from .budget import Overdraft, check_budget, overdraft
-from .cache import Cache, CachedEncoder, CachedScorer
-from .calibration import load_thresholds
-from .journal import Journal, Run, RunState
-from .judging import Circumstances
+from .judging.cache import Cache, CachedEncoder, CachedScorer
+from .judging.calibration import load_thresholds
+from .judging.inventory import Circumstances
 from .plan import Merge, Plan, Resolve, Side
-from .planner import build_plan, judge_all
-from .records import Inventory, Memory, Verdict
-from .results import RunResult, UndoResult
-from .stages import Stages
-from .state import state_directory, store_lock
+from .planning.budget import Overdraft, check_budget, overdraft
+from .planning.planner import build_plan, judge_all
+from .planning.stages import Stages
 from .stores.base import ScopeFilter, Store
-from .writer import Writer
+from .writing.access import AccessLog
+from .writing.journal import Journal, Run, RunState
+from .writing.results import RunResult, UndoResult
+from .writing.state import state_directory, store_lock
+from .writing.writer import Writer
 
 if TYPE_CHECKING:
     from ..models.encoder import Encoder
     from ..models.scorer import PairScorer, Thresholds
-    from .cache import OnStage
-    from .report import Report
+    from .judging.cache import OnStage
+    from .reporting.report import Report
 
 logger = logging.getLogger(__name__)
 
@@ -76,8 +76,8 @@ class Silent:
 
 
 ENGINES = {
-    "graph": ("graph.session", "GraphSession"),
-    "md": ("markdown.session", "MarkdownSession"),
+    "graph": ("graph_session", "GraphSession"),
+    "md": ("markdown_session", "MarkdownSession"),
 }
 """Kinds of stores that plan and apply in a way of their own, and by which session."""
 
@@ -100,7 +100,7 @@ class Session:
         Args:
             store: What to consolidate; the session closes it.
             settings: Limits; those of the store's own configuration if omitted.
-            state_dir: Where journal and caches live; see `pipeline.state`.
+            state_dir: Where journal and caches live; see `pipeline.writing.state`.
             encoder: Instead of the one the settings name.
             scorer: Instead of the one the settings name.
             observer: Is told how far a pass has come.
@@ -203,7 +203,7 @@ class Session:
         """
         if not self.settings.second_opinion or not plan.unsure or plan.gaps:
             return plan
-        from .opinions import advise
+        from .planning.opinions import advise
 
         with self._observer.stage("ask", None) as advance:
             return advise(
@@ -257,7 +257,7 @@ class Session:
 
     def reporter(self, plan: Plan, *, explain: bool = False, texts: bool = False) -> Report:
         """What shows a plan to a person; a kind of store with changes of its own shows those, too."""
-        from .report import Report
+        from .reporting.report import Report
 
         return Report(plan, explain=explain, texts=texts)
 

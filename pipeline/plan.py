@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from .records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
+from ..records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
 
 Side = Literal["a", "b"]
 PruneReason = Literal[

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from mem0_dream.indexes import FlatIndex
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
-from mem0_dream.pipeline.cache import Cache, CachedEncoder, CachedScorer
-from mem0_dream.pipeline.candidates import find_candidates
-from mem0_dream.pipeline.judge import judge
-from mem0_dream.pipeline.judging import Circumstances
-from mem0_dream.pipeline.planner import build_plan
-from mem0_dream.pipeline.records import Candidate, Inventory, Memory, Scope
+from mem0_dream.pipeline.judging.cache import Cache, CachedEncoder, CachedScorer
+from mem0_dream.pipeline.judging.candidates import find_candidates
+from mem0_dream.pipeline.judging.inventory import Circumstances
+from mem0_dream.pipeline.judging.judge import judge
+from mem0_dream.pipeline.planning.planner import build_plan
+from mem0_dream.records import Candidate, Inventory, Memory, Scope
 from mem0_dream.settings import Settings
 
 if TYPE_CHECKING:

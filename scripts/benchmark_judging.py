@@ -16,16 +16,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
-from mem0_dream.models import pair_reader
-from mem0_dream.models.bundled import FOLDER, BundledScorer
+from mem0_dream.models.bundled import reader as pair_reader
+from mem0_dream.models.bundled.scorer import FOLDER, BundledScorer
 from mem0_dream.models.registry import load_encoder
 from mem0_dream.models.scorer import PairInput
-from mem0_dream.pipeline.cache import Cache, CachedEncoder, CachedScorer
-from mem0_dream.pipeline.candidates import find_candidates
-from mem0_dream.pipeline.judge import judge
-from mem0_dream.pipeline.records import Label, Memory, Scope, Verdict
+from mem0_dream.pipeline.judging.cache import Cache, CachedEncoder, CachedScorer
+from mem0_dream.pipeline.judging.candidates import find_candidates
+from mem0_dream.pipeline.judging.judge import judge
+from mem0_dream.records import Label, Memory, Scope, Verdict
 from mem0_dream.scripts.benchmark import Clock, plan_of, require, use_threads
-from mem0_dream.scripts.worlds import read_worlds
+from mem0_dream.scripts.evaluate.worlds import read_worlds
 from mem0_dream.settings import Settings
 from numpy.typing import NDArray
 

@@ -18,10 +18,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mem0_dream.pipeline.markdown.code_index import build_index
-from mem0_dream.pipeline.markdown.directories import discover
-from mem0_dream.pipeline.markdown.session import MarkdownSession
-from mem0_dream.pipeline.stores.markdown import MarkdownStore
+from mem0_dream.pipeline.markdown_session import MarkdownSession
+from mem0_dream.pipeline.stores.markdown.code_index import build_index
+from mem0_dream.pipeline.stores.markdown.directories import discover
+from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
 from mem0_dream.settings import Settings
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

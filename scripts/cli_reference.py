@@ -6,7 +6,7 @@ import sys
 
 import click
 from mem0_dream.errors import DreamError
-from mem0_dream.pipeline.cli import main as command_line
+from mem0_dream.pipeline.cli.main import main as command_line
 
 PROGRAM = "mem0-dream"
 WIDTH = 100

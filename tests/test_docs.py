@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 import pytest
 import yaml
-from mem0_dream.pipeline.cli import main as command_line
+from mem0_dream.pipeline.cli.main import main as command_line
 from mem0_dream.scripts.cli_reference import errors, reference
 from mem0_dream.settings import Settings
 

@@ -25,7 +25,7 @@ def loaded_by(code: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "code", ["import mem0_dream", "import mem0_dream.pipeline.cli", "import mem0_dream.errors"]
+    "code", ["import mem0_dream", "import mem0_dream.pipeline.cli.main", "import mem0_dream.errors"]
 )
 def test_importing_loads_nothing_heavy(code: str) -> None:
     """No model, no database client, no array library before it is needed."""
@@ -37,7 +37,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert (
         loaded_by(f"""
 import contextlib
-from mem0_dream.pipeline.cli import main
+from mem0_dream.pipeline.cli.main import main
 for command in [[], *([name] for name in {COMMANDS!r})]:
     with contextlib.suppress(SystemExit):
         main([*command, "--help"])
@@ -50,7 +50,7 @@ def test_a_wrong_command_line_loads_nothing_heavy() -> None:
     """A missing configuration is told before anything is imported for it."""
     assert "mem0" not in loaded_by("""
 import contextlib
-from mem0_dream.pipeline.cli import main
+from mem0_dream.pipeline.cli.main import main
 with contextlib.suppress(SystemExit):
     main(["--all"])
 """)

@@ -16,8 +16,8 @@ from mem0_dream.pipeline.consolidation import consolidate, recall_checked
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, ScopeTotal
 from mem0_dream.pipeline.planning.recall import TOP, Recall, checked
-from mem0_dream.pipeline.records import Memory
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.records import Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, InMemoryStore
 

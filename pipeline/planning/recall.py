@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...records import Memory, Scope, text_hash
 from ..plan import DRAFTED, Action, Merge, Plan, Rewrite
-from ..records import Memory, Scope, text_hash
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,11 +13,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ...models.words import exact_key
+from ...records import Memory, Scope
 from ..answers import prune_key
+from ..judging.subjects import NO_KEYS, KeysOf, signature
 from ..plan import Member, Prune
-from ..records import Memory, Scope
-from ..subjects import NO_KEYS, KeysOf, signature
-from ..words import exact_key
 from .junk_words import CHATTER, GREETINGS, HEARTBEATS, PROMPT_EXAMPLES, PROMPTS, RECALLED
 from .raw_output import is_raw_output
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ..words import exact_key
+from ...models.words import exact_key
 
 _END = r"[\s.!?…~:)\U0001F300-\U0001FAFF\u2600-\u27BF]*"
 _WHO = r"(?:the\s+)?(?:user|assistant|agent|ai|bot|model)"

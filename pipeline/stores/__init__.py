@@ -21,8 +21,8 @@ def open_store(source: str | os.PathLike[str] | Mapping[str, Any] | object) -> S
         ConfigError: If the configuration is missing, unreadable or wrong.
         StoreLockedError: If the running agent holds the store.
     """
-    from .mem0 import Mem0Store
-    from .mem0_config import Mem0Config, load_config, open_mem0
+    from .mem0.config import Mem0Config, load_config, open_mem0
+    from .mem0.store import Mem0Store
 
     if isinstance(source, (str, os.PathLike)):
         return open_mem0(load_config(Path(source)))

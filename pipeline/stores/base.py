@@ -1,7 +1,7 @@
 """The seam to a store: read everything, look at one record, make one change.
 
 A store makes single changes only. What belongs together, in which order, and what to do when the
-process dies in between, is the writer's business (`pipeline.writer`), because only the journal can
+process dies in between, is the writer's business (`pipeline.writing.writer`), because only the journal can
 know what was done before.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Protocol
 
-from ..records import Inventory, Memory, Scope
+from ...records import Inventory, Memory, Scope
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner, Result
 from kinds import KINDS, NOW, SETTINGS, World
 from mem0_dream.errors import UsageError
-from mem0_dream.pipeline.cli import main
-from mem0_dream.pipeline.cli_kinds import OPTIONS_OF
+from mem0_dream.pipeline.cli.kinds import OPTIONS_OF
+from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.plan_file import parse_plan
+from mem0_dream.pipeline.planning.plan_file import parse_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings
 

@@ -1,0 +1,151 @@
+"""The default scorer: our own small cross-encoder and a calibrator over all its signals.
+
+It reads both memories as wholes and statement by statement, adds word statistics and typed facts, and lets
+calibrated decision trees turn that into probabilities. It abstains rather than guesses: between its
+thresholds a pair
+is for a person. Nothing heavy is imported before the first pair is scored, and nothing is ever downloaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..encoder import encodable
+from ..guards import FACTS_VERSION
+from ..scorer import PairInput, PairScores, Remember, Thresholds, distinct, forgetful
+from .checksums import check_sums, sums_digest
+from .config import base_folder, check_features, read_thresholds
+from .features import ENTAILS, feature_names, own_columns, placed, short_long, sure_distinct
+from .screen import SCREEN_FILE, Screen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .calibrator import Calibrator
+    from .reader import PairReader
+
+FOLDER = Path(__file__).parent / "memory_nli"
+CALIBRATOR_FILE = "calibrator.npz"
+
+
+class BundledScorer:
+    """Judges pairs with the weights of a folder, loaded and checked at the first call of `score`.
+
+    Args:
+        folder: the weights; the shipped ones by default.
+        base: folder of the base model; the one that the weights name by default.
+        screen: leave out pairs that their store shows to be distinct; off, every pair is read.
+
+    Raises:
+        ModelError: the folder has no list of checksums or no readable configuration.
+    """
+
+    def __init__(self, folder: Path = FOLDER, *, base: Path | None = None, screen: bool = True) -> None:
+        self._folder = folder
+        self._base = base
+        self._thresholds = read_thresholds(folder)
+        self._alone = read_thresholds(folder, "thresholds_alone")
+        self._name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}{'' if screen else '.all'}"
+        self._screens = screen and (folder / SCREEN_FILE).exists()
+        self._parts: tuple[PairReader, Calibrator] | None = None
+        self._screen: Screen | None = None
+
+    @property
+    def name(self) -> str:
+        """Identity for plans and caches: changes with every byte of the weights, and with the guards."""
+        return self._name
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Thresholds for pairs inside a store, fitted for the precision that the model card states."""
+        return self._thresholds
+
+    @property
+    def thresholds_alone(self) -> Thresholds:
+        """Thresholds for pairs of which no store is known."""
+        return self._alone
+
+    @property
+    def reads_context(self) -> bool:
+        """Whether where a pair stands inside its store is made use of."""
+        return True
+
+    def score(self, pairs: Sequence[PairInput]) -> PairScores:
+        """Probabilities and entailment of each pair; swapping a and b swaps the entailment columns only.
+
+        Raises:
+            ModelError: the weights are missing, damaged or do not fit the base model.
+        """
+        return self.score_with(pairs, forgetful)
+
+    def score_with(self, pairs: Sequence[PairInput], remember: Remember) -> PairScores:
+        """The same, with what the screen and the network said of these texts before.
+
+        Raises:
+            ModelError: the weights are missing, damaged or do not fit the base model.
+        """
+        scores = distinct(len(pairs))
+        needed = np.flatnonzero(self._needed(pairs, remember))
+        placed_among = np.array([pairs[at].placed for at in needed.tolist()], dtype=np.bool_)
+        for stage, brief in (("judge", True), ("judge alone", False)):
+            rows = needed[placed_among == brief]
+            if len(rows):
+                chosen = [pairs[at] for at in rows.tolist()]
+                read = remember(stage, chosen, self._glance if brief else self._read)
+                found = self._conclude(chosen, read)
+                scores.probabilities[rows], scores.entailment[rows] = found.probabilities, found.entailment
+        return scores
+
+    def _needed(self, pairs: Sequence[PairInput], remember: Remember) -> NDArray[np.bool_]:
+        """Which pairs must be read, bool [n]: all but those whose store shows them to be distinct."""
+        if not self._screens or all(pair.context is None for pair in pairs):
+            return np.ones(len(pairs), dtype=bool)
+        if self._screen is None:
+            check_sums(self._folder)
+            self._screen = Screen.load(self._folder / SCREEN_FILE)
+        return self._screen.needed(pairs, remember)
+
+    def _glance(self, pairs: Sequence[PairInput]) -> NDArray[np.float32]:
+        """The same as `_read`, without columns (NaN) where one reading is sure that a pair is distinct."""
+        return self._read(pairs, brief=True)
+
+    def _read(self, pairs: Sequence[PairInput], *, brief: bool = False) -> NDArray[np.float32]:
+        """What the texts of each pair say: their columns, and the entailments from and to the longer one."""
+        reader, _ = self._load()
+        signals = reader.signals([(encodable(pair.a), encodable(pair.b), 0.0) for pair in pairs])
+        told = [at for at, s in enumerate(signals) if not (brief and sure_distinct(s.whole_memory[0]))]
+        columns = own_columns([signals[at] for at in told])
+        rows = np.full((len(pairs), columns.shape[1] + 2), np.nan, dtype=np.float32)
+        rows[told, :-2] = columns
+        rows[:, -2:] = [[row[ENTAILS] for row in signal.whole_entailment] for signal in signals]
+        return rows
+
+    def _conclude(self, pairs: Sequence[PairInput], readings: NDArray[np.float32]) -> PairScores:
+        """Scores of pairs that were read, by their cosine, their dates and their place in the store, too."""
+        _, calibrator = self._load()
+        told = np.flatnonzero(~np.isnan(readings[:, 0]))
+        probabilities = distinct(len(pairs)).probabilities
+        rows = placed(readings[told, :-2].astype(np.float64), [pairs[at] for at in told.tolist()])
+        probabilities[told] = calibrator.probabilities(rows)
+        long_first = np.array(
+            [short_long(encodable(p.a), encodable(p.b))[1] == encodable(p.a) for p in pairs]
+        )
+        down, up = readings[:, -2], readings[:, -1]
+        forward, backward = np.where(long_first, down, up), np.where(long_first, up, down)
+        return PairScores(probabilities, np.stack([forward, backward], axis=1).astype(np.float32))
+
+    def _load(self) -> tuple[PairReader, Calibrator]:
+        if self._parts is None:
+            check_sums(self._folder)
+            check_features(self._folder, feature_names(), facts=FACTS_VERSION)
+            from .calibrator import Calibrator
+            from .reader import PairReader
+            from .weights import load_network
+
+            network, tokenizer = load_network(self._folder, self._base or base_folder(self._folder))
+            self._parts = PairReader(network, tokenizer), Calibrator.load(self._folder / CALIBRATOR_FILE)
+        return self._parts

@@ -1,0 +1,243 @@
+"""The screen before the network: which pairs of a store are so plainly distinct that nothing need be read.
+
+Two steps, each a few boosted trees. The first sees where the pair stands and which words it shares; the
+second compares every token of one text with every token of the other (late interaction: Khattab and Zaharia
+2020), over vectors computed once per text. Both are fitted at natural prevalence to lose almost no duplicate
+and no contradiction. A pair of which no store is known is never screened out: two texts alone say too little.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..encoder import encodable
+from ..scorer import forgetful
+from ..token_vectors import TokenVectors
+from .calibrator import Calibrator
+from .context import context_row
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..scorer import PairContext, PairInput, Remember
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+SCREEN_FILE = "screen.npz"
+DECIMALS = 4  # as for the calibrator: hides differences of floating point from the trees
+LONGEST_COMPARED = 1_000  # characters
+MATCHED, UNMATCHED = 0.75, 0.6
+"""Cosine of two tokens from which one says the other, and below which it does not."""
+
+WORD_NAMES = (
+    "cosine", "rank_low", "rank_high", "margin_low", "margin_high", "crowd_low", "crowd_high", "bridge",
+    "size", "group_shared", "shared_rank_low", "shared_rank_high", "shared_margin_low", "shared_margin_high",
+    "shared", "contained_low", "contained_high", "trigrams_contained", "trigrams_shared",
+    "words_low", "words_high", "numbers_shared", "numbers_only_low", "numbers_only_high",
+)  # fmt: skip
+LATE_NAMES = (
+    "said_low", "said_high", "mean_low", "mean_high", "unmatched_low", "unmatched_high",
+    "matched_low", "matched_high", "telling_low", "telling_high",
+)  # fmt: skip
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What the screen knows of one text."""
+
+    ids: tuple[int, ...]
+    tokens: frozenset[int]
+    mass: int
+    trigrams: frozenset[str]
+    numbers: frozenset[str]
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Scores below which a pair is left out, by step."""
+
+    words: float
+    late: float
+
+
+class Screen:
+    """Says which pairs must be read.
+
+    Args:
+        token_weight: int64 [vocabulary], how much a token says, in hundredths; frequent ones say little.
+        words: Trees over `WORD_NAMES`. `late`: trees over `WORD_NAMES` and `LATE_NAMES`.
+        limits: Where each step leaves pairs out.
+        names: Columns that the trees were fitted on, those of the words first; all by default.
+    """
+
+    def __init__(
+        self,
+        token_weight: Ints,
+        words: Calibrator,
+        late: Calibrator,
+        limits: Limits,
+        *,
+        names: tuple[tuple[str, ...], tuple[str, ...]] = (WORD_NAMES, LATE_NAMES),
+    ) -> None:
+        self.names = names
+        self._columns = tuple(
+            [known.index(name) for name in some]
+            for known, some in zip((WORD_NAMES, LATE_NAMES), names, strict=True)
+        )
+        self.token_weight = token_weight
+        self.words = words
+        self.late = late
+        self.limits = limits
+        self._vectors = TokenVectors()
+
+    def needed(self, pairs: Sequence[PairInput], remember: Remember = forgetful) -> NDArray[np.bool_]:
+        """Which pairs must be read, bool [n]; neither the order of a pair nor the other pairs play a part.
+
+        Args:
+            pairs: Candidates.
+            remember: Knows, or computes, how the tokens of two texts compare.
+        """
+        needed = np.ones(len(pairs), dtype=bool)
+        placed = np.flatnonzero([pair.context is not None for pair in pairs])
+        if not len(placed):
+            return needed
+        chosen = [pairs[at] for at in placed.tolist()]
+        texts = self.texts(chosen)
+        words = self.word_rows(chosen, texts)
+        kept = np.flatnonzero(self.words.probabilities(words)[:, 0] >= self.limits.words)
+        needed[placed] = False
+        if len(kept):
+            left = [chosen[at] for at in kept]
+            late = remember("screen", left, lambda some: self.late_rows(some, texts).astype(np.float32))
+            rows = np.hstack([words[kept], np.round(late.astype(np.float64), DECIMALS)])
+            needed[placed[kept]] = self.late.probabilities(rows)[:, 0] >= self.limits.late
+        return needed
+
+    def texts(self, pairs: Sequence[PairInput]) -> dict[str, _Text]:
+        """What is known of each text of the pairs."""
+        texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
+        ids = self._vectors.ids([encodable(text) for text in texts])
+        return {text: self._text(text, row) for text, row in zip(texts, ids, strict=True)}
+
+    def _text(self, text: str, ids: tuple[int, ...]) -> _Text:
+        tokens = frozenset(ids)
+        read = text[:LONGEST_COMPARED]
+        plain = " ".join(re.findall(r"\w+", read.lower()))
+        return _Text(
+            ids,
+            tokens,
+            int(self.token_weight[list(tokens)].sum()),
+            frozenset(plain[at : at + 3] for at in range(len(plain) - 2)),
+            frozenset(_NUMBER.findall(read)),
+            len(read.split()),
+        )
+
+    def word_rows(self, pairs: Sequence[PairInput], texts: dict[str, _Text]) -> Floats:
+        """float64 [n, columns]: where a pair stands, and what its texts share literally."""
+        weight = self.token_weight.tolist()
+        rows = [_word_row(pair, texts[pair.a], texts[pair.b], weight) for pair in pairs]
+        table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(WORD_NAMES))
+        return np.round(table[:, self._columns[0]], DECIMALS)
+
+    def late_rows(self, pairs: Sequence[PairInput], texts: dict[str, _Text]) -> Floats:
+        """float64 [n, columns]: how much of each text is said by the other, token by token."""
+        asked = [(texts[pair.a].ids, texts[pair.b].ids) for pair in pairs]
+        vectors = self._vectors.of([ids for both in asked for ids in both])
+        weights = {ids: self.token_weight[list(ids)] / 100 for ids in vectors}
+        rows = [_late_row(a, b, vectors, weights) for a, b in asked]
+        table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(LATE_NAMES))
+        return np.round(table[:, self._columns[1]], DECIMALS)
+
+    def save(self, path: Path) -> None:
+        """Write everything to one `.npz` file."""
+        parts = {"words": self.words, "late": self.late}
+        arrays: dict[str, Any] = {
+            f"{name}_{key}": value for name, one in parts.items() for key, value in one.arrays().items()
+        }
+        np.savez_compressed(
+            path,
+            token_weight=self.token_weight.astype(np.int16),
+            limits=np.array([self.limits.words, self.limits.late]),
+            columns=np.array("\n".join(",".join(names) for names in self.names)),
+            **arrays,
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> Screen:
+        """Read what `save` wrote.
+
+        Raises:
+            OSError: no such file.
+            ValueError: not such a file, one that holds pickled objects, or columns that are not known here.
+            KeyError: an array is missing.
+        """
+        with np.load(path, allow_pickle=False) as arrays:
+            names = [tuple(line.split(",")) for line in str(arrays["columns"]).split("\n")]
+            words, late = (
+                Calibrator.of(
+                    {key[len(name) + 1 :]: arrays[key] for key in arrays if key.startswith(f"{name}_")}
+                )
+                for name in ("words", "late")
+            )
+            limits = Limits(*map(float, arrays["limits"]))
+            weight = arrays["token_weight"].astype(np.int64)
+            return cls(weight, words, late, limits, names=(names[0], names[1]))
+
+
+def _word_row(pair: PairInput, a: _Text, b: _Text, weight: list[int]) -> list[float]:
+    shared = sum(weight[token] for token in a.tokens & b.tokens)
+    few, many = sorted((a.mass, b.mass))
+    same = len(a.trigrams & b.trigrams)
+    least, most = sorted((len(a.trigrams), len(b.trigrams)))
+    only = sorted((len(a.numbers - b.numbers), len(b.numbers - a.numbers)))
+    return [
+        pair.cosine, *context_row(pair.context), *_sharing(pair.context),
+        shared / 100, shared / max(many, 1), shared / max(few, 1),
+        same / max(least, 1), same / max(least + most - same, 1), *sorted((a.words, b.words)),
+        len(a.numbers & b.numbers), *only,
+    ]  # fmt: skip
+
+
+def _sharing(context: PairContext | None) -> list[float]:
+    if context is None:
+        return [nan] * 5
+    ranks = sorted((context.shared_rank_a, context.shared_rank_b))
+    return [context.shared, *ranks, *sorted((context.shared_margin_a, context.shared_margin_b))]
+
+
+def _late_row(
+    a: tuple[int, ...],
+    b: tuple[int, ...],
+    vectors: dict[tuple[int, ...], NDArray[np.float32]],
+    weights: dict[tuple[int, ...], Floats],
+) -> list[float]:
+    if not a or not b:
+        return [0.0] * len(LATE_NAMES)
+    a, b = sorted((a, b))
+    cosine = vectors[a] @ vectors[b].T
+    sides = [_said(best, weights[ids]) for best, ids in ((cosine.max(axis=1), a), (cosine.max(axis=0), b))]
+    return [value for both in zip(*sides, strict=True) for value in sorted(both)]
+
+
+def _said(best: NDArray[np.float32], weight: Floats) -> tuple[float, ...]:
+    """How well a text's tokens are matched.
+
+    By weight, plainly, the weight that is not matched, the weight that is, and how well the most telling are.
+    """
+    telling = weight * weight
+    return (
+        float(best @ weight / max(weight.sum(), 0.01)), float(best.mean()),
+        float(weight[best < UNMATCHED].sum()), float(weight[best > MATCHED].sum()),
+        float(best @ telling / max(telling.sum(), 0.01)),
+    )  # fmt: skip

@@ -1,0 +1,384 @@
+"""Guards: the load-bearing details in which two memories differ, and those a merged text would lose.
+
+A guard never says that two texts mean the same; it only finds reasons why they do not. `compare` gives
+evidence for a pair, `missing` refuses a merged text, `is_specific` keeps short but exact memories,
+`features` feeds the scorer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum
+
+from ..records import Evidence
+from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract
+from .facts.actors import other_actor
+from .facts.attributes import rival
+from .facts.counts import added_count
+from .facts.denials import denied
+from .facts.frames import exception, swap
+from .facts.roles import exchange, rearranged
+from .facts.stated import stated
+from .facts.tokens import Expression, fold, normalise
+
+FACTS_VERSION = 2
+"""Rises with every change of the guards, of what they read, or of the columns made of them.
+
+Scores that were kept, and a calibration or weights that were fitted, belong to one version.
+"""
+
+KINDS = {
+    "number": "amounts, counts, ordinals, with unit and period",
+    "date": "days, months, years and parts of years; relative days where both memories are dated",
+    "weekday": "days of the week",
+    "time": "times of day",
+    "frequency": "how often something happens",
+    "name": "people, places, products, organisations",
+    "url": "URLs and e-mail addresses",
+    "path": "files and folders",
+    "identifier": "tickets, hosts, flags, variables, models, hashes",
+    "version": "versions of something",
+    "quote": "code spans and quoted strings; never a veto, but a merge must keep them",
+    "environment": "production, staging, ...",
+    "kinship": "mother, brother, boss, ...",
+    "quantifier": "always, all, only, any; an exception that only one side makes",
+    "negation": "one text denies what the other says",
+    "order": "the same words in an order that says another thing: Anna reports to Ben / Ben reports to Anna, "
+    "no veto where it only may, which a person decides unless each text entails the other",
+    "swap": "other words in one place of an equal sentence: studies medicine / studies law",
+    "rival": "two values of one attribute, all else being equal: lives in Oslo / lives in Bergen",
+    "actor": "a sentence about a company, a team, a boss beside one about the person",
+    "trait": "other words that exclude each other: left and right, colours, enabled and disabled",
+}
+_FAMILY_KIND = {
+    "environment": "environment",
+    "kinship": "kinship",
+    "always": "quantifier",
+    "all": "quantifier",
+    "any": "quantifier",
+    "frequency word": "quantifier",
+}
+_TRAIT_KINDS = ("environment", "kinship", "quantifier", "trait")
+_ATTRIBUTE = Expression(
+    r"^\W*[^\W\d_][\w '/-]{1,40}(?::|=| is | are )\s*\S+|\b(?:allerg|intoleran)\w+ (?:to|of)\b|"
+    r"\b[A-Z]{1,3}[+-](?!\w)",
+    re.IGNORECASE,
+)
+_FEATURE_KINDS = (
+    "number",
+    "date",
+    "weekday",
+    "time",
+    "frequency",
+    "name",
+    "identifier",
+    "version",
+    "environment",
+    "kinship",
+    "quantifier",
+    "trait",
+    "negation",
+)
+_FACETS = ("equal", "conflict", "only_min", "only_max")
+FEATURE_NAMES = (
+    *(f"{kind}_{facet}" for kind in _FEATURE_KINDS for facet in _FACETS),
+    "order",
+    "swap",
+    "exception",
+    "vetoes",
+)
+UNCOUNTED = frozenset({"rival", "actor"})
+"""Vetoes that are no column: the weights were fitted without them."""
+
+_LITERAL_KINDS = frozenset({"url", "path", "identifier", "quote"})
+
+
+class Contradicting(IntEnum):
+    """How sure typed facts are that two texts contradict each other."""
+
+    NO = 0
+    POSSIBLE = 1
+    SURE = 2
+
+
+def compare(
+    a: str, b: str, *, a_date: datetime | None = None, b_date: datetime | None = None
+) -> tuple[Evidence, ...]:
+    """Return one evidence per kind of detail in which two texts differ.
+
+    An evidence is a veto where both texts answer one question differently, and none where one only says more.
+
+    Args:
+        a: One text.
+        b: The other text; swapping gives the same kinds and vetoes.
+        a_date: When `a` was written, for "yesterday" and the like.
+        b_date: When `b` was written.
+
+    >>> compare("Takes 20 mg at 5 pm", "Takes 40 mg at 17:00")
+    (Evidence(kind='number', detail='20 mg / 40 mg', veto=True),)
+    >>> compare("Has a dog named Rex", "Has a 3-year-old golden retriever called Rex")
+    (Evidence(kind='number', detail='- / 3-year-old', veto=False),)
+    """
+    left, right = extract(a), extract(b)
+    return _evidence(left, right, _differences(left, right, a_date, b_date))
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """The details of one kind in both texts, and those that the other text does not state."""
+
+    kind: str
+    mine: Sequence[Detail]
+    theirs: Sequence[Detail]
+    only_left: Sequence[Detail]
+    only_right: Sequence[Detail]
+
+
+def _differences(
+    left: Facts, right: Facts, a_date: datetime | None = None, b_date: datetime | None = None
+) -> list[_Difference]:
+    """What both texts state, for each kind that any of them states."""
+    return [
+        _Difference(
+            kind,
+            mine,
+            theirs,
+            [each for each in mine if not stated(each, theirs, right)],
+            [each for each in theirs if not stated(each, mine, left)],
+        )
+        for kind, mine, theirs in _pairs(left, right, a_date, b_date)
+        if mine or theirs
+    ]
+
+
+def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> tuple[Evidence, ...]:
+    """One evidence per kind; a kind that vetoes says nothing else."""
+    if left.text == right.text:
+        return ()
+    found = [each for each in map(_differ, differences) if each is not None]
+    found.extend(_denials(left, right))
+    found.extend(_framed(left, right, vetoed=any(each.veto for each in found)))
+    found.extend(_rivals(left, right))
+    found.extend(_actors(left, right))
+    vetoes = {each.kind for each in found if each.veto}
+    return tuple(each for each in found if each.veto or each.kind not in vetoes)
+
+
+def _pairs(
+    left: Facts, right: Facts, a_date: datetime | None, b_date: datetime | None
+) -> Iterator[tuple[str, Sequence[Detail], Sequence[Detail]]]:
+    """Yield the details of both texts kind by kind."""
+    yield "number", left.numbers, right.numbers
+    yield "date", _days(left, a_date), _days(right, b_date)
+    yield "weekday", left.weekdays, right.weekdays
+    yield "time", left.clocks, right.clocks
+    yield "frequency", left.frequencies, right.frequencies
+    yield "name", left.names, right.names
+    yield "url", left.links, right.links
+    yield "path", left.paths, right.paths
+    yield "identifier", left.identifiers, right.identifiers
+    yield "version", left.versions, right.versions
+    yield "quote", left.quotes, right.quotes
+    if left.traits or right.traits:
+        for kind in _TRAIT_KINDS:
+            yield kind, _of_kind(left.traits, kind), _of_kind(right.traits, kind)
+
+
+def _days(facts: Facts, moment: datetime | None) -> tuple[Detail, ...]:
+    """Dates of a text, relative ones resolved if it is known when it was written."""
+    if not facts.relatives:
+        return facts.days
+    return (*facts.days, *(each if moment is None else each.on(moment) for each in facts.relatives))
+
+
+def _of_kind(traits: Sequence[Trait], kind: str) -> tuple[Trait, ...]:
+    """Traits that are reported under a kind."""
+    return tuple(each for each in traits if _FAMILY_KIND.get(each.family, "trait") == kind)
+
+
+def _differ(difference: _Difference) -> Evidence | None:
+    """Evidence for one kind, or None where nothing differs."""
+    only_left, only_right = difference.only_left, difference.only_right
+    if not only_left and not only_right:
+        return None
+    rivals = [(x, y) for x in only_left for y in only_right if x.rivals(y)]
+    if rivals and difference.kind != "quote":
+        detail = f"{_show([x for x, _ in rivals])} / {_show([y for _, y in rivals])}"
+        return Evidence(difference.kind, detail, veto=True)
+    return Evidence(difference.kind, f"{_show(only_left)} / {_show(only_right)}")
+
+
+def _show(details: Sequence[Detail]) -> str:
+    """Print details shortly, each once."""
+    return ", ".join(dict.fromkeys(each.text for each in details)) or "-"
+
+
+def _denials(left: Facts, right: Facts) -> list[Evidence]:
+    """Evidence where one text denies what the other affirms, or only one denies anything."""
+    first, second = denied(left, right), denied(right, left)
+    if first or second:
+        return [Evidence("negation", f"{_show(first)} / {_show(second)}", veto=True)]
+    if bool(left.negations) != bool(right.negations):
+        return [Evidence("negation", f"{_show(left.negations)} / {_show(right.negations)}")]
+    return []
+
+
+def _framed(left: Facts, right: Facts, *, vetoed: bool) -> list[Evidence]:
+    """Evidence from the rules on equal sentences; a swapped word counts where nothing else explains it."""
+    changes = [
+        ("number", added_count(left, right)),
+        ("quantifier", exception(left, right)),
+        ("order", exchange(left, right)),
+    ]
+    if not vetoed and not any(change for _, change in changes):
+        changes.append(("swap", swap(left, right)))
+    found = [Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None]
+    turned = None if changes[2][1] else rearranged(left, right)
+    return [*found, Evidence("order", " / ".join(turned))] if turned else found
+
+
+def _rivals(left: Facts, right: Facts) -> list[Evidence]:
+    """Evidence that two texts give one attribute two values."""
+    found = rival(left, right)
+    if found is None or not found.equal:
+        return []
+    return [Evidence("rival", f"{found.attribute}: {found.mine} / {found.theirs}", veto=True)]
+
+
+def _actors(left: Facts, right: Facts) -> list[Evidence]:
+    """Evidence that one text is about somebody else than the other."""
+    found = other_actor(left, right)
+    return [] if found is None else [Evidence("actor", " / ".join(found), veto=True)]
+
+
+def contradicting(a: str, b: str) -> Contradicting:
+    """Whether two texts give one attribute two values, all else being equal, and how sure a contradiction is.
+
+    >>> contradicting("Lives in Oslo", "Lives in Bergen"), contradicting("Likes Oslo", "Likes Bergen")
+    (<Contradicting.SURE: 2>, <Contradicting.NO: 0>)
+    """
+    left, right = extract(a), extract(b)
+    found = rival(left, right)
+    if found is None or not found.equal:
+        return Contradicting.NO
+    return Contradicting.SURE if found.sure else Contradicting.POSSIBLE
+
+
+def missing(sources: Sequence[str], merged: str) -> tuple[Evidence, ...]:
+    """Return every load-bearing detail of the sources that a merged text does not keep.
+
+    An equivalent form counts as kept, a less precise one does not. A merge with anything missing is refused.
+
+    >>> missing(["Takes 20 mg at 5 pm", "Anna knows"], "Anna knows: 20 mg at 17:00")
+    ()
+    >>> missing(["Takes 20 mg", "Does not smoke"], "Takes 20 mg, smokes")
+    (Evidence(kind='negation', detail='not', veto=True),)
+    """
+    target = extract(merged)
+    kept = _carried(target)
+    folded = fold(target.text)
+    lost: dict[tuple[str, str], Evidence] = {}
+    for source in sources:
+        for detail in _carried(extract(source)):
+            if not _kept(detail, kept, target, folded):
+                kind = _reported(detail)
+                lost[kind, detail.text] = Evidence(kind, detail.text, veto=True)
+    return tuple(lost.values())
+
+
+def _reported(detail: Detail) -> str:
+    """The kind under which a detail is reported."""
+    if isinstance(detail, Trait):
+        return detail.family
+    return "date" if isinstance(detail, Relative) else detail.kind
+
+
+def _carried(facts: Facts) -> tuple[Detail, ...]:
+    """The details that a merge must carry over."""
+    return tuple(
+        each for each in facts.details() if not isinstance(each, Trait) or each.family == "environment"
+    )
+
+
+def _kept(detail: Detail, kept: Sequence[Detail], target: Facts, folded: str) -> bool:
+    """Whether a merged text keeps a detail: by value, or letter for letter at the edges of words."""
+    if any(each.covers(detail) for each in kept):
+        return True
+    if isinstance(detail, Name) and detail.folded in target.vocabulary:
+        return True
+    surface = fold(normalise(detail.text))
+    if isinstance(detail, Negation):
+        surface = fold(detail.clause)
+    elif isinstance(detail, Quote):
+        return surface in folded
+    return (
+        re.search(rf"(?<![^\W_])(?<![0-9][.,]){re.escape(surface)}(?![^\W_])(?![.,][0-9])", folded)
+        is not None
+    )
+
+
+def is_specific(text: str) -> bool:
+    """Return whether a text holds something exact: a name, number, date, identifier, attribute and value.
+
+    >>> is_specific("Blood type O-"), is_specific("Fixed bug"), is_specific("Licence: AGPL-3.0")
+    (True, False, True)
+    """
+    facts = extract(text)
+    exact = (
+        facts.links,
+        facts.paths,
+        facts.days,
+        facts.weekdays,
+        facts.clocks,
+        facts.identifiers,
+        facts.versions,
+        facts.names,
+        facts.quotes,
+    )
+    if any(exact) or any(number.form != "weak" for number in facts.numbers):
+        return True
+    return _ATTRIBUTE.search(facts.text) is not None
+
+
+def features(a: str, b: str) -> dict[str, float]:
+    """Return the named numbers that the calibrator learns from; swapping the texts gives the same.
+
+    For each kind: how many details agree, whether they conflict, and how many only one text has (the smaller
+    and the larger count). URLs, paths and quotations count as identifiers. See `FEATURE_NAMES`.
+
+    >>> found = features("Takes 20 mg", "Takes 40 mg daily")
+    >>> found["number_conflict"], found["frequency_only_max"], found["vetoes"]
+    (1.0, 1.0, 1.0)
+    """
+    return described(a, b)[0]
+
+
+def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
+    """`features` of two texts and the evidence of `compare` about them, for one reading of both."""
+    left, right = extract(a), extract(b)
+    differences = _differences(left, right)
+    values = dict.fromkeys(FEATURE_NAMES, 0.0)
+    for each in differences:
+        name = _feature(each.kind)
+        only = sorted((len(each.only_left), len(each.only_right)))
+        values[f"{name}_equal"] += (len(each.mine) + len(each.theirs) - sum(only)) / 2
+        values[f"{name}_only_min"] += only[0]
+        values[f"{name}_only_max"] += only[1]
+    counts = sorted((len(left.negations), len(right.negations)))
+    values["negation_equal"] = float(counts[0])
+    values["negation_only_max"] = float(counts[1] - counts[0])
+    found = _evidence(left, right, differences)
+    for evidence in found:
+        if evidence.veto and evidence.kind not in UNCOUNTED:
+            values[evidence.kind if evidence.kind in values else f"{_feature(evidence.kind)}_conflict"] = 1.0
+            values["vetoes"] += 1
+    values["exception"] = float(exception(left, right) is not None)
+    return values, found
+
+
+def _feature(kind: str) -> str:
+    """The feature group of a kind."""
+    return "identifier" if kind in _LITERAL_KINDS else kind

@@ -1,0 +1,358 @@
+"""The command line: parse, make one call, show what came of it.
+
+Every error of ours becomes one sentence on the error stream and the exit code of its class; a
+traceback shown to a user is a bug.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...errors import DreamError, IncompleteListingError, UsageError
+from .graph.commands import COMMANDS as GRAPH_COMMANDS
+from .graph.opening import KIND as GRAPH
+from .graph.opening import pass_options as graph_pass_options
+from .graph.passes import consolidate_graph
+from .health import show_health
+from .kinds import again, completed
+from .label import calibrate, label
+from .markdown import COMMANDS as MARKDOWN_COMMANDS
+from .markdown import KIND as MARKDOWN
+from .markdown import dream, pass_options
+from .options import Options, open_session, plan_options, running, scope_options, store_options
+from .plans import COMMANDS as PLAN_COMMANDS
+from .review import may_ask, plain_terminal, reviewed
+from .runs import COMMANDS
+
+if TYPE_CHECKING:
+    from ...settings import Settings
+    from ..engine import Session
+    from ..plan import Merge, Plan, Resolve, Side
+    from ..reporting.report import Report
+    from ..writing.results import RunResult
+
+_INTERRUPTED = 130
+
+
+class DreamGroup(click.Group):
+    """Turns our errors into one sentence and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; the only place where errors are caught."""
+        # A terminal that cannot spell a character must not stop a run.
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        if plain_terminal():
+            ctx.color = False
+        try:
+            return super().invoke(ctx)
+        except DreamError as error:
+            from ..reporting.report import visible
+
+            told = f"mem0-dream: {completed(str(error), running(ctx))}"
+            click.echo("\n".join(visible(line) for line in told.split("\n")), err=True)
+            ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            told = "interrupted; `mem0-dream resume` finishes a run that had begun."
+            click.echo(f"mem0-dream: {completed(told, running(ctx))}", err=True)
+            ctx.exit(_INTERRUPTED)
+
+
+@click.group(cls=DreamGroup, invoke_without_command=True, context_settings={"max_content_width": 100})
+@store_options
+@scope_options
+@plan_options
+@click.option("--auto", is_flag=True, help="Ask nobody: apply merges and prunes, leave conflicts open.")
+@click.option("--dry-run", is_flag=True, help="Show the report and change nothing.")
+@click.option(
+    "--assume-unread",
+    is_flag=True,
+    help="With --auto: age counts where no read is on record, too; see track_access.",
+)
+@click.option("--retire", is_flag=True, help="Expire memories instead of deleting them.")
+@click.option("--explain", is_flag=True, help="Show texts, scores and evidence under each line.")
+@click.option("--review", is_flag=True, help="Ask about unsure pairs too.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; asks nothing.")
+@pass_options
+@graph_pass_options
+@click.version_option(package_name="mem0-dream")
+@click.pass_context
+def main(ctx: click.Context, /, **given: Any) -> None:
+    """Consolidate the long-term memory of an agent: merge duplicates, surface contradictions,
+    retire stale and vague entries. Shows every change first, and can take it back.
+
+    \b
+    Example:
+      mem0-dream --config mem0.yaml --user-id alice
+      mem0-dream --config mem0.yaml --all --auto --retire
+    """  # noqa: D205, D301  (click's own escape keeps the example's lines)
+    ctx.obj = options = Options.gather(ctx, given)
+    if ctx.invoked_subcommand is None and given["health"]:
+        show_health(ctx, options, given)
+    elif ctx.invoked_subcommand is None:
+        consolidate_command(options, given)
+
+
+for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate):
+    main.add_command(_command)
+
+
+def consolidate_command(options: Options, given: dict[str, Any]) -> None:
+    """Read, propose, ask, apply."""
+    if options.store_kind in (MARKDOWN, GRAPH) and options.second_opinion is not None:
+        raise UsageError("--second-opinion works on mem0 stores; leave it out.")
+    if options.store_kind == MARKDOWN:
+        dream(options, given)
+        return
+    if options.store_kind == GRAPH:
+        consolidate_graph(options, given)
+        return
+    auto, dry_run, as_json = given["auto"], given["dry_run"], given["as_json"]
+    if auto and dry_run:
+        raise UsageError("--auto applies and --dry-run does not; choose one.")
+    options.scopes()  # whose memories are meant is asked before anything is opened
+    with open_session(options) as session:
+        if auto:
+            refuse_hygiene(session.settings, options)
+        if dry_run or (as_json and not auto):
+            plan = proposed(session, options)
+            _show(plan, given, ending="Dry run: no changes made.")
+            return
+        with session.locked():
+            if auto:
+                _resume_interrupted(session, options)
+            plan = proposed(session, options, unattended=auto)
+            if auto:
+                _apply_unattended(session, plan, options, given)
+            else:
+                _apply_attended(session, plan, options, given)
+
+
+def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
+    """What a pass would do, with a second opinion if one is wanted."""
+    plan = only(session.propose(options.scopes(), now=options.moment, unattended=unattended), options)
+
+    def say(line: str) -> None:
+        """On the error stream: it is no part of the report."""
+        click.echo(f"mem0-dream: {line}", err=True)
+
+    from ..consolidation import recall_checked
+
+    plan = only(session.second_opinion(plan, unattended=unattended, say=say), options)
+    checked = recall_checked(session, plan, unattended=unattended)
+    for note in checked.notes[len(plan.notes) :]:
+        if not unattended:  # who applies a plan unseen prints all of its notes
+            say(note)
+    return checked
+
+
+def refuse_hygiene(settings: Settings, options: Options) -> None:
+    """Unattended, nothing goes as junk that the configuration does not name.
+
+    Raises:
+        UsageError: If the command line asks for more.
+    """
+    more = [name for name in settings.hygiene if name not in settings.hygiene_auto]
+    if options.hygiene is not None and more:
+        raise UsageError(
+            f"--auto removes {', '.join(more)} only if the configuration says so: set "
+            f"mem0_dream.hygiene_auto: [{', '.join(more)}], or leave --auto out and look at each."
+        )
+
+
+def only(plan: Plan, options: Options) -> Plan:
+    """Keep the kinds of actions the options ask for."""
+    from ...records import ActionKind
+
+    if options.merge_only and options.forget_only:
+        raise UsageError("--merge-only and --forget-only exclude each other; leave both out for everything.")
+    if options.merge_only:
+        return plan.only(ActionKind.MERGE)
+    if options.forget_only:
+        return plan.only(ActionKind.PRUNE)
+    return plan
+
+
+def _resume_interrupted(session: Session, options: Options) -> None:
+    """An unattended run finishes what a killed one had begun, so that one crash cannot stop all nights."""
+    earlier = session.journal.interrupted(session.store.fingerprint)
+    if earlier is not None:
+        session.resume(earlier.id, now=options.clock)
+        click.echo(f"mem0-dream: finished run {earlier.id}, which had been interrupted.", err=True)
+
+
+def _apply_unattended(session: Session, plan: Plan, options: Options, given: dict[str, Any]) -> None:
+    from ..reporting import report
+
+    if plan.gaps:
+        raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing was changed.")
+    if not plan.totals and not given["as_json"]:
+        click.echo(report.NOTHING_STORED)
+        return
+    result = session.apply(plan, now=options.clock, retire=given["retire"])
+    for note in plan.notes:
+        click.echo(f"mem0-dream: {note}", err=True)
+    for name, reason in result.moved:
+        click.echo(f"mem0-dream: skipped {name}: {reason}", err=True)
+    if given["as_json"]:
+        _print_json(plan, result)
+    else:
+        click.echo(report.auto_summary(result, conflicts=len(plan.conflicts) + plan.left_open))
+
+
+def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[str, Any]) -> None:
+    from ..reporting import report
+
+    shown = _show(plan, given, ending=None)
+    if shown is None:
+        return
+    if plan.gaps:
+        raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
+    for note in plan.fidelity:
+        click.echo(f"Note: {note}")
+    choices = {conflict.id: _ask(conflict, shown) for conflict in plan.conflicts}
+    skipped: list[Merge | Resolve] = [item for item in plan.conflicts if choices[item.id] is None]
+    plan = reviewed(session, plan, shown, review=given["review"], now=options.clock)
+    if not plan.actions:
+        say_nothing(plan)
+        return
+    shown = report.Report(plan, explain=given["explain"])
+    over = warned(session, plan.with_choices(choices))
+    if not confirmed(shown.proposal(), default=not over):
+        click.echo(report.CANCELLED)
+        return
+    result = session.apply(
+        plan, now=options.clock, choices=choices, retire=given["retire"], within_budget=False
+    )
+    session.remember_skips(skipped, now=options.clock, run=result.run)
+    for line in report.moved_lines(result, plan, shown):
+        click.echo(line)
+    click.echo(report.summary(result))
+    tell_open(plan)
+    if result.run:
+        click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+
+
+def warned(session: Session, plan: Plan) -> bool:
+    """Tell a person what goes beyond the delete budget; say whether anything does."""
+    over = session.overdraft(plan)
+    if over is not None:
+        click.echo(
+            f"Careful: this removes {over}, more than the delete budget of {session.settings.max_delete:.0%}."
+        )
+    return over is not None
+
+
+def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | None:
+    """Print the report; None if there is nothing to decide."""
+    from ..reporting import report
+
+    if given["as_json"]:
+        _print_json(plan, None)
+        return None
+    if plan.gaps and not plan.actions:
+        raise IncompleteListingError(
+            f"Read-only: {'; '.join(plan.gaps)}. Nothing was found in what could be listed."
+        )
+    if not plan.totals:
+        click.echo(report.NOTHING_STORED)
+        return None
+    shown = report.Report(plan, explain=given["explain"], texts=sys.stdout.isatty())
+    asks = ending is None and may_ask(plan, review=given["review"])
+    if plan.actions:
+        click.echo("\n".join(_coloured(line) for line in shown.lines()))
+    if given["explain"] and plan.unsure:
+        click.echo("\n".join(shown.unsure_lines()))
+    if not plan.actions:
+        if not asks:
+            say_nothing(plan)
+        return shown if asks else None
+    if not asks:
+        tell_open(plan)
+    if ending is not None:
+        click.echo(shown.proposal())
+        click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + ending)
+    return shown
+
+
+def say_nothing(plan: Plan) -> None:
+    """There is nothing to apply; what may be a duplicate, or was left open, is no clean bill."""
+    from ..reporting import report
+
+    nothing = report.NOTHING_NEW if plan.left_open else report.NOTHING_FOUND
+    click.echo(report.NOTHING_CERTAIN if plan.unsure else nothing)
+    tell_open(plan)
+
+
+def tell_open(plan: Plan) -> None:
+    """What is left to a person, and how to see it; nothing if there is nothing."""
+    from ..planning.doubts import open_question
+
+    if plan.unsure:
+        click.echo(f"{open_question(plan.unsure)}: --review")
+    if plan.left_open:
+        noun = "conflicts were" if plan.left_open > 1 else "conflict was"
+        click.echo(f"{plan.left_open} {noun} left open earlier: `mem0-dream reject --list`")
+
+
+_COLOURS = {"Merges": "green", "Conflicts": "yellow", "Prune": "red", "##": "cyan"}
+
+
+def _coloured(line: str) -> str:
+    """Headings in colour; click strips it where the output is no terminal."""
+    colour = _COLOURS.get(line.split(" ", 1)[0])
+    return click.style(line, fg=colour, bold=True) if colour and not line.startswith("[") else line
+
+
+def _ask(conflict: Resolve, shown: Report) -> Side | None:
+    from ..reporting.alignment import excerpts
+
+    texts = {member.id: member.text for member in conflict.members}
+    sides = excerpts(texts[conflict.a[0]], texts[conflict.b[0]])
+    for side, text in zip("AB", sides, strict=True):
+        likely = " (newer, likely to hold)" if conflict.newer == side.lower() else ""
+        click.echo(f"  {side}: {text}{likely}")
+    return ask_choice(shown.line(conflict).removesuffix("[A/B/skip]"))
+
+
+def ask_choice(question: str) -> Side | None:
+    """Ask which side of a conflict stays; an empty answer leaves it open."""
+    while True:
+        answer = _read(question, "[A/B/skip]").lower()
+        if answer in ("a", "b"):
+            return "a" if answer == "a" else "b"
+        if answer in ("", "s", "skip"):
+            return None
+        click.echo("Please answer A, B or skip.")
+
+
+def confirmed(proposal: str, *, default: bool = True) -> bool:
+    """Ask whether to apply; an empty answer means the default."""
+    while True:
+        answer = _read(f"{proposal} Apply? ", "[Y/n]" if default else "[y/N]").lower()
+        if answer in ("", "y", "yes"):
+            return default or bool(answer)
+        if answer in ("n", "no"):
+            return False
+        click.echo("Please answer y or n.")
+
+
+def _read(question: str, choices: str) -> str:
+    """Ask one question; the end of the input means nobody is there, and nothing may be applied."""
+    click.echo(f"{question}{choices} ", nl=False)
+    answer = sys.stdin.readline()
+    if not answer:
+        click.echo()
+        raise UsageError("Nobody answered, so nothing was changed; use --auto for unattended runs.")
+    return answer.strip()
+
+
+def _print_json(plan: Plan, result: RunResult | None) -> None:
+    from ..planning.plan_file import json_text, to_json
+
+    click.echo(json_text(to_json(plan, result)))

@@ -1,0 +1,296 @@
+"""The commands around a pass: status, forget, runs, undo, resume, reject."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...errors import IncompleteListingError, UsageError
+from .kinds import again, completed
+from .options import Options, open_session, plan_options, scope_options, store_options
+
+if TYPE_CHECKING:
+    from ...records import Inventory, Memory
+    from ..engine import Session
+    from ..writing.results import RunResult, UndoResult
+
+json_option = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
+
+
+@click.command()
+@store_options
+@scope_options
+@plan_options
+@json_option
+@click.pass_context
+def status(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
+    """Show what the store holds and what was done to it; changes nothing.
+
+    \b
+    Example:
+      mem0-dream status --config mem0.yaml --all
+    """  # noqa: D301
+    options = Options.gather(ctx, given)
+    from ..planning.plan_file import json_text
+    from ..reporting.status import spoken_status, status_of
+
+    with open_session(options) as session:
+        inventory = session.read(options.scopes())
+        history = session.journal.runs(session.store.fingerprint)
+        found = status_of(
+            inventory,
+            history,
+            settings=session.settings,
+            now=options.moment,
+            accessed=session.access.last(session.store.fingerprint),
+            answers=session.answered,
+            kind=session.store.kind,
+            condemned=_condemned(session, inventory, options),
+        )
+    if as_json:
+        click.echo(json_text(found.to_json(), sort_keys=False))
+    else:
+        click.echo("\n".join(completed(line, options) for line in spoken_status(found)))
+
+
+def _condemned(session: Session, inventory: Inventory, options: Options) -> int | None:
+    """How many memories a pass over files would prune; None where age decides."""
+    from ..markdown_session import MarkdownSession
+
+    if not isinstance(session, MarkdownSession):
+        return None
+    return session.condemned(inventory, now=options.moment)
+
+
+@click.command()
+@click.argument("query")
+@store_options
+@scope_options
+@plan_options
+@click.option("--retire", is_flag=True, help="Expire instead of deleting.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Show at most so many memories.",
+)
+@click.pass_context
+def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **given: Any) -> None:
+    """Find memories about QUERY, and forget the ones you pick; undo brings them back.
+
+    \b
+    Example:
+      mem0-dream forget "old phone number" --config mem0.yaml --user-id alice
+    """  # noqa: D301
+    options = Options.gather(ctx, given)
+    from ..planning.forgetting import forget_plan, rank
+    from ..reporting import report
+
+    with open_session(options) as session, session.locked():
+        inventory = session.read(options.scopes())
+        found = rank(query, inventory, encoder=session.encoder, now=options.moment)[:limit]
+        if not found:
+            click.echo("No memory matches.")
+            return
+        short = report.short_ids(memory.id for memory in inventory.memories)
+        for number, memory in enumerate(found, 1):
+            pinned = " (pinned, never touched)" if memory.pinned else ""
+            label = f"[{session.store.kind}:{short[memory.id]}]"
+            click.echo(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}")
+        if inventory.gaps:
+            raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
+        chosen = [found[i] for i in _pick(len(found)) if not found[i].pinned]
+        if not chosen or not _is_meant(chosen, session, short):
+            click.echo(report.CANCELLED)
+            return
+        plan = forget_plan(chosen, inventory, session, now=options.moment)
+        result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
+        click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
+
+
+def _is_meant(chosen: list[Memory], session: Session, short: Mapping[str, str]) -> bool:
+    """Name what is to go once more, and ask; a number is easily mistyped."""
+    from .main import confirmed
+
+    names = " ".join(f"[{session.store.kind}:{short[memory.id]}]" for memory in chosen)
+    return confirmed(f"To forget: {names}.")
+
+
+def _pick(count: int) -> list[int]:
+    click.echo("Forget which? Numbers such as 1 3, all, or empty for none: ", nl=False)
+    words = sys.stdin.readline().replace(",", " ").lower().split()
+    if words == ["all"]:
+        return list(range(count))
+    if not all(word.isdigit() and 1 <= int(word) <= count for word in words):
+        raise UsageError(f"Give numbers from 1 to {count}, or all; nothing was changed.")
+    return sorted({int(word) - 1 for word in words})
+
+
+@click.command()
+@store_options
+@json_option
+@click.pass_context
+def runs(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
+    """List the runs of this store, newest first.
+
+    \b
+    Example:
+      mem0-dream runs --config mem0.yaml
+    """  # noqa: D301
+    options = Options.gather(ctx, given)
+    from ..planning.plan_file import json_text
+    from ..reporting.status import run_json, run_line
+
+    with open_session(options) as session:
+        found = [
+            (run, session.journal.changes(run.id)) for run in session.journal.runs(session.store.fingerprint)
+        ]
+        remarks = [session.remark(run) for run, _ in found] if not as_json else []
+    if as_json:
+        click.echo(json_text([run_json(*each) for each in found], sort_keys=False))
+        return
+    for each, remark in zip(found, remarks, strict=True):
+        click.echo(run_line(*each) + remark)
+    if not found:
+        click.echo("No runs yet.")
+
+
+@click.command()
+@click.argument("run", required=False)
+@store_options
+@click.pass_context
+def undo(ctx: click.Context, /, run: str | None, **given: Any) -> None:
+    """Take RUN back, or the newest run: restore what it removed, withdraw what it added.
+
+    \b
+    Example:
+      mem0-dream undo --config mem0.yaml
+    """  # noqa: D301
+    options = Options.gather(ctx, given)
+    with open_session(options) as session, session.locked():
+        _echo_result(session.undo(run, now=options.clock))
+
+
+@click.command()
+@click.argument("run", required=False)
+@store_options
+@click.pass_context
+def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
+    """Finish RUN, or the newest run that was interrupted.
+
+    \b
+    Example:
+      mem0-dream resume --config mem0.yaml
+    """  # noqa: D301
+    options = Options.gather(ctx, given)
+    with open_session(options) as session, session.locked():
+        _echo_result(session.resume(run, now=options.clock))
+
+
+@click.command()
+@click.argument("first", required=False)
+@click.argument("second", required=False)
+@click.option("--list", "as_list", is_flag=True, help="List what was rejected, skipped or taken back.")
+@click.option(
+    "--forget",
+    "withdrawn",
+    multiple=True,
+    help="Withdraw an answer by its number, or all of a run; repeatable.",
+)
+@store_options
+@click.pass_context
+def reject(
+    ctx: click.Context,
+    /,
+    first: str | None,
+    second: str | None,
+    *,
+    as_list: bool,
+    withdrawn: tuple[str, ...],
+    **given: Any,
+) -> None:
+    """Never propose anything about this pair of memories again, until one of them changes.
+
+    FIRST and SECOND are ids, or beginnings of ids, as the report prints them. A conflict that was
+    skipped and a run that was taken back are remembered in the same way.
+
+    \b
+    Example:
+      mem0-dream reject 1f2e3d4c 5a6b7c8d --config mem0.yaml
+      mem0-dream reject --list --config mem0.yaml
+      mem0-dream reject --forget 3 --config mem0.yaml
+    """  # noqa: D301
+    options = Options.gather(ctx, given)
+    asked = (first is not None or second is not None) + as_list + bool(withdrawn)
+    if asked != 1 or (second is None) != (first is None):
+        raise UsageError("Give two ids, or --list, or --forget with the number of an answer.")
+    with open_session(options) as session, session.locked():
+        if as_list:
+            _list_answers(session)
+        elif withdrawn:
+            _withdraw(session, withdrawn)
+        else:
+            _reject_pair(session, str(first), str(second), options)
+
+
+def _reject_pair(session: Session, first: str, second: str, options: Options) -> None:
+    from ..stores.base import ScopeFilter
+
+    inventory = session.read(ScopeFilter())
+    pair = [_by_prefix(session, inventory.memories, text) for text in (first, second)]
+    session.reject(pair[0], pair[1], now=options.clock)
+    click.echo("Noted: this pair will not be proposed again.")
+
+
+def _list_answers(session: Session) -> None:
+    from ..reporting.status import answer_line
+
+    found = session.answered
+    for answer in found:
+        click.echo(answer_line(answer, session.store.kind))
+    if not found:
+        click.echo("No answers yet.")
+
+
+def _withdraw(session: Session, named: tuple[str, ...]) -> None:
+    found = session.answered
+    chosen = [answer for answer in found if {str(answer.number), answer.run} & set(named) - {""}]
+    unknown = set(named) - {word for answer in chosen for word in (str(answer.number), answer.run)}
+    if unknown:
+        raise UsageError(
+            f"There is no answer {min(unknown)!r}; `reject --list` shows their numbers and runs. "
+            "Nothing was withdrawn."
+        )
+    session.withdraw(chosen)
+    click.echo(f"Withdrawn: {len(chosen)}. It may be proposed again.")
+
+
+def _by_prefix(session: Session, memories: Iterable[Memory], text: str) -> Memory:
+    wanted = text.removeprefix(f"{session.store.kind}:")
+    found = [memory for memory in memories if memory.id.startswith(wanted)]
+    if len(found) != 1:
+        raise UsageError(
+            f"{len(found)} memories have an id that begins with {wanted!r}; give one that is unique."
+        )
+    return found[0]
+
+
+def _echo_result(result: RunResult | UndoResult) -> None:
+    from ..reporting import report
+    from ..writing.results import RunResult
+
+    if isinstance(result, RunResult):
+        click.echo(report.summary(result))
+        return
+    click.echo(report.undo_summary(result))
+    click.echo("What was taken back is not proposed again; see `mem0-dream reject --list`.", err=True)
+    for memory_id, reason in result.kept:
+        click.echo(report.visible(f"Left alone: memory {memory_id}: {reason}"))
+
+
+COMMANDS = (status, forget, runs, undo, resume, reject)
+"""What the main group offers besides the pass itself."""

@@ -1,0 +1,123 @@
+"""Embeds and judges for a plan: whole inventories first, drafted memories later, nothing twice.
+
+For a scorer that reads where a pair stands, what is left after merges is judged again where it stands
+otherwise: a second pass would see it so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ...models.scorer import Thresholds, reads_context
+from ...records import Candidate, Memory, Verdict, rejection_key
+from ..planning.merges import draft_id
+from .candidates import Near, find_candidates
+from .judge import judge
+from .original_rules import close_for
+
+if TYPE_CHECKING:
+    from ...models.encoder import Encoder
+    from ...models.scorer import PairContext, PairScorer
+    from ...settings import Settings
+    from .subjects import KeysOf
+
+    Known = tuple[str, str, str, PairContext | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What a plan depends on besides the inventory and the models.
+
+    Attributes:
+        now: The moment ages are reckoned from, aware UTC.
+        accessed: Latest reads from the access log, by memory id.
+        rejected: Keys of pairs a person refused (see `rejection_key`).
+        thresholds: Calibrated thresholds instead of the scorer's own.
+        unattended: Nobody sees the plan before it is applied, so age alone removes less.
+        tracked: Ids that the agent's own client is known to have read.
+        hygiene: Classes of memories that are none and may be proposed to go (see `rules.hygiene`).
+    """
+
+    now: datetime
+    accessed: Mapping[str, datetime] = field(default_factory=dict)
+    rejected: frozenset[str] = frozenset()
+    thresholds: Thresholds | None = None
+    unattended: bool = False
+    tracked: frozenset[str] = frozenset()
+    hygiene: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Judging:
+    """One encoder and one scorer under the circumstances of one plan.
+
+    Attributes:
+        known: Verdicts so far by ids, texts and place: drafting asks about the same pairs again and again.
+    """
+
+    encoder: Encoder
+    scorer: PairScorer
+    settings: Settings
+    circumstances: Circumstances
+    keys: KeysOf
+    known: dict[Known, Verdict] = field(default_factory=dict)
+
+    def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
+        """Judge every candidate pair; pairs that a person refused come back as distinct."""
+        return self._judge(memories, self._candidates(memories, contexts=reads_context(self.scorer)))
+
+    def drafted(self, new: Sequence[Memory], others: Sequence[Memory]) -> tuple[Verdict, ...]:
+        """Judge drafted memories and what their being there changes.
+
+        A draft against its own sources is judged by its texts alone: they will not stand beside each other.
+        """
+        memories = [*others, *new]
+        fresh = {memory.id for memory in new}
+        if reads_context(self.scorer) and fresh != {draft_id(others)}:
+            return self.all_pairs(memories)
+        if not new:
+            return ()
+        pairs = self._candidates(memories, contexts=False)
+        return self._judge(memories, [pair for pair in pairs if pair.a in fresh or pair.b in fresh])
+
+    def staying(self, memories: Sequence[Memory], verdicts: Sequence[Verdict]) -> list[Verdict]:
+        """The verdicts on pairs of these memories, judged anew where they stand otherwise by now."""
+        ids = {memory.id for memory in memories}
+        left = [item for item in verdicts if item.pair.a in ids and item.pair.b in ids]
+        if len(left) < len(verdicts) and reads_context(self.scorer):
+            left += self.all_pairs(memories)
+        return left
+
+    def _candidates(self, memories: Sequence[Memory], *, contexts: bool) -> tuple[Candidate, ...]:
+        vectors = self.encoder.encode([memory.text for memory in memories])
+        return find_candidates(
+            memories,
+            vectors,
+            floor=self.settings.floor,
+            neighbours=self.settings.neighbours,
+            keys=self.keys,
+            contexts=contexts,
+        )
+
+    def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
+        by_id = {memory.id: memory for memory in memories}
+        named = [
+            (pair.a, pair.b, rejection_key(by_id[pair.a], by_id[pair.b]), _place(pair)) for pair in pairs
+        ]
+        new = [
+            pair
+            for pair, name in zip(pairs, named, strict=True)
+            if name[2] not in self.circumstances.rejected and name not in self.known
+        ]
+        close, limits = close_for(self.encoder.name), self.circumstances.thresholds
+        found = judge(new, by_id, self.scorer, thresholds=limits, keys=self.keys, asks_from=close)
+        fresh = {(item.pair.a, item.pair.b): item for item in found}
+        self.known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
+        return tuple(self.known[name] for name in named if name in self.known)
+
+
+def _place(pair: Candidate) -> PairContext | None:
+    return pair.context if isinstance(pair, Near) else None

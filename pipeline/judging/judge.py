@@ -1,0 +1,249 @@
+"""From scores to verdicts: thresholds decide, guards may only hold back.
+
+Exact duplicates need no model. Everything else is scored in both directions, compared detail by
+detail, and called a duplicate only if nothing load-bearing differs. No verdict is ever inferred
+from another pair.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ...models.facts.endings import told_end
+from ...models.guards import Contradicting, compare, contradicting
+from ...models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds, limits_for
+from ...models.words import exact_key, significant_words
+from ...records import Candidate, Evidence, Label, Memory, Verdict
+from .candidates import Near
+from .original_rules import suspected
+from .subjects import NO_KEYS, UNCLEAR, KeysOf, apart, judged_text, keys_by_scope, unnamed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EXACT = Evidence("exact", "same text but for case, white space or final punctuation")
+
+ADDS = Evidence("adds", "one text has all words of the other, and no detail differs")
+
+
+ORDER = "order"
+ENDING = "ending"
+BOTH_ENTAIL = 0.9
+"""Each text entails the other from here on, so that another order of equal words says the same."""
+
+
+def decide(
+    probabilities: Sequence[float],
+    evidence: Iterable[Evidence],
+    thresholds: Thresholds,
+    *,
+    entailment: Sequence[float] = (1.0, 1.0),
+) -> tuple[Label, bool]:
+    """Turn the probabilities of one pair into a label, and whether a merge needs no person.
+
+    Args:
+        probabilities: Duplicate, contradiction, distinct.
+        evidence: What the guards found; one veto keeps a pair from being a duplicate.
+        thresholds: Where the scorer's probabilities become decisions.
+        entailment: a entails b, b entails a.
+
+    >>> decide((0.99, 0.0, 0.01), (), Thresholds(auto=0.9, duplicate=0.5, contradiction=0.5))
+    (<Label.DUPLICATE: 'duplicate'>, True)
+    """
+    evidence = tuple(evidence)
+    duplicate, contradiction = probabilities[DUPLICATE], probabilities[CONTRADICTION]
+    if contradiction >= thresholds.contradiction and contradiction >= duplicate:
+        return Label.CONTRADICTION, False
+    if duplicate >= thresholds.duplicate:
+        if any(item.veto for item in evidence):
+            return Label.UNSURE, False
+        return Label.DUPLICATE, duplicate >= thresholds.auto and not _held(evidence, entailment)
+    if max(probabilities) in (duplicate, contradiction):
+        return Label.UNSURE, False
+    return Label.DISTINCT, False
+
+
+def _held(evidence: Iterable[Evidence], entailment: Sequence[float]) -> bool:
+    """Whether a merge is a person's decision although nothing forbids it."""
+    kinds = {item.kind for item in evidence}
+    return not kinds.isdisjoint((UNCLEAR, ENDING)) or (ORDER in kinds and min(entailment) < BOTH_ENTAIL)
+
+
+def judge(
+    candidates: Sequence[Candidate],
+    memories: Mapping[str, Memory],
+    scorer: PairScorer,
+    *,
+    thresholds: Thresholds | None = None,
+    keys: KeysOf | None = None,
+    asks_from: float | None = None,
+) -> tuple[Verdict, ...]:
+    """Judge every candidate; memories about different subjects are distinct, whatever they say.
+
+    Args:
+        candidates: Pairs of ids; exact ones are not scored.
+        memories: By id; every id of a candidate must be in it.
+        scorer: Gives the probabilities, once for each pair.
+        thresholds: Instead of the scorer's own, for instance calibrated on the user's pairs.
+        keys: What the metadata keys of each scope mean; read from the given memories if omitted.
+        asks_from: Ask about pairs that a rule of the original would report and the scorer calls distinct;
+            two preferences from this cosine on. None asks about none of them.
+
+    Returns:
+        One verdict for each candidate, in the same order.
+    """
+    known = keys_by_scope(memories.values()) if keys is None else keys
+    differing = {pair: found for pair in candidates if (found := _apart(pair, memories, known))}
+    to_score = [pair for pair in candidates if not pair.exact and not _vetoed(differing.get(pair))]
+    inputs = [pair_input(pair, memories, known) for pair in to_score]
+    scores = scorer.score(inputs)
+    scored = {
+        pair: _suspect(
+            _verdict(
+                pair, texts, (row, directions), differing.get(pair), thresholds or limits_for(scorer, texts)
+            ),
+            texts,
+            asks_from,
+        )
+        for pair, texts, row, directions in zip(
+            to_score, inputs, scores.probabilities, scores.entailment, strict=True
+        )
+    }
+    return tuple(
+        scored[pair] if pair in scored else _unscored(pair, differing.get(pair)) for pair in candidates
+    )
+
+
+def pair_input(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf | None = None) -> PairInput:
+    """What a scorer may read of a candidate: the texts with the subjects that only the metadata names."""
+    a, b = memories[pair.a], memories[pair.b]
+    subjects = (keys or {}).get(a.scope, NO_KEYS).subjects
+    return PairInput(
+        a=judged_text(a, subjects),
+        b=judged_text(b, subjects),
+        cosine=pair.cosine,
+        category=a.category,
+        a_date=a.stated_at,
+        b_date=b.stated_at,
+        context=pair.context if isinstance(pair, Near) else None,
+    )
+
+
+def _apart(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf) -> Evidence | None:
+    """Whether the metadata of two memories names different subjects, or may."""
+    a, b = memories.get(pair.a), memories.get(pair.b)
+    if a is None or b is None or not (a.metadata or b.metadata):
+        return None
+    meaning = keys.get(a.scope, NO_KEYS)
+    if not pair.exact and exact_key(a.text) == exact_key(b.text):
+        return apart(a, b, meaning) or unnamed(a, b, meaning)
+    return apart(a, b, meaning)
+
+
+def _vetoed(evidence: Evidence | None) -> bool:
+    return evidence is not None and evidence.veto
+
+
+def _unscored(pair: Candidate, differing: Evidence | None) -> Verdict:
+    """The verdict on equal texts, or on memories about different subjects."""
+    if differing is None:
+        return _exact(pair)
+    if differing.veto:
+        return Verdict(_plain(pair), Label.DISTINCT, evidence=(differing,))
+    return replace(_exact(pair), auto=False, evidence=(EXACT, differing))
+
+
+def _ending(texts: PairInput) -> tuple[Evidence, ...]:
+    end = told_end(texts.a, texts.b)
+    return (Evidence(ENDING, end),) if end else ()
+
+
+def _plain(pair: Candidate) -> Candidate:
+    """The pair without its place in the store: what was decided is kept, not what was read."""
+    return Candidate(pair.a, pair.b, pair.cosine, pair.exact)
+
+
+def _exact(pair: Candidate) -> Verdict:
+    return Verdict(
+        pair,
+        Label.DUPLICATE,
+        auto=True,
+        probabilities=(1.0, 0.0, 0.0),
+        entailment=(1.0, 1.0),
+        evidence=(EXACT,),
+    )
+
+
+def _verdict(
+    pair: Candidate,
+    texts: PairInput,
+    scores: tuple[NDArray[np.float32], NDArray[np.float32]],
+    differing: Evidence | None,
+    limits: Thresholds,
+) -> Verdict:
+    row, directions = scores
+    probabilities = (float(row[0]), float(row[1]), float(row[2]))
+    evidence = () if differing is None else (differing,)
+    rivals = contradicting(texts.a, texts.b)
+    if rivals or decide(probabilities, (), limits)[0] is not Label.DISTINCT:
+        found = compare(texts.a, texts.b, a_date=texts.a_date, b_date=texts.b_date)
+        evidence = (*found, *_ending(texts), *evidence)
+    entailment = (float(directions[0]), float(directions[1]))
+    label, auto = decide(probabilities, evidence, limits, entailment=entailment)
+    if label is not Label.CONTRADICTION and rivals is not Contradicting.NO:
+        label = Label.CONTRADICTION if rivals is Contradicting.SURE else Label.UNSURE
+    elif label is Label.CONTRADICTION and _only_adds(texts.a, texts.b, evidence):
+        label, evidence = Label.UNSURE, (*evidence, ADDS)
+    return Verdict(
+        _plain(pair),
+        label,
+        auto=auto,
+        probabilities=probabilities,
+        entailment=entailment,
+        evidence=evidence,
+    )
+
+
+def _suspect(verdict: Verdict, texts: PairInput, asks_from: float | None) -> Verdict:
+    """The verdict, or a doubt where a rule of the original speaks and the scorer sees nothing."""
+    if asks_from is None or verdict.label is not Label.DISTINCT:
+        return verdict
+    found = suspected(texts.a, texts.b, cosine=verdict.pair.cosine, close=asks_from)
+    return replace(verdict, label=Label.UNSURE, evidence=(*verdict.evidence, found)) if found else verdict
+
+
+def _only_adds(a: str, b: str, evidence: Iterable[Evidence]) -> bool:
+    """Whether one text merely adds to the other, so that a conflict is for a person to suspect.
+
+    On the real development pairs nearly all such pairs are duplicates. An added word that turns a
+    fact round ("stop using", "until May", "only") is no mere addition.
+    """
+    if any(item.veto for item in evidence):
+        return False
+    first, second = significant_words(a), significant_words(b)
+    if not (first <= second or second <= first):
+        return False
+    added = _plain_words(a) ^ _plain_words(b)
+    return not added & _REVERSING
+
+
+def _plain_words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
+_WORD = re.compile(r"[\w'’]+")
+_REVERSING = frozenset(
+    (  # noqa: SIM905  (words in lines read better than a column of strings)
+        "abandon abandoned anymore avoid avoids barely before but cancel canceled cancelled cancels "
+        "considering cut ditched drop dropped ex except excluding failed finished former formerly gave given "
+        "hardly instead intended last left less longer lost may might neither never no none nor not nothing "
+        "once only past paused planned planning plans previously quit quits quitting rarely rather refused "
+        "refuses rejected removed replaced retired reversed seldom should sold stop stopped stopping stops "
+        "switched tried unless unlike until used want wanted wants was were without would "
+    ).split()
+)
+"""Words that can turn a fact round when they are all that one text has more than the other."""

@@ -1,1 +1,0 @@
-"""What is particular to directories of Markdown memories: parsing, drift, index, signal, report."""

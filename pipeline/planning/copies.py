@@ -1,0 +1,134 @@
+"""Exact copies are folded before anything is embedded or judged, and come back in the plan.
+
+Of memories whose texts are equal but for case, white space and final punctuation one stands for
+all; whatever is decided about it holds for its copies, since they say the same thing.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ...models.merger import ExtractiveMerger
+from ...models.words import exact_key
+from ...records import Candidate, Label, Memory, Scope, Verdict, rejection_key
+from ..judging.judge import EXACT
+from ..judging.subjects import NO_KEYS, KeysOf, apart, keys_by_scope, signature
+from .merges import Consolidated
+
+Copies = Mapping[str, tuple[Memory, ...]]
+"""The copies of each representative that has any, by its id."""
+
+
+def fold(
+    memories: Sequence[Memory], *, rejected: frozenset[str] = frozenset(), keys: KeysOf | None = None
+) -> tuple[tuple[Memory, ...], Copies]:
+    """Choose a representative of each group of equal texts: the best spelt, then the latest stated.
+
+    Args:
+        memories: The memories to judge.
+        rejected: Keys of pairs that a person does not want merged; such a copy stands for itself.
+        keys: What the metadata keys of each scope mean; read from the given memories if omitted.
+
+    Returns:
+        The representatives, sorted by id, and their copies.
+    """
+    merger = ExtractiveMerger()
+    known = keys_by_scope(memories) if keys is None else keys
+    groups: dict[tuple[Scope, str | None, str], list[Memory]] = defaultdict(list)
+    for memory in sorted(memories, key=lambda item: item.id):
+        groups[memory.scope, memory.category, exact_key(memory.text)].append(memory)
+    standing: list[Memory] = []
+    copies: dict[str, tuple[Memory, ...]] = {}
+    for group in (part for same in groups.values() for part in _by_subject(same, known)):
+        best = (merger.whole(group) or group[0]) if len(group) > 1 else group[0]
+        others = [memory for memory in group if memory is not best]
+        apart = [memory for memory in others if rejection_key(best, memory) in rejected]
+        standing += [best, *apart]
+        folded = tuple(memory for memory in others if memory not in apart)
+        if folded:
+            copies[best.id] = folded
+    return tuple(sorted(standing, key=lambda memory: memory.id)), copies
+
+
+def _by_subject(group: Sequence[Memory], keys: KeysOf) -> list[list[Memory]]:
+    """Equal texts in groups that are about one subject; where any two differ, what names none is alone."""
+    meaning = keys.get(group[0].scope, NO_KEYS)
+    parts: dict[tuple[tuple[str, str], ...], list[Memory]] = defaultdict(list)
+    for memory in group:
+        parts[signature(memory, meaning)].append(memory)
+    firsts = [members[0] for members in parts.values()]
+    if any(apart(a, b, meaning) for a, b in itertools.combinations(firsts, 2)):
+        return list(parts.values())
+    return [list(group)]
+
+
+def kept_apart(memories: Sequence[Memory], keys: KeysOf) -> tuple[tuple[str, str, str], ...]:
+    """Memories with equal words that are not one fact: the first of each two subjects, and what differs."""
+    groups: dict[tuple[Scope, str | None, str], list[Memory]] = defaultdict(list)
+    for memory in sorted(memories, key=lambda item: item.id):
+        groups[memory.scope, memory.category, exact_key(memory.text)].append(memory)
+    found = []
+    for group in groups.values():
+        meaning = keys.get(group[0].scope, NO_KEYS)
+        firsts = {signature(memory, meaning): memory for memory in reversed(group)}
+        for a, b in itertools.combinations(sorted(firsts.values(), key=lambda item: item.id), 2):
+            differing = apart(a, b, meaning)
+            found += [(a.id, b.id, differing.detail)] if differing else []
+    return tuple(sorted(found))
+
+
+def unfold(
+    merges: Sequence[Consolidated], representatives: Sequence[Memory], copies: Copies
+) -> tuple[Consolidated, ...]:
+    """Put the copies back: into the merge of their representative, or into one of their own."""
+    merged = {memory_id for merge in merges for memory_id in merge.ids}
+    alone = [
+        Consolidated((memory,), memory.id, memory.text)
+        for memory in representatives
+        if memory.id in copies and memory.id not in merged
+    ]
+    whole = [_with_copies(merge, copies) for merge in [*merges, *alone]]
+    return tuple(sorted(whole, key=lambda merge: merge.members[0].id))
+
+
+def _with_copies(merge: Consolidated, copies: Copies) -> Consolidated:
+    members, verdicts = list(merge.members), list(merge.verdicts)
+    for standing in merge.members:
+        for copy in copies.get(standing.id, ()):
+            members.append(copy)
+            verdicts.append(_verdict_of_copy(copy, standing, merge))
+    return replace(
+        merge,
+        members=tuple(sorted(members, key=lambda memory: memory.id)),
+        verdicts=tuple(sorted(verdicts, key=lambda verdict: (verdict.pair.a, verdict.pair.b))),
+    )
+
+
+def _verdict_of_copy(copy: Memory, standing: Memory, merge: Consolidated) -> Verdict:
+    """A copy of the survivor is an exact duplicate; any other shares its representative's verdict."""
+    if standing.id == merge.survivor:
+        return Verdict(
+            _pair(copy.id, standing.id, 1.0, exact=True),
+            Label.DUPLICATE,
+            auto=True,
+            probabilities=(1.0, 0.0, 0.0),
+            entailment=(1.0, 1.0),
+            evidence=(EXACT,),
+        )
+    judged = next(item for item in merge.verdicts if standing.id in (item.pair.a, item.pair.b))
+    stays = judged.pair.b if judged.pair.a == standing.id else judged.pair.a
+    pair = _pair(copy.id, stays, judged.pair.cosine)
+    swapped = (pair.a == copy.id) != (judged.pair.a == standing.id)
+    return replace(
+        judged,
+        pair=pair,
+        entailment=judged.entailment[::-1] if swapped else judged.entailment,
+        evidence=(*judged.evidence, EXACT),
+    )
+
+
+def _pair(a: str, b: str, cosine: float, *, exact: bool = False) -> Candidate:
+    return Candidate(min(a, b), max(a, b), cosine, exact=exact)

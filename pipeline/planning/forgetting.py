@@ -1,0 +1,67 @@
+"""Forgetting on request: find what a person means, and plan its removal like any other action."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ...models.words import significant_words
+from ...records import Inventory, Memory
+from ..plan import Member, Plan, Prune, ScopeTotal
+from ..rules.stale import age_of
+
+if TYPE_CHECKING:
+    from ...models.encoder import Encoder
+    from ..engine import Session
+
+_CLOSE = 0.35
+"""Cosine from which a memory is worth showing for a query, unless it shares a word with it."""
+
+
+def rank(query: str, inventory: Inventory, *, encoder: Encoder, now: datetime) -> list[Memory]:
+    """Living memories that match a query, best first: shared words, then similarity.
+
+    Args:
+        query: What to look for.
+        inventory: Where to look.
+        encoder: Embeds query and texts.
+        now: Retired memories of this day are left out.
+    """
+    living = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
+    if not living or not query.strip():
+        return []
+    vectors = encoder.encode([query, *(memory.text for memory in living)])
+    cosines = vectors[1:] @ vectors[0]
+    wanted = significant_words(query)
+    shared = [len(wanted & significant_words(memory.text)) for memory in living]
+    order = sorted(range(len(living)), key=lambda i: (-shared[i], -float(cosines[i]), living[i].id))
+    return [living[i] for i in order if shared[i] or cosines[i] >= _CLOSE]
+
+
+def forget_plan(chosen: Sequence[Memory], inventory: Inventory, session: Session, *, now: datetime) -> Plan:
+    """A plan that removes exactly the chosen memories."""
+    actions = tuple(
+        Prune(
+            id=f"p{number}",
+            scope=memory.scope,
+            category=memory.category,
+            members=(Member.of(memory),),
+            reason="forgotten",
+            age_days=age.days if (age := age_of(memory, now=now)) is not None else None,
+            detail="on request",
+        )
+        for number, memory in enumerate(chosen, 1)
+    )
+    scopes = sorted({memory.scope for memory in chosen})
+    totals = tuple(ScopeTotal(scope, sum(m.scope == scope for m in inventory.memories)) for scope in scopes)
+    return Plan(
+        store=inventory.store,
+        kind=session.store.kind,
+        now=now,
+        scorer="none",
+        totals=totals,
+        actions=actions,
+        gaps=inventory.gaps,
+        fidelity=inventory.fidelity,
+    )

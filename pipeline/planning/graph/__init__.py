@@ -1,0 +1,1 @@
+"""From what a pass over a graph found to the plan, relations included."""

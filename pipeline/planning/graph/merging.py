@@ -1,0 +1,353 @@
+"""Which entities become one, and what they say then.
+
+Two entities are merged only if they are of one type, more alike than the merge line, and judged
+duplicates; the united text must in turn be judged a duplicate of each of them. Observations are
+united, and one is left out only if another says all of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ....models.guards import missing
+from ....models.merger import ENTAILED, Draft, ExtractiveMerger, MergeRefused
+from ....models.scorer import reads_context
+from ....models.words import exact_key, significant_words
+from ....records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
+from ...judging.candidates import find_candidates
+from ...judging.judge import judge
+from ...rules.graph.names import same_names, siblings
+from ...rules.graph.nodes import SENTENCE_TYPES, Node
+from ...rules.graph.settings import GraphSettings
+from ...stores.graph.text import statement, words_of
+from ...stores.graph.usage import MERGED_MARK, combined, content
+from ..merges import Consolidated, draft_merges
+
+_PARTNER_SHARE = 0.25
+"""Share of the shorter one's words in common below which no two memories were ever near each other."""
+
+_JUDGED_SHARE = 0.6
+"""Share of the shorter one's words in common from which it is judged whether one observation says another."""
+
+if TYPE_CHECKING:
+    from ....models.encoder import Encoder
+    from ....models.merger import Entails
+    from ....models.scorer import PairScorer, Thresholds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """Models and limits.
+
+    Attributes:
+        encoder: Embeds what entities and observations say.
+        scorer: Judges pairs of them.
+        settings: Lines between merging, review and relation.
+        neighbours: How many neighbours of each are judged.
+        floor: Lowest cosine at which two observations are judged.
+        thresholds: Calibrated thresholds instead of the scorer's own.
+        rejected: Pairs that a person refused.
+        now: The moment of the plan.
+    """
+
+    encoder: Encoder
+    scorer: PairScorer
+    settings: GraphSettings
+    neighbours: int
+    floor: float
+    now: datetime
+    thresholds: Thresholds | None = None
+    rejected: frozenset[str] = frozenset()
+
+    def near(self, memories: Sequence[Memory], *, floor: float) -> tuple[Candidate, ...]:
+        """Pairs at least as similar as the floor."""
+        return _near(
+            memories,
+            self.encoder,
+            floor=floor,
+            neighbours=self.neighbours,
+            contexts=reads_context(self.scorer),
+        )
+
+    def verdicts(self, memories: Iterable[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
+        """Judge the pairs."""
+        return judge(pairs, {m.id: m for m in memories}, self.scorer, thresholds=self.thresholds)
+
+
+def _near(
+    memories: Sequence[Memory], encoder: Encoder, *, floor: float, neighbours: int, contexts: bool = False
+) -> tuple[Candidate, ...]:
+    vectors = encoder.encode([memory.text for memory in memories])
+    return find_candidates(memories, vectors, floor=floor, neighbours=neighbours, contexts=contexts)
+
+
+def judged_memory(node: Node) -> Memory:
+    """An entity as it is embedded and judged: what it says, without dates of our own making."""
+    return replace(node.memory, text=node.statement, created_at=None, updated_at=None, accessed_at=None)
+
+
+def with_partners(memories: Sequence[Memory]) -> list[Memory]:
+    """Those that share some words with another one of their type; only they are worth an embedding."""
+    groups: dict[str | None, list[tuple[Memory, frozenset[str]]]] = defaultdict(list)
+    for memory in memories:
+        groups[memory.category].append((memory, significant_words(memory.text)))
+    found: set[str] = set()
+    for rows in groups.values():
+        for at, (memory, mine) in enumerate(rows):
+            for other, theirs in rows[at + 1 :]:
+                if {memory.id, other.id} <= found:
+                    continue
+                if len(mine & theirs) >= _PARTNER_SHARE * min(len(mine), len(theirs)):
+                    found |= {memory.id, other.id}
+    return [memory for memory in memories if memory.id in found]
+
+
+def entity_verdicts(nodes: Sequence[Node], judging: Judging) -> tuple[Verdict, ...]:
+    """What is thought of all pairs of entities of one type that are worth a person's look.
+
+    Only a pair above the merge line may be merged without a person.
+    """
+    memories = with_partners([judged_memory(node) for node in nodes if node.content])
+    real = {node.id: node.memory for node in nodes}
+    by_name = {node.id: node for node in nodes}
+    pairs = [
+        pair
+        for pair in judging.near(memories, floor=judging.settings.review_above)
+        if rejection_key(real[pair.a], real[pair.b]) not in judging.rejected
+        and _may_be_one(by_name[pair.a], by_name[pair.b])
+    ]
+    texts = {memory.id: memory.text for memory in memories}
+    return tuple(_lined(verdict, texts, judging.settings) for verdict in judging.verdicts(memories, pairs))
+
+
+def look_alikes(nodes: Sequence[Node], encoder: Encoder, *, settings: GraphSettings, neighbours: int) -> int:
+    """How many entities another one may replace, by similarity and names alone: no pair is judged."""
+    free = [node for node in nodes if not node.memory.pinned]
+    memories = with_partners([judged_memory(node) for node in free if node.content])
+    texts = {memory.id: memory.text for memory in memories}
+    pairs = [
+        (pair.a, pair.b)
+        for pair in _near(memories, encoder, floor=settings.merge_above, neighbours=neighbours)
+        if pair.cosine > settings.merge_above and same_subject(texts[pair.a], texts[pair.b])
+    ]
+    group = {node.id: node.id for node in free}
+
+    def first(name: str) -> str:
+        """The one that stands for all that look like it."""
+        while group[name] != name:
+            name = group[name]
+        return name
+
+    for a, b in (*pairs, *same_names(free)):
+        group[first(b)] = first(a)
+    return sum(group[name] != name for name in group)
+
+
+def _may_be_one(a: Node, b: Node) -> bool:
+    """Whether two memories that sound alike are worth judging.
+
+    Two things whose names are unknown to each other are two, however alike their descriptions are.
+    """
+    labels = {a.type.casefold(), b.type.casefold()} <= set(SENTENCE_TYPES)
+    return not siblings(a, b) and (labels or same_subject(a.statement, b.statement))
+
+
+def named_verdicts(
+    nodes: Sequence[Node], verdicts: Iterable[Verdict], judging: Judging
+) -> tuple[Verdict, ...]:
+    """All verdicts, with those on pairs whose names may mean one thing: a person is asked about them."""
+    names = same_names(nodes)
+    real = {node.id: node for node in nodes}
+    asked = [
+        pair for pair in names if rejection_key(*(real[end].memory for end in pair)) not in judging.rejected
+    ]
+    known = {(item.pair.a, item.pair.b): item for item in verdicts}
+    ends = sorted({end for pair in asked for end in pair})
+    vectors = dict(
+        zip(ends, judging.encoder.encode([real[end].statement for end in ends]), strict=True) if ends else ()
+    )
+    for a, b in asked:
+        held = known.get((a, b))
+        if held is not None and (held.auto or held.label is Label.UNSURE):
+            continue
+        pair = Candidate(a, b, float(vectors[a] @ vectors[b]))
+        known[a, b] = Verdict(pair, Label.UNSURE, evidence=(Evidence("name", names[a, b]),))
+    return tuple(known.values())
+
+
+def merges(
+    nodes: Sequence[Node],
+    verdicts: Sequence[Verdict],
+    judging: Judging,
+    *,
+    acceptable: Callable[[Sequence[str]], bool],
+) -> tuple[Consolidated, ...]:
+    """The merges of all types that hold under their own second pass.
+
+    Args:
+        nodes: Entities that may be merged.
+        verdicts: Of `entity_verdicts`, contradictions between observations included.
+        judging: Models and limits.
+        acceptable: Whether the united observations may stand; else nothing is merged.
+    """
+    found: list[Consolidated] = []
+    for kind in sorted({node.type for node in nodes}):
+        group = {node.id: node for node in nodes if node.type == kind and node.content}
+        here = [item for item in verdicts if item.pair.a in group and item.pair.b in group]
+        if not any(item.auto for item in here):
+            continue
+        merger = Uniting(group, judging, acceptable=acceptable)
+        memories = [judged_memory(node) for node in group.values()]
+        found += draft_merges(memories, here, judge_new=merger.judge_new, merger=merger)
+    return tuple(found)
+
+
+@dataclass(slots=True)
+class Uniting(ExtractiveMerger):
+    """Unites observations instead of sentences."""
+
+    nodes: Mapping[str, Node]
+    judging: Judging
+    acceptable: Callable[[Sequence[str]], bool]
+    _sources: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def whole(
+        self,
+        memories: Sequence[Memory],
+        *,
+        among: Sequence[Memory] | None = None,
+        entails: Entails | None = None,  # noqa: ARG002
+    ) -> Memory | None:
+        """The member that says already what the survivor would say, if there is one."""
+        try:
+            text = self._united_statement(memories)
+        except MergeRefused:
+            return None
+        return next((memory for memory in among or () if memory.text == text), None)
+
+    def draft(self, memories: Sequence[Memory], *, entails: Entails | None = None) -> Draft:  # noqa: ARG002
+        """What the survivor would say.
+
+        Raises:
+            MergeRefused: If that could lose a detail, or is not acceptable.
+        """
+        text = self._united_statement(memories)
+        self._sources[text] = frozenset(memory.id for memory in memories)
+        return Draft(text, None)
+
+    def _united_statement(self, memories: Sequence[Memory]) -> str:
+        survivor, observations = united([self.nodes[memory.id] for memory in memories], self.judging)
+        if not self.acceptable(observations):
+            raise MergeRefused("the united memory would be forgotten at once")
+        return statement(survivor.id, content(observations))
+
+    def judge_new(self, new: Sequence[Memory], others: Sequence[Memory]) -> tuple[Verdict, ...]:
+        """Judge united entities against their sources and against all others of the type."""
+        if not new:
+            return ()
+        texts = {memory.id: memory.text for memory in (*others, *new)}
+        fresh = {memory.id: self._sources.get(memory.text, frozenset()) for memory in new}
+        memories = [_undated(memory) for memory in (*others, *new)]
+        review_above = self.judging.settings.review_above
+        # A second pass would not look at a pair below that line; its own sources must be judged in any case.
+        pairs = [
+            pair
+            for pair in self.judging.near(memories, floor=0.0)
+            if _joins(pair, fresh) or (pair.cosine >= review_above and (pair.a in fresh or pair.b in fresh))
+        ]
+        return tuple(
+            verdict if _joins(verdict.pair, fresh) else _lined(verdict, texts, self.judging.settings)
+            for verdict in self.judging.verdicts(memories, pairs)
+        )
+
+
+def united(members: Sequence[Node], judging: Judging) -> tuple[Node, tuple[str, ...]]:
+    """Who survives a merge, and with which observations.
+
+    Raises:
+        MergeRefused: If a detail of an observation that is left out would be lost.
+    """
+    survivor = min(members, key=lambda node: (*_descriptive(node), node.id))
+    others = sorted((node for node in members if node is not survivor), key=lambda node: node.id)
+    kept = list(dict.fromkeys(survivor.content))
+    for node in others:
+        kept = _joined(kept, node, judging)
+    lost = missing([" ".join(node.content) for node in members], " ".join(kept))
+    if lost:
+        raise MergeRefused(f"the united memory would lose {len(lost)} details")
+    used = combined([survivor.observations, *(node.observations for node in others)])
+    mark = f"{MERGED_MARK}{', '.join(node.id for node in others)} on {judging.now.date().isoformat()}"
+    # What the survivor said stays in its place: a running server can only append.
+    staying = dict.fromkeys(text for text in survivor.observations if text in kept or text in used)
+    return survivor, tuple(dict.fromkeys((*staying, *kept, *used, mark)))
+
+
+def _joined(kept: Sequence[str], node: Node, judging: Judging) -> list[str]:
+    """What is kept already with the observations of one more entity that add something."""
+    known = {exact_key(text) for text in kept}
+    new = [text for text in dict.fromkeys(node.content) if exact_key(text) not in known]
+    if not new or not kept:
+        return [*kept, *new]
+    memories = {
+        f"{side}{i}": Memory(f"{side}{i}", text, node.memory.scope)
+        for side, texts in (("k", kept), ("n", new))
+        for i, text in enumerate(texts)
+    }
+    pairs = [
+        Candidate(f"k{i}", f"n{j}", 0.0)
+        for i, old in enumerate(kept)
+        for j, text in enumerate(new)
+        if _may_say_all(old, text)
+    ]
+    verdicts = judging.verdicts(memories.values(), pairs)
+    same = [verdict for verdict in verdicts if verdict.auto]
+    said = {verdict.pair.b for verdict in same if verdict.entailment[0] >= ENTAILED}
+    weaker = {v.pair.a for v in same if v.pair.b not in said and v.entailment[1] >= ENTAILED}
+    return [
+        *(text for i, text in enumerate(kept) if f"k{i}" not in weaker),
+        *(text for j, text in enumerate(new) if f"n{j}" not in said),
+    ]
+
+
+def _may_say_all(a: str, b: str) -> bool:
+    """Whether two observations share so many words that one may say all of the other."""
+    first, second = significant_words(a), significant_words(b)
+    fewer = min(len(first), len(second))
+    return fewer > 0 and len(first & second) >= _JUDGED_SHARE * fewer
+
+
+def _descriptive(node: Node) -> tuple[int, int, int]:
+    """The more descriptive name first: more words that mean something, then longer, then more said."""
+    return (-len(significant_words(words_of(node.id))), -len(node.id), -len(node.content))
+
+
+def _joins(pair: Candidate, fresh: Mapping[str, frozenset[str]]) -> bool:
+    """Whether one of a pair is a drafted memory and the other one of its sources."""
+    return pair.a in fresh.get(pair.b, ()) or pair.b in fresh.get(pair.a, ())
+
+
+def _undated(memory: Memory) -> Memory:
+    return replace(memory, created_at=None, updated_at=None, accessed_at=None)
+
+
+def _lined(verdict: Verdict, texts: Mapping[str, str], settings: GraphSettings) -> Verdict:
+    """A pair at or below the merge line needs a person, and so does one of which a name is unaccounted for.
+
+    "The amber gateway" and "the basil gateway" may share every other word and are two things.
+    """
+    if verdict.label is Label.UNSURE and verdict.probabilities[1] > verdict.probabilities[0]:
+        # Many facts against many facts: what looks like a contradiction of the whole is two things.
+        return replace(verdict, label=Label.DISTINCT)
+    close = verdict.pair.cosine > settings.merge_above
+    auto = verdict.auto and close and same_subject(texts[verdict.pair.a], texts[verdict.pair.b])
+    return replace(verdict, auto=auto)
+
+
+def same_subject(a: str, b: str) -> bool:
+    """Whether each statement holds every word of the other's name."""
+    names = [significant_words(text.partition(":")[0]) for text in (a, b)]
+    return names[0] <= significant_words(b) and names[1] <= significant_words(a)

@@ -1,0 +1,271 @@
+"""Phase 1 to 3 of a pass over Markdown memories: what is there, what drifted, what may be consolidated.
+
+The core plans merges on the texts as they will read: dates written out, moved paths mended, contradicted
+sentences gone; here its plan is put back onto the texts as they stand. Conflicts are found by sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from ....models.words import exact_key
+from ....records import Inventory, Memory
+from ...plan import Member, Merge, Plan, Prune, Resolve, ScopeTotal
+from ...rules.markdown.anchors import day_of
+from ...rules.markdown.dates_absolute import absolute
+from ...rules.markdown.drift import Drift, Freshness, check_drift, condemned, mended
+from ...rules.markdown.folding import folded
+
+Planned = Callable[[Inventory], Plan]
+"""The core's planning of an inventory."""
+DATES = "relative dates"
+MOVED = "moved paths"
+_UNKNOWN = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Another text for a memory that stays.
+
+    Attributes:
+        text: All it will say.
+        reasons: Why, in a few words each.
+    """
+
+    text: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """What conflicts that were answered by a rule take away.
+
+    Attributes:
+        texts: New texts by id; None where the whole memory goes.
+        winners: The memory that was right, by the id of the one that lost.
+        conflicts: The answered conflict by which a whole memory goes, by its id.
+    """
+
+    texts: Mapping[str, str | None] = field(default_factory=dict, hash=False)
+    winners: Mapping[str, str] = field(default_factory=dict, hash=False)
+    conflicts: Mapping[str, Resolve] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks:
+    """How a pass looks at memories.
+
+    Attributes:
+        dates: Write relative dates out.
+        mends: Mend paths that the repository renamed.
+        merges: Whether a text may be merged into another.
+        used: Terms that a session used lately, out of those asked for; what is in use is not condemned.
+    """
+
+    dates: bool = True
+    mends: bool = True
+    merges: Callable[[str, str], bool] = lambda _a, _b: True
+    used: Callable[[Mapping[str, Sequence[str]]], frozenset[str]] = lambda _: frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a pass found, before anybody was asked.
+
+    Attributes:
+        plan: Merges, conflicts and prunes, on the texts as they stand.
+        memories: All memories, by id.
+        edits: New texts of memories that stay, by id; only those that change.
+        drift: How the references of each memory stand.
+        cuts: What answered conflicts took away.
+    """
+
+    plan: Plan
+    memories: Mapping[str, Memory] = field(hash=False)
+    edits: Mapping[str, Edit] = field(hash=False)
+    drift: Mapping[str, Drift] = field(hash=False)
+    cuts: Cuts = Cuts()
+
+    def text(self, memory_id: str) -> str:
+        """A memory's text as it will read."""
+        cut = self.cuts.texts.get(memory_id)
+        if cut is not None:
+            return cut
+        edit = self.edits.get(memory_id)
+        return edit.text if edit else self.memories[memory_id].text
+
+    def count(self, freshness: Freshness) -> int:
+        """How many memories stand so; one that is condemned but stays counts as partly stale."""
+        pruned = {memory_id for prune in self.plan.prunes for memory_id in prune.removes}
+        return sum(
+            (
+                Freshness.PARTIALLY_STALE
+                if drift.freshness is Freshness.FULLY_STALE and drift.memory not in pruned
+                else drift.freshness
+            )
+            is freshness
+            for drift in self.drift.values()
+        )
+
+    @property
+    def flagged(self) -> tuple[Drift, ...]:
+        """Memories of which some references are gone, and kept ones of which all are."""
+        pruned = {memory_id for prune in self.plan.prunes for memory_id in prune.removes}
+        doubtful = (Freshness.PARTIALLY_STALE, Freshness.FULLY_STALE)
+        return tuple(
+            drift
+            for drift in self.drift.values()
+            if drift.freshness in doubtful and drift.memory not in pruned
+        )
+
+
+def survey(
+    inventory: Inventory,
+    planned: Planned,
+    *,
+    root: Path,
+    directories: Mapping[str, Path],
+    now: datetime,
+    looks: Looks = Looks(),
+    cuts: Cuts = Cuts(),
+    drift: Mapping[str, Drift] | None = None,
+) -> Survey:
+    """Look at everything and propose; changes nothing, and finds no conflicts yet.
+
+    Args:
+        inventory: All memories.
+        planned: Plans merges.
+        root: The project whose code the memories refer to.
+        directories: Where each memory directory is, by its name.
+        now: The present moment.
+        looks: How to look.
+        cuts: What answered conflicts took away already.
+        drift: What was found out about references already.
+    """
+    memories = {memory.id: memory for memory in inventory.memories}
+    if drift is None:
+        drift = check_drift(inventory.memories, root=root, directories=directories)
+    suspects = [memory for memory in inventory.memories if condemned(memory, drift[memory.id], now=now)]
+    used = looks.used({memory.id: drift[memory.id].terms for memory in suspects}) if suspects else frozenset()
+    gone = [memory for memory in suspects if memory.id not in used]
+    away = {memory.id for memory in gone} | {name for name, text in cuts.texts.items() if text is None}
+    days: dict[Path, dict[str, date | None]] = {}
+    edits = {
+        memory.id: edit
+        for memory in inventory.memories
+        if memory.id not in away and not memory.pinned
+        if (edit := _edit(memory, drift[memory.id], directories, days, looks)) is not None
+    }
+    found = Survey(Plan("", "", now, "", (), ()), memories, edits, drift, cuts)
+    views = [
+        replace(memory, text=found.text(memory.id)) for memory in inventory.memories if memory.id not in away
+    ]
+    core = planned(replace(inventory, memories=tuple(views)))
+    merges = [_on_newest(merge, found) for merge in core.merges]
+    kept = tuple(merge for merge in merges if merge is not None and _may(merge, found, looks))
+    prunes = tuple(_prune(number, memory, drift[memory.id], now) for number, memory in enumerate(gone, 1))
+    plan = replace(core, actions=(*kept, *prunes), unsure=(), totals=_totals(inventory.memories))
+    return replace(found, plan=plan)
+
+
+def remaining(found: Survey, *, merged: bool) -> list[Memory]:
+    """The memories that stay, as they will read; each for itself, or with what a merge makes of it."""
+    away = {memory_id for prune in found.plan.prunes for memory_id in prune.removes}
+    away |= {name for name, text in found.cuts.texts.items() if text is None}
+    texts: dict[str, str] = {}
+    if merged:
+        away |= {memory_id for merge in found.plan.merges for memory_id in merge.removes}
+        texts = {str(merge.survivor): merge.text for merge in found.plan.merges}
+    return [
+        replace(memory, text=texts.get(memory.id, found.text(memory.id)))
+        for memory in found.memories.values()
+        if not memory.pinned and memory.id not in away
+    ]
+
+
+def as_stored(conflict: Resolve, memories: Mapping[str, Memory]) -> Resolve:
+    """A conflict with its members as they stand, which is what the writer compares."""
+    return replace(conflict, members=tuple(Member.of(memories[member.id]) for member in conflict.members))
+
+
+def _edit(
+    memory: Memory,
+    drift: Drift,
+    directories: Mapping[str, Path],
+    days: dict[Path, dict[str, date | None]],
+    looks: Looks,
+) -> Edit | None:
+    text, reasons = memory.text, []
+    if looks.dates:
+        new = absolute(text, day_of(memory, _path(memory, directories), days))
+        reasons += [DATES] if new != text else []
+        text = new
+    if looks.mends and drift.moved:
+        new = mended(text, drift.moved)
+        reasons += [MOVED] if new != text else []
+        text = new
+    return Edit(text, tuple(reasons)) if reasons else None
+
+
+def _path(memory: Memory, directories: Mapping[str, Path]) -> Path | None:
+    """The file of a memory, for its history."""
+    name = memory.scope.get("directory") or ""
+    directory = directories.get(name)
+    file = memory.id.removeprefix(f"{name}/").rpartition(".md")
+    return directory / f"{file[0]}.md" if directory is not None else None
+
+
+def _on_newest(merge: Merge, found: Survey) -> Merge | None:
+    """The merge with its newest member as survivor, and a text that keeps the lines as they are.
+
+    A file takes in files only and an entry entries only, so that each keeps its form.
+    """
+    members = [found.memories[member.id] for member in merge.members]
+    newest = max(members, key=lambda m: (m.stated_at or _UNKNOWN, m.id == merge.survivor, m.id))
+    complete = found.memories[merge.survivor] if merge.survivor else newest
+    survivor = newest if _is_entry(newest) == _is_entry(complete) else complete
+    others = [memory for memory in members if memory is not survivor]
+    own, texts = found.text(survivor.id), [found.text(memory.id) for memory in others]
+    text: str | None = merge.text
+    if text not in (own, *texts) and any("\n" in item for item in (own, *texts)):
+        text = folded(own, texts)
+    if text is None:
+        return None
+    key = exact_key(text)
+    return replace(
+        merge,
+        members=tuple(Member.of(memory) for memory in members),
+        survivor=survivor.id,
+        text=text,
+        metadata={},
+        exact=tuple(memory.id for memory in others if exact_key(found.text(memory.id)) == key),
+    )
+
+
+def _may(merge: Merge, found: Survey, looks: Looks) -> bool:
+    return all(looks.merges(found.text(name), merge.text) for name in merge.removes)
+
+
+def _prune(number: int, memory: Memory, drift: Drift, now: datetime) -> Prune:
+    age = (now - memory.stated_at).days if memory.stated_at else None
+    return Prune(
+        id=f"p{number}",
+        scope=memory.scope,
+        category=memory.category,
+        members=(Member.of(memory),),
+        reason="stale",
+        age_days=None if age is None else max(age, 0),
+        detail=f"{drift.freshness}: {', '.join(drift.missing)}",
+    )
+
+
+def _totals(memories: Sequence[Memory]) -> tuple[ScopeTotal, ...]:
+    scopes = sorted({memory.scope for memory in memories})
+    return tuple(ScopeTotal(scope, sum(m.scope == scope for m in memories)) for scope in scopes)
+
+
+def _is_entry(memory: Memory) -> bool:
+    return "heading" in memory.metadata

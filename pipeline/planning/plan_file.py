@@ -1,0 +1,154 @@
+"""Plans as versioned JSON Lines: a header line, then one line for each action and unsure pair.
+
+The format is for people and programs alike: one can read it, grep it, drop a line that one does
+not want applied, or answer a conflict by setting its "choice" to "a" or "b".
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import TYPE_CHECKING, Any
+
+from ...errors import PlanFileError
+from ..plan import Merge, Plan, Prune, Resolve, Rewrite, spoken_id
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+    from ..writing.results import RunResult
+
+
+FORMAT = "mem0-dream plan"
+VERSION = 1
+_HEADER_FIELDS = (
+    "store", "kind", "now", "scorer", "totals", "gaps", "fidelity", "apart", "notes", "left_open",
+)  # fmt: skip
+
+
+@functools.cache
+def _adapter() -> TypeAdapter[Plan]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Plan)
+
+
+def dump_plan(plan: Plan) -> str:
+    """Write a plan as JSON Lines; equal plans give equal bytes."""
+    whole = _dumped(plan)
+    header = {"format": FORMAT, "version": VERSION} | {name: whole[name] for name in _HEADER_FIELDS}
+    lines = [
+        header,
+        *({"record": "action", **action} for action in whole["actions"]),
+        *({"record": "unsure", **verdict} for verdict in whole["unsure"]),
+    ]
+    return "".join(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n" for line in lines)
+
+
+def _dumped(plan: Plan) -> dict[str, Any]:
+    """A plan as plain values; the hash of a text is written only where the text is not the memory's own."""
+    whole: dict[str, Any] = _adapter().dump_python(plan, mode="json")
+    for action in (*whole["actions"], *whole["unsure"]):
+        for member in action["members"]:
+            if member["hash"] is None:
+                del member["hash"]
+    return whole
+
+
+def parse_plan(text: str) -> Plan:
+    """Read a plan back.
+
+    Raises:
+        PlanFileError: If the text is not a plan of this version, naming the line that is wrong.
+    """
+    # Not splitlines: a text may hold other separators, such as U+2028, which JSON does not escape.
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    records = [(number, _load(line, number)) for number, line in lines]
+    if not records or records[0][1].get("format") != FORMAT:
+        raise PlanFileError("This is not a plan file of mem0-dream: its first line is no plan header.")
+    header = records[0][1]
+    if header.get("version") != VERSION:
+        raise PlanFileError(
+            f"This plan file has version {header.get('version')!r} but this mem0-dream reads {VERSION}; "
+            "make it again with `mem0-dream plan`."
+        )
+    fields: dict[str, Any] = {name: header.get(name) for name in _HEADER_FIELDS if name in header}
+    fields |= {"actions": [], "unsure": []}
+    for number, record in records[1:]:
+        place = {"action": "actions", "unsure": "unsure"}.get(str(record.pop("record", None)))
+        if place is None:
+            raise PlanFileError(f"Line {number} of the plan file is neither an action nor an unsure pair.")
+        fields[place].append(_with_plain_choice(record))
+    return _validate(fields)
+
+
+def _with_plain_choice(record: dict[str, Any]) -> dict[str, Any]:
+    """An answer may be written as the report asks for it: A, B or skip."""
+    choice = record.get("choice")
+    if isinstance(choice, str):
+        plain = choice.strip().lower()
+        record["choice"] = None if plain in ("", "s", "skip") else plain
+    return record
+
+
+def _load(line: str, number: int) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise PlanFileError(f"Line {number} of the plan file is no JSON ({error.msg}).") from None
+    if not isinstance(record, dict):
+        raise PlanFileError(f"Line {number} of the plan file is no JSON object.")
+    return record
+
+
+def _validate(fields: dict[str, Any]) -> Plan:
+    from pydantic import ValidationError
+
+    try:
+        plan = _adapter().validate_json(json.dumps(fields))
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise PlanFileError(f"The plan file is damaged at {place}: {first['msg']}.") from None
+    _check_consistent(plan)
+    return plan
+
+
+def _check_consistent(plan: Plan) -> None:
+    """Refuse what no planner writes: an edited line must not be able to remove what it does not name."""
+    for action in plan.actions:
+        ids = {member.id for member in action.members}
+        named = {*action.removes, *([action.survivor] if action.survivor else [])}
+        if isinstance(action, Resolve):
+            named |= {*action.a, *action.b}
+        single = isinstance(action, Prune | Rewrite)
+        if not named <= ids or (single and len(ids) != 1) or (isinstance(action, Merge) and len(ids) < 2):
+            raise PlanFileError(f"Action {action.id} of the plan file names memories it has no members for.")
+
+
+def to_json(plan: Plan, result: RunResult | None) -> dict[str, Any]:
+    """A plan, and what was applied of it, as one object for `--json`."""
+    import dataclasses
+
+    whole: dict[str, Any] = {
+        "plan": _dumped(plan),
+        "proposed": {
+            "merges": len(plan.merges),
+            "prunes": len(plan.prunes),
+            "conflicts": len(plan.conflicts),
+        },
+        "unsure": len(plan.unsure),
+        "applied": dataclasses.asdict(result) if result is not None else None,
+    }
+    for action in (*whole["plan"]["actions"], *whole["plan"]["unsure"]):
+        for verdict in action.get("verdicts", ()):
+            pair = verdict["pair"]
+            pair |= {side: spoken_id(pair[side]) for side in ("a", "b")}
+    return whole
+
+
+def json_text(value: object, *, sort_keys: bool = True) -> str:
+    """JSON for people and programs alike: a character that a terminal cannot show as it is, is escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=sort_keys)
+    # White space between the tokens is printable or a line break; everything else stands inside a string.
+    return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)

@@ -1,0 +1,59 @@
+"""The stages of a pass as they happen: which one is under way, how much of it is done, how much is left.
+
+Stages follow each other. While merges are drafted, texts are embedded and judged again in small numbers; that
+belongs to drafting and is not shown by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from ..engine import Advance, Observer
+
+DRAFT = "draft"
+NAMES = {
+    "embed": "embedding",
+    "screen": "screening",
+    "judge": "judging",
+    "judge alone": "judging",
+    DRAFT: "drafting",
+}
+"""What a person reads for each stage of a plan."""
+
+
+class Stages:
+    """Turns reports of (stage, done, total) into the stages of an observer, one open at a time."""
+
+    def __init__(self, observer: Observer) -> None:
+        """Open nothing yet."""
+        self._observer = observer
+        self._open = contextlib.ExitStack()
+        self._stage: tuple[str, int] | None = None
+        self._done = 0
+        self._advance: Advance | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def __call__(self, name: str, done: int, total: int, /) -> None:
+        """Take note of how far a stage is."""
+        if self._drafting and name != DRAFT:
+            return
+        if (name, total) != self._stage or done < self._done:
+            self._open.close()
+            self._advance = self._open.enter_context(self._observer.stage(NAMES.get(name, name), total))
+        self._stage, self._done = (name, total), done
+        if self._advance is not None:
+            self._advance(done)
+
+    @property
+    def _drafting(self) -> bool:
+        return self._stage is not None and self._stage[0] == DRAFT and self._done < self._stage[1]

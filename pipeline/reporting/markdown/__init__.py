@@ -1,0 +1,1 @@
+"""What is shown of a pass over Markdown memories, in the words of the original."""

@@ -1,0 +1,311 @@
+"""What a pass over Markdown memories would do, and what it did, in the words of the original.
+
+Every change is shown in full, as a diff, before it happens: what a person or a log has not seen is not done.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from ...plan import Action, Merge, Plan, Prune, Resolve, Rewrite
+from ...planning.markdown.settlement import INDEX_REASON, Settled, removals
+from ...planning.markdown.survey import DATES, MOVED, Survey
+from ...rules.markdown.drift import Freshness
+from ...stores.markdown.places import file_of
+from ...stores.markdown.transcripts import Quotation
+from ...writing.results import RunResult
+from ..report import Report, clip, one_line, visible
+
+PREFIX = "[DRY RUN]"
+UNTOUCHED = f"{PREFIX} No files were modified. Run without --dry-run to apply changes."
+EMPTY = "Directory empty, nothing to consolidate"
+TIGHT = "Nothing changed: your memories are already tight."
+TITLE = "## Dream Consolidation Report"
+ASKED = "Relative dates and moved paths are proposed to a person; --auto leaves them (dates: --auto --dates)."
+_ENTRY_WIDTH = 60
+
+
+class PlanReport:
+    """Renders the changes of a plan, from nothing but the plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Bind what is shown."""
+        self._plan = plan
+        self._texts = {member.id: member.text for action in plan.actions for member in action.members}
+
+    def proposals(self) -> list[str]:
+        """Each change in one line, with its diff below."""
+        lines = [
+            line
+            for memory_id, action in removals(self._plan)
+            for line in (
+                f"Would delete: {self.place(memory_id)} ({self.reason(memory_id, action)})",
+                *self._lost(memory_id, action),
+            )
+        ]
+        for action in self._plan.actions:
+            if isinstance(action, Resolve) and action.choice is None:
+                lines += [f"Would ask: {self.conflict(action)}", *self.sides(action)]
+            elif isinstance(action, Merge) and action.rewrites:
+                lines.append(
+                    f"Would update: {self.place(action.rewrites)} (takes in what only the others say)"
+                )
+                lines += changes(self._texts[action.rewrites], action.text)
+        for action in sorted(self._plan.rewrites, key=is_index):
+            verb = "rebuild" if is_index(action) else "add to" if action.id.startswith("n:") else "update"
+            lines.append(f"Would {verb}: {self.place(action.survivor)} ({action.reason})")
+            lines += changes(self._texts[action.survivor], action.text)
+        return lines
+
+    def conflict(self, action: Resolve) -> str:
+        """The one line of a conflict."""
+        return (
+            f'{self.place(action.a[0])} vs {self.place(action.b[0])} — "{one_line(action.topic)}" [A/B/skip]'
+        )
+
+    def sides(self, action: Resolve) -> list[str]:
+        """Both sentences of a conflict, in full."""
+        said = action.said or (self._texts[action.a[0]], self._texts[action.b[0]])
+        return [
+            f"  {side}: {one_line(text)}"
+            + (" (newer, likely to hold)" if action.newer == side.lower() else "")
+            for side, text in zip("AB", said, strict=True)
+        ]
+
+    def place(self, memory_id: str) -> str:
+        """The file of a memory; for an entry with the beginning of what it says."""
+        file = shown(file_of(memory_id))
+        text = self._texts.get(memory_id) if memory_id != file_of(memory_id) else None
+        return (
+            file
+            if text is None or memory_id.endswith("#whole-file")
+            else f'{file}: "{clip(text, _ENTRY_WIDTH)}"'
+        )
+
+    def reason(self, memory_id: str, action: Merge | Resolve | Prune) -> str:
+        """Why a memory goes, as the original words it."""
+        if isinstance(action, Prune):
+            return one_line(action.detail) or str(Freshness.FULLY_STALE)
+        word = "DUPLICATE of" if isinstance(action, Merge) else "CONTRADICTED by"
+        return f"{word} {self._winner(memory_id, action)}"
+
+    def full_reason(self, memory_id: str, action: Merge | Resolve | Prune) -> str:
+        """The reason as it stands in the table of changes."""
+        if isinstance(action, Prune):
+            missing = one_line(action.detail).partition(": ")[2]
+            return f"Fully stale: all referenced files removed ({missing})"
+        word = "Duplicate of" if isinstance(action, Merge) else "Contradicted by"
+        return f"{word} `{self._winner(memory_id, action)}`"
+
+    def _winner(self, memory_id: str, action: Merge | Resolve) -> str:
+        survivor = file_of(action.survivor or "")
+        same = "another entry of " if survivor == file_of(memory_id) else ""
+        return same + shown(PurePosixPath(survivor).name)
+
+    def _lost(self, memory_id: str, action: Action) -> list[str]:
+        """What a removed memory says, unless the very same text stays."""
+        if isinstance(action, Merge) and memory_id in action.exact:
+            return ["    the same text stays"]
+        return changes(self._texts[memory_id], "")
+
+
+class MarkdownReport(PlanReport):
+    """Renders one settled pass."""
+
+    def __init__(
+        self,
+        survey: Survey,
+        settled: Settled,
+        *,
+        files: int,
+        directories: int,
+        notes: Sequence[str] = (),
+    ) -> None:
+        """Bind what is shown.
+
+        Args:
+            survey: What was found.
+            settled: What is to be done.
+            files: Files of memories that were read.
+            directories: Directories that were read.
+            notes: What was left out.
+        """
+        super().__init__(settled.plan)
+        self._texts = {memory.id: memory.text for memory in survey.memories.values()} | self._texts
+        self._survey = survey
+        self._settled = settled
+        self._files = files
+        self._directories = directories
+        self._notes = [visible(note) for note in notes]
+
+    def explanations(self) -> list[str]:
+        """Texts, scores and evidence behind each merge, conflict and prune."""
+        core = Report(self._plan, explain=True)
+        return [
+            line
+            for action in self._plan.actions
+            if not isinstance(action, Rewrite)
+            for line in (core.line(action), *core.explanation(action))
+        ]
+
+    def dry_run(self, quotations: Mapping[str, Sequence[Quotation]], *, explain: bool = False) -> list[str]:
+        """The whole dry run, every line prefixed: what would be done, and the report of it."""
+        lines = [*self.proposals(), *self.asked()]
+        lines += [*self.table(self._plan.actions, applied=False), *self.remarks(quotations), *self.current()]
+        lines += self.explanations() if explain else []
+        return [UNTOUCHED, *(f"{PREFIX} {line}".rstrip() for line in lines)]
+
+    def live(self, result: RunResult, quotations: Mapping[str, Sequence[Quotation]]) -> list[str]:
+        """The report after a run."""
+        moved = dict(result.moved)
+        done = [action for action in self._plan.actions if action.id not in moved and _acted(action)]
+        lines = self.table(done, applied=True)
+        notes = [*self._skipped(moved), *self.open(), *self.remarks(quotations), *self.current()]
+        lines += ["", *notes] if notes else []
+        improved = sum(not is_index(action) for action in done)
+        return [*lines, "", f"Improved {improved} memories" if done else TIGHT]
+
+    def table(self, done: Iterable[Action], *, applied: bool) -> list[str]:
+        """The summary of the original: counts, changes, and what is flagged."""
+        done = [action for action in done if _acted(action)]
+        lines = [TITLE, "", "| Metric | Count |", "|--------|-------|"]
+        lines += [f"| {name} | {count} |" for name, count in self._metrics(done)]
+        rows = self._changes(done)
+        if rows:
+            lines += ["", "### Changes Made" if applied else "### Changes", ""]
+            lines += ["| File | Action | Reason |", "|------|--------|--------|", *rows]
+        if applied:
+            lines += [line for action in done for line in self._diff(action)]
+        flagged = self._survey.flagged
+        if flagged:
+            lines += ["", "### Flagged for Review (PARTIALLY_STALE)", ""]
+            lines += ["| File | Missing References |", "|------|-------------------|"]
+            lines += [_row(self.place(drift.memory), _missing(drift.missing)) for drift in flagged]
+        return lines
+
+    def asked(self) -> list[str]:
+        """A word on what only a person is asked about."""
+        reasons = ", ".join(action.reason for action in self._plan.rewrites)
+        return [ASKED] if DATES in reasons or MOVED in reasons else []
+
+    def open(self) -> list[str]:
+        """Conflicts that are left to a person, both sides shown."""
+        left = [c for c in self._plan.conflicts if c.choice is None]
+        if not left:
+            return []
+        lines = [f"{len(left)} conflicts are open; run without --auto to choose:"]
+        for conflict in left:
+            lines += [self.conflict(conflict).removesuffix(" [A/B/skip]"), *self.sides(conflict)]
+        return lines
+
+    def remarks(self, quotations: Mapping[str, Sequence[Quotation]]) -> list[str]:
+        """What a person should look at: indexes, files left out, what transcripts say."""
+        warnings = [
+            f"Warning: {shown(name)}/MEMORY.md {one_line(warning)}"
+            for name, draft in sorted(self._settled.indexes.items())
+            for warning in draft.warnings
+        ]
+        return [*warnings, *self._notes, *self.quoted(quotations)]
+
+    def current(self) -> list[str]:
+        """The sentence for memories that are all as they should be."""
+        found = self._survey.plan.actions or self._survey.flagged or self._survey.cuts.texts
+        count = len(self._survey.memories)
+        return [] if found or not count else [f"All {count} memories are current, nothing to prune"]
+
+    def quoted(self, quotations: Mapping[str, Sequence[Quotation]]) -> list[str]:
+        """What the transcripts say about memories in doubt."""
+        return [
+            f"Evidence for {self.place(memory_id)}: {shown(quotation.file)}: {one_line(quotation.text)}"
+            for memory_id, found in sorted(quotations.items())
+            for quotation in found
+        ]
+
+    def _metrics(self, done: Sequence[Action]) -> list[tuple[str, int]]:
+        survey = self._survey
+        removed = [memory_id for action in done for memory_id in action.removes]
+        contradicted = {action.survivor for action in done if isinstance(action, Rewrite | Merge)} & set(
+            self._settled.contradicted
+        )
+        return [
+            ("Memory directories scanned", self._directories),
+            ("Total memory files scanned", self._files),
+            ("Stale entries pruned", sum(isinstance(action, Prune) for action in done)),
+            ("Duplicates merged", sum(len(a.removes) for a in done if isinstance(a, Merge))),
+            ("Contradictions resolved", sum(isinstance(a, Resolve) for a in done) + len(contradicted)),
+            ("Partially stale (kept, flagged)", survey.count(Freshness.PARTIALLY_STALE)),
+            ("Evergreen (no external refs)", survey.count(Freshness.EVERGREEN)),
+            ("Surviving memories", len(survey.memories) - len(set(removed))),
+            ("MEMORY.md indexes rebuilt", sum(map(is_index, done))),
+        ]
+
+    def _changes(self, done: Iterable[Action]) -> list[str]:
+        rows = []
+        for action in done:
+            if isinstance(action, Rewrite):
+                verb = "REBUILT" if is_index(action) else "UPDATED"
+                verb = "ADDED TO" if action.id.startswith("n:") else verb
+                rows.append(_row(self.place(action.survivor), verb, one_line(action.reason)))
+                continue
+            rows += [_row(self.place(i), "DELETED", self.full_reason(i, action)) for i in action.removes]
+            if isinstance(action, Merge) and action.rewrites:
+                rows.append(_row(self.place(action.rewrites), "UPDATED", "took in what only the others said"))
+        return rows
+
+    def _diff(self, action: Action) -> list[str]:
+        """What a change did to each text, for the log of an unattended run."""
+        lines: list[str] = []
+        for memory_id in action.removes:
+            lines += ["", f"{self.place(memory_id)}:", *self._lost(memory_id, action)]
+        if isinstance(action, Rewrite | Merge) and action.rewrites:
+            place = self.place(action.rewrites)
+            lines += ["", f"{place}:", *changes(self._texts[action.rewrites], action.text)]
+        return lines
+
+    def _skipped(self, moved: Mapping[str, str]) -> list[str]:
+        return [
+            f"Skipped {self.place(action.members[0].id)}: {visible(moved[action.id])}"
+            for action in self._plan.actions
+            if action.id in moved
+        ]
+
+
+def changes(old: str, new: str) -> list[str]:
+    r"""The lines that go and come, indented, with a sign for whatever a terminal would act on.
+
+    >>> changes("a\nb", "a\nc")
+    ['    - b', '    + c']
+    """
+    before, after = (text.removesuffix("\n").split("\n") if text else [] for text in (old, new))
+    rows = difflib.unified_diff(before, after, lineterm="", n=0)
+    return [f"    {row[0]} {visible(row[1:])}".rstrip() for row in list(rows)[2:] if not row.startswith("@@")]
+
+
+def shown(name: str) -> str:
+    """A name with its line breaks and control characters written out."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in name
+    )
+
+
+def is_index(action: Action) -> bool:
+    """Whether an action brings an index up to date."""
+    return isinstance(action, Rewrite) and action.category == INDEX_REASON
+
+
+def _missing(missing: Iterable[str]) -> str:
+    return ", ".join(
+        f"`{shown(path)}` no longer exists" if " (now " not in path else shown(path) for path in missing
+    )
+
+
+def _acted(action: Action) -> bool:
+    return bool(action.removes) or isinstance(action, Rewrite)
+
+
+def _row(file: str, *cells: str) -> str:
+    name, mark, rest = file.partition(": ")
+    first = f"`{name}`{mark}{rest}"
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in (first, *cells)) + " |"

@@ -1,0 +1,1 @@
+"""What is particular to a knowledge graph: usage, forgetting, promotion, relations."""

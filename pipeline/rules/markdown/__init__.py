@@ -1,0 +1,1 @@
+"""What is particular to Markdown memories: drift, references, dates, logs, the index."""

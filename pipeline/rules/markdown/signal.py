@@ -1,0 +1,201 @@
+"""Phase 2: durable facts in daily logs and session notes, as new memories nobody has yet.
+
+What counts is decided by plain words and points, so that the same log gives the same facts. Most lines
+of a log say what happened that day; those are left where they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ....models.words import exact_key, overlap, significant_words
+from ....records import Memory, Scope
+from ...plan import Member, Rewrite
+from ...stores.markdown.directories import MemoryDirectory
+from ...stores.markdown.raw_text import decode, plain
+from .dates_absolute import absolute
+
+RECENT = timedelta(days=30)
+"""Logs older than this were read by earlier passes."""
+RELEVANT = 5
+"""Points from which a line is worth keeping (origin: the relevance filter's threshold)."""
+KNOWN_OVERLAP = 0.6
+"""A fact that shares more of its words with a memory is no news (origin: the duplicate rule)."""
+MIN_WORDS = 4
+MIN_SHARED = 3
+"""A fact shares so many words with the file it belongs to,"""
+BELONGS = 0.5
+"""and this part of its own,"""
+NAMED = 1 / 3
+"""or this part, if two words name the file."""
+_HEADER = """---
+name: Facts from daily logs
+description: Durable facts found in daily logs and session notes
+type: project
+---
+
+"""
+_POINTS = (
+    (3, r"\b(?:decided|agreed|switch(?:ed)? to|migrated|moved to|replaced|deprecated|chose|adopted)\b"),
+    (3, r"\b(?:prefers?|always|never|must|do(?:es)? not|don't|should|require[sd]?|forbidden)\b"),
+    (3, r"\b(?:user|customer|client|team|reviewer) (?:said|asked|wants|prefers|corrected|insists)\b"),
+    (3, r"\bremember\b"),
+    (2, r"\b(?:root cause|because|turned out|lesson|learned|fixed by|caused by|fails? (?:when|if|unless))\b"),
+    (2, r"\b(?:production|security|outage|data loss|credentials?|deadline|release|breaking)\b"),
+    (2, r"`[^`]+`|\b[\w.-]+/[\w./-]+\b|\b\d+(?:[.:]\d+)*\s?(?:%|ms|s|min|h|d|days?|[GMk]B)?\b|\b[A-Z]{2,}\b"),
+    (-4, r"\b(?:todo|wip|tbd|maybe|might|looked (?:at|into)|tried|trying|running|started|continued)\b"),
+    (-4, r"\b(?:will check|meeting at)\b|\?\s*$|^\s*\[ \]"),
+)
+_MARKER = re.compile(
+    r"^\s*(?:[-*+]|\d+[.)])?\s*(?:\[[ xX]\]\s*)?(?:\d{1,2}:\d{2}(?:\s*[ap]m)?\s*(?:[-–—:|]\s*)?)?"
+)
+_LOG_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})")
+_PATTERNS = tuple((points, re.compile(pattern, re.IGNORECASE)) for points, pattern in _POINTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A line of a log that states something durable.
+
+    Attributes:
+        text: What it says, dates absolute.
+        source: The log, relative to its directory.
+        day: The day of the log.
+    """
+
+    text: str
+    source: str
+    day: datetime
+
+
+def relevance(line: str) -> int:
+    """Points of a line: how likely it states something that holds beyond its day."""
+    return sum(points for points, pattern in _PATTERNS if pattern.search(line))
+
+
+def gather(directory: MemoryDirectory, memories: Iterable[Memory], *, now: datetime) -> list[Fact]:
+    """Durable facts of the recent logs that no memory states yet, oldest first."""
+    known = [memory.text for memory in memories]
+    lines = [line for text in known for line in text.split("\n")]
+    keys = {exact_key(text) for text in (*known, *lines)}
+    held: dict[str, list[str]] = defaultdict(list)
+    for text in dict.fromkeys([*known, *lines]):
+        for word in significant_words(text):
+            held[word].append(text)
+    found: list[Fact] = []
+    for path, day in recent_logs(directory, now=now):
+        for line in _statements(path):
+            text = absolute(line, day)
+            words = significant_words(text)
+            if len(words) < MIN_WORDS or relevance(text) < RELEVANT or exact_key(text) in keys:
+                continue
+            rivals = {rival for word in words for rival in held[word]}
+            if any(
+                overlap(text, rival) > KNOWN_OVERLAP or words <= significant_words(rival) for rival in rivals
+            ):
+                continue
+            found.append(Fact(text, directory.relative(path), day))
+            keys.add(exact_key(text))
+            for word in words:
+                held[word].append(text)
+    return found
+
+
+def recent_logs(directory: MemoryDirectory, *, now: datetime) -> Iterator[tuple[Path, datetime]]:
+    """Logs and session notes of the last days, oldest first; the name says the day."""
+    named: list[tuple[datetime, Path]] = []
+    for path in [*directory.path.glob("logs/*/*/*.md"), *directory.path.glob("sessions/**/*.md")]:
+        match = _LOG_NAME.search(path.name)
+        if match is None or path.is_symlink() or directory.refusal(path) is not None:
+            continue
+        try:
+            day = datetime.fromisoformat(match[1]).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+        if now - RECENT <= day <= now:
+            named.append((day, path))
+    yield from ((path, day) for day, path in sorted(named))
+
+
+def additions(
+    directory: MemoryDirectory, facts: Sequence[Fact], *, current: str | None, whole: str
+) -> Rewrite | None:
+    """The change that writes new facts down, in one file of their own.
+
+    Args:
+        directory: Where.
+        facts: What.
+        current: Text of that file; None if it does not exist.
+        whole: Id of that file with everything in it.
+    """
+    if not facts:
+        return None
+    before = (current if current is not None else _HEADER).rstrip("\n")
+    gap = "\n" if current is not None and before.rsplit("\n", 1)[-1].startswith("- ") else "\n\n"
+    lines = [f"- {fact.text}" for fact in facts]
+    return Rewrite(
+        id=f"n:{directory.name}",
+        scope=Scope.of(directory=directory.name),
+        category="project",
+        members=(Member(whole, current or ""),),
+        text=before + gap + "\n".join(lines) + "\n",
+        reason=f"{len(facts)} new from {', '.join(dict.fromkeys(fact.source for fact in facts))}",
+    )
+
+
+def homes(facts: Sequence[Fact], memories: Iterable[Memory]) -> tuple[dict[str, list[Fact]], list[Fact]]:
+    """The memory that each fact belongs to, and the facts that belong to none.
+
+    A file is the place of a fact if its name or description and most of what the fact says meet there, and
+    in no other file as well.
+    """
+    found: dict[str, list[Fact]] = defaultdict(list)
+    rest: list[Fact] = []
+    rows = [(m.id, *_subject(m)) for m in memories if not m.pinned and "#" not in m.id]
+    for fact in facts:
+        words = significant_words(fact.text)
+        scored = sorted(
+            (
+                (len(words & (about | said)), memory_id)
+                for memory_id, about, said in rows
+                if _belongs(words, about, said)
+            ),
+            reverse=True,
+        )
+        if scored and (len(scored) == 1 or scored[0][0] > scored[1][0]):
+            found[scored[0][1]].append(fact)
+        else:
+            rest.append(fact)
+    return dict(found), rest
+
+
+def _belongs(words: frozenset[str], about: frozenset[str], said: frozenset[str]) -> bool:
+    """Whether a fact meets a file in what that is about, and in what it says."""
+    named, shared = len(words & about), len(words & (about | said))
+    return shared >= MIN_SHARED and bool(
+        (named and shared >= BELONGS * len(words)) or (named > 1 and shared >= NAMED * len(words))
+    )
+
+
+def _subject(memory: Memory) -> tuple[frozenset[str], frozenset[str]]:
+    about = f"{memory.metadata.get('name') or ''} {memory.metadata.get('description') or ''}"
+    return significant_words(about), significant_words(memory.text)
+
+
+def _statements(path: Path) -> Iterator[str]:
+    """Lines of a log without bullets and times; headings, tables, quotations and code are left out."""
+    try:
+        text = plain(decode(path.read_bytes()))
+    except OSError:
+        return
+    fenced = False
+    for line in text.split("\n"):
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        elif not fenced and line.strip() and not line.lstrip().startswith(("#", ">", "|", "---", "<")):
+            yield _MARKER.sub("", line).strip()

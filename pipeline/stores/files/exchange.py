@@ -1,0 +1,204 @@
+"""One file takes the place of another, and no write of another program is lost.
+
+Other programs take no lock, so they are kept waiting: on Linux a lease holds up whoever opens our new
+file until it is certain that it displaced nothing but what was read. If it displaced more, our file
+takes on those bytes first, so that nobody ever builds on a state that lacks a write.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import ctypes.util
+import errno
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, Self
+
+from ....errors import RefusedChangeError, StoreLockedError
+from .durable import flush_folder, write_flushed
+
+WRITER_SECONDS = 10.0
+"""How long another program may keep a file open for writing; the kernel lets others wait 45 s for us."""
+
+Grip = Literal["held", "busy", "none"]
+"""The lease is ours; another program has the file open; or there are no leases on this file."""
+
+_TEMPORARY = ".mem0-dream.tmp"
+_EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
+_CURRENT_DIRECTORY = -100  # AT_FDCWD
+_MODE = 0o600
+_LOOK_SECONDS = 0.002
+
+
+def replace_file(
+    path: Path, data: bytes, *, before: bytes | None, unguarded: Callable[[], None] = lambda: None
+) -> None:
+    """Put new bytes in the place of a file that still holds the old ones.
+
+    Args:
+        path: The file.
+        data: Its new bytes.
+        before: What it must hold; None if it must not exist.
+        unguarded: Called where nobody can be kept waiting, before the file is touched; raises to refuse.
+
+    Raises:
+        RefusedChangeError: If it holds something else, or cannot be written.
+        StoreLockedError: If another program keeps it open for writing.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{_TEMPORARY}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.ExitStack() as rubbish:
+            rubbish.callback(temporary.unlink, missing_ok=True)
+            _write(temporary, data, mode=path.stat().st_mode & 0o777 if before is not None else _MODE)
+            if before is None or sys.platform != "linux":
+                _rename(temporary, path, before, unguarded)
+            else:
+                _swap(temporary, path, before, unguarded, rubbish)
+        flush_folder(path.parent)
+    except OSError as error:
+        raise RefusedChangeError(f"the file {path.name} cannot be changed ({error.strerror})") from error
+
+
+class OpenFile:
+    """A file that is open, and the lease on it if there is one; closing gives the lease back."""
+
+    def __init__(self, path: Path, *, writable: bool = False) -> None:
+        """Open it; whatever happens to its name, this stays the same file."""
+        self._handle = os.open(path, os.O_RDWR if writable else os.O_RDONLY)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._handle)
+
+    def lease(self, *, alone: bool = False, patience: float = 0.0) -> Grip:
+        """Let whoever opens this file wait until it is closed here.
+
+        Args:
+            alone: Readers too; else only those who want to write.
+            patience: How many seconds to wait for those who have it open already.
+        """
+        if sys.platform != "linux":
+            return "none"
+        import fcntl
+
+        # SIGIO, which the kernel sends of itself to whoever holds a lease, would end this process.
+        fcntl.fcntl(self._handle, fcntl.F_SETSIG, signal.SIGURG)
+        until = time.monotonic() + patience
+        while True:
+            try:
+                fcntl.fcntl(self._handle, fcntl.F_SETLEASE, fcntl.F_WRLCK if alone else fcntl.F_RDLCK)
+            except OSError as error:
+                if error.errno != errno.EAGAIN:
+                    return "none"
+            else:
+                return "held"
+            if time.monotonic() >= until:
+                return "busy"
+            time.sleep(_LOOK_SECONDS)
+
+    def read(self) -> bytes:
+        """All its bytes."""
+        with open(self._handle, "rb", closefd=False) as file:
+            file.seek(0)
+            return file.read()
+
+    def rewrite(self, data: bytes) -> None:
+        """Give it other bytes."""
+        with open(self._handle, "r+b", closefd=False) as file:
+            file.write(data)
+            file.truncate()
+            file.flush()
+            os.fsync(self._handle)
+
+    def stands_at(self, path: Path) -> bool:
+        """Whether the name leads to this very file."""
+        try:
+            return os.path.samestat(os.fstat(self._handle), path.stat())
+        except FileNotFoundError:
+            return False
+
+
+def keeps_waiting(path: Path) -> bool:
+    """Whether other programs can be kept waiting while this file is replaced."""
+    with OpenFile(path) as file:
+        return file.lease(patience=WRITER_SECONDS) == "held"
+
+
+def _swap(
+    temporary: Path,
+    path: Path,
+    before: bytes,
+    unguarded: Callable[[], None],
+    rubbish: contextlib.ExitStack,
+) -> None:
+    """Exchange two files in one step, and look at what came out before anybody can open what went in."""
+    with OpenFile(temporary, writable=True) as ours:
+        guarded = ours.lease(alone=True) == "held"
+        with OpenFile(path) as old:
+            grip = old.lease(patience=WRITER_SECONDS) if guarded else "none"
+            if grip == "busy":
+                raise StoreLockedError(f"Another program is writing {path}; stop it, then try again.")
+            if grip == "none":
+                unguarded()
+            if old.read() != before:
+                raise RefusedChangeError(f"the file {path.name} changed meanwhile")
+            if not _exchange(temporary, path):
+                _rename(temporary, path, before, unguarded)
+                return
+            rubbish.pop_all()  # What bears the temporary name now may be another program's only copy.
+        with OpenFile(temporary) as displaced:
+            # Who had begun to write into the old file is waited for.
+            displaced.lease(patience=WRITER_SECONDS if guarded else 0)
+            theirs = displaced.read()
+        if theirs != before and guarded:
+            ours.rewrite(theirs)
+        elif theirs != before:
+            _exchange(temporary, path)
+        temporary.unlink()
+        if theirs != before or not ours.stands_at(path):
+            raise RefusedChangeError(f"the file {path.name} was written at the same moment")
+
+
+def _rename(temporary: Path, path: Path, before: bytes | None, unguarded: Callable[[], None]) -> None:
+    """Where files cannot be exchanged: look, then rename; a write in between would be lost."""
+    if before is not None:
+        unguarded()
+    if _read(path) != before:
+        raise RefusedChangeError(f"the file {path.name} changed meanwhile")
+    temporary.replace(path)
+
+
+def _write(path: Path, data: bytes, *, mode: int) -> None:
+    write_flushed(path, data)
+    path.chmod(mode)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swap two files in one step; False where the system cannot."""
+    if sys.platform != "linux":
+        return False
+    rename = getattr(ctypes.CDLL(ctypes.util.find_library("c"), use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    paths = os.fsencode(one), os.fsencode(other)
+    if rename(_CURRENT_DIRECTORY, paths[0], _CURRENT_DIRECTORY, paths[1], _EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
+        return False
+    raise OSError(code, os.strerror(code))

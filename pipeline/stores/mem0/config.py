@@ -1,0 +1,286 @@
+"""Read mem0's own configuration file, and open the store that it describes.
+
+Opening mem0 is not harmless: it sends telemetry, creates what it does not find and constructs a
+language model. Nothing of that is wanted here, so it is prevented before mem0 is imported.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import logging
+import os
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ....errors import ConfigError, DreamError, MissingExtraError, StoreError, StoreLockedError
+from .embedder import NO_EMBEDDER, LazyEmbedder
+from .place import describe_place, require_collection
+from .rows import describe
+from .store import Mem0Store
+
+OWN_SECTION = "mem0_dream"
+_SECTIONS = ("vector_store", "llm", "embedder", "reranker")
+_KEYS = (*_SECTIONS, "history_db_path", "version", "custom_instructions", OWN_SECTION)
+# Keys of older mem0 configurations, which mem0 2 accepts and ignores.
+_LEGACY_KEYS = frozenset(
+    {"graph_store", "custom_prompt", "custom_fact_extraction_prompt", "custom_update_memory_prompt"}
+)
+_SECTION_KEYS = frozenset({"provider", "config"})
+_VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+_PATH_KEYS = frozenset({"path", "db_path", "history_db_path"})
+_NUMBER_KEYS = ("port", "dims", "dimensions")
+_SECRET_KEYS = re.compile(r"key|password|secret|token|credential|connection_string|url", re.IGNORECASE)
+_EXTRAS = {"chromadb": "chroma", "psycopg": "pgvector", "psycopg2": "pgvector", "psycopg_pool": "pgvector"}
+# The language model is never asked anything, so one that needs no key and no package takes its place.
+_NO_LLM = {"provider": "openai", "config": {"api_key": "mem0-dream-asks-no-language-model"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Mem0Config:
+    """A configuration file, taken apart.
+
+    Attributes:
+        mem0: What `Memory.from_config` takes.
+        settings: The `mem0_dream:` section, still unchecked.
+        path: The file it came from, for messages.
+    """
+
+    mem0: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    path: str
+
+    def __repr__(self) -> str:
+        return f"Mem0Config(path={self.path!r})"  # the values may be secrets
+
+
+def load_config(path: str | Path) -> Mem0Config:
+    """Read a YAML or JSON configuration, with `${VAR}` and `${VAR:-default}` replaced.
+
+    Raises:
+        ConfigError: If the file is missing, is no mapping, has an unknown key or names a variable
+            that is not set.
+    """
+    file = Path(path).expanduser()
+    content = _mapping(file)
+    expanded = {str(key): _expanded(value, str(key), file) for key, value in content.items()}
+    settings = expanded.pop(OWN_SECTION, None) or {}
+    if not isinstance(settings, dict):
+        raise ConfigError(f"{file}: the section {OWN_SECTION} must hold settings such as stale_after: 90d.")
+    return Mem0Config(expanded, settings, str(file))
+
+
+def open_mem0(config: Mem0Config | Mapping[str, Any]) -> Mem0Store:
+    """Open the store of a configuration without creating anything.
+
+    Args:
+        config: What `load_config` returned, or the dict that `Memory.from_config` takes.
+
+    Raises:
+        ConfigError: If mem0 rejects the configuration, or its collection does not exist.
+        MissingExtraError: If the client of the vector store is not installed.
+        StoreLockedError: If another process holds the store.
+        StoreError: If the store does not answer.
+    """
+    origin, values = (
+        (config.path, config.mem0) if isinstance(config, Mem0Config) else ("The configuration", config)
+    )
+    _check_keys(values, origin)
+    _quieten_mem0()
+    checked = _validated(values, origin)
+    provider, place = checked.vector_store.provider, checked.vector_store.config
+    if provider == "faiss":
+        from .faiss import finish_interrupted_save
+
+        finish_interrupted_save(Path(place.path), place.collection_name)
+    require_collection(provider, place)
+    section = config.settings if isinstance(config, Mem0Config) else {}
+    memory = _constructed(checked, origin, _secrets(values))
+    return Mem0Store(memory, owned=True, section=section, llm=values.get("llm"))
+
+
+def _mapping(file: Path) -> dict[Any, Any]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ConfigError(f"There is no configuration file {file}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} cannot be read: {type(error).__name__}.") from error
+    try:
+        content = json.loads(text) if file.suffix == ".json" else yaml.safe_load(text)
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{file} is no valid JSON: line {error.lineno}, column {error.colno}.") from None
+    except yaml.YAMLError as error:
+        # The error's own text quotes the line, which may hold a password.
+        mark = getattr(error, "problem_mark", None)
+        where = f": line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+        raise ConfigError(f"{file} is no valid YAML{where}.") from None
+    if not isinstance(content, dict) or not content:
+        raise ConfigError(
+            f"{file} holds no configuration; it must be a mapping with keys such as vector_store."
+        )
+    _check_keys(content, str(file))
+    return content
+
+
+def _check_keys(content: Mapping[Any, Any], origin: str) -> None:
+    for key in content:
+        if key not in _KEYS and key not in _LEGACY_KEYS:
+            raise ConfigError(f"{origin}: unknown key {key}{_suggestion(str(key), _KEYS)}")
+    for section in _SECTIONS:
+        value = content.get(section)
+        if value is None:
+            continue
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"{origin}: {section} must hold provider and config.")
+        for key in value:
+            if key not in _SECTION_KEYS:
+                raise ConfigError(
+                    f"{origin}: unknown key {section}.{key}{_suggestion(str(key), _SECTION_KEYS)}"
+                )
+
+
+def _suggestion(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, sorted(known), n=1)
+    return f"; did you mean {close[0]}?" if close else f"; known are {', '.join(sorted(known))}."
+
+
+def _expanded(value: Any, key: str, file: Path) -> Any:  # noqa: ANN401  (a configuration may hold anything)
+    """Replace variables in every text of a configuration, and `~` in its paths."""
+    if isinstance(value, dict):
+        return {name: _expanded(inner, str(name), file) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_expanded(inner, key, file) for inner in value]
+    if not isinstance(value, str):
+        return value
+
+    def value_of(match: re.Match[str]) -> str:
+        """The variable's value, or its default."""
+        name, default = match.group(1), match.group(2)
+        found = os.environ.get(name) or default
+        if found is None:
+            raise ConfigError(
+                f"{file}: the variable {name} is not set in the environment and has no default."
+            )
+        return found
+
+    text = _VARIABLE.sub(value_of, value)
+    if key in _PATH_KEYS:
+        return str(Path(text).expanduser()) if text.startswith("~") else text
+    return int(text) if text != value and text.isdecimal() and key.endswith(_NUMBER_KEYS) else text
+
+
+def _quieten_mem0() -> None:
+    """Switch telemetry and progress bars off unless the user decided, and keep log lines to errors."""
+    os.environ.setdefault("MEM0_TELEMETRY", "False")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    logger = logging.getLogger("mem0")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.ERROR)
+
+
+def _validated(values: Mapping[str, Any], origin: str) -> Any:  # noqa: ANN401
+    """mem0's own view of the configuration, with nothing in it that is not needed here."""
+    from pydantic import ValidationError
+
+    try:
+        from mem0.configs.base import MemoryConfig
+
+        own = {key: deepcopy(value) for key, value in values.items() if key in _KEYS and value is not None}
+        own.pop(OWN_SECTION, None)
+        MemoryConfig(**deepcopy(own))
+        own.pop("reranker", None)
+        return MemoryConfig(**{**own, "llm": deepcopy(_NO_LLM)})
+    except ValidationError as error:
+        raise ConfigError(f"{origin}: {_first_problem(error)}.") from None
+    except ImportError as error:
+        raise _missing_package(error) from error
+    except OSError as error:
+        raise ConfigError(
+            f"mem0 cannot use its own directory ({type(error).__name__}); set MEM0_DIR to a writable one."
+        ) from error
+
+
+def _first_problem(error: Any) -> str:  # noqa: ANN401
+    """The first complaint of mem0's validation, without the values that pydantic would quote."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    message = str(first["msg"]).removeprefix("Value error, ").replace("\n", " ").rstrip(".")
+    return f"{where}: {message}" if where else message
+
+
+def _missing_package(error: ImportError) -> DreamError:
+    text = f"{error.name or ''} {error}"
+    for module, extra in _EXTRAS.items():
+        if module in text:
+            return MissingExtraError(f"This vector store needs a package: pip install 'mem0-dream[{extra}]'.")
+    return MissingExtraError(f"mem0 needs a package that is not installed: {error.name or error}.")
+
+
+def _constructed(checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:  # noqa: ANN401
+    provider = checked.vector_store.provider
+    try:
+        from mem0 import Memory
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its clients' inner workings, not of this store
+            return _with_lazy_embedder(Memory, checked, origin, secrets)
+    except ImportError as error:
+        raise _missing_package(error) from error
+    except Exception as error:
+        place = describe_place(provider, checked.vector_store.config)
+        if "already accessed" in str(error):
+            raise StoreLockedError(
+                f"Another process holds the {provider} store in {place}; stop the agent that runs on it."
+            ) from error
+        if type(error).__module__.startswith(("qdrant_client", "httpx", "psycopg", "chromadb", "sqlite3")):
+            raise StoreError(
+                f"The {provider} store in {place} does not answer: {describe(error)}."
+            ) from error
+        problem = _redacted(next(iter(str(error).splitlines()), "").strip().rstrip("."), secrets)
+        raise ConfigError(f"{origin}: mem0 cannot be opened: {problem or type(error).__name__}.") from error
+
+
+def _with_lazy_embedder(open_memory: Any, checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:  # noqa: ANN401
+    """Open mem0 without its embedder, which is made as configured once a text has to be embedded."""
+    own = checked.embedder
+    checked.embedder = type(own)(**deepcopy(NO_EMBEDDER))
+    memory = open_memory(checked)
+    memory.config.embedder = own
+
+    def make() -> Any:  # noqa: ANN401
+        """Construct it as mem0 would."""
+        from mem0.utils.factory import EmbedderFactory
+
+        try:
+            return EmbedderFactory.create(own.provider, own.config, checked.vector_store.config)
+        except ImportError as error:
+            raise _missing_package(error) from error
+        except Exception as error:
+            problem = _redacted(next(iter(str(error).splitlines()), "").strip().rstrip("."), secrets)
+            raise ConfigError(
+                f"{origin}: its embedder cannot be loaded: {problem or type(error).__name__}"
+            ) from error
+
+    memory.embedding_model = LazyEmbedder(make)
+    return memory
+
+
+def _secrets(value: Any, key: str = "") -> tuple[str, ...]:  # noqa: ANN401
+    """Every text of a configuration that must not be printed."""
+    if isinstance(value, Mapping):
+        return tuple(found for name, inner in value.items() for found in _secrets(inner, str(name)))
+    return (value,) if isinstance(value, str) and value and _SECRET_KEYS.search(key) else ()
+
+
+def _redacted(text: str, secrets: tuple[str, ...]) -> str:
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text

@@ -1,0 +1,1 @@
+"""What changes a store and remembers it: writer, journal, state, reads."""

@@ -1,0 +1,379 @@
+"""The only code that changes a store: check, keep, verify, then remove; and every step back.
+
+Order inside an action: all preconditions, then the survivor is added or re-read and found by a
+search, and only then are the others removed, one by one, each checked again just before. A fact is
+at no moment absent from the store.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from datetime import date, datetime
+from typing import TYPE_CHECKING
+
+from ...errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
+from ..answers import AnswerKind, taken_back
+from ..plan import Action, Member, Merge, Plan, Resolve, Rewrite
+from ..planning.plan_file import dump_plan, parse_plan
+from ..stores.base import Add, Amend, Delete, Restore, Retire, Snapshot, Store, Update
+from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState
+from .results import RunResult, UndoResult, run_result
+
+if TYPE_CHECKING:
+    from .access import AccessLog
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[int], None]
+
+
+class _MovedError(Exception):
+    """The store is no longer as planned; the action is skipped."""
+
+
+class Writer:
+    """Applies plans to one store, resumes what was killed, and takes runs back."""
+
+    def __init__(self, store: Store, journal: Journal, *, access: AccessLog | None = None) -> None:
+        """Bind a store and its journal; the access log learns what merges prove to be in use."""
+        self._store = store
+        self._journal = journal
+        self._access = access
+
+    def apply(
+        self,
+        plan: Plan,
+        *,
+        run: str,
+        at: datetime,
+        retire_on: date | None = None,
+        progress: Progress = lambda _: None,
+    ) -> RunResult:
+        """Apply a plan as one run of the journal.
+
+        Args:
+            plan: Conflicts without a choice are left open.
+            run: Name of the new run.
+            at: The present moment.
+            retire_on: Expire on this day instead of deleting.
+            progress: Told after each action how many were completed.
+
+        Raises:
+            IncompleteListingError: If the plan rests on an incomplete listing.
+            PlanFileError: If it was made for another store, or retiring is asked of one that cannot.
+            JournalError: If an earlier run of this store was interrupted.
+        """
+        self._refuse_unfit(plan, retire_on)
+        touched = sorted({member.id for action in plan.actions if _acts(action) for member in action.members})
+        if not touched:
+            return run_result("", plan, {}, ())
+        snapshots = self._store.fetch(touched)
+        self._journal.begin(
+            run,
+            store=self._store.fingerprint,
+            plan=dump_plan(plan),
+            snapshots=snapshots.values(),
+            retire_on=retire_on.isoformat() if retire_on else None,
+            at=at,
+        )
+        return self._carry_out(self._journal.run(run), plan, at=at, progress=progress)
+
+    def resume(
+        self, run: Run, *, at: datetime, progress: Progress = lambda _: None
+    ) -> RunResult | UndoResult:
+        """Finish a run that was killed, whether it was applying or undoing.
+
+        Raises:
+            JournalError: If the run has nothing left to do, or belongs to another store.
+        """
+        self._refuse_foreign(run)
+        if run.state is RunState.UNDOING:
+            return self.undo(run, at=at)
+        if run.state is not RunState.APPLYING:
+            raise JournalError(f"Run {run.id} is {run.state}; there is nothing to resume.")
+        return self._carry_out(run, parse_plan(run.plan), at=at, progress=progress)
+
+    def undo(self, run: Run, *, at: datetime) -> UndoResult:
+        """Take a run back: restore what it removed, then withdraw what it added.
+
+        Raises:
+            JournalError: If it was undone already, or belongs to another store.
+        """
+        self._refuse_foreign(run)
+        if run.state is RunState.UNDONE:
+            raise JournalError(f"Run {run.id} was undone already; there is nothing to take back.")
+        self._journal.set_state(run.id, RunState.UNDOING, at=at)
+        plan = parse_plan(run.plan)
+        self._note_undo(run, plan, at=at)
+        restored = withdrawn = 0
+        kept: list[tuple[str, str]] = []
+        for change in reversed(self._journal.changes(run.id)):
+            if change.state is ChangeState.TAKEN_BACK:
+                continue
+            try:
+                if change.operation is Operation.AMEND:
+                    self._put_metadata_back(run, change)
+                elif change.operation is not Operation.ADD:
+                    restored += self._put_back(run, change, plan)
+                else:
+                    withdrawn += self._withdraw(run, change, plan)
+            except (_MovedError, RefusedChangeError) as moved:
+                kept.append((change.memory or change.action, str(moved)))
+        self._journal.set_state(run.id, RunState.UNDONE, at=at)
+        return UndoResult(run.id, restored, withdrawn, tuple(kept))
+
+    def _note_undo(self, run: Run, plan: Plan, *, at: datetime) -> None:
+        """An undo is an answer about all that was done, and takes back what was skipped in the same run.
+
+        It is noted before the first step back, so that a killed undo cannot lose it.
+        """
+        touched = {change.action for change in self._journal.changes(run.id)}
+        done = [action for action in plan.actions if action.id in touched]
+        skipped = [item for item in self._journal.answers(run.store) if item.run == run.id]
+        self._journal.withdraw(
+            run.store, [item for item in skipped if item.kind is not AnswerKind.TAKEN_BACK]
+        )
+        self._journal.answer(run.store, taken_back(done, run=run.id, at=at))
+
+    def _refuse_unfit(self, plan: Plan, retire_on: date | None) -> None:
+        if plan.gaps:
+            raise IncompleteListingError(
+                f"The listing of this store is not provably complete ({'; '.join(plan.gaps)}), "
+                "so nothing may be written."
+            )
+        if plan.store != self._store.fingerprint:
+            raise PlanFileError(
+                "This plan was made for another store; make a new one with the configuration you apply."
+            )
+        if retire_on is not None and not self._store.capabilities.retire:
+            raise PlanFileError("This store cannot retire memories; apply without --retire.")
+        earlier = self._journal.interrupted(self._store.fingerprint)
+        if earlier is not None:
+            raise JournalError(
+                f"Run {earlier.id} was interrupted; finish it with `mem0-dream resume {earlier.id}` "
+                f"or take it back with `mem0-dream undo {earlier.id}`, then start again."
+            )
+
+    def _refuse_foreign(self, run: Run) -> None:
+        if run.store != self._store.fingerprint:
+            raise JournalError(
+                f"Run {run.id} was made on another store; use the configuration it was made with."
+            )
+
+    def _carry_out(self, run: Run, plan: Plan, *, at: datetime, progress: Progress) -> RunResult:
+        concluded = self._journal.outcomes(run.id)
+        for number, action in enumerate(_in_order(plan.actions), 1):
+            if action.id not in concluded:
+                self._conclude(run, action)
+            progress(number)
+        self._journal.set_state(run.id, RunState.APPLIED, at=at)
+        return run_result(run.id, plan, self._journal.outcomes(run.id), self._journal.changes(run.id))
+
+    def _conclude(self, run: Run, action: Action) -> None:
+        if not _acts(action):
+            self._journal.conclude(run.id, action.id, Outcome.SKIPPED, "left open")
+            return
+        try:
+            self._execute(run, action)
+        except (_MovedError, RefusedChangeError) as moved:
+            self._journal.conclude(run.id, action.id, Outcome.SKIPPED, str(moved))
+        else:
+            self._journal.conclude(run.id, action.id, Outcome.APPLIED)
+
+    def _execute(self, run: Run, action: Action) -> None:
+        made = [change for change in self._journal.changes(run.id) if change.action == action.id]
+        members = {member.id: member for member in action.members}
+        if not made:
+            self._check(members.values())
+        survivor = self._ensure_survivor(run, action, made)
+        for memory_id in action.removes:
+            self._remove(run, action, members[memory_id], made)
+        if survivor is not None and isinstance(action, Merge):
+            self._note_use(run, survivor, action.members)
+
+    def _check(self, members: Iterable[Member]) -> dict[str, Snapshot]:
+        """Read the members afresh; whatever differs from the plan means the action is off."""
+        expected = list(members)
+        found = self._store.fetch([member.id for member in expected])
+        for member in expected:
+            snapshot = found.get(member.id)
+            if snapshot is None:
+                raise _MovedError(f"memory {member.id} is gone")
+            memory = self._store.parse(snapshot)
+            if memory.text_hash != member.text_hash or memory.updated_at != member.updated_at:
+                raise _MovedError(f"memory {member.id} changed since the plan was made")
+            if memory.pinned:
+                raise _MovedError(f"memory {member.id} was pinned since the plan was made")
+        return found
+
+    def _ensure_survivor(self, run: Run, action: Action, made: list[Recorded]) -> str | None:
+        if isinstance(action, Merge) and action.adds:
+            survivor = self._add(run, action, made)
+        elif action.survivor is not None:
+            survivor = action.survivor
+            if isinstance(action, Merge | Rewrite) and action.rewrites:
+                self._rewrite(run, action, made)
+            elif made:
+                self._check([member for member in action.members if member.id == survivor])
+            if isinstance(action, Merge) and action.amends:
+                self._amend(run, action, survivor, made)
+        else:
+            return None
+        if not self._store.finds(survivor):
+            self._abandon(run, action, survivor)
+            raise _MovedError(f"a search does not find memory {survivor}, which would have to stay")
+        return survivor
+
+    def _add(self, run: Run, action: Merge, made: list[Recorded]) -> str:
+        mark = f"{run.id}/{action.id}"
+        intended = next((change for change in made if change.operation is Operation.ADD), None)
+        if intended is not None and intended.state is ChangeState.DONE and intended.memory:
+            added = intended.memory
+        else:
+            number = (
+                intended.number if intended else self._journal.intend(run.id, action.id, Operation.ADD, None)
+            )
+            earlier = self._store.find_mark(mark, action.scope) if intended else None
+            added = earlier or self._store.write(
+                Add(action.text, action.scope, action.metadata, action.created_at, mark)
+            )
+            self._journal.mark(run.id, number, ChangeState.DONE, memory=added)
+        snapshot = self._store.fetch([added]).get(added)
+        if snapshot is None or self._store.parse(snapshot).text != action.text:
+            raise _MovedError(f"the merged memory {added} could not be read back")
+        return added
+
+    def _rewrite(self, run: Run, action: Merge | Rewrite, made: list[Recorded]) -> None:
+        """Give the survivor its new text, unless a killed run did so already."""
+        member = next(member for member in action.members if member.id == action.survivor)
+        earlier = next((change for change in made if change.operation is Operation.REPLACE), None)
+        number = earlier.number if earlier else 0
+        if earlier is None or not self._states(member.id, action.text):
+            self._check([member])
+            number = number or self._journal.intend(run.id, action.id, Operation.REPLACE, member.id)
+            self._store.write(Update(member.id, action.text))
+        if not self._states(member.id, action.text):
+            raise _MovedError(f"the new text of memory {member.id} could not be read back")
+        self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
+
+    def _amend(self, run: Run, action: Merge, survivor: str, made: list[Recorded]) -> None:
+        """Give the survivor the united metadata; doing so twice is doing it once."""
+        earlier = next((change for change in made if change.operation is Operation.AMEND), None)
+        if earlier is not None and earlier.state is ChangeState.DONE:
+            return
+        number = (
+            earlier.number if earlier else self._journal.intend(run.id, action.id, Operation.AMEND, survivor)
+        )
+        self._store.write(Amend(survivor, action.metadata, action.created_at, action.expires))
+        self._journal.mark(run.id, number, ChangeState.DONE, memory=survivor)
+
+    def _states(self, memory_id: str, text: str) -> bool:
+        snapshot = self._store.fetch([memory_id]).get(memory_id)
+        return snapshot is not None and self._store.parse(snapshot).text == text
+
+    def _abandon(self, run: Run, action: Action, survivor: str) -> None:
+        """Take back what was written for a survivor that proved unfit, before anything is removed."""
+        for change in self._journal.changes(run.id):
+            if change.action != action.id or change.state is not ChangeState.DONE:
+                continue
+            if change.operation is Operation.ADD:
+                self._store.write(Delete(survivor))
+            elif change.operation in (Operation.REPLACE, Operation.AMEND):
+                self._store.write(Restore(self._journal.snapshot(run.id, survivor)))
+            self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=survivor)
+
+    def _remove(self, run: Run, action: Action, member: Member, made: list[Recorded]) -> None:
+        earlier = next((c for c in made if c.operation is Operation.REMOVE and c.memory == member.id), None)
+        if earlier is not None and earlier.state is ChangeState.DONE:
+            return
+        if earlier is None or not self._is_removed(run, member.id):
+            self._check([member])
+        number = (
+            earlier.number
+            if earlier
+            else self._journal.intend(run.id, action.id, Operation.REMOVE, member.id)
+        )
+        # Also where a killed run had removed the row already: what belongs to it may be left.
+        if run.retire_on:
+            self._store.write(Retire(member.id, date.fromisoformat(run.retire_on)))
+        else:
+            self._store.write(Delete(member.id))
+        self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
+
+    def _is_removed(self, run: Run, memory_id: str) -> bool:
+        snapshot = self._store.fetch([memory_id]).get(memory_id)
+        if snapshot is None:
+            return True
+        expires = self._store.parse(snapshot).expires_on
+        return run.retire_on is not None and expires == date.fromisoformat(run.retire_on)
+
+    def _note_use(self, run: Run, survivor: str, members: Iterable[Member]) -> None:
+        """A fact that was stated again is in use, though what survives kept its old dates.
+
+        One statement of unknown age may be recent, so it counts as made when the run began.
+        """
+        moments = [member.stated_at or run.started_at for member in members]
+        if self._access is not None:
+            self._access.record(self._store.fingerprint, [survivor], max(moments))
+
+    def _put_back(self, run: Run, change: Recorded, plan: Plan) -> int:
+        memory_id = change.memory or ""
+        before = self._journal.snapshot(run.id, memory_id)
+        now = self._store.fetch([memory_id]).get(memory_id)
+        if now is not None and now.payload == before.payload:
+            if change.state is ChangeState.DONE:
+                self._store.write(Restore(before))
+            self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
+            return 0 if change.state is ChangeState.INTENDED else 1
+        ours = {self._store.parse(before).text} | _written(plan, change.action)
+        if now is not None and self._store.parse(now).text not in ours:
+            raise _MovedError("it was written anew since the run")
+        self._store.write(Restore(before))
+        self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
+        return 1
+
+    def _put_metadata_back(self, run: Run, change: Recorded) -> None:
+        """Take united metadata back, unless the memory was written, or removed, since."""
+        memory_id = change.memory or ""
+        before = self._journal.snapshot(run.id, memory_id)
+        now = self._store.fetch([memory_id]).get(memory_id)
+        if now is None:
+            raise _MovedError("it was removed since the run")
+        then, present = self._store.parse(before), self._store.parse(now)
+        if (then.text, then.updated_at) != (present.text, present.updated_at):
+            raise _MovedError("it was written anew since the run")
+        self._store.write(Restore(before))
+        self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
+
+    def _withdraw(self, run: Run, change: Recorded, plan: Plan) -> int:
+        action = next(item for item in plan.actions if item.id == change.action)
+        added = change.memory or self._store.find_mark(f"{run.id}/{action.id}", action.scope)
+        snapshot = self._store.fetch([added]).get(added) if added else None
+        if added is None or snapshot is None:
+            self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=added or "")
+            return 0
+        if isinstance(action, Merge) and self._store.parse(snapshot).text != action.text:
+            raise _MovedError("the merged memory was changed since the run")
+        self._store.write(Delete(added))
+        self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=added)
+        return 1
+
+
+def _acts(action: Action) -> bool:
+    """Whether an action changes the store; a conflict without a choice does not."""
+    return bool(action.removes) or isinstance(action, Rewrite)
+
+
+def _written(plan: Plan, action_id: str) -> set[str]:
+    """The text that an action writes into a memory that was there before."""
+    return {
+        action.text
+        for action in plan.actions
+        if action.id == action_id and isinstance(action, Merge | Rewrite)
+    }
+
+
+def _in_order(actions: Iterable[Action]) -> list[Action]:
+    """Conflicts first: what a person decided must not be overtaken by a merge."""
+    return sorted(actions, key=lambda action: not isinstance(action, Resolve))

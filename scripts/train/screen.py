@@ -1,0 +1,280 @@
+"""Fits the screen before the network on worlds: `python -m mem0_dream.scripts.train.screen --data DIR`.
+
+Groups of every kind that a store may hold are made of each world (the whole, its categories, parts, small
+samples, several worlds together), so that ranks are learnt at every size. Figures are cross-validated by
+world; the limits are those at which cross-validation keeps enough of the duplicates and contradictions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...indexes import choose_index
+from ...models.bundled.calibrator import Calibrator
+from ...models.bundled.checksums import write_sums
+from ...models.bundled.scorer import FOLDER
+from ...models.bundled.screen import LATE_NAMES, SCREEN_FILE, Limits, Screen
+from ...models.encoder import SentenceEncoder
+from ...models.scorer import PairContext, PairInput
+from ...models.words import exact_key
+from ...pipeline.judging.neighbourhood import contexts_of
+from ...settings import Settings
+from ..evaluate.worlds import (
+    CONTRADICTION,
+    DISTINCT,
+    DUPLICATE,
+    UNLABELLED,
+    World,
+    WorldLine,
+    label,
+    read_worlds,
+)
+from .calibrate import flatten
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Encode = Callable[[list[str]], NDArray[np.float32]]
+
+log = logging.getLogger(__name__)
+
+KEPT = {DUPLICATE: 0.995, CONTRADICTION: 0.99}
+"""Share of the candidates of each label that must be read, over all styles and kinds of groups that count."""
+
+WORDS_SHARE = 0.3
+"""Share of what may be lost that the first step may lose."""
+
+WHOLE, CATEGORY, BLOCKS, SAMPLE, SEVERAL = range(5)
+COUNTED = (WHOLE, SEVERAL)
+"""Kinds of groups at natural size: the limits are set on these, and must hold on each."""
+
+FOLDS = 4
+TOGETHER = 5  # worlds in one group of kind `SEVERAL`
+SHARES = (0.12, 0.3, 0.6)  # of a world, in groups of kinds `BLOCKS` and `SAMPLE`
+DISTINCT_KEPT = 0.08  # share of the distinct pairs that trees are fitted on; each weighs the more
+ROUNDS, RATE, LEAVES, SMALLEST_LEAF, PENALTY = 100, 0.12, 16, 30, 3.0
+LEAST_FREQUENT = 0.5  # added to the number of texts that have a token
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Candidates of all groups: what they are, how many pairs each stands for, and where they are from."""
+
+    pairs: list[PairInput]
+    label: NDArray[np.int64]
+    weight: Floats
+    kind: NDArray[np.int64]
+    fold: NDArray[np.int64]
+    style: NDArray[np.str_]
+
+
+def sample(worlds: Sequence[World], encode: Encode, *, seed: int, share: float = DISTINCT_KEPT) -> Sampled:
+    """Labelled candidates of all groups of the worlds; of the distinct ones a share, drawn."""
+    rng = np.random.default_rng(seed)
+    limits = Settings()
+    found: list[tuple[PairInput, int, float, int, int, str]] = []
+    for kind, fold, style, lines in _groups(worlds, rng):
+        for pair, what in candidates(lines, encode, floor=limits.floor, neighbours=limits.neighbours):
+            if what != DISTINCT or rng.random() < share:
+                weight = 1.0 if what != DISTINCT else 1.0 / share
+                found.append((pair, what, weight, kind, fold, style))
+    pairs, labels, weights, kind_of, fold_of, style_of = zip(*found, strict=True)
+    return Sampled(
+        list(pairs),
+        np.array(labels),
+        np.array(weights),
+        np.array(kind_of),
+        np.array(fold_of),
+        np.array(style_of),
+    )
+
+
+def candidates(
+    lines: Sequence[WorldLine], encode: Encode, *, floor: float, neighbours: int
+) -> Iterator[tuple[PairInput, int]]:
+    """The labelled candidates among some lines, as the program finds them in one scope and category."""
+    first: dict[str, WorldLine] = {}
+    for line in lines:
+        first.setdefault(exact_key(line.judged), line)
+    kept = list(first.values())
+    if len(kept) < 2:
+        return
+    vectors = encode([line.judged for line in kept])
+    near = choose_index(len(kept)).pairs(vectors, floor=floor, neighbours=neighbours)
+    for (i, j, cosine), context in zip(
+        near, contexts_of(vectors, [line.judged for line in kept], near.rows), strict=True
+    ):
+        a, b = kept[i], kept[j]
+        what = label(a, b)
+        if what != UNLABELLED:
+            yield _pair(a, b, cosine, context), what
+
+
+def _pair(a: WorldLine, b: WorldLine, cosine: float, context: PairContext) -> PairInput:
+    return PairInput(a.judged, b.judged, cosine, a.category, a.stated_at, b.stated_at, context)
+
+
+def _groups(
+    worlds: Sequence[World], rng: np.random.Generator
+) -> Iterator[tuple[int, int, str, Sequence[WorldLine]]]:
+    """(kind, fold, style, lines) of every group; worlds of one fold and style are put together."""
+    by_fold: dict[tuple[str, int], list[World]] = defaultdict(list)
+    number: Counter[str] = Counter()
+    for world in worlds:
+        fold = number[world.style] % FOLDS
+        number[world.style] += 1
+        by_fold[world.style, fold].append(world)
+        for kind, lines in _parts(world, rng):
+            yield kind, fold, world.style, lines
+    for (style, fold), members in by_fold.items():
+        for start in range(0, len(members), TOGETHER):
+            part = members[start : start + TOGETHER]
+            lines = [
+                replace(line, block=line.block + 10_000 * at)
+                for at, one in enumerate(part)
+                for line in one.lines
+            ]
+            yield SEVERAL, fold, style, lines
+
+
+def _parts(world: World, rng: np.random.Generator) -> Iterator[tuple[int, Sequence[WorldLine]]]:
+    yield WHOLE, world.lines
+    by_category: dict[str, list[WorldLine]] = defaultdict(list)
+    for line in world.lines:
+        by_category[line.category].append(line)
+    yield from ((CATEGORY, lines) for lines in by_category.values() if len(lines) < len(world.lines))
+    blocks = np.array(sorted({line.block for line in world.lines}))
+    for share in SHARES:
+        chosen = set(rng.choice(blocks, max(1, int(len(blocks) * share)), replace=False).tolist())
+        yield BLOCKS, [line for line in world.lines if line.block in chosen]
+        yield SAMPLE, [line for line in world.lines if rng.random() < share]
+
+
+def token_weights(ids: Sequence[tuple[int, ...]], size: int) -> NDArray[np.int64]:
+    """How much each token of the vocabulary says: hundredths of the logarithm of how rarely a text has it."""
+    count = np.zeros(size)
+    for row in ids:
+        count[list(set(row))] += 1
+    return np.round(100 * np.log((len(ids) + 1) / (count + LEAST_FREQUENT))).astype(np.int64)
+
+
+def fit_trees(rows: Floats, wanted: NDArray[np.bool_], weight: Floats, *, seed: int) -> Calibrator:
+    """Trees whose first column is the probability that a pair must be read."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(
+        max_iter=ROUNDS, learning_rate=RATE, max_leaf_nodes=LEAVES, min_samples_leaf=SMALLEST_LEAF,
+        l2_regularization=PENALTY, early_stopping=False, random_state=seed,
+    )  # fmt: skip
+    trees = flatten([model.fit(rows, wanted, sample_weight=weight)])
+    return replace(trees, baseline=np.hstack([trees.baseline, np.zeros((1, 1))]))  # against a score of 0
+
+
+def cross_validate(rows: Floats, data: Sampled, chosen: NDArray[np.bool_], *, seed: int) -> Floats:
+    """Score of each pair from trees that never saw its world."""
+    score = np.zeros(len(rows))
+    for fold in range(FOLDS):
+        held, fitted = data.fold == fold, chosen & (data.fold != fold)
+        trees = fit_trees(rows[fitted], data.label[fitted] != DISTINCT, data.weight[fitted], seed=seed)
+        score[held] = trees.probabilities(rows[held])[:, 0]
+    return score
+
+
+def limit(score: Floats, data: Sampled, chosen: NDArray[np.bool_], *, lost: float = 1.0) -> float:
+    """Highest score below which no kind of group that counts loses more than it may.
+
+    Args:
+        score: Cross-validated, of every pair.
+        data: What the pairs are.
+        chosen: Pairs that an earlier step kept; those it left out count as lost.
+        lost: Share of what may be lost that may be lost up to here.
+    """
+    limits = []
+    for what, share in KEPT.items():
+        for kind in COUNTED:
+            of_kind = (data.label == what) & (data.kind == kind)
+            may_lose = int((1 - share) * lost * of_kind.sum()) - int((of_kind & ~chosen).sum())
+            scores = np.sort(score[of_kind & chosen])
+            limits.append(scores[max(0, may_lose)] if len(scores) else 0.0)
+    return float(min(limits))
+
+
+def figures(data: Sampled, kept: NDArray[np.bool_]) -> dict[str, Any]:
+    """Shares kept by kind of group and, of whole worlds, by style."""
+    whole = data.kind == WHOLE
+    parts = {f"kind {kind}": data.kind == kind for kind in range(5)}
+    parts |= {str(style): whole & (data.style == style) for style in np.unique(data.style)}
+    found = {}
+    for name, inside in parts.items():
+        of_label = [inside & (data.label == what) for what in (DUPLICATE, CONTRADICTION)]
+        shares = [float(kept[one].mean()) if one.any() else 1.0 for one in of_label]
+        weight = data.weight[inside]
+        found[name] = {
+            "duplicates": round(shares[0], 4),
+            "contradictions": round(shares[1], 4),
+            "read": round(float((weight * kept[inside]).sum() / weight.sum()), 4),
+        }
+    return found
+
+
+def fit(data: Sampled, token_weight: NDArray[np.int64], *, seed: int, screen: Screen | None = None) -> Screen:
+    """A screen fitted on everything, with limits from cross-validation; its figures go to the log."""
+    empty = fit_trees(np.zeros((2, 1)), np.array([True, False]), np.ones(2), seed=seed)
+    draft = screen or Screen(token_weight, empty, empty, Limits(0, 0))
+    texts = draft.texts(data.pairs)
+    rows = draft.word_rows(data.pairs, texts)
+    every = np.ones(len(rows), dtype=bool)
+    score = cross_validate(rows, data, every, seed=seed)
+    first = limit(score, data, every, lost=WORDS_SHARE)
+    kept = score >= first
+    log.info("after words %s", json.dumps(figures(data, kept)))
+    late = np.zeros((len(rows), len(LATE_NAMES)))
+    late[kept] = draft.late_rows([data.pairs[at] for at in np.flatnonzero(kept)], texts)
+    both = np.hstack([rows, late])
+    score = cross_validate(both, data, kept, seed=seed)
+    second = limit(score, data, kept)
+    log.info("after tokens %s", json.dumps(figures(data, kept & (score >= second)), indent=1))
+    wanted = data.label != DISTINCT
+    return Screen(
+        token_weight,
+        fit_trees(rows, wanted, data.weight, seed=seed),
+        fit_trees(both[kept], wanted[kept], data.weight[kept], seed=seed),
+        Limits(first, second),
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fit on the worlds of the data folder and write the file beside the weights."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="folder that holds worlds/")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="weights folder")
+    parser.add_argument("--seed", type=int, default=7)
+    options = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    worlds = read_worlds(options.data / "worlds")
+    encoder = SentenceEncoder()
+    texts = sorted({line.judged for world in worlds for line in world.lines})
+    vectors = dict(zip(texts, encoder.encode(texts), strict=True))
+    data = sample(worlds, lambda some: np.stack([vectors[text] for text in some]), seed=options.seed)
+    from ...models.token_vectors import TokenVectors
+
+    tokens = TokenVectors()
+    screen = fit(data, token_weights(tokens.ids(texts), tokens.vocabulary), seed=options.seed)
+    screen.save(options.folder / SCREEN_FILE)
+    log.info("%s: %s", options.folder, write_sums(options.folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

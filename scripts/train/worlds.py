@@ -1,0 +1,92 @@
+"""Training pairs out of invented stores: what a block says, what lies near it, and joined facts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..evaluate.worlds import CONTRADICTION, DISTINCT, DUPLICATE, World, labelled_pairs
+from .contrast import Relation, both_orders, join
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .examples import Example
+
+HARD_NEGATIVES = 1.2  # pairs of two facts that look alike, per labelled pair inside a block
+EASY_NEGATIVES = 0.3
+COMPOSED_PER_WORLD = 40
+_RELATIONS: dict[int, Relation] = {DUPLICATE: "detail", CONTRADICTION: "contradiction", DISTINCT: "distinct"}
+
+
+def world_examples(
+    worlds: Sequence[World], encode: Callable[[list[str]], NDArray[np.float32]], *, seed: int
+) -> list[Example]:
+    """Training pairs of the worlds.
+
+    Pairs inside a block come in both orders; of the pairs of two blocks, the nearest ones by cosine and a few
+    drawn ones come in one order each, so that most of what a store holds is seen as distinct. Facts joined to
+    compound memories follow. `encode` gives float32 [n, d] unit rows.
+    """
+    found: list[Example] = []
+    for number, world in enumerate(worlds):
+        rng = random.Random(seed * 100_003 + number)  # noqa: S311
+        found += _block_examples(world)
+        found += _negatives(world, encode([line.judged for line in world.lines]), rng)
+        for _ in range(COMPOSED_PER_WORLD):
+            found += _composed(world, rng)
+    return found
+
+
+def _block_examples(world: World) -> Iterator[Example]:
+    lines = world.lines
+    for i, j, found in labelled_pairs(world):
+        if lines[i].block == lines[j].block and lines[i].judged != lines[j].judged:
+            yield from both_orders(lines[i].judged, lines[j].judged, _RELATIONS[found])
+
+
+def _negatives(world: World, vectors: NDArray[np.float32], rng: random.Random) -> Iterator[Example]:
+    lines = world.lines
+    cosine = vectors @ vectors.T
+    across = [(i, j) for i, j in combinations(range(len(lines)), 2) if lines[i].block != lines[j].block]
+    inside = sum(lines[i].block == lines[j].block for i, j, _ in labelled_pairs(world))
+    across.sort(key=lambda pair: -float(cosine[pair]))
+    hard = across[: round(inside * HARD_NEGATIVES)]
+    rest = across[len(hard) :]
+    for i, j in hard + rng.sample(rest, min(len(rest), round(inside * EASY_NEGATIVES))):
+        yield list(both_orders(lines[i].judged, lines[j].judged, "distinct"))[rng.randrange(2)]
+
+
+def _composed(world: World, rng: random.Random) -> Iterator[Example]:
+    """Two compound memories of one world, one order; only relations that the blocks make certain."""
+    blocks: dict[int, dict[str, list[str]]] = {}
+    for line in world.lines:
+        kinds = blocks.setdefault(line.block, {"same": [], "contra": [], "beside": []})
+        kinds[{"!": "contra", "~": "beside"}.get(line.role, "same")].append(line.judged)
+    told = [block for block in blocks.values() if len(block["same"]) > 1]
+    if len(told) < 3:
+        return
+    fact, left, right = rng.sample(told, 3)
+    (one, two), (left_one, left_two) = rng.sample(fact["same"], 2), rng.sample(left["same"], 2)
+    right_one = rng.choice(right["same"])
+    recipes: list[tuple[list[str], list[str], Relation]] = [
+        ([one, left_one], [two], "a_has_more"),
+        ([one, left_one, right_one], [two, left_two], "a_has_more"),
+        ([one, left_one], [left_two, two], "detail"),
+        ([one, left_one], [two, right_one], "distinct"),
+        ([one, left_one], [right_one], "distinct"),
+    ]
+    for other in fact["contra"][:1]:
+        recipes += [
+            ([one, left_one], [other], "contradiction"),
+            ([one, left_one], [left_two, other], "contradiction"),
+            ([one, left_one], [other, right_one], "contradiction"),
+        ]
+    for other in fact["beside"][:1]:
+        recipes += [([one, left_one], [other], "distinct"), ([one, left_one], [left_two, other], "distinct")]
+    a, b, relation = rng.choice(recipes)
+    yield list(both_orders(join(a, rng), join(b, rng), relation))[rng.randrange(2)]

@@ -1,0 +1,286 @@
+"""What only a process can show: locks, terminals, encodings, imports, exit codes, and the library itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+from click.testing import CliRunner
+from e2e_world import (
+    NOW,
+    ROWS,
+    Builder,
+    EmbeddingServer,
+    World,
+    embeddings,
+    empty_world,
+    messy_qdrant,
+    messy_stores,
+    postgres,
+)
+from mem0_dream import track_access
+from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.stores.mem0.qdrant import QdrantBackend
+from mem0_dream.pipeline.stores.mem0.rows import Filters, Row
+from mem0_stores import build_place, remember
+
+__all__ = ["embeddings", "messy_qdrant", "messy_stores", "postgres"]
+pytestmark = [pytest.mark.e2e, pytest.mark.store]
+
+ALICE = ("--user-id", "alice")
+KEYWORDS = ("--scorer", "keywords", "--now", NOW.isoformat())
+
+
+def python(code: str, *arguments: str, environment: dict[str, str] | None = None) -> str:
+    """Run a script in a fresh interpreter; what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment or dict(os.environ),
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_second_run_waits_its_turn_and_a_dead_one_leaves_no_lock(
+    tmp_path: Path, messy_stores: Builder
+) -> None:
+    """While one run waits for an answer another stops with exit code 5; kill -9 of the first frees the store."""
+    world = messy_stores("faiss", tmp_path)
+    before = world.raw()
+    first = subprocess.Popen(
+        world.command(*ALICE, *KEYWORDS),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=world.environment(),
+    )
+    assert first.stdout is not None
+    assert first.stdin is not None
+    while "  A: " not in first.stdout.readline():
+        assert first.poll() is None
+    second = world.pass_over(*ALICE, "--auto", code=5)
+    assert second.err == (
+        f"mem0-dream: Another mem0-dream run (process {first.pid}) is working on this store; "
+        "wait for it to end, then start again.\n"
+    )
+    assert world.raw() == before
+    first.kill()
+    first.wait()
+    first.stdin.close()
+    first.stdout.close()
+    assert world.pass_over(*ALICE, "--auto").out.startswith("[mem0-dream --auto] merged=3")
+
+
+def test_a_store_held_by_the_agent_is_one_sentence(messy_qdrant: World) -> None:
+    """Qdrant on disk belongs to one process; exit code 5 says who must stop."""
+    world = messy_qdrant
+    with world.mem0() as memory:
+        held = world.pass_over(*ALICE, "--auto", code=5)
+        assert memory.get(world.ids["blood"])["memory"] == "Blood type O-"
+    place = world.place.config["vector_store"]["config"]["path"]
+    assert (held.out, held.err) == (
+        "",
+        f"mem0-dream: Another process holds the qdrant store in {place}; stop the agent that runs on it.\n",
+    )
+
+
+def test_on_a_terminal(messy_qdrant: World) -> None:
+    """A person sees colours and progress bars and types the answers; the words are those of a pipe."""
+    world = messy_qdrant
+    child = pexpect.spawn(
+        sys.executable,
+        world.command(*ALICE, *KEYWORDS)[1:],
+        env=world.environment() | {"TERM": "xterm-256color"},
+        encoding="utf-8",
+        dimensions=(60, 200),
+        timeout=200,
+    )
+    child.expect_exact("\x1b[?25l")  # a progress bar hides the cursor
+    child.expect_exact("\x1b[36m\x1b[1m## dream — consolidation report\x1b[0m")
+    child.expect_exact("[A/B/skip]")
+    child.expect_exact("[A/B/skip] ")
+    child.sendline("skip")
+    child.expect_exact("Apply? [Y/n] ")
+    child.sendline("")
+    child.expect_exact("Dream complete — merged: 3, pruned: 4, conflicts resolved: 0, skipped: 1")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+    assert not world.alive("plumber")
+
+
+def test_a_narrow_encoding_is_no_reason_to_fail(messy_qdrant: World) -> None:
+    """Where the output cannot spell a character the run goes on with another one."""
+    world = messy_qdrant
+    shown = subprocess.run(
+        world.command(*ALICE, *KEYWORDS),
+        capture_output=True,
+        check=False,
+        input=b"a\n\n",
+        env=world.environment() | {"PYTHONIOENCODING": "latin-1"},
+        timeout=200,
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert b"Dream complete \\u2014 merged: 3, pruned: 4, conflicts resolved: 1, skipped: 0\n" in shown.stdout
+
+
+def test_45_stored_memories_give_45(tmp_path: Path, embeddings: EmbeddingServer) -> None:
+    """mem0 lists 20 by default; status and JSON count all that are there."""
+    world = empty_world("qdrant", tmp_path, embeddings)
+    texts = [f"Counted sheep number {number} on the meadow near hill {number}." for number in range(45)]
+    embeddings.embed(texts)
+    with world.mem0() as memory:
+        for text in texts:
+            remember(memory, text, user_id="alice")
+        assert len(memory.get_all(filters={"user_id": "alice"})["results"]) == 20
+    assert world.pass_over("status", "--all").lines[0] == "Memories: 45 living, 0 retired, 0 pinned"
+    told = json.loads(world.pass_over(*ALICE, "--json").out)
+    assert [total["memories"] for total in told["plan"]["totals"]] == [45]
+
+
+def test_an_empty_store(tmp_path: Path, embeddings: EmbeddingServer) -> None:
+    """Nothing found is said in one line, and nothing is created."""
+    world = empty_world("qdrant", tmp_path, embeddings)
+    with world.mem0():
+        pass
+    assert world.pass_over("--all", answers="").out == "No memories found. Nothing to consolidate.\n"
+
+
+LIBRARY = """
+import sys
+from mem0_dream import Settings, consolidate, open_store
+store = open_store(sys.argv[1])
+done = consolidate(store, user_id="alice", apply=True, settings=Settings(scorer="keywords"))
+print(len(done.plan.merges), done.result.merged, len(done.plan.conflicts))
+store.close()
+"""
+
+
+def test_the_library_does_the_same_in_three_lines(messy_qdrant: World) -> None:
+    """open_store, consolidate; the result is frozen, and what was applied is in the store."""
+    world = messy_qdrant
+    printed = python(LIBRARY, str(world.config), environment=world.environment())
+    assert printed == "3 3 1\n"
+    assert not world.alive("milk")
+
+
+def test_what_the_agent_reads_is_not_stale(messy_qdrant: World) -> None:
+    """A memory that mem0's search returned through track_access is kept, however old it is."""
+    world = messy_qdrant
+    plumber = next(row.text for row in ROWS if row.name == "plumber")
+    with world.mem0() as memory:
+        tracked = track_access(memory, state_dir=world.state)
+        tracked.search(plumber, filters={"user_id": "alice"}, top_k=1)
+        tracked.get(world.ids["blood"])
+    shown = world.pass_over(*ALICE, "--dry-run")
+    assert "Prune (3):" in shown.lines
+    assert world.label("plumber") not in shown.out
+    assert world.label("call") in shown.out
+
+
+BAD_CONFIGS = {
+    "missing": (None, "There is no configuration file {file}."),
+    "empty": ("", "{file} holds no configuration; it must be a mapping with keys such as vector_store."),
+    "no yaml": ("a: [", "{file} is no valid YAML"),
+    "wrong key": ('{"vector_stor": {}}', "{file}: unknown key vector_stor; did you mean vector_store?"),
+    "unknown store": ('{"vector_store": {"provider": "shoebox", "config": {}}}', "{file}: vector_store"),
+    "unset variable": ('{"vector_store": {"provider": "${NOT_SET_ANYWHERE}"}}', "{file}: the variable NOT_SET_ANYWHERE"),
+    "no collection": (
+        '{"vector_store": {"provider": "qdrant", "config": {"path": "{folder}/none"}}}',
+        "Collection mem0 does not exist in {folder}/none; existing collections: none.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_CONFIGS)
+def test_a_bad_configuration_is_one_sentence(case: str, tmp_path: Path) -> None:
+    """What is wrong, where, and exit code 2; nothing is created on the way."""
+    content, sentence = BAD_CONFIGS[case]
+    file = tmp_path / "mem0.yaml"
+    if content is not None:
+        file.write_text(content.replace("{folder}", str(tmp_path)))
+    done = subprocess.run(
+        [sys.executable, "-m", "mem0_dream", "--all", "--dry-run", "--config", str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    wanted = sentence.replace("{file}", str(file)).replace("{folder}", str(tmp_path))
+    assert done.stderr.startswith(f"mem0-dream: {wanted}"), done.stderr
+    assert done.stderr.count("\n") == 1
+    assert (done.returncode, done.stdout) == (2, "")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_server_that_does_not_answer(tmp_path: Path, embeddings: EmbeddingServer) -> None:
+    """A database that is down is exit code 4 and one sentence without the password."""
+    world = empty_world(
+        "pgvector", tmp_path, embeddings, "postgresql://me:hush@127.0.0.1:9/none?connect_timeout=2"
+    )
+    told = world.dream("--all", "--dry-run", code=4)
+    assert told.out == ""
+    assert told.err.count("\n") == 1
+    assert re.match("mem0-dream: Looking for the collection .* failed", told.err)
+    assert "hush" not in told.err
+
+
+def test_an_embedder_that_does_not_answer(messy_qdrant: World) -> None:
+    """If mem0 cannot embed, no new text is stored: that merge is skipped with the cause, the rest goes on and can be undone."""
+    world = messy_qdrant
+    before = world.raw()
+    broken = json.loads(world.config.read_text())
+    broken["embedder"]["config"]["openai_base_url"] = "http://127.0.0.1:9/v1"
+    good = world.config.read_text()
+    world.config.write_text(json.dumps(broken))
+    told = world.pass_over(*ALICE, "--auto", "--assume-unread")
+    assert told.out == "[mem0-dream --auto] merged=2 pruned=4 conflicts_skipped=1\n"
+    assert "the openai embedder of mem0's configuration failed" in told.err
+    assert world.alive("hills", "shoes", "pickle", "milk_more")
+    world.config.write_text(good)
+    world.dream("undo")
+    assert world.raw() == before
+
+
+def test_a_partial_listing_is_read_only(messy_qdrant: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the store counts more rows than it lists, nothing is written, and the numbers are told."""
+    world = messy_qdrant
+    before, rows = world.raw(), QdrantBackend.rows
+
+    def one_less(self: QdrantBackend, filters: Filters) -> Iterator[Row]:
+        yield from list(rows(self, filters))[1:]
+
+    monkeypatch.setattr(QdrantBackend, "rows", one_less)
+    monkeypatch.setenv("MEM0_DREAM_STATE_DIR", str(world.state))
+    for arguments in (("--auto",), ("forget", "desk")):
+        given = [*arguments, *ALICE, *KEYWORDS, "--config", str(world.config)]
+        told = CliRunner().invoke(main, given, input="1\n", prog_name="mem0-dream")
+        assert told.exit_code == 4, told.output
+        assert "27 rows were counted before the listing, 26 listed" in told.stderr
+    assert world.raw() == before
+
+
+@pytest.mark.model
+def test_with_the_encoder_that_mem0_loads_itself(messy_qdrant: World) -> None:
+    """No server in between: mem0 embeds in the process, as most people run it."""
+    world = messy_qdrant
+    config = json.loads(world.config.read_text())
+    config["embedder"] = build_place("qdrant", world.folder).config["embedder"]
+    world.config.write_text(json.dumps(config))
+    before = world.raw()
+    done = world.pass_over(*ALICE, "--auto", "--assume-unread")
+    assert (done.out, done.err) == ("[mem0-dream --auto] merged=3 pruned=4 conflicts_skipped=1\n", "")
+    assert len(world.raw()) == len(before) - 9 + 1
+    world.dream("undo")
+    assert world.raw() == before

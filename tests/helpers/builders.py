@@ -1,0 +1,67 @@
+"""Small memories, plans and sessions for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from mem0_dream.models.scorer import Thresholds
+from mem0_dream.pipeline.judging.inventory import Circumstances
+from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.planning.planner import build_plan
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.records import Memory, Scope
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+ALICE = Scope.of(user_id="alice")
+BOB = Scope.of(user_id="bob")
+DUPLICATE = (0.97, 0.0, 0.03)
+CONTRADICTION = (0.05, 0.9, 0.05)
+MAYBE = (0.7, 0.0, 0.3)
+
+
+def memory(
+    memory_id: str, text: str, *, days: float | None = 10, scope: Scope = ALICE, **more: Any
+) -> Memory:
+    """A memory stated so many days before NOW; None means its age is unknown."""
+    stated = None if days is None else NOW - timedelta(days=days)
+    fields: dict[str, Any] = {"category": "note", "created_at": stated, "updated_at": stated} | more
+    return Memory(memory_id, text, scope, **fields)
+
+
+def plan_of(
+    store: InMemoryStore,
+    scorer: FakeScorer,
+    *,
+    settings: Settings | None = None,
+    accessed: Mapping[str, datetime] | None = None,
+    rejected: frozenset[str] = frozenset(),
+    thresholds: Thresholds | None = None,
+    now: datetime = NOW,
+) -> Plan:
+    """Plan a whole store with fakes; every pair is judged, however dissimilar."""
+    return build_plan(
+        store.read(ScopeFilter()),
+        kind=store.kind,
+        encoder=FakeEncoder(),
+        scorer=scorer,
+        settings=settings or Settings(floor=-1.0),
+        circumstances=Circumstances(
+            now=now, accessed=accessed or {}, rejected=rejected, thresholds=thresholds
+        ),
+    )
+
+
+def duplicates(*groups: Sequence[str]) -> FakeScorer:
+    """A scorer that calls the texts of each group duplicates of each other."""
+    return FakeScorer({(a, b): DUPLICATE for group in groups for a in group for b in group if a < b})
+
+
+def state(path: Path) -> Path:
+    """A fresh state directory."""
+    path.mkdir(parents=True, exist_ok=True)
+    return path

@@ -1,0 +1,109 @@
+"""The command line in one process, on a store in memory; shared by the tests of its commands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from builders import BOB, NOW, memory
+from click.testing import CliRunner, Result
+from mem0_dream.pipeline.cli import main as cli_module
+from mem0_dream.pipeline.reporting.report import clip
+from mem0_dream.testing import InMemoryStore
+
+__all__ = ["dream", "store"]
+
+TABS, NO_TABS = "Uses tabs for indentation in Go code.", "Never uses tabs for indentation in Go code."
+MARATHON = "Runs the Leeds marathon every spring with the Otley harriers club"
+FUSED = f"{MARATHON}. Wears carbon shoes. Trains on hills."
+ALICE = ("--user-id", "alice")
+OWN = "{scorer: keywords, assume_unread: true}"
+"""Age counts as in the original skill; what an unattended run does by itself has tests of its own."""
+REPORT = f"""\
+## dream — consolidation report
+
+Merges (2):
+[memory:dog2] + [memory:dog1] -> "Has a brindle whippet named Pickle."
+[memory:run1] + [memory:run2] -> "{clip(FUSED)}"
+Conflicts (1):
+[memory:tabs1] vs [memory:tabs2] — "tabs indentation Go code" [A/B/skip]
+Prune (2):
+[memory:bug] — note, 10d old
+[memory:tap] — todo, 400d old
+"""
+PROPOSAL = "Proposed: 2 merges, 2 prunes, 1 conflicts."
+SIDES = f"  A: {TABS}\n  B: {NO_TABS} (newer, likely to hold)\n"
+QUESTION = '[memory:tabs1] vs [memory:tabs2] — "tabs indentation Go code" [A/B/skip] '
+NOTHING_STORED = "No memories found. Nothing to consolidate.\n"
+NOTHING_FOUND = "Dream complete. No duplicate, contradictory, or stale memories found.\n"
+
+
+def messy_store() -> InMemoryStore:
+    """Two merges, one of them fused, a conflict, two prunes, bystanders of two users."""
+    return InMemoryStore(
+        [
+            memory("dog1", "Has a whippet named Pickle.", days=30),
+            memory("dog2", "Has a brindle whippet named Pickle.", days=20),
+            memory("run1", f"Trains on hills. {MARATHON}."),
+            memory("run2", f"{MARATHON}. Wears carbon shoes."),
+            memory("tabs1", TABS, days=90),
+            memory("tabs2", NO_TABS, days=3),
+            memory("bug", "Fixed bug"),
+            memory(
+                "tap", "Is looking for a plumber in Leeds for the kitchen tap.", days=400, category="todo"
+            ),
+            memory("pin", "[PINNED] Fixed bug", pinned=True, days=900),
+            memory("blood", "Blood type O-"),
+            memory("choir", "Sings alto in the cathedral choir every Thursday."),
+            memory("desk", "Bought a standing desk made of ash wood."),
+            memory("rust", "Rewrites the ingestion service in Rust this quarter."),
+            memory("train", "Takes the 7:42 train to Manchester."),
+            memory("olive", "Planted two olive trees behind the garage."),
+            memory("emil", "Plays chess on Sundays with neighbour Emil."),
+            memory("tea", "Drinks Assam tea without sugar before noon."),
+            memory("bob", "Has a whippet named Pickle.", scope=BOB),
+        ]
+    )
+
+
+def run_named_in(sentence: str) -> str:
+    """The run that a sentence names."""
+    return sentence.partition("Run ")[2].split()[0]
+
+
+Invoke = Callable[..., Result]
+
+
+@pytest.fixture
+def store() -> InMemoryStore:
+    """The store the command line opens; a test may change it before."""
+    return messy_store()
+
+
+@pytest.fixture
+def dream(store: InMemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """The command line on the test's store: `dream("--all", answers="")`."""
+    config = tmp_path / "mem0.yaml"
+    config.write_text(f"vector_store: {{provider: qdrant}}\nmem0_dream: {OWN}\n")
+    monkeypatch.setattr("mem0_dream.pipeline.stores.open_store", lambda _config: store)
+
+    def invoke(*arguments: str, answers: str = "", code: int = 0, settings: str = "") -> Result:
+        if settings:
+            section = settings.replace("{", f"{OWN[:-1]}, ", 1) if "scorer" not in settings else settings
+            config.write_text(f"vector_store: {{provider: qdrant}}\nmem0_dream: {section}\n")
+        given = [*arguments, "--config", str(config)]
+        if not {"undo", "runs", "resume", "apply", "reject", "--now"} & set(arguments):
+            given += ["--now", NOW.isoformat()]
+        result = CliRunner().invoke(cli_module.main, given, input=answers, prog_name="mem0-dream")
+        assert not isinstance(result.exception, Exception), result.exception
+        assert result.exit_code == code, result.output
+        return result
+
+    return invoke
+
+
+def whole(store: InMemoryStore) -> str:
+    """Everything the store holds."""
+    return json.dumps([store.rows, store.vectors], sort_keys=True)

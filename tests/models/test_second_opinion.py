@@ -1,0 +1,426 @@
+"""A second opinion, over real HTTP: what counts as one, and that nothing else changes anything."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import CONTRADICTION, NOW, memory
+from hypothesis import given
+from hypothesis import strategies as st
+from llm_server import LanguageModel, Reply, says
+from mem0_dream.errors import ConfigError, MissingExtraError, NoAnswerError, UsageError
+from mem0_dream.models.chat import ChatEndpoint
+from mem0_dream.models.scorer import PairInput
+from mem0_dream.models.second_opinion import LABELS, Mem0Adviser, load_adviser, opinion, question, verdict
+from mem0_dream.pipeline.consolidation import consolidate
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.plan import Merge, Plan, Resolve
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.records import Evidence
+from mem0_dream.settings import Settings, read_settings
+from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
+
+KEY = "sk-loopback-hush"
+DOG, DOG_NAME = "Has a whippet.", "Has a brindle whippet named Pickle."
+SEA, VOYAGE = "Reads long novels about the sea.", "Reads novels about sea voyages."
+OFFICE, HOME = "Enjoys working from the office.", "Enjoys long days at home."
+ANNA, BEN = "Anna reviews the backend code every Friday.", "Ben reviews the backend code every Friday."
+PAIR = PairInput(DOG, DOG_NAME, 0.5)
+TABLE = {
+    (DOG, DOG_NAME): (0.7, 0.0, 0.3),
+    (SEA, VOYAGE): (0.8, 0.0, 0.2),
+    (OFFICE, HOME): (0.2, 0.5, 0.3),
+}
+
+
+NO_VERDICTS = (
+    "They are duplicates.",
+    'Sure! {"label": "duplicate"}',
+    '{"label": "same"}',
+    '{"label": "duplicate"} Hope this helps.',
+    '{"label": ["duplicate"]}',
+    '{"verdict": "duplicate"}',
+    '{"label": "distinct", "label": "duplicate"}',
+    '["duplicate"]',
+    '"duplicate"',
+    '{"label": "duplicate"',
+    "[" * 50_000,
+    "",
+)
+
+
+class Store(InMemoryStore):
+    """A store opened with mem0's own configuration, which may name a language model."""
+
+    llm: dict[str, Any] | None = None
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModel]:
+    """A language model on the loopback address, and the key for it."""
+    monkeypatch.setenv("MEM0_DREAM_API_KEY", KEY)
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
+    running = LanguageModel()
+    yield running
+    running.close()
+
+
+@pytest.fixture(params=["endpoint", "mem0"])
+def wanted(request: pytest.FixtureRequest, model: LanguageModel, store: Store) -> bool | str:
+    """The setting: an endpoint that is named, or mem0's own model through mem0's own factory."""
+    store.llm = {
+        "provider": "openai",
+        "config": {"model": "m", "api_key": KEY, "openai_base_url": model.url},
+    }
+    return f"openai:m@{model.url}" if request.param == "endpoint" else True
+
+
+@pytest.fixture
+def store() -> Store:
+    """Two possible duplicates and a possible contradiction."""
+    texts = {"dog1": DOG, "dog2": DOG_NAME, "sea1": SEA, "sea2": VOYAGE}
+    rows = [memory(name, text) for name, text in texts.items()]
+    return Store([*rows, memory("work1", OFFICE, days=90), memory("work2", HOME, days=3)])
+
+
+class Asked:
+    """A plan with a second opinion, and what was said about it."""
+
+    def __init__(self, store: Store, state: Path, wanted: bool | str, **options: Any) -> None:
+        scorer = options.pop("scorer", None) or FakeScorer(TABLE)
+        unattended = options.pop("unattended", False)
+        settings = Settings(second_opinion=wanted, floor=-1.0, **{"second_opinion_timeout": 30, **options})
+        self.said: list[str] = []
+        session = Session(store, settings=settings, state_dir=state, encoder=FakeEncoder(), scorer=scorer)
+        try:
+            self.before: Plan = session.propose(ScopeFilter(), now=NOW)
+            self.plan = session.second_opinion(self.before, unattended=unattended, say=self.said.append)
+        finally:
+            session.release()
+
+    @property
+    def unsure(self) -> list[tuple[str, ...]]:
+        """Ids of the pairs that are left to a person."""
+        return [tuple(member.id for member in doubt.members) for doubt in self.plan.unsure]
+
+
+class TestOverHttp:
+    """Both ways to a model: one endpoint of our own, and mem0's factory."""
+
+    def test_each_label_does_what_it_may(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """A duplicate is proposed, a contradiction reported without an answer, a distinct pair leaves."""
+        labels = {DOG: "duplicate", OFFICE: "contradiction", SEA: "distinct"}
+        model.decide = lambda a, b: says(labels.get(a) or labels[b])
+        asked = Asked(store, tmp_path, wanted)
+        (merge,), (conflict,) = asked.plan.merges, asked.plan.conflicts
+        assert {member.id for member in merge.members} == {"dog1", "dog2"}
+        assert merge.verdicts[0].evidence[-1] == Evidence("second-opinion", "duplicate")
+        assert (conflict.choice, conflict.removes, conflict.newer) == (None, (), "b")
+        assert asked.unsure == []
+        assert asked.said[0].startswith("second opinion: asking m")
+        assert asked.said[0].endswith("about 3 unsure pairs, one call each.")
+        assert asked.said[1] == (
+            "second opinion: 3 of 3 pairs answered (1 duplicate, 1 contradiction, 1 distinct)."
+        )
+
+    def test_the_most_probable_are_asked_first_and_no_more_than_the_limit(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """The rest waits for another run, and is said to."""
+        asked = Asked(store, tmp_path, wanted, second_opinion_limit=1)
+        assert model.pairs == [tuple(sorted((SEA, VOYAGE)))]
+        assert asked.said[0].endswith(
+            "about 1 unsure pairs, one call each; 2 left for another run (limit 1)."
+        )
+        assert asked.unsure == [("dog1", "dog2"), ("work1", "work2")]
+
+    def test_what_was_answered_is_never_asked_again(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """By content: in another order of ids, in another run; a new text is a new question."""
+        first = Asked(store, tmp_path, wanted)
+        assert len(model.asked) == 3
+        again = Asked(store, tmp_path, wanted)
+        assert (len(model.asked), again.said) == (3, [])
+        assert again.plan == first.plan
+        store.rows["dog1"]["text"] = "Has a small whippet."
+        scorer = FakeScorer({**TABLE, ("Has a small whippet.", DOG_NAME): (0.7, 0.0, 0.3)})
+        Asked(store, tmp_path, wanted, scorer=scorer)
+        assert len(model.asked) == 4
+
+    def test_what_is_no_strict_verdict_leaves_the_pair_unsure(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """Prose, JSON inside prose, another word: nothing is merged on a guess, and nothing is kept of it."""
+        model.replies = [Reply(content) for content in NO_VERDICTS[:3]]
+        asked = Asked(store, tmp_path, wanted)
+        assert asked.plan == asked.before
+        assert asked.said[1] == "second opinion: 0 of 3 pairs answered; 3 stay unsure: 3 no verdict."
+        assert Asked(store, tmp_path, wanted).plan.merges
+
+    def test_a_body_that_is_no_chat_leaves_the_pair_unsure(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """Half of a JSON document, or another document, is no answer."""
+        model.replies = [Reply(body=b'{"choices": ['), Reply(body=b"<html>busy</html>"), Reply(body=b"{}")]
+        asked = Asked(store, tmp_path, wanted)
+        assert asked.plan == asked.before
+        assert "0 of 3 pairs answered; 3 stay unsure" in asked.said[1]
+
+    def test_a_late_answer_leaves_the_pair_unsure(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """The others are answered all the same."""
+        model.replies = [Reply(after=60)]
+        asked = Asked(store, tmp_path, wanted, second_opinion_timeout=4)
+        assert asked.unsure == [("sea1", "sea2")]
+        assert asked.said[1].startswith("second opinion: 2 of 3 pairs answered (2 duplicate)")
+        assert asked.said[1].endswith("; 1 stays unsure: 1 late.")
+
+    def test_too_many_requests_are_tried_again_when_the_server_says(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """429 with Retry-After, then 500, then an answer."""
+        model.replies = [
+            Reply(status=429, headers={"Retry-After": "0.1"}),
+            Reply(status=500),
+            says("duplicate"),
+        ]
+        asked = Asked(store, tmp_path, wanted, second_opinion_limit=1)
+        assert len(model.asked) == 3
+        assert len(asked.plan.merges) == 1
+
+    def test_a_server_that_stays_broken_is_left_alone_after_three_pairs(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """One line with the reasons; no error."""
+        pairs = dict(TABLE)
+        for tool in ("spade", "rake", "hoe"):
+            texts = f"Owns a {tool}.", f"Keeps the {tool} dry."
+            store.rows |= InMemoryStore(
+                [memory(f"{tool}{x}", t) for x, t in zip("ab", texts, strict=True)]
+            ).rows
+            pairs[texts] = (0.65, 0.0, 0.35)
+        model.decide = lambda _a, _b: Reply(status=500)
+        asked = Asked(store, tmp_path, wanted, scorer=FakeScorer(pairs))
+        assert asked.plan == asked.before
+        assert asked.said[1] == (
+            "second opinion: 0 of 6 pairs answered; 6 stay unsure: 3 answered 500, 3 not asked any more."
+        )
+
+    def test_a_wrong_key_is_tried_once(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """Whoever says no says no to all pairs."""
+        refusal = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}}).encode()
+        model.decide = lambda _a, _b: Reply(status=401, body=refusal)
+        asked = Asked(store, tmp_path, wanted)
+        assert len(model.asked) == 1
+        assert asked.said[1].endswith("3 stay unsure: 1 answered 401, 2 not asked any more.")
+
+    def test_nobody_listens(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """A server that is gone is a reason like any other."""
+        model.close()
+        asked = Asked(store, tmp_path, wanted, second_opinion_limit=1)
+        assert asked.plan == asked.before
+        assert "0 of 1 pairs answered; 1 stays unsure" in asked.said[1]
+
+    def test_the_key_travels_and_is_never_told(  # noqa: PLR0917  (fixtures)
+        self,
+        store: Store,
+        model: LanguageModel,
+        tmp_path: Path,
+        wanted: bool | str,
+        caplog: pytest.LogCaptureFixture,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        """Not in a line, a log at any level of ours, the cache or the journal."""
+        caplog.set_level(logging.DEBUG, logger="mem0_dream")
+        model.replies = [Reply(status=500), Reply("prose"), Reply(status=401)]
+        asked = Asked(store, tmp_path, wanted)
+        assert set(model.keys) == {f"Bearer {KEY}"}
+        told = "".join([*asked.said, caplog.text, *capfd.readouterr()])
+        assert KEY not in told
+        assert not any(KEY.encode() in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+
+    def test_a_guard_is_never_overruled(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """Anna and Ben stay two people, whatever a model says; that it said so is noted."""
+        team = Store([memory("a", ANNA), memory("b", BEN)])
+        team.llm = store.llm
+        asked = Asked(team, tmp_path, wanted, scorer=FakeScorer({(ANNA, BEN): (0.97, 0.0, 0.03)}))
+        assert len(model.asked) == 1
+        assert asked.plan.actions == ()
+        (doubt,) = asked.plan.unsure
+        assert doubt.verdicts[0].evidence[-1] == Evidence("second-opinion", "duplicate")
+
+    def test_an_unattended_run_only_proposes(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """What the model calls duplicates waits for a person, unless the setting says otherwise."""
+        asked = Asked(store, tmp_path, wanted, unattended=True)
+        assert asked.plan.actions == ()
+        assert len(asked.plan.unsure) == 3
+        trusting = Asked(store, tmp_path, wanted, unattended=True, second_opinion_auto=True)
+        assert len(trusting.plan.merges) == 3
+
+    def test_a_contradiction_is_never_settled_by_a_model(
+        self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
+    ) -> None:
+        """Not even where an unattended run may merge what it says."""
+        model.decide = lambda _a, _b: says("contradiction")
+        asked = Asked(store, tmp_path, wanted, unattended=True, second_opinion_auto=True)
+        assert len(asked.plan.conflicts) == 3
+        assert all(conflict.choice is None for conflict in asked.plan.conflicts)
+        assert [action for action in asked.plan.actions if action.removes] == []
+
+
+class TestWhoIsAsked:
+    def test_nobody_unless_somebody_says_so(self, store: Store, model: LanguageModel, tmp_path: Path) -> None:
+        """A configuration that names a model is no permission."""
+        store.llm = {"provider": "openai", "config": {"openai_base_url": model.url, "api_key": KEY}}
+        asked = Asked(store, tmp_path, wanted=False)
+        assert (asked.plan, asked.said, model.asked) == (asked.before, [], [])
+
+    def test_only_about_doubts(self, store: Store, model: LanguageModel, tmp_path: Path) -> None:
+        """Certain duplicates, conflicts and distinct pairs are not sent."""
+        certain = FakeScorer({(DOG, DOG_NAME): (0.97, 0.0, 0.03), (OFFICE, HOME): CONTRADICTION})
+        asked = Asked(store, tmp_path, f"openai:m@{model.url}", scorer=certain)
+        assert (model.asked, asked.said) == ([], [])
+
+    def test_a_document_is_not_sent(self, store: Store, model: LanguageModel, tmp_path: Path) -> None:
+        """It would cost more than it is worth; the pair stays a question for a person."""
+        long = "word " * 2_000
+        docs = Store([memory("a", f"{long}one"), memory("b", f"{long}two")])
+        scorer = FakeScorer(default=lambda _a, _b: (0.7, 0.0, 0.3))
+        asked = Asked(docs, tmp_path, f"openai:m@{model.url}", scorer=scorer)
+        assert (model.asked, len(asked.plan.unsure)) == ([], len(asked.before.unsure))
+
+    def test_an_incomplete_listing_is_not_sent(
+        self, store: Store, model: LanguageModel, tmp_path: Path
+    ) -> None:
+        """Nothing could be applied, so nothing is paid for."""
+        store.gaps = ("20 of 45 listed",)
+        Asked(store, tmp_path, f"openai:m@{model.url}")
+        assert model.asked == []
+
+    def test_the_library_asks_too(
+        self, store: Store, model: LanguageModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """With the setting, and by the same rules: applied without a person, so not merged."""
+        monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: FakeScorer(TABLE))
+        monkeypatch.setattr("mem0_dream.models.registry.load_encoder", lambda *_, **__: FakeEncoder())
+        settings = Settings(second_opinion=f"openai:m@{model.url}", floor=-1.0)
+        more: dict[str, Any] = {"all_scopes": True, "settings": settings, "state_dir": tmp_path, "now": NOW}
+        assert len(consolidate(store, **more).plan.merges) == 3
+        applied = consolidate(store, apply=True, **more)
+        assert (applied.result and applied.result.merged, len(model.asked)) == (0, 3)
+
+    def test_true_needs_a_section_that_names_a_model(self, store: Store, tmp_path: Path) -> None:
+        """Nothing is sent to a default that nobody named."""
+        with pytest.raises(ConfigError, match="no section llm"):
+            Asked(store, tmp_path, wanted=True)
+
+    @pytest.mark.parametrize(
+        ("llm", "error"),
+        [
+            ({"provider": "groq", "config": {}}, MissingExtraError),
+            ({"provider": "openai", "config": {"no_such_option": KEY}}, ConfigError),
+            ({"provider": "nobody"}, ConfigError),
+        ],
+    )
+    def test_a_model_that_cannot_be_opened_is_one_sentence(
+        self, store: Store, tmp_path: Path, llm: dict[str, Any], error: type[Exception]
+    ) -> None:
+        """A missing package, a wrong option, an unknown provider: told before anything is asked."""
+        store.llm = llm
+        with pytest.raises(error) as told:
+            Asked(store, tmp_path, wanted=True)
+        assert KEY not in str(told.value)
+
+    @pytest.mark.parametrize("value", ["yes", "gpt-5", "openai:m", "openai:m@ftp://x", 3])
+    def test_a_wrong_setting_is_told_how_to_write_it(self, value: object) -> None:
+        """And is not repeated, since an address may hold a password."""
+        with pytest.raises(ConfigError, match=r"second_opinion is wrong.*openai:MODEL@URL"):
+            read_settings({"second_opinion": value})
+
+    def test_a_password_in_an_address_is_not_told(self, model: LanguageModel) -> None:
+        """Model and host are."""
+        address = model.url.replace("http://", "http://me:hush@")
+        adviser = load_adviser(f"openai:m@{address}", llm=None, timeout=1)
+        assert adviser is not None
+        assert adviser.spoken == f"m at {model.url}"
+        with pytest.raises(UsageError) as told:
+            ChatEndpoint("@http://me:hush@host/v1")
+        assert "hush" not in str(told.value)
+
+
+def test_a_server_that_asks_for_too_much_patience_is_left_alone(model: LanguageModel) -> None:
+    """Half an hour is another run."""
+    model.decide = lambda _a, _b: Reply(status=429, headers={"Retry-After": "1800"})
+    adviser = load_adviser(f"openai:m@{model.url}", llm=None, timeout=5)
+    assert adviser is not None
+    with pytest.raises(NoAnswerError) as told:
+        opinion(adviser, PAIR, timeout=5)
+    assert (told.value.reason, told.value.hopeless, len(model.asked)) == ("answered 429", True, 1)
+
+
+def test_a_pair_and_its_mirror_image_are_one_question() -> None:
+    """The texts travel in one order, so that one answer serves both."""
+    assert question(PAIR) == question(PairInput(DOG_NAME, DOG, 0.9))
+    json.dumps(question(PairInput("lone \ud800", "x", 0.5)), ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("content", NO_VERDICTS)
+def test_only_one_json_object_with_a_known_label_is_a_verdict(content: str) -> None:
+    """Half an answer, two labels, another form, or words around it are none."""
+    assert verdict(content) is None
+
+
+def test_a_verdict_in_one_code_fence_counts() -> None:
+    """Many models cannot do without; anything around it is prose."""
+    assert verdict('```json\n{"label": "distinct"}\n```') == "distinct"
+    assert verdict('Here: ```json\n{"label": "distinct"}\n```') is None
+    assert verdict({"label": "distinct"}) is None
+
+
+@given(st.text() | st.sampled_from(["{", '{"label":', '"duplicate"', "}"]).flatmap(lambda t: st.just(t * 3)))
+def test_no_text_is_a_verdict_by_accident(text: str) -> None:
+    """Whatever a model writes, the answer is a label or nothing."""
+    assert verdict(text) in (None, *LABELS)
+
+
+def test_a_doubt_of_the_other_sort_is_turned(store: Store, model: LanguageModel, tmp_path: Path) -> None:
+    """A suspected contradiction that is called a duplicate becomes a merge, and the other way round."""
+    labels = {HOME: "duplicate", DOG: "contradiction", SEA: "unsure"}
+    model.decide = lambda a, b: says(labels.get(a) or labels[b])
+    told = FakeScorer({**TABLE, (OFFICE, HOME): (0.2, 0.5, 0.3)})
+    plan = Asked(store, tmp_path, f"openai:m@{model.url}", scorer=told).plan
+    kinds = {action.members[0].id: type(action) for action in plan.actions}
+    assert kinds["dog1"] is Resolve
+    assert kinds["work1"] is Merge
+    assert [doubt.members[0].id for doubt in plan.unsure if doubt.members[0].id == "sea1"] == ["sea1"]
+
+
+def test_a_client_of_the_user_names_its_own_model() -> None:
+    """A mem0 client that the user constructed carries its configuration along."""
+    adviser = Mem0Adviser({"provider": "openai", "config": {"model": "gpt-5-mini", "api_key": KEY}})
+    assert adviser.spoken == "gpt-5-mini (openai)"
+    assert KEY not in adviser.name
+
+
+def test_doubts_keep_their_order(store: Store, model: LanguageModel, tmp_path: Path) -> None:
+    """A model that is unsure changes nothing at all."""
+    model.decide = lambda _a, _b: says("unsure")
+    asked = Asked(store, tmp_path, f"openai:m@{model.url}")
+    assert asked.plan == asked.before

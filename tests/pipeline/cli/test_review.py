@@ -1,0 +1,274 @@
+"""Pairs that only a person can decide: told, shown, answered, remembered, and applied like anything else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import BOB, memory, plan_of
+from click.testing import CliRunner
+from e2e_cli import Invoke, dream  # type: ignore[import-not-found]  # it lies beside this file
+from mem0_dream.pipeline.cli import main as cli_module
+from mem0_dream.pipeline.cli import review as cli_review
+from mem0_dream.pipeline.judging.labelling import read_pairs
+from mem0_dream.pipeline.plan import Merge
+from mem0_dream.pipeline.planning.doubts import ANSWERS_FILE, keep_answer, ranked, suspicion
+from mem0_dream.records import Label
+from mem0_dream.testing import FakeScorer, InMemoryStore
+
+__all__ = ["dream"]
+
+DOG, DOG_NAME = "Has a whippet.", "Has a brindle whippet named Pickle."
+SEA, VOYAGE = "Reads long novels about the sea.", "Reads novels about sea voyages."
+CAT, CAT_FUR = "Her cat sleeps on the red sofa.", "Her cat sleeps on the sofa in the hall."
+OFFICE, HOME = "Enjoys working from the office.", "Enjoys long days at home."
+TEA, TEA_COPY = "Likes green tea.", "likes green tea"
+MERGE, MERGE_LESS, AGAINST = (0.8, 0.0, 0.2), (0.7, 0.0, 0.3), (0.2, 0.5, 0.3)
+TOOLS = (
+    "spade", "rake", "hoe", "fork", "shears", "trowel", "sickle", "scythe", "axe", "hammer", "saw", "plane",
+    "chisel", "file", "drill", "lathe", "anvil", "bellows", "tongs", "awl", "gimlet", "mallet", "clamp", "vice", "jig",
+)  # fmt: skip
+ALL = ("--all",)
+NOTHING_CERTAIN = "Dream complete. Nothing is certain enough to propose.\n"
+FOUR = "2 more pairs may be duplicates, 1 more may contradict"
+
+
+@pytest.fixture
+def store() -> InMemoryStore:
+    """Two possible duplicates, a possible contradiction, and one exact copy, of two users."""
+    return InMemoryStore(
+        [
+            memory("dog1", DOG, days=30),
+            memory("dog2", DOG_NAME, days=20),
+            memory("sea1", SEA, scope=BOB),
+            memory("sea2", VOYAGE, scope=BOB),
+            memory("work1", OFFICE, days=90),
+            memory("work2", HOME, days=3),
+            memory("tea1", TEA),
+            memory("tea2", TEA_COPY),
+        ]
+    )
+
+
+@pytest.fixture(autouse=True)
+def scorer(monkeypatch: pytest.MonkeyPatch) -> FakeScorer:
+    """What the scorer thinks of the pairs."""
+    fake = FakeScorer({(DOG, DOG_NAME): MERGE_LESS, (SEA, VOYAGE): MERGE, (OFFICE, HOME): AGAINST})
+    monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: fake)
+    return fake
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The state directory."""
+    folder = tmp_path / "state"
+    monkeypatch.setenv("MEM0_DREAM_STATE_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person sits at the terminal."""
+    monkeypatch.setattr(cli_review, "attended", lambda: True)
+
+
+class TestTold:
+    def test_a_dry_run_says_how_many_and_how_to_see_them(self, dream: Invoke) -> None:
+        """One line above the totals; without a certain proposal there is no clean bill."""
+        shown = dream(*ALL, "--dry-run").stdout
+        assert shown.endswith(
+            f"{FOUR}: --review\nProposed: 1 merges, 0 prunes, 0 conflicts.\nDry run: no changes made.\n"
+        )
+        only_bob = dream("--user-id", "bob", "--dry-run").stdout
+        assert only_bob == f"{NOTHING_CERTAIN}1 more pair may be duplicates: --review\n"
+
+    def test_where_nobody_watches_nothing_is_asked(self, dream: Invoke) -> None:
+        """Piped answers go where they went before; the line is told in the report and at the end."""
+        done = dream(*ALL, answers="y\n").stdout
+        assert done.count(f"{FOUR}: --review\n") == 2
+        assert "Look at" not in done
+        assert done.endswith(f"resolved: 0, skipped: 0\n{FOUR}: --review\n")
+
+    def test_the_one_line_of_an_unattended_run_stays_as_it_is(self, dream: Invoke) -> None:
+        """The count is in --json and in `runs`."""
+        told = json.loads(dream(*ALL, "--auto", "--json").stdout)
+        assert told["unsure"] == 3
+        assert dream("runs").stdout.endswith("removed 1, added 0, unsure=3\n")
+        assert dream(*ALL, "--auto").stdout == "[mem0-dream --auto] merged=0 pruned=0 conflicts_skipped=0\n"
+
+    def test_the_words_for_the_numbers(self) -> None:
+        """Grammar of one and of many."""
+        assert suspicion(18, 0) == "18 more pairs may be duplicates"
+        assert suspicion(1, 0) == "1 more pair may be duplicates"
+        assert suspicion(0, 2) == "2 more pairs may contradict"
+        assert suspicion(0, 0) == ""
+
+    def test_merge_only_asks_about_merges_only(self, dream: Invoke) -> None:
+        """And --forget-only about none."""
+        assert "2 more pairs may be duplicates: --review\n" in dream(*ALL, "--dry-run", "--merge-only").stdout
+        assert "may contradict" not in dream(*ALL, "--merge-only", "--review", answers="n\nn\nn\n").stdout
+        assert "--review" not in dream(*ALL, "--dry-run", "--forget-only").stdout
+
+
+class TestAsked:
+    def test_an_empty_answer_looks_at_nothing(
+        self, dream: Invoke, watched: None, store: InMemoryStore
+    ) -> None:
+        """The default is no; what is certain is applied, and what is open is told at the end."""
+        done = dream(*ALL, answers="\n\n").stdout
+        assert f"{FOUR}. Look at them? [y/N] Proposed: 1 merges" in done
+        assert done.endswith(f"{FOUR}: --review\n")
+        assert {"dog1", "dog2", "sea1", "sea2", "work1", "work2"} < store.rows.keys()
+
+    def test_nothing_is_asked_where_nothing_is_open(
+        self, dream: Invoke, watched: None, scorer: FakeScorer
+    ) -> None:
+        """No doubt, no question."""
+        scorer._pairs.clear()
+        assert "Look at" not in dream(*ALL, answers="\n").stdout
+
+    def test_a_pair_is_shown_aligned_with_its_scope_and_keys(self, dream: Invoke, watched: None) -> None:
+        """The most probable first; to the letter."""
+        lines = dream(*ALL, answers="y\nq\n\n").stdout.splitlines()
+        at = lines.index("1 of 3: may be duplicates (80%), user_id=bob, note")
+        assert lines[at + 1 : at + 5] == [
+            "  A: Reads [long] novels about [the] sea.",
+            "  B: Reads        novels about       sea  [voyages.]",
+            "  A is [memory:sea1], 2026-11-11",
+            "  B is [memory:sea2], 2026-11-11",
+        ]
+        text = "\n".join(lines[at:])
+        for words in ("y: the same fact", "n: different facts.", "s or Enter: leave both", "q: stop"):
+            assert words in text
+        assert "The same fact? [y/n/s/q]" in text
+
+    def test_the_keys_are_explained_once_and_after_a_wrong_one(self, dream: Invoke) -> None:
+        """For each sort of question; twenty pairs need no twenty explanations."""
+        shown = dream(*ALL, "--review", answers="n\nwhat\nn\nn\ny\n").stdout
+        assert shown.count("y: the same fact, merge them.") == 2
+        assert shown.count("a: A holds, remove B.") == 1
+
+    def test_accepted_pairs_are_shown_and_become_part_of_the_same_run(
+        self, dream: Invoke, watched: None, store: InMemoryStore
+    ) -> None:
+        """One confirmation, one run, one undo; the merge is shown before it is applied."""
+        before = json.dumps(store.rows, sort_keys=True)
+        done = dream(*ALL, answers="y\ns\ny\nb\ny\n")
+        added = done.stdout.partition("Added by your answers (2):\n")[2].splitlines()
+        assert added[0] == '[memory:dog2] + [memory:dog1] -> "Has a brindle whippet named Pickle."'
+        assert added[1].startswith("[memory:work1] vs [memory:work2]")
+        assert added[1].endswith("[B stays]")
+        assert added[2].startswith("Proposed: 2 merges, 0 prunes, 1 conflicts. Apply?")
+        assert "merged: 2, pruned: 0, conflicts resolved: 1, skipped: 0" in done.stdout
+        assert not {"dog1", "work1"} & store.rows.keys()
+        assert len(dream("runs").stdout.splitlines()) == 1
+        dream("undo")
+        assert json.dumps(store.rows, sort_keys=True) == before
+
+    def test_a_declined_run_applies_no_answer(
+        self, dream: Invoke, watched: None, store: InMemoryStore
+    ) -> None:
+        """A yes to a pair is no yes to the run."""
+        before = json.dumps(store.rows)
+        assert dream(*ALL, answers="y\ny\ny\na\nn\n").stdout.endswith("Cancelled. No changes made.\n")
+        assert json.dumps(store.rows) == before
+
+    def test_a_no_and_a_skip_are_not_asked_again(self, dream: Invoke, watched: None) -> None:
+        """Until a text changes; what was not reached because of q is asked another time."""
+        dream(*ALL, answers="y\nn\n\nq\ny\n")
+        again = dream(*ALL, answers="\n").stdout
+        assert "1 more pair may contradict. Look at it? [y/N]" in again
+
+    def test_answers_are_pairs_that_calibrate_reads(self, dream: Invoke, watched: None, state: Path) -> None:
+        """The file is named, only its owner may read it, and a skip teaches nothing."""
+        told = dream(*ALL, answers="y\nn\ns\nb\ny\n")
+        file = state / ANSWERS_FILE
+        assert f"Your answers are kept in {file}; `mem0-dream calibrate` learns from them." in told.stderr
+        assert [(pair.pair.a, pair.label) for pair in read_pairs(file)] == [
+            (SEA, Label.DISTINCT),
+            (OFFICE, Label.CONTRADICTION),
+        ]
+        assert file.stat().st_mode & 0o077 == 0
+
+    def test_calibrate_without_a_file_learns_from_the_answers(self, state: Path) -> None:
+        """It says so if there are none yet, or too few."""
+
+        def calibrate() -> str:
+            return CliRunner().invoke(cli_module.main, ["calibrate", "--scorer", "keywords"]).stderr
+
+        assert "Name the file of labelled pairs" in calibrate()
+        (state / ANSWERS_FILE).write_text(
+            json.dumps({"a": DOG, "b": DOG_NAME, "label": "duplicate"}) + "\n", encoding="utf-8"
+        )
+        assert "at least 20 pairs labelled duplicate and the file has 1" in calibrate()
+
+    def test_with_review_nobody_is_asked_whether_to_look(self, dream: Invoke) -> None:
+        """The option is the answer, also where the answers are piped."""
+        shown = dream(*ALL, "--review", answers="n\nn\nn\ny\n").stdout
+        assert "Look at" not in shown
+        assert "3 of 3: may contradict" in shown
+        assert "Which holds? [a/b/n/s/q]" in shown
+
+    def test_the_end_of_the_input_is_no_consent(self, dream: Invoke, store: InMemoryStore) -> None:
+        """Also in the middle of the pairs."""
+        before = json.dumps(store.rows)
+        assert "Nobody answered" in dream(*ALL, "--review", answers="y\n", code=2).stderr
+        assert json.dumps(store.rows) == before
+
+    def test_after_twenty_pairs_a_person_is_asked_whether_to_go_on(
+        self, dream: Invoke, store: InMemoryStore, scorer: FakeScorer
+    ) -> None:
+        """Nobody wants to see all of a thousand."""
+        for tool in TOOLS:
+            texts = f"Owns a {tool}.", f"Keeps the {tool} dry."
+            store.rows |= InMemoryStore(
+                [memory(f"{tool}{x}", text) for x, text in zip("ab", texts, strict=True)]
+            ).rows
+            scorer._pairs[tuple(sorted(texts))] = (0.65, 0.0, 0.35)
+        shown = dream(*ALL, "--review", answers="\n" * 20 + "\n\n").stdout
+        assert "20 of 28 pairs seen. Go on? [y/N]" in shown
+        assert "21 of 28" not in shown
+        assert shown.endswith("7 more pairs may be duplicates, 1 more may contradict: --review\n")
+
+    def test_a_pair_whose_memory_was_just_merged_is_not_asked_about(
+        self, dream: Invoke, store: InMemoryStore, scorer: FakeScorer
+    ) -> None:
+        """It would read otherwise once the answers are applied; it stays for the next pass."""
+        third = "Has a whippet with a brindle coat."
+        store.rows |= InMemoryStore([memory("dog3", third)]).rows
+        scorer._pairs[tuple(sorted((DOG, third)))] = (0.65, 0.0, 0.35)
+        shown = dream("--user-id", "alice", "--review", answers="y\nq\ny\n").stdout
+        assert third not in shown.partition("1 of 3")[2].partition("Added by")[0]
+
+    @pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+    def test_a_plain_terminal_gets_no_escape_sequence(
+        self, dream: Invoke, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+    ) -> None:
+        """Brackets mark the words, and headings have no colour, even on a terminal."""
+        monkeypatch.setenv(variable, value)
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+        assert not cli_review.colours()
+        assert "\x1b" not in dream(*ALL, "--review", answers="n\nn\nn\ny\n").output
+
+
+def test_rival_values_are_never_offered_as_one_text() -> None:
+    """However alike the texts are: 20 mg and 40 mg are not merged by a slip of the finger."""
+    texts = "Takes 20 mg of lisinopril daily.", "Takes 40 mg of lisinopril daily."
+    store = InMemoryStore([memory("a", texts[0]), memory("b", texts[1])])
+    plan = plan_of(store, FakeScorer({texts: (0.97, 0.0, 0.03)}))
+    assert not any(isinstance(action, Merge) for action in (*plan.actions, *plan.unsure))
+
+
+def test_the_most_probable_pair_comes_first(store: InMemoryStore, scorer: FakeScorer) -> None:
+    """Whatever is suspected; equally probable ones in the order of their ids."""
+    found = ranked(plan_of(store, scorer).unsure)
+    assert [doubt.members[0].id for doubt in found] == ["sea1", "dog1", "work1"]
+
+
+def test_an_answer_is_kept_once(store: InMemoryStore, scorer: FakeScorer, tmp_path: Path) -> None:
+    """A pair that was answered before is not doubled."""
+    doubt = plan_of(store, scorer).unsure[0]
+    keep_answer(tmp_path, doubt, Label.DUPLICATE)
+    file = keep_answer(tmp_path, doubt, Label.DUPLICATE)
+    assert len(read_pairs(file)) == 1

@@ -1,0 +1,328 @@
+"""The commands around a pass, and what bad input is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from builders import NOW, memory
+from click.testing import CliRunner
+from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this file
+    ALICE,
+    REPORT,
+    Invoke,
+    dream,
+    run_named_in,
+    store,
+    whole,
+)
+from mem0_dream.errors import StoreError
+from mem0_dream.models.registry import CHOICES
+from mem0_dream.pipeline.cli import main as cli_module
+from mem0_dream.pipeline.cli.kinds import STORES
+from mem0_dream.pipeline.cli.options import Options
+from mem0_dream.testing import InMemoryStore
+
+__all__ = ["dream", "store"]
+
+
+class TestCommands:
+    def test_undo_runs_and_what_cannot_be_undone(self, store: InMemoryStore, dream: Invoke) -> None:
+        """Undo takes the newest run back, once; runs lists it; another undo says so with exit code 6."""
+        before = whole(store)
+        assert dream("undo", code=6).stderr == "mem0-dream: This store has no run that could be taken back.\n"
+        dream(*ALICE, "--auto")
+        (run,) = dream("runs").stdout.splitlines()
+        name, state = run.split()[:2]
+        assert (state, run.split("UTC  ")[1]) == ("applied", "removed 5, added 1")
+        assert dream("undo").stdout == f"Run {name} taken back — restored: 5, withdrawn: 1\n"
+        assert whole(store) == before
+        assert dream("undo", name, code=6).stderr == (
+            f"mem0-dream: Run {name} was undone already; there is nothing to take back.\n"
+        )
+        assert dream("undo", "nonsense", code=6).stderr.startswith("mem0-dream: There is no run 'nonsense'")
+        assert dream("resume", name, code=6).stderr == (
+            f"mem0-dream: Run {name} is undone; there is nothing to resume.\n"
+        )
+
+    def test_runs_and_status_for_programs(self, dream: Invoke) -> None:
+        """One JSON value each, with kind and scopes."""
+        assert json.loads(dream("runs", "--json").stdout) == []
+        dream(*ALICE, "--auto")
+        (run,) = json.loads(dream("runs", "--json").stdout)
+        assert (run["kind"], run["scopes"], run["removed"]) == ("memory", [{"user_id": "alice"}], 5)
+        told = json.loads(dream("status", "--all", "--json").stdout)
+        assert told["kind"] == "memory"
+        assert told["scopes"][1] == {"scope": {"user_id": "bob"}, "memories": 1}
+
+    def test_json_is_safe_for_a_terminal(self, store: InMemoryStore, dream: Invoke) -> None:
+        """No private-use, control or bidi character is printed as it is, and none is lost."""
+        text = "Likes \ue000 tea\u202e and \U0010fffd cake\ud800 a lot."
+        store.rows |= InMemoryStore([memory("odd", text), memory("odd2", text)]).rows
+        shown = dream(*ALICE, "--json").stdout
+        assert all(char.isprintable() or char == "\n" for char in shown)
+        plan = json.loads(shown)["plan"]
+        assert text in [member["text"] for action in plan["actions"] for member in action["members"]]
+        pairs = [verdict["pair"] for action in plan["actions"] for verdict in action.get("verdicts", ())]
+        assert {"merged:run1+run2"} <= {pair["b"] for pair in pairs}
+
+    def test_undo_names_what_it_left_alone(self, store: InMemoryStore, dream: Invoke) -> None:
+        """A memory that was written anew since is kept, and said so."""
+        dream(*ALICE, "--auto", "--forget-only")
+        store.rows["bug"] = {**store.rows["blood"], "text": "Fixed the login bug of June."}
+        assert dream("undo").stdout.splitlines()[1] == (
+            "Left alone: memory bug: it was written anew since the run"
+        )
+
+    def test_a_plan_on_the_output_can_be_applied_from_the_input(
+        self, store: InMemoryStore, dream: Invoke
+    ) -> None:
+        """`plan | apply -` works, but only with --yes, since the input is taken."""
+        before = whole(store)
+        plan = dream("plan", *ALICE).stdout
+        assert whole(store) == before
+        assert dream("apply", "-", answers=plan, code=2).stderr.count("\n") == 1
+        done = dream("apply", "-", "--yes", answers=plan)
+        assert done.stdout == "Dream complete — merged: 2, pruned: 2, conflicts resolved: 0, skipped: 1\n"
+
+    def test_an_edited_plan_file(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
+        """A dropped line is not applied, a choice is; the same report is shown and asked about."""
+        file = tmp_path / "plan.jsonl"
+        assert dream("plan", *ALICE, "-o", str(file)).stderr == f"5 actions written to {file}.\n"
+        lines = [line for line in file.read_text().splitlines() if '"kind": "prune"' not in line]
+        file.write_text("\n".join(lines).replace('"choice": null', '"choice": "A"') + "\n")
+        cancelled = dream("apply", str(file), answers="n\n")
+        assert '"tabs indentation Go code" [A stays]\n' in cancelled.stdout
+        assert cancelled.stdout.startswith(REPORT[: REPORT.index(" [A/B/skip]")])
+        assert "Cancelled. No changes made." in cancelled.output
+        done = dream("apply", str(file), answers="y\n")
+        assert done.stdout.endswith("merged: 2, pruned: 0, conflicts resolved: 1, skipped: 0\n")
+        assert "tabs2" not in store.rows
+        assert {"bug", "tap"} < store.rows.keys()
+
+    @pytest.mark.parametrize(
+        ("change", "sentence"),
+        [
+            (lambda text: text.replace('"version": 1', '"version": 2'), "version 2"),
+            (lambda text: text.replace('"store": "in-memory"', '"store": "elsewhere"'), "another store"),
+            (lambda text: "hello", "no JSON"),
+            (lambda text: "", "no plan header"),
+        ],
+    )
+    def test_a_plan_file_that_does_not_fit(
+        self, store: InMemoryStore, dream: Invoke, tmp_path: Path, change: Callable[[str], str], sentence: str
+    ) -> None:
+        """Another version, another store, no plan at all: one sentence, exit code 2, nothing changed."""
+        before, file = whole(store), tmp_path / "plan.jsonl"
+        dream("plan", *ALICE, "-o", str(file))
+        file.write_text(change(file.read_text()))
+        refused = dream("apply", str(file), "--yes", code=2)
+        assert sentence in refused.stderr
+        assert refused.stderr.count("\n") == 1
+        assert whole(store) == before
+
+    def test_plan_files_that_cannot_be_read_or_written(self, dream: Invoke, tmp_path: Path) -> None:
+        """A missing file, a folder and bytes that are no text: one sentence each."""
+        binary = tmp_path / "binary"
+        binary.write_bytes(b"\xff\xfe\x00")
+        for file in (tmp_path / "missing", tmp_path, binary):
+            assert dream("apply", str(file), "--yes", code=2).stderr.count("\n") == 1
+        assert dream("plan", *ALICE, "-o", str(tmp_path / "no" / "where"), code=2).stderr.count("\n") == 1
+
+    def test_the_budget_holds_for_a_plan_file(self, dream: Invoke, tmp_path: Path) -> None:
+        """Apply checks it too."""
+        file = str(tmp_path / "plan.jsonl")
+        dream("plan", *ALICE, "-o", file)
+        dream("apply", file, "--yes", "--max-delete", "0.1", code=3)
+
+    def test_forget(self, store: InMemoryStore, dream: Invoke) -> None:
+        """What is picked goes, what is pinned stays, an empty answer forgets nothing."""
+        before = whole(store)
+        asked = "Forget which? Numbers such as 1 3, all, or empty for none: "
+        none = dream("forget", "bug", *ALICE, answers="\n").stdout
+        assert none == (
+            "  1. [memory:bug] Fixed bug\n  2. [memory:pin] [PINNED] Fixed bug (pinned, never touched)\n"
+            f"{asked}Cancelled. No changes made.\n"
+        )
+        dream("forget", "bug", *ALICE, answers="2\n")
+        dream("forget", "bug", *ALICE, answers="9\n", code=2)
+        dream("forget", "bug", *ALICE, answers="the first\n", code=2)
+        dream("forget", "bug", *ALICE, answers="")
+        dream("forget", "bug", *ALICE, "--limit", "0", code=2)
+        assert dream("forget", "zebra", *ALICE).stdout == "No memory matches.\n"
+        declined = dream("forget", "bug", *ALICE, answers="1\nn\n").stdout
+        assert "To forget: [memory:bug]. Apply? [Y/n] Cancelled. No changes made.\n" in declined
+        assert "Nobody answered" in dream("forget", "bug", *ALICE, answers="1\n", code=2).stderr
+        assert whole(store) == before
+        assert (
+            "Forgotten: 1. Undo with: mem0-dream undo "
+            in dream("forget", "bug", *ALICE, answers="all\ny\n").stdout
+        )
+        assert "bug" not in store.rows
+        assert "pin" in store.rows
+        dream("undo")
+        assert whole(store) == before
+
+    def test_reject(self, dream: Invoke) -> None:
+        """A rejected pair, named as the report prints it, is not proposed again; a vague name is refused."""
+        assert (
+            "2 memories have an id that begins with 'tabs'" in dream("reject", "tabs", "bug", code=2).stderr
+        )
+        assert "0 memories" in dream("reject", "nope", "bug", code=2).stderr
+        dream("reject", "memory:tabs1", "tabs2")
+        dream("reject", "dog1", "dog2")
+        shown = dream(*ALICE, "--dry-run").stdout
+        assert "Conflicts" not in shown
+        assert "Merges (1):" in shown
+
+    def test_status(self, dream: Invoke) -> None:
+        """What is there, what needs attention, what was done."""
+        assert dream("status", "--all").stdout.splitlines() == [
+            "Memories: 18 living, 0 retired, 1 pinned",
+            "Scopes: 2",
+            "Exact duplicates: 0",
+            "Stale: 1",
+            "Listing: complete",
+            "      17  user_id=alice",
+            "       1  user_id=bob",
+            "Categories:",
+            "      17  note",
+            "       1  todo",
+            "Last run: never",
+        ]
+        dream(*ALICE, "--auto")
+        assert dream("status", "--all").stdout.splitlines()[-1].endswith("(applied)")
+
+    def test_options_before_a_command_count_for_it(self, dream: Invoke) -> None:
+        """`mem0-dream --user-id bob status` equals `mem0-dream status --user-id bob`."""
+        assert dream("--user-id", "bob", "status").stdout == dream("status", "--user-id", "bob").stdout
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("arguments", "sentence"),
+        [
+            ((), "Say whose memories: --user-id, --agent-id, --run-id or --app-id, or --all for every scope."),
+            (("--user-id", ""), "user_id is empty; give an id, or leave the option out and use --all."),
+            (("--agent-id", "  "), "agent_id is empty; give an id, or leave the option out and use --all."),
+            (("--all", "--user-id", "alice"), "--all means every scope; leave it out, or leave the ids out."),
+            (("status",), "Say whose memories: --user-id, --agent-id, --run-id or --app-id, or --all for every scope."),
+            (
+                ("--all", "--scorer", "crystal-ball"),
+                f"There is no scorer 'crystal-ball'; choose one of {', '.join(CHOICES)}.",
+            ),
+        ],
+    )  # fmt: skip
+    def test_one_sentence_and_exit_code_2(
+        self, store: InMemoryStore, dream: Invoke, arguments: tuple[str, ...], sentence: str
+    ) -> None:
+        """What is missing or contradictory is named, and nothing is changed."""
+        before = whole(store)
+        told = dream(*arguments, code=2)
+        assert (told.stdout, told.stderr) == ("", f"mem0-dream: {sentence}\n")
+        assert whole(store) == before
+
+    @pytest.mark.parametrize(
+        ("settings", "place"),
+        [
+            ("{stale_aftr: 90d}", "stale_aftr"),
+            ("{stale_after: soon}", "stale_after"),
+            ("{max_delete: 3}", "max_delete"),
+            ("{retention: {session_state: -1}}", "retention"),
+        ],
+    )
+    def test_a_wrong_setting_is_named(self, dream: Invoke, settings: str, place: str) -> None:
+        """A misspelt limit must not silently become its default."""
+        told = dream("--all", "--dry-run", settings=settings, code=2)
+        assert told.stderr.startswith(f"mem0-dream: The setting mem0_dream.{place}")
+        assert told.stderr.count("\n") == 1
+
+    def test_no_configuration(self) -> None:
+        """Without --config nothing can be opened."""
+        told = CliRunner().invoke(cli_module.main, ["--all"])
+        assert (told.exit_code, told.stderr) == (
+            2, "mem0-dream: No configuration: give mem0's own with --config mem0.yaml.\n",
+        )  # fmt: skip
+
+    def test_an_unknown_kind_of_store(self, dream: Invoke) -> None:
+        """The kinds that exist are listed."""
+        told = dream("--all", "--store", "sqlite", code=2)
+        assert f"'sqlite' is not {', '.join(map(repr, STORES))}." in told.stderr or "sqlite" in told.stderr
+
+    def test_a_store_that_fails_halfway(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
+        """An error of the store is one sentence, and the run it left behind can be resumed."""
+
+        def fail(change: Any) -> str:
+            raise StoreError("The store went away.")
+
+        write, store.write = store.write, fail  # type: ignore[method-assign]
+        before = whole(store)
+        told = dream(*ALICE, "--auto", code=4)
+        run, where = run_named_in(told.stderr), f"--config {tmp_path / 'mem0.yaml'}"
+        assert told.stderr == (
+            f"mem0-dream: The store went away. Run {run} stopped half-way: finish it with "
+            f"`mem0-dream resume {run} {where}` or take it back with `mem0-dream undo {run} {where}`.\n"
+        )
+        assert whole(store) == before
+        store.write = write  # type: ignore[method-assign]
+        assert dream("resume").stdout.startswith("Dream complete — merged: 2, pruned: 2")
+
+    @pytest.mark.parametrize(("file", "code"), [("journal.db", 6), ("access.sqlite3", 4), ("locks", 2)])
+    def test_damaged_state_is_one_sentence(
+        self, store: InMemoryStore, dream: Invoke, own_state: Path, file: str, code: int
+    ) -> None:
+        """A state file that cannot be read is named; it stays as it is, nothing is changed, the store is released."""
+        closed: list[bool] = []
+        store.close = lambda: closed.append(True)  # type: ignore[method-assign]
+        (own_state / file).write_bytes(b"no database" * 200)
+        before = whole(store)
+        told = dream(*ALICE, "--auto", code=code)
+        assert file in told.stderr
+        assert told.stderr.count("\n") == 1
+        assert (own_state / file).read_bytes() == b"no database" * 200
+        assert whole(store) == before
+        assert closed == [True]
+
+    def test_a_damaged_cache_costs_time_and_nothing_else(self, dream: Invoke, own_state: Path) -> None:
+        """What can be computed again may be lost."""
+        first = dream(*ALICE, "--dry-run").stdout
+        for file in own_state.iterdir():
+            if "journal" not in file.name and file.is_file():
+                file.write_bytes(b"no database" * 200)
+        assert dream(*ALICE, "--dry-run").stdout == first
+
+    def test_an_interrupt_is_told_in_one_line(
+        self, store: InMemoryStore, dream: Invoke, tmp_path: Path
+    ) -> None:
+        """Control-C ends with exit code 130 and says how to go on."""
+
+        def interrupt(scopes: Any) -> Any:
+            raise KeyboardInterrupt
+
+        store.read = interrupt  # type: ignore[method-assign]
+        told = dream("--all", "--auto", code=130)
+        command = f"`mem0-dream resume --config {tmp_path / 'mem0.yaml'}`"
+        assert told.stderr == f"mem0-dream: interrupted; {command} finishes a run that had begun.\n"
+
+
+class TestHelp:
+    def test_every_command_has_help_with_an_example(self) -> None:
+        """A person can copy a line from each."""
+        group = cli_module.main
+        assert isinstance(group, click.Group)
+        wanted = {"status", "forget", "runs", "undo", "resume", "plan", "apply", "reject"}
+        assert wanted <= group.commands.keys()
+        for name in ("", *group.commands):
+            shown = CliRunner().invoke(group, [name, "--help"] if name else ["--help"])
+            assert shown.exit_code == 0
+            assert f"mem0-dream {name}".strip() in shown.output
+            assert "Example:" in shown.output
+
+    def test_the_clock_is_read_only_here(self) -> None:
+        """--now sets the moment of ages, never the time a run is recorded under."""
+        assert Options(now=NOW).moment == NOW
+        assert Options(now=NOW).clock != NOW

@@ -1,0 +1,278 @@
+"""The cache: never wrong, never an error, and nothing is computed twice."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mem0_dream.models.scorer import PairInput, PairScores, Thresholds
+from mem0_dream.pipeline.judging import cache as module
+from mem0_dream.pipeline.judging.cache import FILE_NAME, Cache, CachedEncoder, CachedScorer
+from mem0_dream.testing import FakeEncoder
+from numpy.typing import NDArray
+
+DAY = datetime(2026, 11, 21, tzinfo=UTC)
+
+
+class CountingEncoder(FakeEncoder):
+    def __init__(self, name: str = "counting-1") -> None:
+        super().__init__()
+        self.name = name
+        self.asked: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked.extend(texts)
+        return super().encode(texts)
+
+
+class HashScorer:
+    """Symmetric probabilities and directed entailment made from everything a scorer may read."""
+
+    name = "hash-1"
+    thresholds = Thresholds(auto=0.9, duplicate=0.5, contradiction=0.5)
+
+    def __init__(self) -> None:
+        self.asked: list[PairInput] = []
+
+    def score(self, pairs: Sequence[PairInput]) -> PairScores:
+        self.asked.extend(pairs)
+        probabilities = np.zeros((len(pairs), 3), np.float32)
+        entailment = np.zeros((len(pairs), 2), np.float32)
+        for row, pair in enumerate(pairs):
+            both = sorted([f"{pair.a}|{pair.a_date}", f"{pair.b}|{pair.b_date}"])
+            seed = sum(f"{both}{pair.category}{pair.cosine!r}".encode("utf-8", "surrogatepass"))
+            rest = np.random.default_rng(seed).dirichlet([1, 1, 1])
+            probabilities[row] = rest
+            entailment[row] = len(pair.a) / 100, len(pair.b) / 100
+        return PairScores(probabilities, entailment)
+
+
+def pair(a="Likes tea", b="Likes green tea", **rest) -> PairInput:
+    return PairInput(a, b, **{"cosine": 0.5, **rest})
+
+
+def equal(first: PairScores, second: PairScores) -> bool:
+    return (
+        first.probabilities.tobytes() == second.probabilities.tobytes()
+        and first.entailment.tobytes() == second.entailment.tobytes()
+    )
+
+
+@pytest.fixture
+def cache(tmp_path) -> Cache:
+    return Cache(tmp_path)
+
+
+@given(texts=st.lists(st.text(max_size=8), max_size=12))
+@settings(max_examples=25, deadline=None)
+def test_vectors_are_equal_with_and_without(tmp_path_factory, texts):
+    """Cold and warm, the cached encoder gives the very bytes of the encoder inside."""
+    cached = CachedEncoder(FakeEncoder(), Cache(tmp_path_factory.mktemp("c")))
+    wanted = FakeEncoder().encode(texts)
+    for _ in range(2):
+        found = cached.encode(texts)
+        assert found.dtype == np.float32
+        assert found.flags.c_contiguous
+        assert found.tobytes() == wanted.tobytes()
+        assert found.shape == wanted.shape
+
+
+def test_each_text_is_embedded_once(cache):
+    """Repeats in one call and texts of earlier calls are not computed again."""
+    encoder = CountingEncoder()
+    cached = CachedEncoder(encoder, cache)
+    cached.encode(["a b", "c", "a b"])
+    cached.encode(["c", "d"])
+    assert sorted(encoder.asked) == ["a b", "c", "d"]
+
+
+def test_another_encoder_has_entries_of_its_own(cache):
+    """A vector of one model is never taken for that of another."""
+    CachedEncoder(CountingEncoder("one"), cache).encode(["a"])
+    other = CountingEncoder("two")
+    CachedEncoder(other, cache).encode(["a"])
+    assert other.asked == ["a"]
+
+
+def test_mixed_widths_are_computed_again(cache):
+    """Vectors of different widths under one name (a broken model) are not mixed."""
+    name = "counting-1"
+    cache.store({module._key("vector", name, "a"): b"\0" * 8, module._key("vector", name, "b"): b"\0" * 16})
+    found = CachedEncoder(CountingEncoder(), cache).encode(["a", "b"])
+    assert found.tobytes() == FakeEncoder().encode(["a", "b"]).tobytes()
+
+
+class Told:
+    """Notes what it is told of stages."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, int, int]] = []
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        self.heard.append((stage, done, total))
+
+
+@pytest.mark.parametrize("texts", [["a"], ["a", "b", "a", "c"]])
+def test_progress_adds_up(cache, texts, monkeypatch):
+    """The reported numbers add up to all texts, cold and warm, repeats included."""
+    monkeypatch.setattr(module, "FIRST_AT_ONCE", 1)
+    for _ in range(2):
+        told = Told()
+        CachedEncoder(FakeEncoder(), cache, on_stage=told).encode(texts)
+        assert {(stage, total) for stage, _, total in told.heard} == {("embed", len(set(texts)))}
+        assert [done for _, done, _ in told.heard] == sorted({done for _, done, _ in told.heard})
+        assert told.heard[-1][1] == len(set(texts))
+
+
+def test_scores_are_equal_with_and_without(cache):
+    """Cold and warm, the cached scorer gives the very bytes of the scorer inside."""
+    pairs = [pair(), pair(b="Owns a dog"), pair(a="z", b="a"), pair(category="x", a_date=DAY), pair()]
+    wanted = HashScorer().score(pairs)
+    cached = CachedScorer(HashScorer(), cache)
+    assert equal(cached.score(pairs), wanted)
+    assert equal(cached.score(pairs), wanted)
+    assert equal(cached.score(pairs[:0]), HashScorer().score([]))
+
+
+def test_mirror_image_shares_an_entry(cache):
+    """A pair and its mirror image are judged once; only the entailment columns swap."""
+    scorer = HashScorer()
+    cached = CachedScorer(scorer, cache)
+    straight = cached.score([pair("aa", "b", a_date=DAY)])
+    mirrored = cached.score([pair("b", "aa", b_date=DAY)])
+    assert len(scorer.asked) == 1
+    np.testing.assert_array_equal(straight.probabilities, mirrored.probabilities)
+    np.testing.assert_array_equal(straight.entailment, mirrored.entailment[:, ::-1])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"a": "x"},
+        {"cosine": 0.5000001},
+        {"category": ""},
+        {"category": "c"},
+        {"a_date": DAY},
+        {"b_date": DAY},
+    ],
+)
+def test_everything_a_scorer_reads_is_in_the_key(cache, change):
+    """A pair that differs in anything at all is another pair."""
+    scorer = HashScorer()
+    cached = CachedScorer(scorer, cache)
+    cached.score([pair()])
+    cached.score([replace(pair(), **change)])
+    assert len(scorer.asked) == 2
+
+
+def test_name_and_thresholds_are_those_inside(cache):
+    """Wrapping changes neither identity nor limits."""
+    assert CachedScorer(HashScorer(), cache).name == "hash-1"
+    assert CachedScorer(HashScorer(), cache).thresholds == HashScorer.thresholds
+    assert CachedEncoder(FakeEncoder(), cache).name == FakeEncoder.name
+
+
+@pytest.mark.parametrize("content", [b"this is no database, " * 500, b"SQLite format 3\0" + b"\xff" * 5000])
+def test_damaged_file_is_moved_aside(cache, content):
+    """A damaged file is kept for a look, rebuilt, and used again at once."""
+    cache.path.write_bytes(content)
+    encoder = CountingEncoder()
+    CachedEncoder(encoder, cache).encode(["a"])
+    CachedEncoder(encoder, cache).encode(["a"])
+    assert encoder.asked.count("a") <= 2
+    CachedEncoder(encoder, cache).encode(["a"])
+    assert encoder.asked.count("a") <= 2
+    assert cache.path.with_suffix(".damaged").read_bytes() == content
+
+
+def test_damaged_page_is_no_error(cache):
+    """Damage in the middle of a file is survived, whatever SQLite makes of it."""
+    CachedEncoder(FakeEncoder(), cache).encode([f"text {n}" for n in range(200)])
+    data = bytearray(cache.path.read_bytes())
+    for start in range(4096, len(data), 4096):
+        data[start : start + 8] = b"\xff" * 8
+    cache.path.write_bytes(bytes(data))
+    texts = [f"text {n}" for n in range(200)]
+    assert (
+        CachedEncoder(FakeEncoder(), cache).encode(texts).tobytes() == FakeEncoder().encode(texts).tobytes()
+    )
+
+
+def test_a_changed_byte_is_not_believed(cache):
+    """An entry that does not match its checksum is computed again."""
+    CachedEncoder(FakeEncoder(), cache).encode(["a"])
+    with sqlite3.connect(cache.path) as session:
+        session.execute("UPDATE entries_1 SET value = zeroblob(length(value))")
+    found = CachedEncoder(FakeEncoder(), cache).encode(["a"])
+    assert found.tobytes() == FakeEncoder().encode(["a"]).tobytes()
+
+
+def test_unusable_place_is_no_error(tmp_path):
+    """Where no file can be written there is no cache, and the results are the same."""
+    found = CachedEncoder(FakeEncoder(), Cache(tmp_path / "missing")).encode(["a"])
+    assert found.tobytes() == FakeEncoder().encode(["a"]).tobytes()
+
+
+def test_busy_file_is_no_error(cache, monkeypatch):
+    """While another process holds the file for too long, this one computes by itself."""
+    monkeypatch.setattr(module, "TIMEOUT_S", 0.05)
+    CachedEncoder(FakeEncoder(), cache).encode(["a"])
+    holder = sqlite3.connect(cache.path)
+    holder.execute("BEGIN EXCLUSIVE")
+    encoder = CountingEncoder()
+    CachedEncoder(encoder, cache).encode(["a", "b"])
+    holder.close()
+    assert "b" in encoder.asked
+
+
+def test_full_cache_is_emptied(cache, monkeypatch):
+    """Beyond its limit the cache starts anew and stays usable."""
+    CachedEncoder(FakeEncoder(), cache).encode(["a"])
+    monkeypatch.setattr(module, "MAX_BYTES", 0)
+    CachedEncoder(FakeEncoder(), cache).encode(["b"])
+    with sqlite3.connect(cache.path) as session:
+        assert session.execute("SELECT count(*) FROM entries_1").fetchone() == (1,)
+
+
+def test_no_text_is_stored(cache):
+    """The file holds hashes and numbers, and only its owner can read it."""
+    CachedEncoder(FakeEncoder(), cache).encode(["my secret diagnosis"])
+    CachedScorer(HashScorer(), cache).score([pair(a="my secret diagnosis")])
+    assert b"secret" not in b"".join(path.read_bytes() for path in cache.path.parent.iterdir())
+    assert cache.path.stat().st_mode & 0o077 == 0
+
+
+def test_processes_share_one_file(tmp_path):
+    """Processes that write at the same time lose nothing and disturb nobody."""
+    code = (
+        "import sys, pathlib\n"
+        "from mem0_dream.pipeline.judging.cache import Cache\n"
+        "cache, mine = Cache(pathlib.Path(sys.argv[1])), sys.argv[2]\n"
+        "for n in range(40):\n"
+        "    cache.store({f'{mine}-{n}'.encode(): b'v' * 100})\n"
+        "print(len(cache.load([f'{mine}-{n}'.encode() for n in range(40)])))\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(tmp_path), name], stdout=subprocess.PIPE, text=True)
+        for name in "abc"
+    ]
+    assert [process.communicate()[0].strip() for process in running] == ["40"] * 3
+    everything = [f"{name}-{n}".encode() for name in "abc" for n in range(40)]
+    assert len(Cache(tmp_path).load(everything)) == 120
+    assert (tmp_path / FILE_NAME).is_file()
+
+
+def test_broken_text_has_a_key(cache):
+    """Half a surrogate pair, as broken exports hold it, is scored and kept like any other text."""
+    scorer = HashScorer()
+    for _ in range(2):
+        CachedScorer(scorer, cache).score([pair(a="\ud800")])
+    assert len(scorer.asked) == 1

@@ -1,0 +1,109 @@
+"""Candidates: nothing crosses a scope or category, exact groups are complete, order plays no part."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mem0_dream.models.words import exact_key
+from mem0_dream.pipeline.judging.candidates import find_candidates
+from mem0_dream.records import Candidate, Memory, Scope
+from mem0_dream.testing import FakeEncoder
+
+ALICE, BOB = Scope.of(user_id="alice"), Scope.of(user_id="bob")
+TEXTS = ["Likes tea", "likes tea.", "Likes  Tea", "Likes green tea", "Owns a dog", "Owns a red dog", "…"]
+
+memories_strategy = st.lists(
+    st.tuples(
+        st.sampled_from(TEXTS), st.sampled_from([ALICE, BOB]), st.sampled_from(["preference", "work", None])
+    ),
+    max_size=25,
+).map(
+    lambda rows: [
+        Memory(id=f"m{number:02}", text=text, scope=scope, category=category)
+        for number, (text, scope, category) in enumerate(rows)
+    ]
+)
+
+
+def candidates(memories, *, floor=0.25, neighbours=50) -> tuple[Candidate, ...]:
+    vectors = FakeEncoder().encode([memory.text for memory in memories])
+    return find_candidates(memories, vectors, floor=floor, neighbours=neighbours)
+
+
+def memory(memory_id: str, text: str, scope: Scope = ALICE, category: str | None = None) -> Memory:
+    return Memory(id=memory_id, text=text, scope=scope, category=category)
+
+
+@given(memories_strategy)
+@settings(max_examples=60, deadline=None)
+def test_nothing_crosses_a_scope_or_category(memories):
+    """Both memories of a candidate share scope and category."""
+    by_id = {item.id: item for item in memories}
+    for pair in candidates(memories):
+        a, b = by_id[pair.a], by_id[pair.b]
+        assert (a.scope, a.category) == (b.scope, b.category)
+
+
+@given(memories_strategy, st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_order_of_memories_plays_no_part(memories, random):
+    """A permutation of the input gives the same candidates, bit for bit."""
+    shuffled = random.sample(memories, len(memories))
+    assert candidates(shuffled) == candidates(memories)
+
+
+@given(memories_strategy)
+@settings(max_examples=60, deadline=None)
+def test_exact_groups_are_complete_stars(memories):
+    """Every memory that repeats a text is an exact candidate of the smallest id of its group."""
+    groups: dict[object, list[str]] = {}
+    for item in memories:
+        groups.setdefault((item.scope, item.category, exact_key(item.text)), []).append(item.id)
+    wanted = {(min(ids), other) for ids in groups.values() for other in ids if other != min(ids)}
+    assert {(pair.a, pair.b) for pair in candidates(memories) if pair.exact} == wanted
+
+
+@given(memories_strategy)
+@settings(max_examples=60, deadline=None)
+def test_pairs_are_sorted_and_come_once(memories):
+    """Ids ascend, sorted, no pair twice, every cosine at or above the floor."""
+    found = candidates(memories, floor=0.4)
+    keys = [(pair.a, pair.b) for pair in found]
+    assert keys == sorted(set(keys))
+    assert all(pair.a < pair.b and pair.cosine >= np.float32(0.4) for pair in found)
+
+
+def test_a_copy_is_not_searched_for_neighbours():
+    """Only the representative of an exact group pairs with near ones."""
+    found = candidates([memory("1", "Likes tea"), memory("2", "likes tea."), memory("3", "Likes green tea")])
+    assert [(pair.a, pair.b, pair.exact) for pair in found] == [("1", "2", True), ("1", "3", False)]
+    assert found[0].cosine == 1.0
+
+
+def test_the_same_id_in_two_scopes_is_two_memories():
+    """Two people with the same words share nothing."""
+    assert candidates([memory("1", "Likes tea"), memory("2", "Likes tea", BOB)]) == ()
+
+
+def test_no_memory_gives_no_candidate():
+    """An empty scope has nothing to judge."""
+    assert find_candidates([], np.zeros((0, 4), np.float32), floor=0.25, neighbours=5) == ()
+
+
+def test_vectors_must_match_the_memories():
+    """A vector too few is a mistake of the program, said at once."""
+    with pytest.raises(ValueError, match="1 memories"):
+        find_candidates([memory("1", "a")], np.zeros((2, 4), np.float32), floor=0.25, neighbours=5)
+
+
+def test_a_text_without_direction_still_has_its_copies():
+    """Texts the encoder makes nothing of pair with their exact copies and with nothing else."""
+    found = find_candidates(
+        [memory("1", "!?"), memory("2", "!?"), memory("3", "Owns a dog")],
+        np.array([[0, 0], [0, 0], [1, 0]], np.float32),
+        floor=-1.0,
+        neighbours=5,
+    )
+    assert [(pair.a, pair.b, pair.exact) for pair in found] == [("1", "2", True)]

@@ -1,0 +1,102 @@
+"""Judging for a plan: what stands otherwise after a merge is judged again, as the second pass would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from builders import ALICE, NOW, memory
+from mem0_dream.models.scorer import PairInput, PairScores
+from mem0_dream.pipeline.judging.inventory import Circumstances, Judging
+from mem0_dream.pipeline.planning.merges import fused
+from mem0_dream.pipeline.planning.planner import build_plan
+from mem0_dream.records import Inventory, Memory
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, FakeScorer
+
+SHORT, MIDDLE, LONG = "Has a dog.", "Has a dog named Rex.", "Has a dog named Rex from Leeds."
+OTHER = "Likes tea."
+ANGLES = {SHORT: 0, MIDDLE: 12, LONG: 20, OTHER: 80}
+
+
+class PlacedScorer(FakeScorer):
+    """Calls two dogs one fact where nothing else is nearer to both, and leaves them to a person elsewhere."""
+
+    reads_context = True
+
+    def score(self, pairs: Sequence[PairInput]) -> PairScores:
+        """By the ranks alone; without a place, all dogs are one."""
+        self.asked.extend(pairs)
+        rows = [self._placed(pair) for pair in pairs]
+        probabilities = np.asarray(rows, dtype=np.float32).reshape(len(rows), 3)
+        return PairScores(probabilities, np.ones((len(rows), 2), np.float32))
+
+    def _placed(self, pair: PairInput) -> tuple[float, float, float]:
+        if "dog" not in pair.a or "dog" not in pair.b:
+            return (0.0, 0.0, 1.0)
+        near = pair.context is None or min(pair.context.rank_a, pair.context.rank_b) == 0
+        far = pair.context is not None and max(pair.context.rank_a, pair.context.rank_b) > 0
+        return (0.97, 0.0, 0.03) if near and not far else (0.7, 0.0, 0.3)
+
+
+def encoder() -> FakeEncoder:
+    """Texts on a circle."""
+    turned = {text: np.radians(angle) for text, angle in ANGLES.items()}
+    return FakeEncoder({text: (float(np.cos(at)), float(np.sin(at))) for text, at in turned.items()})
+
+
+def planned(memories: Sequence[Memory]):
+    return build_plan(
+        Inventory("s", tuple(memories)),
+        kind="memory",
+        encoder=encoder(),
+        scorer=PlacedScorer(),
+        settings=Settings(floor=-1.0),
+        circumstances=Circumstances(now=NOW),
+    )
+
+
+@pytest.fixture
+def memories() -> list[Memory]:
+    """Three dogs, each nearer to the next than to the last, and something else."""
+    return [memory(f"m{at}", text) for at, text in enumerate((SHORT, MIDDLE, LONG, OTHER))]
+
+
+def test_what_a_merge_makes_nearest_is_merged_in_the_same_pass(memories: list[Memory]) -> None:
+    """MIDDLE and LONG are each other's nearest; once they are one, SHORT and that one are."""
+    plan = planned(memories)
+    assert [sorted(member.id for member in merge.members) for merge in plan.merges] == [["m0", "m1", "m2"]]
+
+
+def test_a_second_pass_proposes_nothing(memories: list[Memory]) -> None:
+    """Whatever the first one did."""
+    plan = planned(memories)
+    gone = {memory_id for action in plan.actions for memory_id in action.removes}
+    left = planned([item for item in memories if item.id not in gone])
+    assert gone
+    assert left.merges == ()
+
+
+def test_a_draft_is_judged_against_its_sources_by_the_texts_alone(memories: list[Memory]) -> None:
+    """Beside others it has a place like any memory."""
+    scorer = PlacedScorer()
+    judging = Judging(encoder(), scorer, Settings(floor=-1.0), Circumstances(now=NOW), {})
+    sources = memories[:2]
+    draft = fused(sources, LONG)
+    judging.drafted([draft], sources)
+    assert [pair.context for pair in scorer.asked] == [None, None]
+    scorer.asked.clear()
+    judging.drafted([draft], memories[3:])
+    assert [pair.context is None for pair in scorer.asked] == [False]
+
+
+def test_nothing_is_judged_twice(memories: list[Memory]) -> None:
+    """Not even where many ask."""
+    scorer = PlacedScorer()
+    judging = Judging(encoder(), scorer, Settings(floor=-1.0), Circumstances(now=NOW), {})
+    first = judging.all_pairs(memories)
+    asked = len(scorer.asked)
+    assert judging.all_pairs(memories) == first
+    assert len(scorer.asked) == asked == 6
+    assert {item.scope for item in memories} == {ALICE}

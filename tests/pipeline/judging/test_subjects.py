@@ -1,0 +1,289 @@
+"""Metadata: equal words about two subjects are two facts, and where they come from plays no part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, memory, plan_of
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_trees import MEMORY, open_store, write_tree
+from mem0_dream.pipeline.consolidation import consolidate
+from mem0_dream.pipeline.judging.candidates import find_candidates
+from mem0_dream.pipeline.judging.judge import judge
+from mem0_dream.pipeline.judging.subjects import (
+    apart,
+    different_subjects,
+    judged_text,
+    keys_by_scope,
+    signature,
+    subject_keys,
+    subjects_of,
+    unclear_keys,
+)
+from mem0_dream.pipeline.planning.copies import fold
+from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
+from mem0_dream.pipeline.reporting.report import Report
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.records import Candidate, Evidence, Label, Memory
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
+from mem0_stores import Place, qdrant, shared_encoder
+
+__all__ = ["qdrant", "shared_encoder"]
+
+PAYS = "Pays 45 days net."
+ACCOUNT = frozenset({"account"})
+
+
+def about(memory_id: str, text: str = PAYS, **metadata: Any) -> Memory:
+    """A memory with metadata."""
+    return memory(memory_id, text, metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["account", "Customer", "projectId", "repo_url", "client name", "env", "target_project", "contact"],
+)
+def test_a_key_that_names_a_thing_or_person_is_a_subject(key: str) -> None:
+    """However it is spelt, and where it holds only the id of what it names."""
+    assert subject_keys([memory("a", PAYS, metadata={key: "Kestrel"})], settings=Settings())
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["source", "session_id", "channel", "createdAt", "message_id", "url", "due_date", "hash", "run", "score"],
+)
+def test_a_key_that_says_where_a_memory_is_from_is_none(key: str) -> None:
+    """Not even a doubtful one."""
+    memories = [memory(name, PAYS, metadata={key: value}) for name, value in (("a", "one"), ("b", "two"))]
+    assert subject_keys(memories, settings=Settings()) == frozenset()
+    assert unclear_keys(memories, settings=Settings()) == frozenset()
+
+
+def test_settings_come_before_the_built_in_lists() -> None:
+    """Who uses `session` for a course and `account` for a log-in can say so."""
+    memories = [memory("a", PAYS, metadata={"session": "Autumn", "account": "bot", "lane": "north"})]
+    limits = Settings(subject_keys=("session",), provenance_keys=("Account",))
+    assert subject_keys(memories, settings=limits) == {"session"}
+    assert subject_keys(memories, settings=Settings()) == ACCOUNT
+
+
+def test_an_unknown_key_is_unclear_while_its_values_group() -> None:
+    """Values that are dates, numbers, remarks or hardly repeat say where a memory is from."""
+
+    def unclear(*values: object) -> frozenset[str]:
+        memories = [memory(str(i), PAYS, metadata={"lane": value}) for i, value in enumerate(values)]
+        return unclear_keys(memories, settings=Settings())
+
+    assert unclear("north", "south", "north", "south", "south") == {"lane"}
+    assert unclear("north", "south") == {"lane"}
+    assert unclear("north", "north") == frozenset()
+    assert unclear("2026-01-04", "2026-01-05") == frozenset()
+    assert unclear("one", "two", "three", "four", "five") == frozenset()
+    assert unclear("7", 8, 2.5, True) == frozenset()
+    assert (
+        unclear("seen on the way to the station by chance", "told by a friend of hers on Monday")
+        == frozenset()
+    )
+
+
+def test_only_a_key_that_both_have_tells_them_apart() -> None:
+    """What only one says is no difference, and case and punctuation are none."""
+    kestrel, vellum = about("a", account="Kestrel"), about("b", account="Vellum")
+    found = different_subjects(kestrel, vellum, ACCOUNT)
+    assert found == Evidence("subject", "account: Kestrel / Vellum", veto=True)
+    assert different_subjects(kestrel, about("b", account="kestrel."), ACCOUNT) is None
+    assert different_subjects(kestrel, about("b", project="x"), ACCOUNT | {"project"}) is None
+    assert different_subjects(kestrel, about("b"), ACCOUNT) is None
+
+
+def test_a_part_of_a_name_and_an_unclear_key_are_a_persons_decision() -> None:
+    """The shorter name may be the same account, or its parent."""
+    kestrel, optics = about("a", account="Kestrel"), about("b", account="Kestrel Optics")
+    assert different_subjects(kestrel, optics, ACCOUNT) == Evidence(
+        "metadata", "account: Kestrel / Kestrel Optics"
+    )
+    north, south = about("a", lane="north"), about("b", lane="south")
+    assert different_subjects(north, south, ACCOUNT) is None
+    assert different_subjects(north, south, ACCOUNT, frozenset({"lane"})) == Evidence(
+        "metadata", "lane: north / south"
+    )
+
+
+def test_lists_are_compared_as_a_whole() -> None:
+    """Two projects in either order are the same two."""
+    one, other = about("a", projects=["x", "y"]), about("b", projects=["y", "x"])
+    keys = frozenset({"projects"})
+    assert subjects_of(one, keys) == {"projects": "x, y"}
+    assert different_subjects(one, other, keys) is None
+
+
+def test_the_judged_text_names_the_subject_once() -> None:
+    """What the words say already is not said again."""
+    assert (
+        judged_text(about("a", account="Kestrel Optics", source="mail"), ACCOUNT) == f"Kestrel Optics: {PAYS}"
+    )
+    named = about("a", "Kestrel Optics pays 45 days net.", account="Kestrel Optics")
+    assert judged_text(named, ACCOUNT) == named.text
+    both = about("a", account="Kestrel", env="prod")
+    assert judged_text(both, ACCOUNT | {"env"}) == f"Kestrel, prod: {PAYS}"
+
+
+VALUES = st.sampled_from(["Kestrel", "kestrel", "Kestrel Optics", "Vellum", "", "2026-01-04"])
+METADATA = st.dictionaries(st.sampled_from(["account", "lane", "source", "projectId"]), VALUES, max_size=4)
+
+
+@given(METADATA, METADATA)
+def test_being_apart_is_symmetric_and_fits_the_grouping(mine: dict[str, str], theirs: dict[str, str]) -> None:
+    """Memories of one signature are never apart; swapping swaps only the values."""
+    a, b = memory("a", PAYS, metadata=mine), memory("b", PAYS, metadata=theirs)
+    keys = keys_by_scope([a, b])
+    meaning = keys.get(ALICE)
+    if meaning is None:
+        return
+    there, back = apart(a, b, meaning), apart(b, a, meaning)
+    assert (there and (there.kind, there.veto)) == (back and (back.kind, back.veto))
+    if signature(a, meaning) == signature(b, meaning):
+        assert there is None
+
+
+class TestCopies:
+    def test_equal_words_about_two_accounts_are_not_folded(self) -> None:
+        """Each account keeps its fact; a copy of the same account is folded whatever its source."""
+        memories = [
+            about("a", account="Kestrel", source="mail"),
+            about("b", account="Vellum", source="mail"),
+            about("c", account="Kestrel", source="call"),
+        ]
+        standing, copies = fold(memories)
+        assert len(standing) == 2
+        assert {frozenset((key, *(item.id for item in rest))) for key, rest in copies.items()} == {
+            frozenset({"a", "c"})
+        }
+
+    def test_words_without_a_subject_belong_to_the_only_one_there_is(self) -> None:
+        """Between two subjects they stand for themselves."""
+        alone = [about("a", account="Kestrel"), about("b")]
+        assert len(fold(alone)[0]) == 1
+        assert len(fold([*alone, about("c", account="Vellum")])[0]) == 3
+
+    def test_copies_about_other_subjects_look_for_neighbours_of_their_own(self) -> None:
+        """One must not stand for the other."""
+        memories = [about("a", account="Kestrel"), about("b", account="Vellum"), about("c", "Pays late.")]
+        vectors = FakeEncoder().encode([item.text for item in memories])
+        found = find_candidates(memories, vectors, floor=-1.0, neighbours=5)
+        assert {(pair.a, pair.b, pair.exact) for pair in found} == {
+            ("a", "b", False), ("a", "c", False), ("b", "c", False),
+        }  # fmt: skip
+
+
+class TestJudge:
+    def judged(self, a: Memory, b: Memory, scores: tuple[float, float, float]) -> tuple[Any, FakeScorer]:
+        """The verdict on a pair for which the scorer has one answer."""
+        scorer = FakeScorer(default=lambda _a, _b: scores)
+        (found,) = judge([Candidate("a", "b", 0.9)], {"a": a, "b": b}, scorer)
+        return found, scorer
+
+    @pytest.mark.parametrize("scores", [DUPLICATE, CONTRADICTION])
+    def test_other_subjects_are_distinct_and_not_even_scored(
+        self, scores: tuple[float, float, float]
+    ) -> None:
+        """Neither a merge nor a conflict between two accounts."""
+        found, scorer = self.judged(
+            about("a", account="Kestrel"), about("b", "Net 45.", account="Vellum"), scores
+        )
+        assert found.label is Label.DISTINCT
+        assert found.evidence == (Evidence("subject", "account: Kestrel / Vellum", veto=True),)
+        assert scorer.asked == []
+
+    def test_the_scorer_reads_whom_a_memory_is_about(self) -> None:
+        """So that metadata on one side meets words on the other."""
+        _, scorer = self.judged(about("a", account="Kestrel"), about("b", "Vellum pays net 45."), DUPLICATE)
+        assert (scorer.asked[0].a, scorer.asked[0].b) == (f"Kestrel: {PAYS}", "Vellum pays net 45.")
+
+    def test_the_guards_read_it_too(self) -> None:
+        """Another name in front is another name."""
+        found, _ = self.judged(
+            about("a", account="Kestrel"), about("b", "Vellum pays 45 days net."), DUPLICATE
+        )
+        assert found.label is Label.UNSURE
+
+    def test_an_unclear_key_leaves_the_merge_to_a_person(self) -> None:
+        """It is shown, and never applied unattended."""
+        found, _ = self.judged(about("a", lane="north"), about("b", "Net 45.", lane="south"), DUPLICATE)
+        assert (found.label, found.auto) == (Label.DUPLICATE, False)
+        assert Evidence("metadata", "lane: north / south") in found.evidence
+
+    def test_equal_words_of_which_one_names_a_subject_are_a_persons_decision(self) -> None:
+        """They were not folded because another subject has the same words."""
+        found, _ = self.judged(about("a", account="Kestrel"), about("b"), DUPLICATE)
+        assert not found.auto
+        assert Evidence("metadata", "account: Kestrel / -") in found.evidence
+
+
+class TestPlan:
+    def test_a_memory_without_subject_does_not_join_two_accounts(self) -> None:
+        """A star around it would make one fact of both."""
+        a, b = about("a", "Net 45.", account="Kestrel"), about("b", "45 days net.", account="Vellum")
+        hub = about("c", "Pays within 45 days net.")
+        plan = plan_of(InMemoryStore([a, b, hub]), FakeScorer(default=lambda _a, _b: DUPLICATE))
+        assert [{member.id for member in merge.members} for merge in plan.merges] in (
+            [],
+            [{"a", "c"}],
+            [{"b", "c"}],
+        )
+
+    def test_equal_words_that_stay_apart_are_named_on_request(self) -> None:
+        """In the report with --explain, and in the plan file."""
+        memories = [about("a", account="Kestrel"), about("b", account="Vellum")]
+        plan = plan_of(InMemoryStore(memories), FakeScorer())
+        assert plan.apart == (("a", "b", "account: Kestrel / Vellum"),)
+        assert plan.actions == ()
+        assert "[memory:a] / [memory:b] — account: Kestrel / Vellum" in Report(plan, explain=True).lines()
+        assert "Kestrel" not in "\n".join(Report(plan).lines())
+        assert parse_plan(dump_plan(plan)) == plan
+
+    def test_a_plan_file_of_an_earlier_release_has_none(self) -> None:
+        """Its header does not name the field."""
+        plan = plan_of(InMemoryStore([about("a")]), FakeScorer())
+        header, *rest = dump_plan(plan).splitlines()
+        assert parse_plan("\n".join([header.replace('"apart": [], ', ""), *rest])) == plan
+
+    def test_each_scope_has_keys_of_its_own(self) -> None:
+        """Values that group in one scope may hardly repeat in another."""
+        mine = [memory(f"a{i}", PAYS, metadata={"lane": f"l{i % 2}"}) for i in range(4)]
+        theirs = [memory(f"b{i}", PAYS, scope=BOB, metadata={"lane": f"l{i}"}) for i in range(4)]
+        keys = keys_by_scope([*mine, *theirs])
+        assert keys[ALICE].unclear == {"lane"}
+
+        assert keys[BOB].unclear == frozenset()
+
+
+@pytest.mark.store
+def test_no_fact_of_an_account_is_lost_on_a_real_mem0_store(qdrant: Place, tmp_path: Any) -> None:
+    """Rows written with mem0's own `add(..., metadata=...)`; only a copy of the same account goes."""
+    for account, source in (("Kestrel", "mail"), ("Vellum", "mail"), ("Kestrel", "call")):
+        qdrant.fill([PAYS], metadata={"account": account, "source": source})
+    store = qdrant.open()
+    try:
+        done = consolidate(
+            store, user_id="alice", apply=True, settings=Settings(scorer="keywords"), state_dir=tmp_path / "s"
+        )
+        left = store.read(ScopeFilter()).memories
+    finally:
+        store.close()
+    assert done.result is not None
+    assert sorted(item.metadata["account"] for item in left) == ["Kestrel", "Vellum"]
+
+
+def test_frontmatter_names_a_subject(tmp_path: Path) -> None:
+    """Two files of equal words, each about its project, are two memories."""
+    body = "---\nproject: {}\n---\nThe release branch is cut on Mondays.\n"
+    write_tree(tmp_path, {f"{MEMORY}/a.md": body.format("Kestrel"), f"{MEMORY}/b.md": body.format("Vellum")})
+    memories = open_store(tmp_path, tmp_path / "state").read(ScopeFilter()).memories
+    named = [item for item in memories if item.metadata.get("project")]
+    assert sorted(item.metadata["project"] for item in named) == ["Kestrel", "Vellum"]
+    assert len(fold(named)[0]) == 2

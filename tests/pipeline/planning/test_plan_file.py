@@ -1,0 +1,79 @@
+"""Plans on disk: what is written is read back, what is wrong is named."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from builders import plan_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mem0_dream.errors import PlanFileError
+from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan, to_json
+from test_writer import messy_plan, messy_store, moody_scorer, stores
+
+
+@settings(max_examples=60, deadline=None)
+@given(store=stores(), seed=st.integers(0, 50))
+def test_a_plan_is_read_back_equal(store, seed):
+    """Dump and parse give the same plan, and the same bytes again."""
+    plan = plan_of(store, moody_scorer(seed))
+    assert parse_plan(dump_plan(plan)) == plan
+    assert dump_plan(parse_plan(dump_plan(plan))) == dump_plan(plan)
+
+
+def test_the_form_is_one_header_and_one_line_per_action():
+    """A person can read it with grep, a program with json."""
+    header, *lines = [json.loads(line) for line in dump_plan(messy_plan(messy_store())).splitlines()]
+    assert (header["format"], header["version"]) == ("mem0-dream plan", 1)
+    assert [line["id"] for line in lines if line["record"] == "action"] == ["m1", "m2", "c1", "p1"]
+
+
+def test_a_conflict_can_be_answered_in_the_file():
+    """Setting "choice" is enough."""
+    text = dump_plan(messy_plan(messy_store()).with_choices({"c1": None}))
+    edited = text.replace('"choice": null', '"choice": "a"')
+    assert parse_plan(edited).conflicts[0].removes == ("t2",)
+
+
+def test_json_output_counts_and_lists():
+    """`--json` holds the plan, the totals and what was applied."""
+    told = to_json(messy_plan(messy_store()), None)
+    assert told["proposed"] == {"merges": 2, "prunes": 1, "conflicts": 1}
+    assert told["applied"] is None
+    assert json.loads(json.dumps(told)) == told
+
+
+@pytest.mark.parametrize(
+    ("damage", "complaint"),
+    [
+        (lambda text: "", "no plan header"),
+        (lambda text: "{}\n" + text, "no plan header"),
+        (lambda text: text.replace('"version": 1', '"version": 7'), "version 7"),
+        (lambda text: text + "{not json\n", "is no JSON"),
+        (lambda text: text + "[1]\n", "is no JSON object"),
+        (lambda text: text + '{"record": "surprise"}\n', "neither an action"),
+        (lambda text: text.replace('"kind": "prune"', '"kind": "purge"'), "damaged at actions"),
+        (lambda text: text.replace('"survivor": "d3"', '"survivor": "zz"'), "no members for"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_one_sentence(damage, complaint):
+    """Each way of being wrong is named."""
+    text = dump_plan(messy_plan(messy_store()))
+    with pytest.raises(PlanFileError, match=complaint):
+        parse_plan(damage(text))
+
+
+def test_a_plan_of_an_earlier_version_is_read():
+    """Its header has no notes, its merges say nothing about expiry, and its survivors are left as they are."""
+    plan = messy_plan(messy_store())
+    header, *lines = [json.loads(line) for line in dump_plan(plan).splitlines()]
+    for name in ("notes", "left_open"):
+        del header[name]
+    for line in lines:
+        line.pop("expires", None)
+        if line["kind"] == "merge" and line["survivor"]:
+            line["metadata"] = {}
+    read = parse_plan("".join(json.dumps(line) + "\n" for line in (header, *lines)))
+    assert (read.notes, read.left_open) == ((), 0)
+    assert not any(merge.amends for merge in read.merges)

@@ -1,0 +1,181 @@
+"""Discovery and report: which directories are found, and what is said about awkward cases."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from markdown_trees import MEMORY, NOW, memory_file, open_session, with_past, write_tree
+from mem0_dream.errors import ConfigError
+from mem0_dream.pipeline.reporting.markdown.report import MarkdownReport
+from mem0_dream.pipeline.stores.markdown.directories import discover
+
+
+def _report(session):
+    found = session.look(now=NOW)
+    settled = session.settle(found, {}, now=NOW)
+    files = sum(len(directory.topics()) for directory in session.markdown.directories)
+    return MarkdownReport(found, settled, files=files, directories=len(session.markdown.directories)), settled
+
+
+def test_all_known_places_are_found(tmp_path: Path) -> None:
+    """Agent memories, project memories, the common one, and the user's own for this project."""
+    root = tmp_path / "my app"
+    places = [".claude/agent-memory/reviewer", ".claude/projects/x/memory", ".claude/memory"]
+    write_tree(root, {f"{place}/MEMORY.md": "# M\n" for place in places})
+    home = tmp_path / "home"
+    own = (
+        home
+        / ".claude/projects"
+        / str(root.resolve()).replace("/", "-").replace(" ", "-").replace("_", "-")
+        / "memory"
+    )
+    own.mkdir(parents=True)
+    found = discover(root, home=home)
+    assert {directory.name for directory in found} == {*places, own.as_posix()}
+
+
+def test_titles_name_what_the_directory_belongs_to(tmp_path: Path) -> None:
+    """An agent's directory has its own name; one called memory is named after the project."""
+    root = tmp_path / "web-shop"
+    write_tree(root, {".claude/agent-memory/code-reviewer/a.md": "x", ".claude/memory/a.md": "x"})
+    assert [d.title for d in discover(root, home=root / "h")] == ["Code Reviewer", "Web Shop"]
+
+
+def test_a_project_that_is_not_there(tmp_path: Path) -> None:
+    """A wrong root is a sentence, not an empty result."""
+    with pytest.raises(ConfigError, match="no directory"):
+        discover(tmp_path / "nowhere")
+
+
+def test_a_file_that_cannot_be_deleted_is_reported_and_the_rest_goes_on(tmp_path: Path, monkeypatch) -> None:
+    """One refusal by the system costs one change, and is named in the report."""
+    files = {
+        f"{MEMORY}/a.md": memory_file("`src/gone_a.py` holds it.", name="a"),
+        f"{MEMORY}/b.md": memory_file("`src/gone_b.py` holds it.", name="b"),
+    }
+    root = with_past(write_tree(tmp_path / "project", files), "src/gone_a.py", "src/gone_b.py")
+    unlink = Path.unlink
+
+    def refuse(self: Path, missing_ok: bool = False) -> None:
+        if self.name == "a.md":
+            raise PermissionError(13, "Permission denied", str(self))
+        unlink(self, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with open_session(root, tmp_path / "state") as session:
+        report, settled = _report(session)
+        result = session.apply(settled.plan, now=NOW)
+        lines = report.live(result, {})
+    assert (root / MEMORY / "a.md").exists()
+    assert not (root / MEMORY / "b.md").exists()
+    assert f"Skipped {MEMORY}/a.md: the file a.md cannot be removed (Permission denied)" in lines
+    assert "| Stale entries pruned | 1 |" in lines
+
+
+def test_an_index_that_would_be_over_200_lines_is_warned_about(tmp_path: Path) -> None:
+    """Nothing is cut; a person is told."""
+    root = write_tree(
+        tmp_path / "project", {f"{MEMORY}/f{n:03}.md": f"Fact number {n} stands." for n in range(205)}
+    )
+    with open_session(root, tmp_path / "state", floor=0.9) as session:
+        report, _ = _report(session)
+    assert report.remarks({}) == [
+        f"Warning: {MEMORY}/MEMORY.md is full: 17 files have no pointer (f188.md, f189.md, f190.md …)"
+    ]
+    assert (
+        f"[DRY RUN] Would rebuild: {MEMORY}/MEMORY.md (0 entries removed, 188 remaining)"
+        in report.dry_run({})
+    )
+
+
+def test_a_bar_in_a_text_does_not_break_the_table(tmp_path: Path) -> None:
+    """Cells are escaped."""
+    files = {f"{MEMORY}/l.md": "# L\n\n- Use a|b here for the pipe\n- use a|b here for the pipe.\n"}
+    root = write_tree(tmp_path / "project", files)
+    with open_session(root, tmp_path / "state") as session:
+        report, settled = _report(session)
+        lines = report.live(session.apply(settled.plan, now=NOW), {})
+    assert any("a\\|b" in line for line in lines)
+
+
+def test_every_change_is_shown_as_a_diff(tmp_path: Path) -> None:
+    """What goes, what comes and both sides of a conflict stand in the proposals, to the letter."""
+    files = {
+        f"{MEMORY}/a.md": memory_file("We moved the gateway to Bern yesterday.", name="a"),
+        f"{MEMORY}/b.md": memory_file("Pages come out of `src/gone.py`.", name="b"),
+        f"{MEMORY}/c.md": memory_file("The staging database runs on port 5432. Ines.", name="c"),
+        f"{MEMORY}/d.md": memory_file("The staging database runs on port 5433. Bo.", name="d"),
+        f"{MEMORY}/MEMORY.md": "- [Dead](dead.md) — a hook\n- [A](a.md)\n- [C](c.md)\n- [D](d.md)\n",
+    }
+    root = with_past(write_tree(tmp_path / "project", files), "src/gone.py")
+    with open_session(root, tmp_path / "state") as session:
+        report, _ = _report(session)
+    assert report.proposals() == [
+        f"Would delete: {MEMORY}/b.md (FULLY_STALE: src/gone.py)",
+        "    - Pages come out of `src/gone.py`.",
+        f'Would ask: {MEMORY}/c.md vs {MEMORY}/d.md — "staging database runs port" [A/B/skip]',
+        "  A: The staging database runs on port 5432.",
+        "  B: The staging database runs on port 5433.",
+        f"Would update: {MEMORY}/a.md (relative dates)",
+        "    - We moved the gateway to Bern yesterday.",
+        "    + We moved the gateway to Bern 2026-09-30.",
+        f"Would rebuild: {MEMORY}/MEMORY.md (1 entries removed, 3 remaining)",
+        "    - - [Dead](dead.md) — a hook",
+    ]
+    text = "\n".join(report.dry_run({}))
+    assert (
+        "| `.claude/memory/b.md` | DELETED | Fully stale: all referenced files removed (src/gone.py) |"
+        in text
+    )
+
+
+def test_line_breaks_and_escapes_in_names_are_written_out(tmp_path: Path) -> None:
+    """A name cannot forge a line or colour the terminal."""
+    name = f"{MEMORY}/a\n\x1b[31mb.md"
+    root = write_tree(tmp_path / "project", {name: memory_file("We moved it to Bern yesterday.", name="a")})
+    with open_session(root, tmp_path / "state") as session:
+        report, _ = _report(session)
+    assert f"Would update: {MEMORY}/a\\n\\x1b[31mb.md (relative dates)" in report.proposals()
+    assert all("\n" not in line and "\x1b" not in line for line in report.dry_run({}))
+
+
+def test_only_regular_files_of_a_decent_size_are_read(tmp_path: Path) -> None:
+    """A pipe, a file of megabytes and a link that leads out are named and skipped; nothing waits for them."""
+    root = write_tree(tmp_path / "project", {f"{MEMORY}/a.md": "We moved it there."})
+    write_tree(tmp_path, {"outside.md": "We moved it there."})
+    os.mkfifo(root / MEMORY / "pipe.md")
+    (root / MEMORY / "big.md").write_bytes(b"x" * 1_000_001)
+    (root / MEMORY / "out.md").symlink_to(tmp_path / "outside.md")
+    with open_session(root, tmp_path / "state") as session:
+        found = session.look(now=NOW)
+        assert session.notes() == [
+            f"Skipped {MEMORY}/big.md: it has 1,000,001 bytes, more than the 1,000,000 that are read",
+            f"Skipped {MEMORY}/out.md: it is a link that leads out of the project",
+            f"Skipped {MEMORY}/pipe.md: it is no regular file",
+        ]
+    assert (list(found.memories), found.plan.gaps) == ([f"{MEMORY}/a.md"], ())
+
+
+@pytest.mark.parametrize("kind", ["pipe", "read-only"])
+def test_an_index_that_is_a_pipe_or_read_only_is_left_alone(tmp_path: Path, kind: str) -> None:
+    """Neither read nor written; the memories are looked at all the same."""
+    root = write_tree(tmp_path / "project", {f"{MEMORY}/a.md": "We moved it there."})
+    index = root / MEMORY / "MEMORY.md"
+    if kind == "pipe":
+        os.mkfifo(index)
+    else:
+        index.write_text("x")
+        index.chmod(0o444)
+    with open_session(root, tmp_path / "state") as session:
+        found = session.look(now=NOW)
+        assert session.settle(found, {}, now=NOW).plan.actions == ()
+
+
+def test_a_read_only_memory_is_left_alone(tmp_path: Path) -> None:
+    """A file that nobody may write is protected like a pinned one."""
+    root = write_tree(tmp_path / "p", {f"{MEMORY}/a.md": memory_file("We moved it to Bern yesterday.")})
+    (root / MEMORY / "a.md").chmod(0o444)
+    with open_session(root, tmp_path / "state") as session:
+        assert session.look(now=NOW).edits == {}

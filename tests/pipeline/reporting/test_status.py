@@ -1,0 +1,109 @@
+"""The status: counts that a person can check by hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date, timedelta
+
+from builders import BOB, NOW, memory
+from mem0_dream.pipeline.reporting.status import run_json, run_line, status_lines, status_of
+from mem0_dream.pipeline.writing.journal import ChangeState, Operation, Recorded, Run, RunState
+from mem0_dream.records import Inventory
+from mem0_dream.settings import Settings
+
+RUN = Run("20261121-r", "s", NOW - timedelta(hours=1), NOW, RunState.APPLIED, None, "")
+MEMORIES = (
+    memory("a", "Likes tea."),
+    memory("b", "likes tea"),
+    memory("c", "Likes tea.", scope=BOB),
+    memory("d", "Is looking for a plumber in Leeds.", days=400, category="todo"),
+    memory("e", "[PINNED] Never push to main.", days=900, pinned=True, category=None),
+    memory("f", "Parked on level 2.", days=900, expires_on=date(2026, 11, 20)),
+    memory("g", "Parked on level 3.", expires_on=date(2026, 11, 21)),
+)
+
+
+def lines(inventory: Inventory, *history: Run) -> list[str]:
+    """The status at NOW with default settings."""
+    return status_lines(inventory, history, settings=Settings(), now=NOW)
+
+
+def test_every_count() -> None:
+    """Retired memories are counted apart; pinned ones are not stale; copies count within a scope."""
+    assert lines(Inventory("s", MEMORIES)) == [
+        "Memories: 6 living, 1 retired, 1 pinned",
+        "Scopes: 2",
+        "Exact duplicates: 1",
+        "Stale: 1",
+        "Listing: complete",
+        "       5  user_id=alice",
+        "       1  user_id=bob",
+        "Categories:",
+        "       4  note",
+        "       1  todo",
+        "       1  (no category)",
+        "Last run: never",
+    ]
+
+
+def test_an_empty_store() -> None:
+    """Zeros, not an error."""
+    assert lines(Inventory("s", ()))[:2] == ["Memories: 0 living, 0 retired, 0 pinned", "Scopes: 0"]
+
+
+def test_an_incomplete_listing_is_named() -> None:
+    """With every reason."""
+    gaps = ("20 of 45 listed", "the count is unknown")
+    assert lines(Inventory("s", MEMORIES, gaps))[4] == (
+        "Listing: incomplete, read-only: 20 of 45 listed; the count is unknown"
+    )
+
+
+def test_the_last_run_and_the_interrupted_one() -> None:
+    """The newest run is told, and any that still has work to do, with the command."""
+    killed = replace(RUN, id="killed", state=RunState.APPLYING)
+    assert lines(Inventory("s", ()), RUN)[-1] == "Last run: 20261121-r (applied)"
+    assert lines(Inventory("s", ()), RUN, killed)[-2:] == [
+        "Interrupted: run killed; finish it with `mem0-dream resume killed`",
+        "Last run: 20261121-r (applied)",
+    ]
+
+
+def test_the_same_for_programs() -> None:
+    """Kind and scopes as ids, every count as a number."""
+    told = status_of(
+        Inventory("s", MEMORIES, ("a gap",)), [RUN], settings=Settings(), now=NOW, kind="mem0"
+    ).to_json()
+    assert told["kind"] == "mem0"
+    assert told["memories"] == {"living": 6, "retired": 1, "pinned": 1}
+    assert told["scopes"] == [
+        {"scope": {"user_id": "alice"}, "memories": 5},
+        {"scope": {"user_id": "bob"}, "memories": 1},
+    ]
+    assert (told["complete"], told["gaps"]) == (False, ["a gap"])
+    assert told["last_run"] == {"id": "20261121-r", "state": "applied"}
+
+
+def test_a_run_tells_what_it_left_to_a_person() -> None:
+    """From the plan that the journal kept; a plan of an earlier version has everything that is needed."""
+    header = {"kind": "mem0", "totals": [{"scope": {"ids": [["user_id", "alice"]]}, "memories": 3}]}
+    lines = [header, {"record": "action", "text": '"record": "unsure"'}, {"record": "unsure"}]
+    run = replace(RUN, plan="".join(json.dumps(line) + "\n" for line in lines))
+    told = run_json(run, [])
+    assert (told["kind"], told["scopes"], told["unsure"]) == ("mem0", [{"user_id": "alice"}], 1)
+    assert run_line(run, []).endswith("removed 0, added 0, unsure=1")
+    assert run_json(RUN, [])["unsure"] == 0
+
+
+def test_a_run_in_one_line() -> None:
+    """What it removed and added; what was only intended does not count."""
+    changes = [
+        Recorded(1, "m1", Operation.ADD, "n", ChangeState.DONE),
+        Recorded(2, "m1", Operation.REMOVE, "a", ChangeState.DONE),
+        Recorded(3, "m1", Operation.REMOVE, "b", ChangeState.TAKEN_BACK),
+        Recorded(4, "m1", Operation.REMOVE, "c", ChangeState.INTENDED),
+    ]
+    assert run_line(RUN, changes) == "20261121-r  applied   2026-11-21 11:00 UTC  removed 2, added 1"
+    retired = run_line(replace(RUN, retire_on="2026-11-20"), changes)
+    assert retired.endswith("retired 2, added 1")

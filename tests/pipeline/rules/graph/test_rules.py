@@ -1,0 +1,858 @@
+"""The rules of usage, forgetting, promotion, relations and health, each on a case by hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from graph_world import NOW, entities, entity, relation, session, write
+from mem0_dream.errors import RefusedChangeError, UsageError
+from mem0_dream.pipeline.cli.graph.schedule import schedule_text
+from mem0_dream.pipeline.graph_session import GraphSession
+from mem0_dream.pipeline.planning.graph.merging import Uniting, judged_memory
+from mem0_dream.pipeline.planning.graph.relations import dangling, orphans, proposed
+from mem0_dream.pipeline.reporting.graph.health import TYPES, graph_health, health_lines
+from mem0_dream.pipeline.reporting.graph.reflection import (
+    belief_lines,
+    beliefs,
+    look_back,
+    look_back_lines,
+    quick_lines,
+    ranking,
+)
+from mem0_dream.pipeline.rules.graph.attention import topics, weights_of
+from mem0_dream.pipeline.rules.graph.forgetting import forget_reason
+from mem0_dream.pipeline.rules.graph.history import Remembered, due_reason, remembered
+from mem0_dream.pipeline.rules.graph.nodes import nodes_of
+from mem0_dream.pipeline.rules.graph.promotion import promotion_reason
+from mem0_dream.pipeline.rules.graph.relevance import Learning, load_learning, relevance
+from mem0_dream.pipeline.rules.graph.settings import GraphSettings
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.stores.graph.archive import archive_forgotten, find_forgotten
+from mem0_dream.pipeline.stores.graph.core_memory import CoreFile
+from mem0_dream.pipeline.stores.graph.file import FileMedium
+from mem0_dream.pipeline.stores.graph.store import GraphStore
+from mem0_dream.pipeline.stores.graph.usage import combined, is_bookkeeping, usage
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, FakeScorer
+from test_e2e_graph import big_graph
+
+LIMITS = GraphSettings()
+
+
+def day(ago):
+    """An ISO date so many days before NOW."""
+    return (NOW - timedelta(days=ago)).date().isoformat()
+
+
+def nodes(tmp_path, state, lines):
+    """Entities of a graph, and its session."""
+    write(tmp_path / "g.jsonl", lines)
+    opened = session(tmp_path / "g.jsonl", state)
+    return nodes_of(opened.read(ScopeFilter()).memories), opened
+
+
+def test_usage_is_read_from_observations():
+    """Uses, verdicts and dates."""
+    used = usage(
+        [
+            "Researched: 2026-01-03",
+            "Discovered: 2026-01-02",
+            "Applied in shop - HELPFUL (2026-03-01)",
+            "Applied in blog: NOT HELPFUL, 2026-04-01",
+            "Applied in docs",
+            "Anything else 2026-09-09",
+        ]
+    )
+    assert (used.uses, used.helpful, used.unhelpful, used.effectiveness) == (3, 1, 1, 0.5)
+    assert used.discovered.date().isoformat() == "2026-01-02"
+    assert used.last_used.date().isoformat() == "2026-04-01"
+
+
+@pytest.mark.parametrize("text", ["Discovered: 2026-02-30", "Discovered: soon", "Found in 2026"])
+def test_a_date_that_is_none_is_unknown(text):
+    """It never makes a memory old."""
+    assert usage([text]).discovered is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Created: 2021-03-01",
+        "Added: 2021-03-01",
+        "Learned: 2021-03-01",
+        "In production since 2021-03-01",
+        "Used in production since 2021-03-01",
+        "Discovered: the outage of 2021-03-01 came from a full disk",
+    ],
+)
+def test_a_date_in_a_sentence_is_content(text):
+    """Only the convention's own lines say how old a memory is; a service is not stale for being old."""
+    used = usage([text])
+    assert (used.discovered, used.last_used, used.uses) == (None, None, 0)
+    assert not is_bookkeeping(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "uses"),
+    [
+        ("Applied in shop - HELPFUL (2026-03-01)", 1),
+        ("Applied in docs", 1),
+        ("Applied in the nightly job that copies all orders to the archive", 0),
+        ("Used for the login of all partners", 0),
+    ],
+)
+def test_a_use_is_a_line_of_the_convention(text, uses):
+    """And no sentence that happens to begin alike."""
+    assert usage([text]).uses == uses
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["critical: true", "Critical: yes", "[PINNED] keep", "pinned: true", "Never delete, critical: true"],
+)
+def test_critical_is_read_from_a_line_or_a_field(text):
+    """Either protects."""
+    assert usage([text]).critical
+    assert usage([], {"critical": True}).critical
+
+
+def test_a_date_in_a_field_of_another_server_makes_nothing_old(tmp_path, own_state):
+    """A graph with such dates and no record of use would be forgotten as a whole."""
+    _, opened = nodes(tmp_path, own_state, [entity("a", "x", createdAt="2025-03-24T14:38:53.603Z")])
+    assert opened.propose(ScopeFilter(), now=NOW).actions == ()
+
+
+def test_one_name_with_two_types_is_left_alone(tmp_path, own_state):
+    """Nothing is merged, forgotten or written, since a type would be lost."""
+    lines = [entity("a", "x", "x", f"Discovered: {day(400)}"), entity("a", "x", kind="stack")]
+    found, opened = nodes(tmp_path, own_state, lines)
+    assert found[0].memory.pinned
+    assert opened.propose(ScopeFilter(), now=NOW).actions == ()
+
+
+def test_an_unfinished_denial_is_not_helpful():
+    """Both "unhelpful" and "did not help" count as such."""
+    assert usage(["Applied in a: unhelpful", "Applied in b, did not help"]).effectiveness == 0.0
+
+
+def test_equal_uses_are_counted_when_combined():
+    """Two equal lines and one earlier count are three uses more."""
+    line = "Applied in shop - HELPFUL"
+    lines = combined(
+        [[line, "Discovered: 2026-01-01"], [line, "Also applied: 2 times, 1 helpful, 1 not helpful"]]
+    )
+    used = usage(lines)
+    assert (used.uses, used.helpful, used.unhelpful) == (4, 3, 1)
+
+
+FORGETTABLE = usage([f"Discovered: {day(200)}"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "forgotten"),
+    [
+        ({}, True),
+        ({"critical": True}, False),
+        ({"promoted": True}, False),
+        ({"discovered": None}, False),
+        ({"discovered": NOW + timedelta(days=3)}, False),
+        ({"last_used": NOW - timedelta(days=29)}, False),
+        ({"last_used": NOW - timedelta(days=90)}, False),
+        ({"last_used": NOW - timedelta(days=91)}, True),
+        ({"uses": 3}, False),
+        ({"uses": 2}, True),
+        ({"uses": 9, "helpful": 2, "unhelpful": 7}, True),
+        ({"uses": 9, "helpful": 3, "unhelpful": 7}, False),
+    ],
+)
+def test_forgetting_has_a_reason_or_does_not_happen(changed, forgotten):
+    """Unused for more than 90 days, and fewer than 3 uses or an effectiveness below 0.3."""
+    reason = forget_reason(replace(FORGETTABLE, **changed), settings=LIMITS, now=NOW)
+    assert (reason is not None) is forgotten
+
+
+def test_attention_protects_from_forgetting():
+    """A topic that weighs enough."""
+    assert forget_reason(FORGETTABLE, settings=LIMITS, now=NOW, weight=0.25) is None
+
+
+PROVEN = usage([f"Discovered: {day(30)}", *[f"Applied in p{i} - HELPFUL" for i in range(15)]])
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed", "promoted"),
+    [
+        ("pattern", {}, True),
+        ("preference", {}, True),
+        ("stack", {}, False),
+        ("pattern", {"uses": 14}, False),
+        ("pattern", {"helpful": 17, "unhelpful": 3}, True),
+        ("pattern", {"helpful": 16, "unhelpful": 4}, False),
+        ("pattern", {"discovered": NOW - timedelta(days=29)}, False),
+        ("pattern", {"discovered": None}, False),
+        ("pattern", {"promoted": True}, False),
+    ],
+)
+def test_promotion_needs_uses_effectiveness_and_age(kind, changed, promoted):
+    """15 uses, 0.85, 30 days, a pattern or a preference, and only once."""
+    reason = promotion_reason(replace(PROVEN, **changed), kind, settings=LIMITS, now=NOW)
+    assert (reason is not None) is promoted
+
+
+def proven_lines():
+    """A pattern and a preference that proved themselves."""
+    uses = [f"Applied in p{i} - HELPFUL ({day(40)})" for i in range(16)]
+    return [
+        entity("tests-first", "Write tests first", *uses, f"Discovered: {day(99)}"),
+        entity("tabs", "Prefers tabs in Go", *uses, f"Discovered: {day(99)}", kind="preference"),
+    ]
+
+
+def test_promotion_writes_the_core_memory_and_undo_takes_it_back(tmp_path, own_state):
+    """Both sections are filled, both memories marked, and undo gives both files back to the byte."""
+    core = tmp_path / "core.json"
+    core.write_text('{"identity": {"name": "x"},\n "stablePatterns": ["old one"]}')
+    before = write(tmp_path / "g.jsonl", proven_lines())
+    opened = session(tmp_path / "g.jsonl", own_state, core=core)
+    opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+    whole = json.loads(core.read_text())
+    assert whole["identity"] == {"name": "x"}
+    assert [item if isinstance(item, str) else item["name"] for item in whole["stablePatterns"]] == [
+        "old one",
+        "tests-first",
+    ]
+    assert whole["preferences"][0]["content"] == ["Prefers tabs in Go"]
+    assert f"Promoted to core memory: {day(0)}" in entities(tmp_path / "g.jsonl")["tabs"]
+    opened.undo(now=NOW)
+    assert core.read_text() == '{"identity": {"name": "x"},\n "stablePatterns": ["old one"]}'
+    assert (tmp_path / "g.jsonl").read_bytes() == before
+
+
+ORIGINAL = {
+    "identity": {"name": "x"},
+    "stablePatterns": {"earlyReturns": "Return early", "namedExports": {"summary": "Name exports"}},
+    "preferences": {"theme": "dark"},
+    "memoryConfig": {"relevanceThreshold": 3, "decayThresholdDays": 400, "minUsesToRetain": 1, "own": True},
+    "lastUpdated": "2026-01-27",
+    "lastConsolidation": None,
+}
+
+
+def test_the_original_form_of_the_core_memory_is_read_kept_and_written(tmp_path, own_state):
+    """Objects stay objects, its limits hold, both days are noted, and undo gives the bytes back."""
+    core = tmp_path / "core.json"
+    data = json.dumps(ORIGINAL, indent=4)
+    core.write_text(data)
+    lines = [*proven_lines(), entity("old", "Grunt", f"Discovered: {day(300)}")]
+    lines[0] = lines[0].replace('"tests-first"', '"pattern:tests-first"')
+    before = write(tmp_path / "g.jsonl", lines)
+    opened = session(tmp_path / "g.jsonl", own_state, core=core)
+    limits = opened.graph_settings
+    assert (limits.keep_above, limits.forget_unused.days, limits.forget_uses) == (3, 400, 1)
+    plan = opened.propose(ScopeFilter(), now=NOW)
+    assert plan.prunes == ()
+    opened.apply(plan, now=NOW)
+    whole = json.loads(core.read_text())
+    assert whole["preferences"] == {"theme": "dark", "tabs": "Prefers tabs in Go"}
+    assert whole["stablePatterns"].pop("testsFirst")["name"] == "pattern:tests-first"
+    assert whole["stablePatterns"] == ORIGINAL["stablePatterns"]
+    assert (whole["lastUpdated"], whole["lastConsolidation"]) == (day(0), day(0))
+    assert whole["memoryConfig"] == ORIGINAL["memoryConfig"]
+    # The run knows where it promoted to; a new session need not be told.
+    session(tmp_path / "g.jsonl", own_state).undo(now=NOW)
+    assert core.read_text() == data
+    assert (tmp_path / "g.jsonl").read_bytes() == before
+
+
+def test_beliefs_of_the_original_form_can_be_read(tmp_path):
+    """Texts, summaries and lists."""
+    (tmp_path / "core.json").write_text(json.dumps(ORIGINAL))
+    told = CoreFile(tmp_path / "core.json").statements()
+    assert told == (("earlyReturns", "Return early"), ("namedExports", "Name exports"), ("theme", "dark"))
+
+
+def test_what_a_person_had_in_the_core_memory_is_not_demoted(tmp_path, own_state):
+    """A key that was there before the run stays after its undo."""
+    core = tmp_path / "core.json"
+    core.write_text('{"stablePatterns": {"testsFirst": "My own words"}}')
+    write(tmp_path / "g.jsonl", proven_lines()[:1])
+    opened = session(tmp_path / "g.jsonl", own_state, core=core)
+    opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+    core.write_text('{"stablePatterns": {"testsFirst": "My own words"}, "identity": "changed since"}')
+    opened.undo(now=NOW)
+    assert json.loads(core.read_text())["stablePatterns"] == {"testsFirst": "My own words"}
+
+
+def test_limits_that_were_given_come_before_those_of_the_core_memory(tmp_path, own_state):
+    """And a damaged file states none."""
+    core = tmp_path / "core.json"
+    core.write_text(json.dumps(ORIGINAL))
+    opened = session(tmp_path / "g.jsonl", own_state, core=core, forget_uses=7)
+    assert (opened.graph_settings.forget_uses, opened.graph_settings.keep_above) == (7, 3)
+    core.write_text("{")
+    assert session(tmp_path / "g.jsonl", own_state, core=core).graph_settings == LIMITS
+
+
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"preferences": 3}', '{"stablePatterns": [{"nam": "x"}]}'])
+def test_a_damaged_core_memory_is_left_alone(tmp_path, own_state, damaged):
+    """Nothing is promoted, nothing is marked, and the reason is told."""
+    core = tmp_path / "core.json"
+    core.write_text(damaged)
+    before = write(tmp_path / "g.jsonl", proven_lines())
+    opened = session(tmp_path / "g.jsonl", own_state, core=core)
+    result = opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+    assert len(result.moved) == 2
+    assert "core memory" in result.moved[0][1]
+    assert core.read_text() == damaged
+    assert (tmp_path / "g.jsonl").read_bytes() == before
+
+
+def test_a_promoted_memory_is_not_promoted_twice(tmp_path):
+    """The file holds it once."""
+    core = CoreFile(tmp_path / "core.json")
+    for _ in range(2):
+        core.promote("a", "pattern", ["x"], at=NOW)
+    assert core.statements() == (("a", "x"),)
+
+
+def test_a_forgotten_memory_is_archived_first_and_comes_back(tmp_path, own_state):
+    """With reason, relations and lines; restore gives the same entity and relations."""
+    lines = [
+        entity("old", "Grunt builds", "Applied in shop", f"Discovered: {day(400)}", extra=1),
+        entity("shop", kind="stack"),
+        relation("old", "shop"),
+    ]
+    write(tmp_path / "g.jsonl", lines)
+    opened = session(tmp_path / "g.jsonl", own_state)
+    opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+    assert "old" not in entities(tmp_path / "g.jsonl")
+    entry = json.loads((tmp_path / "archive" / "2026-11-21-forgotten.json").read_text())[0]
+    assert (entry["name"], entry["extra"], entry["relations"][0]["to"]) == ("old", 1, "shop")
+    assert entry["forgottenAt"] == NOW.isoformat()
+    assert "unused for 400 days" in entry["reason"]
+    assert opened.bring_back("old", now=NOW) == (1, 0)
+    assert sorted((tmp_path / "g.jsonl").read_text().splitlines()) == sorted(lines)
+    assert opened.propose(ScopeFilter(), now=NOW).prunes == ()
+
+
+def test_nothing_is_forgotten_that_cannot_be_archived(tmp_path, own_state):
+    """A damaged archive stops the forgetting, and only that."""
+    (tmp_path / "archive").mkdir()
+    (tmp_path / "archive" / "2026-11-21-forgotten.json").write_text("{")
+    before = write(
+        tmp_path / "g.jsonl", [entity("old", "Grunt builds", "Applied in shop", f"Discovered: {day(400)}")]
+    )
+    opened = session(tmp_path / "g.jsonl", own_state)
+    result = opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+    assert result.pruned == 0
+    assert (tmp_path / "g.jsonl").read_bytes() == before
+
+
+def test_the_archive_is_appended_and_the_newest_found(tmp_path):
+    """Two states of one name; the same state is kept once."""
+    for text in ("one", "two", "two"):
+        archive_forgotten(tmp_path, {"name": "a"}, raws=[text], relations=[], at=NOW, reason="r")
+    assert len(json.loads((tmp_path / "2026-11-21-forgotten.json").read_text())) == 2
+    assert find_forgotten(tmp_path, "a")["lines"] == ["two"]
+    with pytest.raises(UsageError):
+        find_forgotten(tmp_path, "b")
+
+
+def test_restoring_leaves_out_relations_to_what_is_gone(tmp_path, own_state):
+    """And says how many."""
+    _, opened = nodes(tmp_path, own_state, [entity("other", "x")])
+    archive_forgotten(
+        opened.store.archive,
+        {"name": "old"},
+        raws=[entity("old")],
+        relations=[relation("old", "gone"), relation("other", "old")],
+        at=NOW,
+        reason="r",
+    )
+    assert opened.bring_back("old", now=NOW) == (1, 1)
+    with pytest.raises(UsageError):
+        opened.bring_back("old", now=NOW)
+
+
+def test_dangling_and_orphans():
+    """By the names there are."""
+    edges = [("a", "b", "uses"), ("a", "gone", "uses")]
+    assert dangling(["a", "b", "c"], edges) == (("a", "gone", "uses"),)
+    assert orphans(["a", "b", "c"], edges) == ("c",)
+
+
+def test_relations_are_proposed_from_evidence_and_bounded(tmp_path, own_state):
+    """A pattern that names a stack applies to it; neighbours are related; no node gets more than its bound."""
+    near = [
+        entity("warm start", "Warm the image cache of the shop before the sale", kind="design"),
+        entity("sale checklist", "Before the sale warm the cache of the shop and tell the team", kind="note"),
+        *(
+            entity(f"cache-{i}", f"Fill the table of prices again after midnight, shard{i}", kind="design")
+            for i in range(8)
+        ),
+    ]
+    found, opened = nodes(
+        tmp_path,
+        own_state,
+        [
+            entity("retry", "With PostgreSQL, retry on deadlocks"),
+            entity("PostgreSQL", "15", kind="stack"),
+            *near,
+        ],
+    )
+    edges = proposed({node.id: node for node in found}, [], opened.judging(NOW))
+    assert ("retry", "PostgreSQL", "applies_to") in edges
+    # Shards of one template are siblings and say nothing about each other.
+    related = [edge for edge in edges if edge[2] == "related_to"]
+    assert related == [("sale checklist", "warm start", "related_to")]
+    assert max(sum(node.id in edge[:2] for edge in edges) for node in found) <= LIMITS.max_relations
+
+
+def test_what_has_a_relation_gets_no_other(tmp_path, own_state):
+    """Whatever its type and direction."""
+    found, opened = nodes(
+        tmp_path,
+        own_state,
+        [entity("retry", "With PostgreSQL, retry"), entity("PostgreSQL", "15", kind="stack")],
+    )
+    by_name = {node.id: node for node in found}
+    assert proposed(by_name, [("PostgreSQL", "retry", "mentioned_in")], opened.judging(NOW)) == ()
+
+
+def test_a_source_that_came_back_is_derived_from(tmp_path, own_state):
+    """A merge's own note names it."""
+    found, opened = nodes(
+        tmp_path,
+        own_state,
+        [entity("b", "x", "Merged from: a, c on 2026-01-01"), entity("a", "completely different")],
+    )
+    edges = proposed({node.id: node for node in found}, [], opened.judging(NOW))
+    assert edges == (("b", "a", "derived_from"),)
+
+
+def health(found, **more):
+    """Health with defaults."""
+    given = {"duplicates": 0, "orphans": 0, "settings": LIMITS, "now": NOW} | more
+    return graph_health(found, **given)
+
+
+def test_health_counts_and_warns(tmp_path, own_state):
+    """One of two memories is stale: more than a tenth."""
+    found, _ = nodes(
+        tmp_path,
+        own_state,
+        [
+            entity("old", "x", f"Discovered: {day(100)}", "Applied in a - NOT HELPFUL"),
+            entity("new", "y", f"Discovered: {day(10)}", "Applied in a - HELPFUL", kind="mistake"),
+        ],
+    )
+    state = health(found)
+    assert (state.total, state.by_type, state.age, state.effectiveness) == (
+        2,
+        dict.fromkeys(TYPES, 0) | {"pattern": 1, "mistake": 1},
+        55,
+        0.5,
+    )
+    assert [item.name for item in state.indicators if item.warns] == [
+        "stale",
+        "low effectiveness",
+    ]
+    assert len(state.recommendations) == 2
+    assert state.to_json()["status"] == "WARN"
+    assert "  WARN stale (unused > 90 d): 1 (limit 0)" in health_lines(state)
+
+
+def test_research_is_counted_by_the_end_of_its_type(tmp_path, own_state):
+    """The original saves it as "market-research"."""
+    lines = [
+        entity("a", "x", kind="market-research"),
+        entity("b", "y", kind="Research"),
+        entity("c", "z", kind="note"),
+    ]
+    found, _ = nodes(tmp_path, own_state, lines)
+    state = health(found)
+    assert (state.by_type["research"], state.by_type["note"]) == (2, 1)
+
+
+def test_an_empty_memory_is_healthy():
+    """No average, no warning."""
+    state = health(())
+    assert state.ok
+    assert (state.age, state.effectiveness) == (None, None)
+
+
+def test_what_could_not_be_read_is_not_healthy():
+    """The reason is told, to people and to programs."""
+    state = health((), gaps=("line 4 is broken",))
+    assert not state.ok
+    assert state.to_json()["gaps"] == ["line 4 is broken"]
+    assert health_lines(state)[-1] == "Read-only: line 4 is broken"
+
+
+def test_too_many_memories_warn(tmp_path, own_state):
+    """More than the limit, not just as many."""
+    found, _ = nodes(tmp_path, own_state, [entity("a", "x"), entity("b", "y")])
+    assert health(found, settings=GraphSettings(max_memories=2)).ok
+    assert not health(found, settings=GraphSettings(max_memories=1)).ok
+
+
+SAID = "Warm the image cache before the sale starts"
+
+
+def score(tmp_path, own_state, lines=(), core=(), **learning):
+    """The relevance of a learning."""
+    found, opened = nodes(tmp_path, own_state, list(lines) or [entity("other", "Nothing of the kind")])
+    asked = Learning(**({"name": "warm-cache", "observations": [SAID]} | learning))
+    return relevance(asked, found, core, encoder=opened.encoder, settings=LIMITS, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("learning", "points"),
+    [
+        ({}, 0),
+        ({"contexts": 2}, 2),
+        ({"contexts": ["a", "b", "c"]}, 3),
+        ({"severity": "critical"}, 5),
+        ({"severity": "high"}, 3),
+        ({"severity": "medium"}, 2),
+        ({"severity": "low"}, 1),
+        ({"source": "a mistake in production"}, 2),
+        ({"source": "test failure"}, 2),
+        ({"userFeedback": True}, 3),
+        ({"aligned": True}, 1),
+        ({"common": True}, 2),
+        ({"appliesTo": ["a", "b", "c"]}, 3),
+        ({"source": "explicit_user_feedback"}, 3),
+        ({"frequencyHint": "common"}, 2),
+        ({"frequencyHint": "rare"}, 0),
+        ({"summary": "Warm it", "observations": []}, 0),
+    ],
+)
+def test_each_reason_has_its_points(tmp_path, own_state, learning, points):
+    """As the table of the specification has them."""
+    found = score(tmp_path, own_state, **learning)
+    assert found.score == points
+    assert found.save is (points >= 5)
+
+
+def test_points_are_settings(tmp_path, own_state):
+    """Whoever thinks less of severity says so."""
+    found, opened = nodes(tmp_path, own_state, [entity("other", "Nothing of the kind")])
+    asked = Learning(name="x", observations=[SAID], severity="critical")
+    limits = GraphSettings(points={"critical": 4})
+    answer = relevance(asked, found, (), encoder=opened.encoder, settings=limits, now=NOW)
+    assert (answer.score, answer.save, answer.nearest) == (4, False, None)
+
+
+def test_what_is_known_is_never_saved(tmp_path, own_state):
+    """However relevant it is."""
+    found = score(tmp_path, own_state, [entity("cache-warm", SAID)], severity="critical", userFeedback=True)
+    assert (found.save, found.nearest, found.entity) == (False, "cache-warm", None)
+
+
+def test_a_copy_under_another_name_is_known(tmp_path, own_state):
+    """What it says is what counts; a memory that says more holds it, too."""
+    lines = [entity("zebra", SAID + ".", "And after it")]
+    found = score(tmp_path, own_state, lines, name="quite another name", severity="critical")
+    assert (found.save, found.nearest, found.similarity) == (False, "zebra", 1.0)
+
+
+def test_a_saved_learning_names_the_default_source(tmp_path, own_state):
+    """As the original does; a summary becomes an observation."""
+    found = score(tmp_path, own_state, severity="critical", summary="Warm it early")
+    assert found.entity["observations"][0] == "Warm it early"
+    assert found.entity["observations"][-1] == "Source: implementation"
+
+
+def test_what_is_similar_loses_points(tmp_path, own_state):
+    """Between 0.6 and 0.85."""
+    found = score(
+        tmp_path, own_state, [entity("cache", "Warm the image cache in the morning")], severity="critical"
+    )
+    assert 0.6 < found.similarity <= 0.85
+    assert (found.score, found.save) == (3, False)
+
+
+def test_agreement_with_the_core_memory_is_found(tmp_path, own_state):
+    """Without being told."""
+    found = score(tmp_path, own_state, core=[("c", "Warm the image cache always")])
+    assert found.score == 1
+
+
+def test_a_saved_learning_carries_its_metadata(tmp_path, own_state):
+    """Discovered, relevance score, source."""
+    found = score(tmp_path, own_state, severity="critical", source="mistake")
+    assert found.entity["observations"] == [
+        SAID,
+        f"Discovered: {day(0)}",
+        "Relevance score: 7",
+        "Source: mistake",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[1]",
+        '{"name": "x", "observations": ["a"], "contexts": -1}',
+        '{"name": "x"}',
+        '{"name": "x", "observations": ["a"], "severty": "high"}',
+    ],
+)
+def test_a_wrong_learning_is_an_error(tmp_path, text):
+    """With the place that is wrong."""
+    (tmp_path / "l.json").write_text(text)
+    with pytest.raises(UsageError):
+        load_learning(str(tmp_path / "l.json"))
+
+
+LAST = Remembered(NOW - timedelta(days=2), {"a": (1, 0.5), "b": (1, 1.0)})
+
+
+@pytest.mark.parametrize(
+    ("count", "last", "due"),
+    [
+        (2, None, True),
+        (2, LAST, False),
+        (2, replace(LAST, at=NOW - timedelta(days=7)), True),
+        (12, replace(LAST, memories={}), True),
+        (201, replace(LAST, memories={f"m{i}": (0, None) for i in range(201)}), True),
+    ],
+)
+def test_due_or_not_says_why(count, last, due):
+    """Never run, a week, ten new ones, or more than 200."""
+    answer, why = due_reason([f"m{i}" for i in range(count)], last, settings=LIMITS, now=NOW)
+    assert answer is due
+    assert why
+
+
+def test_what_is_remembered_reads_back():
+    """And a damaged note counts as none."""
+    assert remembered(json.loads(json.dumps(LAST.to_json()))) == LAST
+    assert remembered("x") is None
+
+
+def test_reflection_names_what_moved(tmp_path, own_state):
+    """New memories, better and worse ones."""
+    found, _ = nodes(
+        tmp_path,
+        own_state,
+        [
+            entity("a", "x", "Applied in a - HELPFUL"),
+            entity("b", "y", "Applied in a - NOT HELPFUL"),
+            entity("c", "z"),
+        ],
+    )
+    looked = look_back(found, LAST, merged=["d -> a"], forgotten=["e"])
+    lines = look_back_lines(looked)
+    assert "  a: 50% -> 100%, +0 uses" in lines[lines.index("What worked:") :]
+    assert "  b: 100% -> 0%, +0 uses" in lines[lines.index("What did not:") :]
+    assert {"  + c", "  ~ d -> a", "  - e"} <= set(lines)
+    assert looked.to_json()["worked"] == [{"name": "a", "was": 0.5, "now": 1.0, "uses": 0}]
+    assert look_back_lines(None) == ["No run to look back to; consolidate first."]
+    assert [node.id for node in ranking(found)] == ["a", "b"]
+
+
+def test_what_is_judged_for_the_first_time_moved(tmp_path, own_state):
+    """And what was used again with the same verdict; what nobody used did not."""
+    found, _ = nodes(
+        tmp_path,
+        own_state,
+        [
+            entity("first", "x", "Applied in a - NOT HELPFUL"),
+            entity("again", "y", "Applied in a - HELPFUL", "Applied in b - HELPFUL"),
+            entity("idle", "z", "Applied in a - HELPFUL"),
+        ],
+    )
+    last = Remembered(NOW, {"first": (0, None), "again": (1, 1.0), "idle": (1, 1.0)})
+    moves = look_back(found, last).moves
+    assert [(move.name, move.better, move.uses) for move in moves] == [
+        ("again", True, 1),
+        ("first", False, 1),
+    ]
+
+
+def test_this_week_is_seven_days(tmp_path, own_state):
+    """Learned and used."""
+    found, _ = nodes(
+        tmp_path,
+        own_state,
+        [
+            entity("new", "x", f"Discovered: {day(6)}"),
+            entity("old", "y", f"Discovered: {day(9)}", f"Applied in a ({day(1)})"),
+        ],
+    )
+    lines = quick_lines(found, now=NOW)
+    assert "  + new" in lines
+    assert "  + old" not in lines
+    assert any("old" in line and line.startswith("  *") for line in lines)
+
+
+def test_a_contradicted_belief_is_flagged(tmp_path, own_state):
+    """With the memory that contradicts it, and not by its own source."""
+    found, opened = nodes(
+        tmp_path,
+        own_state,
+        [
+            entity("rule", "Use tabs for Go code"),
+            entity("doubt", "Do not use tabs for Go code"),
+            entity("same", "Use tabs for Go code."),
+        ],
+    )
+    belief = beliefs([("rule", "Use tabs for Go code")], found, opened.judging(NOW))[0]
+    assert [each.id.partition("::")[0] for each in belief.against] == ["doubt"]
+    assert [each.id.partition("::")[0] for each in belief.backing] == ["same"]
+    assert belief_lines([belief])[-1] == "    against: doubt - Do not use tabs for Go code"
+    assert belief.to_json()["for"] == [{"memory": "same", "observation": "Use tabs for Go code."}]
+
+
+def hot_topic():
+    """Four memories about payments, three of them in use, and a forgettable one among them."""
+    lines = [
+        entity(
+            f"payment-{i}", f"Fact {i}", f"Applied in shop - HELPFUL ({day(5)})", f"Discovered: {day(300)}"
+        )
+        for i in range(3)
+    ]
+    return [
+        *lines,
+        entity("payment-old", "Rarely", f"Applied in shop ({day(120)})", f"Discovered: {day(300)}"),
+        entity("garden", "Roses", f"Discovered: {day(300)}"),
+    ]
+
+
+def test_a_hot_topic_protects_and_a_focus_does(tmp_path, own_state):
+    """What was used once is protected by its topic, what never was only by the focus."""
+    found, opened = nodes(tmp_path, own_state, hot_topic())
+    weights = weights_of(found, now=NOW, settings=LIMITS)
+    assert weights["payment-old"] >= LIMITS.attention_floor
+    assert weights["garden"] == 0.0
+    assert {p.members[0].id for p in opened.propose(ScopeFilter(), now=NOW).prunes} == {"garden"}
+    opened.focus = "roses"
+    assert opened.propose(ScopeFilter(), now=NOW).prunes == ()
+    opened.focus = None
+    assert len(opened.propose(ScopeFilter(), now=NOW).prunes) == 1
+
+
+def test_topics_are_weighted_by_use(tmp_path, own_state):
+    """The one in use comes first with the full weight, and is named readably."""
+    found, _ = nodes(tmp_path, own_state, hot_topic())
+    first = topics(found, now=NOW, settings=LIMITS)[0]
+    assert (first.name, first.weight, len(first.memories)) == ("payment", 1.0, 4)
+
+
+def test_a_type_in_front_of_names_is_no_topic(tmp_path, own_state):
+    """`pattern:` stands before every pattern: neither as a hot topic nor as a focus does it protect them."""
+    used_now = [f"Applied in shop - HELPFUL ({day(5)})", f"Discovered: {day(300)}"]
+    once = [f"Applied in shop ({day(120)})", f"Discovered: {day(300)}"]
+    lines = [entity(f"pattern:{word}", f"About {word}", *used_now) for word in ("tea", "rain", "iron")]
+    lines.append(entity("pattern:moss", "About moss", *once))
+    found, opened = nodes(tmp_path, own_state, lines)
+    assert weights_of(found, now=NOW, settings=LIMITS, focus="pattern")["pattern:moss"] == 0.0
+    assert [p.members[0].id for p in opened.propose(ScopeFilter(), now=NOW).prunes] == ["pattern:moss"]
+    assert len(topics(found, now=NOW, settings=LIMITS)) == 4
+
+
+def test_attention_protects_a_share_alone(tmp_path, own_state):
+    """Of forty memories of one hot topic ten are kept, the most used first, and a second pass finds no more."""
+    hot = [entity(f"payment-{i}", "Now", *used_lines(5)) for i in range(3)]
+    cold = [entity(f"payment-old-{i:02}", "Then", *used_lines(100 + i)) for i in range(40)]
+    found, opened = nodes(tmp_path, own_state, [*hot, *cold])
+    limits = GraphSettings(attention_floor=0.1)
+    weights = weights_of(found, now=NOW, settings=limits)
+    assert sum(weights[f"payment-old-{i:02}"] > 0 for i in range(40)) == 10
+    assert all(weights[f"payment-old-{i:02}"] > 0 for i in range(10))
+    opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+    assert opened.propose(ScopeFilter(), now=NOW).prunes == ()
+
+
+def used_lines(ago):
+    """One use, so many days ago."""
+    return [f"Applied in shop - HELPFUL ({day(ago)})", f"Discovered: {day(300)}"]
+
+
+@pytest.mark.parametrize("kind", ["cron", "systemd", "launchd"])
+def test_a_schedule_names_its_time_zone(kind):
+    """And the command, quoted for its reader."""
+    text = schedule_text(kind, ["mem0-dream", "--file", "/a b/100%.jsonl"], zone="Europe/Berlin")
+    assert "Europe/Berlin" in text
+    assert "a b" in text
+
+
+def test_an_unknown_time_zone_is_an_error():
+    """Instead of a schedule that never runs."""
+    with pytest.raises(UsageError):
+        schedule_text("cron", ["x"], zone="Mars/Olympus")
+
+
+def test_a_core_memory_is_needed_to_promote(tmp_path, own_state):
+    """Without one nothing is proposed, and a mark alone is refused."""
+    from mem0_dream.pipeline.stores.base import Update
+
+    _, opened = nodes(tmp_path, own_state, proven_lines()[:1])
+    assert opened.propose(ScopeFilter(), now=NOW).actions == ()
+    with pytest.raises(RefusedChangeError):
+        opened.store.write(Update("tests-first", "tests-first\n- Promoted to core memory: 2026-11-21"))
+
+
+def judged_by(path, state, scorer, encoder):
+    """A session with stand-ins for the models."""
+    store = GraphStore(FileMedium(path), state=state)
+    return GraphSession(
+        store, settings=Settings(scorer="keywords"), state_dir=state, encoder=encoder, scorer=scorer
+    )
+
+
+def test_observations_of_one_entity_are_never_judged_by_a_model(tmp_path, own_state):
+    """They are many facts about one thing: only rival values, denials and stated changes are against each other."""
+    lines = [
+        entity(
+            "build", "Use make for builds", "Never use make for builds", *(f"Fact {i}" for i in range(2000))
+        )
+    ]
+    write(tmp_path / "g.jsonl", lines)
+    scorer = FakeScorer(default=lambda _a, _b: (0.0, 1.0, 0.0))
+    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder()) as opened:
+        plan = opened.propose(ScopeFilter(), now=NOW)
+    assert scorer.asked == []
+    assert [sorted(member.text for member in item.members) for item in plan.conflicts] == [
+        ["Never use make for builds", "Use make for builds"]
+    ]
+
+
+def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):
+    """Against its own sources however far they are, and against others only above the review line."""
+    lines = [entity("a", "one"), entity("b", "two"), entity("near", "three"), entity("far", "four")]
+    write(tmp_path / "g.jsonl", lines)
+    drafted = {"a: one two.": [1, 0], "a: one.": [0.3, 0.95], "b: two.": [0.3, 0.95]}
+    others = {"near: three.": [0.8, 0.6], "far: four.": [0.6, 0.8]}
+    scorer = FakeScorer()
+    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder({**drafted, **others})) as opened:
+        found = {node.id: node for node in nodes_of(opened.read(ScopeFilter()).memories)}
+        merger = Uniting(found, opened.judging(NOW), acceptable=lambda _: True)
+        living = [judged_memory(node) for node in found.values()]
+        text = "a: one two."
+        merger._sources[text] = frozenset({"a", "b"})
+        merger.judge_new([replace(living[0], id="drafted", text=text)], living)
+    assert {({pair.a, pair.b} - {text}).pop() for pair in scorer.asked} == {
+        "a: one.",
+        "b: two.",
+        "near: three.",
+    }
+
+
+def test_the_floor_changes_no_plan_of_a_big_graph(tmp_path, own_state):
+    """Without it more pairs are judged, and the same is proposed."""
+    write(tmp_path / "g.jsonl", big_graph())
+    plans = []
+    for floor in (-1.0, Settings().floor):
+        store = GraphStore(FileMedium(tmp_path / "g.jsonl"), state=own_state)
+        limits = Settings(scorer="keywords", floor=floor)
+        with GraphSession(store, settings=limits, state_dir=own_state) as opened:
+            plans.append(opened.propose(ScopeFilter(), now=NOW))
+    assert plans[0] == plans[1]
+    assert (len(plans[0].merges), len(plans[0].conflicts)) == (20, 1)

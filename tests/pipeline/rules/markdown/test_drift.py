@@ -1,0 +1,192 @@
+"""Drift: which references are found in a memory, and what their absence proves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import NOW
+from markdown_trees import git, with_past, write_tree
+from mem0_dream.pipeline.rules.markdown.drift import Freshness, check_drift, mended
+from mem0_dream.pipeline.rules.markdown.references import references_of
+from mem0_dream.pipeline.stores.markdown.code_index import build_index
+from mem0_dream.records import Memory, Scope
+
+SCOPE = Scope.of(directory="memory")
+
+
+def _memory(text: str, *, frontmatter: bool = True, description: str = "") -> Memory:
+    return Memory(
+        "memory/a.md",
+        text,
+        SCOPE,
+        updated_at=NOW,
+        metadata={"frontmatter": frontmatter, "description": description},
+    )
+
+
+def _drift(root: Path, text: str, **more):
+    places = {"memory": root / "memory"}
+    return check_drift([_memory(text, **more)], root=root, directories=places)["memory/a.md"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A small code base with a past."""
+    with_past(tmp_path, "src/gone.py", "gone_module.py", moved={"old/place.py": "lib/new/place.py"})
+    return write_tree(
+        tmp_path,
+        {
+            "src/auth/login.py": "def login(user):\n    return SessionStore(user)\n",
+            ".gitignore": "generated/\n*.log\n!keep.log\n",
+            "generated/old.py": "def generated_only(): ...\n",
+            "keep.log": "kept_symbol",
+            "drop.log": "dropped_symbol",
+            "web/.gitignore": "cache.ts\n",
+            "web/cache.ts": "ignored_too",
+            "logo.png": b"\0binary_symbol",
+            "memory/a.md": "only_in_memory()",
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("see src/auth/login.py:42 and `utils.py`", ("src/auth/login.py", "utils.py")),
+        ("tests/test_x.py::test_y and `a/b.ts#L10`", ("a/b.ts", "tests/test_x.py")),
+        ("./run/me.sh", ("run/me.sh",)),
+        ("https://host/a/b.py ~/.bashrc ../up.py `src/**/*.ts` docs/<name>.md", ()),
+        ("[other](other.md) [[wiki]] `feedback_x.md` `origin/main` application/json", ()),
+        ("```\npython scripts/build.py\n```", ()),
+        ("A.md/B.md, x.py/y.py and `_test.go`, `.ts`", ()),
+    ],
+)
+def test_file_references(text: str, files: tuple[str, ...]) -> None:
+    """Paths with a known extension count; addresses, patterns, and links between memories do not."""
+    assert references_of(text).files == files
+
+
+@pytest.mark.parametrize(
+    ("text", "symbols"),
+    [
+        ("call parse_config() or `foo.bar(x)`", ("bar", "parse_config")),
+        ("`UserManager`, the LegacyHandler class, `def do_it`", ("LegacyHandler", "UserManager", "do_it")),
+        ("`TypeScript` on GitHub, a class of bugs", ()),
+        ("```\nfoo()\n```", ()),
+    ],
+)
+def test_symbol_references(text: str, symbols: tuple[str, ...]) -> None:
+    """Calls, classes in code and definitions count; products and prose do not."""
+    assert references_of(text).symbols == symbols
+
+
+@pytest.mark.parametrize(
+    ("text", "freshness"),
+    [
+        ("`src/auth/login.py` has `login()`", Freshness.FRESH),
+        ("auth/login.py", Freshness.FRESH),
+        ("`src/auth/login.py` and `src/gone.py`", Freshness.PARTIALLY_STALE),
+        ("`src/gone.py` calls gone_function()", Freshness.FULLY_STALE),
+        ("`src/never.py` calls gone_function()", Freshness.EVERGREEN),
+        ("`src/gone.py` and `src/never.py`", Freshness.PARTIALLY_STALE),
+        ("gone_function() is nowhere", Freshness.EVERGREEN),
+        ("`src/gone.py` uses SessionStore", Freshness.PARTIALLY_STALE),
+        ("`src/gone.py`\n```\npython src/auth/login.py\n```", Freshness.PARTIALLY_STALE),
+        ("`UnicodeEncodeError` from `super().run(x)` and print()", Freshness.EVERGREEN),
+        ("`src/gone.py` uses OtherStore", Freshness.FULLY_STALE),
+        ("`old/place.py` is the place", Freshness.PARTIALLY_STALE),
+        ("Prefers short answers.", Freshness.EVERGREEN),
+        ("GitHub and PayPal are used", Freshness.EVERGREEN),
+        ("generated/whatever.py is made by the build", Freshness.EVERGREEN),
+        ("generated/old.py is made by the build", Freshness.FRESH),
+        ("/etc/nowhere/nginx.conf", Freshness.EVERGREEN),
+        ("node_modules/x/index.js", Freshness.EVERGREEN),
+    ],
+)
+def test_freshness(project: Path, text: str, freshness: Freshness) -> None:
+    """Only the absence of everything that can be checked makes a memory fully stale."""
+    assert _drift(project, text).freshness is freshness
+
+
+def test_a_moved_file_is_flagged_with_its_new_place(project: Path) -> None:
+    """A file that only moved is no proof that the fact is gone."""
+    assert _drift(project, "`old/place.py` is the place").missing == ("old/place.py (now lib/new/place.py)",)
+
+
+def test_without_frontmatter_a_memory_is_evergreen(project: Path) -> None:
+    """A file without frontmatter is never judged by its references."""
+    assert _drift(project, "`src/gone.py`", frontmatter=False).freshness is Freshness.EVERGREEN
+
+
+def test_quoted_paths_in_the_description_count(project: Path) -> None:
+    """A description may name the file the memory is about."""
+    drift = _drift(project, "It is slow.", description='about "gone_module.py"')
+    assert drift.missing == ("gone_module.py",)
+
+
+@pytest.mark.parametrize(
+    "symbol", ["only_in_memory", "dropped_symbol", "generated_only", "ignored_too", "binary_symbol"]
+)
+def test_what_is_no_code_proves_nothing(project: Path, symbol: str) -> None:
+    """The memories themselves, ignored files and binaries are no proof that a symbol exists."""
+    index = build_index(project, [symbol, "login"], without=[project / "memory"])
+    assert index.symbols == {"login"}
+
+
+def test_a_negated_pattern_brings_a_file_back(project: Path) -> None:
+    """`!keep.log` is honoured."""
+    assert "kept_symbol" in build_index(project, ["kept_symbol"]).symbols
+
+
+def test_many_symbols_are_found_as_few_are(project: Path) -> None:
+    """Both ways of searching give the same answer, on whole words only."""
+    few = ["login", "logi", "SessionStore"]
+    many = [*few, *(f"absent_{number}" for number in range(40))]
+    assert (
+        build_index(project, few).symbols == build_index(project, many).symbols == {"login", "SessionStore"}
+    )
+
+
+def test_what_git_leaves_out_is_not_gone(project: Path) -> None:
+    """A file that was only taken out of the repository may well be on its author's disk."""
+    (project / ".gitignore").write_text("src/gone.py\n")
+    assert _drift(project, "`src/gone.py` is here").missing == ()
+
+
+def test_without_a_history_a_missing_file_is_flagged_beside_one_that_stands(tmp_path: Path) -> None:
+    """Nothing proves that it was ever there, so it condemns nothing."""
+    write_tree(tmp_path, {"src/here.py": "x"})
+    drift = _drift(tmp_path, "`src/here.py` and `src/gone.py`")
+    assert (drift.freshness, drift.missing) == (Freshness.PARTIALLY_STALE, ("src/gone.py",))
+    assert _drift(tmp_path, "`src/gone.py`").freshness is Freshness.EVERGREEN
+    assert _drift(tmp_path, "`src/here.py` and `app/gone.py`").freshness is Freshness.FRESH
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It is in `old/place.py`.", "It is in `lib/new/place.py`."),
+        ("It is in old/place.py:12 for good", "It is in lib/new/place.py:12 for good"),
+        ("It was in `old/place.py`.", None),
+        ("`old/place.py` -> `lib/new/place.py`", None),
+        ("See [`old/place.py`](../old/place.py).", None),
+        ("It is in `old/place.py`. It was `old/place.py`.", "It is in `lib/new/place.py`. It was `old/place.py`."),
+    ],
+)  # fmt: skip
+def test_a_moved_path_is_mended_where_the_sentence_speaks_of_now(
+    project: Path, text: str, expected: str | None
+) -> None:
+    """Sentences about the past, and links that would be half mended, stay."""
+    assert mended(text, _drift(project, text).moved) == (expected or text)
+
+
+def test_a_split_file_has_no_new_place(project: Path) -> None:
+    """A file of another name that shares only a part is no move."""
+    write_tree(project, {"src/one.py": "\n".join(f"line {n}" for n in range(40))})
+    git(project, "add", "src/one.py")
+    git(project, "commit", "-qm", "third")
+    git(project, "mv", "src/one.py", "src/two.py")
+    write_tree(project, {"src/two.py": "\n".join(f"line {n}" for n in range(28))})
+    git(project, "commit", "-qam", "fourth")
+    assert _drift(project, "`src/one.py` is here").moved == {}

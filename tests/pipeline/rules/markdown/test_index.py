@@ -1,0 +1,225 @@
+"""The index: lines come for unlisted files, go for gone ones, and nobody's words are lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mem0_dream.pipeline.rules.markdown.index_file import GOAL_LINES, MAX_BYTES, Topic, draft_index
+
+
+def _topic(file: str, *, name: str = "", description: str = "", text: str = "text") -> Topic:
+    return Topic(file, name, description, text)
+
+
+def test_a_new_index_has_title_and_sorted_pointers() -> None:
+    """Title line, then one pointer for each file, sorted by file name."""
+    topics = [_topic("b.md", name="B", description="second"), _topic("a.md")]
+    draft = draft_index("", topics, title="My Agent")
+    assert draft.text == "# My Agent Memory\n\n- [a](a.md)\n- [B](b.md) -- second\n"
+
+
+def test_hooks_sections_order_and_status_words_stay() -> None:
+    """An index that names every file is not touched, whatever the files call themselves."""
+    current = (
+        "# Notes\n\n## Done\n- [Zed](z.md) — plan 011 (DONE), SUPERSEDED by 012\n\n## Rules\n"
+        "- ⚠️ **[RULE: never /tmp](a.md)** - NEVER work there\n* [[b]] see Ines\n"
+    )
+    topics = [_topic(file, name="other", description="another hook") for file in ("a.md", "b.md", "z.md")]
+    assert draft_index(current, topics, title="X").text == current
+
+
+def test_a_missing_pointer_joins_its_like_in_the_authors_style() -> None:
+    """It goes under the section of its prefix, in order where that is in order, with the same dash."""
+    current = "## Feedback\n- [A](feedback_a.md) — x\n- [C](feedback_c.md) — y\n\n## Projects\n- [P](project_p.md) — z\n- [O](project_o.md) — z\n"
+    topics = [_topic(f"{name}.md", description="d") for name in ("feedback_a", "feedback_c", "project_p", "project_o", "feedback_b", "project_a")]  # fmt: skip
+    assert draft_index(current, topics, title="X").text == (
+        "## Feedback\n- [A](feedback_a.md) — x\n- [feedback_b](feedback_b.md) — d\n- [C](feedback_c.md) — y\n\n"
+        "## Projects\n- [P](project_p.md) — z\n- [O](project_o.md) — z\n- [project_a](project_a.md) — d\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["See [a](a.md) first.", "| [a](a.md) | words |", "- x, see `a.md`", "- [[a]]", "- [a](a.md) · [b](b.md)", "    - [a](./a.md#top)"],
+)  # fmt: skip
+def test_a_file_named_in_any_way_gets_no_second_line(line: str) -> None:
+    """Prose, tables, code spans and lines of several pointers name a file, too."""
+    assert draft_index(f"{line}\n", [_topic("a.md")], title="X").text == f"{line}\n"
+
+
+def test_a_pointer_to_nothing_goes_and_is_named_in_full() -> None:
+    """The line is given back as it stood."""
+    draft = draft_index("- [A](a.md)\n- [Dead](dead.md) — x\n- y\n", [_topic("a.md")], title="X")
+    assert (draft.text, draft.removed, draft.remaining) == (
+        "- [A](a.md)\n- y\n",
+        ("- [Dead](dead.md) — x",),
+        1,
+    )
+
+
+def test_a_pointer_that_may_not_go_is_warned_about() -> None:
+    """Where it is not certain that the file is gone for good, its line stays."""
+    draft = draft_index("- [Dead](dead.md) — x\n", [], title="X", dropped=lambda _: False)
+    assert (draft.text, draft.removed) == ("- [Dead](dead.md) — x\n", ())
+    assert "dead.md" in draft.warnings[0]
+
+
+def test_where_most_pointers_lead_nowhere_none_goes() -> None:
+    """The files are then on another machine, or left out of the repository."""
+    current = "- [A](a.md)\n" + "".join(f"- [D](d{number}.md) — x\n" for number in range(4))
+    draft = draft_index(current, [_topic("a.md")], title="X")
+    assert (draft.text, draft.removed) == (current, ())
+    assert draft.warnings == (
+        "has 4 pointers to files that are not here, left as they are (d0.md, d1.md, d2.md …)",
+    )
+
+
+def test_a_pointer_with_more_lines_below_it_stays() -> None:
+    """What is nested under it is somebody's own."""
+    current = "- [Dead](dead.md) — x\n  - port 5432\n"
+    assert draft_index(current, [], title="X").text == current
+
+
+def test_a_file_beside_the_memories_is_not_gone() -> None:
+    """A document elsewhere in the project may be pointed to."""
+    current = "- [Guide](README.md) read it\n- [Web](https://x.org/a.md)\n- [Up](../b.md)\n"
+    assert draft_index(current, [], title="X", stands=lambda file: file == "README.md").text == current
+
+
+def test_a_pointer_follows_its_file_into_another() -> None:
+    """The hook of a merged file stays, if its heir has no pointer of its own."""
+    gone = {"a.md": "b.md"}
+    assert draft_index("- [A](a.md) — hook\n", [_topic("b.md")], title="X", gone=gone).text == (
+        "- [A](b.md) — hook\n"
+    )
+    draft = draft_index("- [A](a.md) — hook\n- [B](b.md)\n", [_topic("b.md")], title="X", gone=gone)
+    assert (draft.text, draft.removed) == ("- [B](b.md)\n", ("- [A](a.md) — hook",))
+
+
+def test_a_line_of_several_pointers_loses_only_what_this_pass_removes() -> None:
+    """Its other pieces stay to the letter, dots in hooks included."""
+    current = "- [A](a.md) x · [B](b.md) y · [C](c.md)\n- [D](d.md) — one · two · three\n"
+    topics = [_topic("a.md"), _topic("c.md"), _topic("d.md")]
+    draft = draft_index(current, topics, title="X", gone={"b.md": None})
+    assert draft.text == "- [A](a.md) x · [C](c.md)\n- [D](d.md) — one · two · three\n"
+    assert draft.removed == ("[B](b.md) y",)
+
+
+def test_every_pointer_that_is_added_is_short() -> None:
+    """Below 150 characters, cut at a word, whatever name and description."""
+    topics = [_topic("a.md", name="A", description="word " * 90), _topic("b.md", name="n" * 300)]
+    lines = draft_index("", topics, title="X").text.split("\n")
+    assert [len(line) < 150 for line in lines] == [True] * len(lines)
+    assert lines[2].endswith("word…")
+
+
+def test_a_long_pointer_is_cut_at_a_clause_and_moves_into_its_file() -> None:
+    """Above 200 characters what it says is handed down; at 200 it stays."""
+    said = "the queue for refunds is blue, and " * 7
+    draft = draft_index(f"- [A](a.md) — {said}\n", [_topic("a.md")], title="X")
+    assert draft.demoted == {"a.md": said.strip()}
+    line = draft.text.rstrip("\n")
+    assert line.startswith("- [A](a.md) — the queue for refunds is blue, and the queue")
+    assert (line.endswith("is blue…"), len(line) < 150) == (True, True)
+    exact = f"- [A](a.md) — {'x ' * 93}"[:200]
+    assert draft_index(f"{exact}\n", [_topic("a.md")], title="X").text == f"{exact}\n"
+    whole = draft_index(f"- [A](a.md) — {said}\n", [_topic("a.md")], title="X", shorten=False)
+    assert whole.text == f"- [A](a.md) — {said}\n"
+
+
+def test_a_long_pointer_with_a_status_word_at_its_end_stays() -> None:
+    """DONE, NEVER or a sign behind the cut would be lost to whoever reads the index alone."""
+    for status in ("SUPERSEDED by b", "NEVER on Fridays", "✅"):
+        current = f"- [A](a.md) — {'the queue for refunds is blue, ' * 7}{status}\n"
+        draft = draft_index(current, [_topic("a.md"), _topic("b.md")], title="X")
+        assert draft.text.startswith(current)
+
+
+def test_a_file_that_takes_nothing_in_keeps_its_long_pointer() -> None:
+    """A pinned file's pointer is not cut; a warning says so."""
+    current = f"- [A](a.md) — {'uses the blue queue for refunds ' * 8}\n"
+    draft = draft_index(current, [Topic("a.md", "A", "queues", "text", open=False)], title="X")
+    assert (draft.text, "200" in draft.warnings[0]) == (current, True)
+
+
+def test_a_line_is_cut_only_between_clauses() -> None:
+    """Never inside a bracket or a code span, and not at all where no clause ends in time."""
+    said = "one `fast, small` thing (and, besides, another one, too, which is slower than the first, as Bo says, "
+    current = f"- [A](a.md) — tells of refunds, {said}and so on) {'and more ' * 12}\n"
+    assert (
+        draft_index(current, [_topic("a.md")], title="X").text
+        == "- [A](a.md) — tells of refunds…\n"[:0] + current
+    )
+    current = f"- [A](a.md) — tells of refunds at length, {said}and so on) {'and more ' * 12}\n"
+    assert draft_index(current, [_topic("a.md")], title="X").text == (
+        "- [A](a.md) — tells of refunds at length…\n"
+    )
+
+
+def test_a_retired_index_gets_no_pointers() -> None:
+    """Where the author points elsewhere, or writes no pointers at all, nothing is begun unattended."""
+    retired = "# MEMORY.md — Retired\n\nThis file is no longer loaded; see context/MEMORY.md.\n"
+    assert draft_index(retired, [_topic("a.md")], title="X").text == retired
+    own = "# Notes\n\nThe port is 5432.\n"
+    assert draft_index(own, [_topic("a.md")], title="X", adopt=False).text == own
+    assert draft_index(own, [_topic("a.md")], title="X").text == f"{own}\n- [a](a.md)\n"
+
+
+def test_a_rebuild_stops_below_what_is_loaded() -> None:
+    """190 lines or 25 KB are not crossed by additions; what has no pointer is counted."""
+    draft = draft_index("", [_topic(f"f{number:03}.md") for number in range(220)], title="X")
+    assert draft.text.count("\n") == GOAL_LINES
+    assert any("32 files have no pointer" in warning for warning in draft.warnings)
+    wide = [_topic(f"f{number:03}.md", description="wörd " * 25) for number in range(300)]
+    assert len(draft_index("", wide, title="X").text.encode()) <= MAX_BYTES
+
+
+def test_an_index_above_the_limits_is_warned_about_and_nothing_is_cut() -> None:
+    """The author's own 220 lines stay."""
+    current = "".join(f"- own {number}\n" for number in range(220))
+    draft = draft_index(current, [_topic("a.md")], title="X")
+    assert draft.text == current
+    assert any("220 lines" in warning for warning in draft.warnings)
+
+
+def test_without_files_and_pointers_nothing_is_written() -> None:
+    """An index that is all somebody's own words stays as it is."""
+    assert draft_index("# Mine\n\nwords", [], title="X").text == "# Mine\n\nwords"
+
+
+_LINES = st.sampled_from(
+    ["# Memory", "# Own", "## A", "### B", "- [A](a.md) - x", "- [B](sub/b.md)", "- [D](dead.md) — y", "own words", "",
+     "- bullet", "```", "* [[a]] w", "- `a.md` code", "  continued", "1. [A](a.md)", "x " * 120, "- [A](a.md) · [D](dead.md)",
+     "- [A](a.md) — " + "tells a lot, " * 20, "- **[B](sub/b.md)** — DONE " + "and more " * 30, "| [A](a.md) | x |"]
+)  # fmt: skip
+
+
+@settings(deadline=None)
+@given(st.lists(_LINES, max_size=14))
+def test_a_second_rebuild_changes_nothing(lines: list[str]) -> None:
+    """Rebuilding what was rebuilt gives the same bytes and hands nothing down again."""
+    topics = [_topic("a.md", name="A", description="about a"), _topic("sub/b.md")]
+    once = draft_index("\n".join(lines), topics, title="X")
+    told = [f"{topic.text}\n\n{once.demoted.get(topic.file, '')}" for topic in topics]
+    taken = [
+        _topic(t.file, name=t.name, description=t.description, text=text)
+        for t, text in zip(topics, told, strict=True)
+    ]
+    twice = draft_index(once.text, taken, title="X")
+    assert (twice.text, twice.demoted) == (once.text, {})
+
+
+@settings(deadline=None)
+@given(st.lists(_LINES, max_size=14))
+def test_every_line_is_still_there_or_accounted_for(lines: list[str]) -> None:
+    """What is no longer there, in its order, was named as removed, or was too long; the rest is added."""
+    current = "\n".join(lines)
+    draft = draft_index(current, [_topic("a.md"), _topic("sub/b.md")], title="X")
+    rest = iter(draft.text.split("\n"))
+    gone = [line for line in current.split("\n") if line.strip() and line not in rest]
+    kept = [line for line in current.split("\n") if line in draft.text.split("\n")]
+    unaccounted = [
+        line for line in gone if line not in draft.removed and len(line) <= 200 and line not in kept
+    ]
+    assert unaccounted == []

@@ -1,0 +1,245 @@
+"""Tests of what may be forgotten: stale and vague memories."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mem0_dream.models.generic_words import FILLERS, GENERIC, HALF_EMPTY, TASTES
+from mem0_dream.pipeline.rules.stale import PruneReason, age_of, find_prunes, is_vague
+from mem0_dream.records import Memory, Scope
+from mem0_dream.settings import Settings
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+SCOPE = Scope.of(user_id="alice")
+FACT = "Rents plot 47B at the Golden Hill allotments"
+
+
+def ago(days: float) -> datetime:
+    return NOW - timedelta(days=days)
+
+
+def memory(memory_id: str = "m1", text: str = FACT, **fields) -> Memory:
+    return Memory(memory_id, text, SCOPE, **fields)
+
+
+def prunes(*memories: Memory, settings: Settings | None = None, accessed: dict[str, datetime] | None = None):
+    return find_prunes(memories, settings=settings or Settings(), now=NOW, accessed=accessed or {})
+
+
+def stale(**fields) -> bool:
+    return [prune.reason for prune in prunes(memory(**fields))] == [PruneReason.STALE]
+
+
+class TestAge:
+    def test_it_is_reckoned_from_the_later_of_creation_and_update(self):
+        """An update renews a memory."""
+        assert age_of(memory(created_at=ago(400), updated_at=ago(10)), now=NOW) == timedelta(days=10)
+
+    def test_a_merge_keeps_the_statement_time_of_its_sources(self):
+        """Metadata `last_stated_at` counts as a statement."""
+        merged = memory(created_at=ago(400), metadata={"last_stated_at": ago(30).isoformat()})
+        assert age_of(merged, now=NOW) == timedelta(days=30)
+
+    @pytest.mark.parametrize("value", ["last spring", "", 20240101, None, "2024-13-01"])
+    def test_a_broken_statement_time_is_unknown(self, value):
+        """What is no ISO date is left out, not guessed."""
+        assert age_of(memory(created_at=ago(400), metadata={"last_stated_at": value}), now=NOW) == timedelta(
+            days=400
+        )
+
+    def test_unknown_age_is_none(self):
+        """Without any date there is no age."""
+        assert age_of(memory(), now=NOW) is None
+
+    def test_naive_times_are_utc(self):
+        """A store without zones is read as UTC."""
+        assert age_of(
+            memory(created_at=ago(5).replace(tzinfo=None)), now=NOW.replace(tzinfo=None)
+        ) == timedelta(days=5)
+
+
+class TestStale:
+    def test_exactly_the_limit_is_not_older_than_it(self):
+        """180 days to the second stay; one second more goes."""
+        assert not stale(created_at=ago(180))
+        assert stale(created_at=ago(180) - timedelta(seconds=1))
+
+    def test_the_category_has_its_own_retention(self):
+        """Retention of the category replaces the general limit, upwards and downwards."""
+        settings = Settings(retention={"session_state": timedelta(days=90), "identity": timedelta(days=3650)})
+        old = [
+            memory("a", created_at=ago(100), category="session_state"),
+            memory("b", created_at=ago(400), category="identity"),
+            memory("c", created_at=ago(400), category="hobby"),
+        ]
+        assert [prune.memory.id for prune in prunes(*old, settings=settings)] == ["a", "c"]
+
+    @pytest.mark.parametrize(("days", "expected"), [(180, False), (180.01, True), (3, False), (-2, False)])
+    def test_a_recent_access_keeps_it(self, days, expected):
+        """Read within the window, or, by a wrong clock, in the future: it stays."""
+        assert stale(created_at=ago(400), accessed_at=ago(days)) is expected
+
+    def test_the_later_of_both_access_times_counts(self):
+        """The store's own access time and our log complete each other."""
+        old = memory(created_at=ago(400), accessed_at=ago(300))
+        assert prunes(old, accessed={"m1": ago(10)}) == ()
+        assert len(prunes(old, accessed={"m1": ago(350), "m2": ago(1)})) == 1
+
+    def test_unknown_age_is_never_stale(self):
+        """No dates, no verdict, even if the last access is long ago."""
+        assert not stale(accessed_at=ago(900))
+
+    @pytest.mark.parametrize("field", ["created_at", "updated_at"])
+    def test_a_date_in_the_future_is_never_stale(self, field):
+        """A clock that runs ahead proves nothing."""
+        dates = {"created_at": ago(400), "updated_at": ago(400)} | {field: ago(-1)}
+        assert not stale(**dates)
+
+    def test_pinned_memories_always_stay(self):
+        """Neither age nor vagueness touches a pinned memory."""
+        assert prunes(memory(created_at=ago(999), pinned=True), memory("m2", "Fixed bug", pinned=True)) == ()
+        assert prunes(memory(text="[PINNED] Be kind", created_at=ago(999))) == ()
+
+    def test_retired_memories_are_not_listed_again(self):
+        """Expired before today is retired already; expiring today is not."""
+        gone, today = date(2026, 11, 20), date(2026, 11, 21)
+        assert not stale(created_at=ago(400), expires_on=gone)
+        assert stale(created_at=ago(400), expires_on=today)
+
+
+class TestFindings:
+    def test_a_finding_says_why(self):
+        """Age, limit and last access stand in the detail."""
+        found = prunes(
+            memory("a", created_at=ago(214.5), accessed_at=ago(200)),
+            memory("b", "Fixed bug", created_at=ago(-1)),
+        )
+        assert [(prune.reason, prune.age_days, prune.detail) for prune in found] == [
+            (PruneReason.STALE, 214, "214 days old, limit 180; last read 200 days ago"),
+            (PruneReason.VAGUE, None, "2 meaningful words of at least 5, none of them specific"),
+        ]
+
+    def test_stale_and_vague_is_listed_once(self):
+        """One memory, one line: stale."""
+        assert [prune.reason for prune in prunes(memory(text="Fixed bug", created_at=ago(400)))] == [
+            PruneReason.STALE
+        ]
+
+    def test_the_order_of_the_input_does_not_matter(self):
+        """Findings are sorted by id."""
+        memories = [memory(f"m{number}", created_at=ago(100 * number)) for number in range(8)]
+        shuffled = [memories[at] for at in (5, 2, 7, 0, 3, 6, 1, 4)]
+        assert prunes(*memories) == prunes(*shuffled)
+        assert [prune.memory.id for prune in prunes(*shuffled)] == [f"m{number}" for number in range(2, 8)]
+
+
+class TestVague:
+    @pytest.mark.parametrize(
+        "text",
+        """Fixed bug|Had a good day|Did some changes|Code works now|Refactored some stuff|Looks fine|Likes nice things
+        |Something about the garden|Wants stuff sorted|Was a bit busy|test|ok|asdf|Talked about things|TODO|LGTM
+        |Made some progress|Updated the file|User is happy|Needs improvement|Some issue with login|Had lunch|It works
+        |Doesn't work|The thing is broken|No issues found|Wants something for dinner|Minor tweaks|Met someone nice""".replace(
+            "\n        ", ""
+        ).split("|"),
+    )
+    def test_empty_words_alone_are_vague(self, text):
+        """Doing, feeling and judging without saying what."""
+        assert is_vague(text, min_words=5)
+
+    @pytest.mark.parametrize("text", ["", "   ", "...", "?!", "--", "\n", "It is what it is"])
+    def test_nothing_said_is_vague(self, text):
+        """No words, or words of grammar alone."""
+        assert is_vague(text, min_words=5)
+
+    @pytest.mark.parametrize(
+        "text",
+        """Blood type O-|Name: Priya Raman|Allergic to nuts|Vegetarian.|Left-handed|Shoe size 39|Mum won't eat aubergine.
+        |Callum: coeliac|Dad has an enlarged prostate.|Coeliac|O negative|Prefers tea|Uses vim|Speaks Welsh|Divorced|Vegan
+        |Lactose intolerant|Plays cello|Night owl|Bad back|Works nights|Works weekends|Works part time|Works in IT
+        |Lives in the US|Retired|Enjoys running|Small commits|Prefers simple solutions|she/her|they/them|Port 8080|Has twins""".replace(
+            "\n        ", ""
+        ).split("|"),
+    )
+    def test_short_but_specific_stays(self, text):
+        """One word that is not empty is enough."""
+        assert not is_vague(text, min_words=5)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "Never push",
+            "No meetings",
+            "Do not deploy",
+            "Test before commit",
+            "Email only",
+            "Don't call",
+            "Write tests",
+            "Commit often",
+            "Fix before release",
+        ],
+    )
+    def test_a_rule_of_common_words_stays(self, text):
+        """What forbids, demands or orders is missed when it is gone."""
+        assert not is_vague(text, min_words=5)
+
+    @pytest.mark.parametrize(
+        "text", ["Check this later", "Test failed", "Add stuff", "Review done", "Same as before"]
+    )
+    def test_what_only_looks_like_an_order_is_vague(self, text):
+        """A note to self without an object, or a report, orders nothing."""
+        assert is_vague(text, min_words=5)
+
+    def test_an_attribute_stays_if_it_has_a_value(self):
+        """A value may be a common word; "done" and the like are none."""
+        assert not is_vague("Build tool: make", min_words=5)
+        assert is_vague("Status: done", min_words=5)
+
+    @pytest.mark.parametrize("text", ["素食者", "はい", "Хорошо", "नमस्ते", "👍", "Hat zwei Kinder"])
+    def test_other_languages_are_not_judged_by_length(self, text):
+        """The vocabulary is English; what it does not know stays."""
+        assert not is_vague(text, min_words=5)
+
+    def test_enough_words_are_never_vague(self):
+        """Only fewer than `min_words` meaningful words are looked at."""
+        text = "Fixed bug, updated file, checked code"
+        assert not is_vague(text, min_words=5)
+        assert is_vague(text, min_words=7)
+        assert not is_vague("Fixed bug", min_words=2)
+
+    def test_half_empty_words_need_empty_company(self):
+        """A time, an occasion or a wish says something unless a filler, a judgement or a past event empties it."""
+        assert [
+            is_vague(text, min_words=5)
+            for text in ("Nice evening", "Evening", "Went for a walk", "Likes walk")
+        ] == [
+            True,
+            False,
+            True,
+            False,
+        ]
+
+    def test_a_filler_counts_only_after_empty_words(self):
+        """The text "Allergic to something in shampoo" is not about something."""
+        assert not is_vague("Allergic to something in shampoo", min_words=5)
+
+    @given(st.text(max_size=40))
+    def test_no_text_raises(self, text):
+        """Any Unicode text is judged."""
+        assert is_vague(text, min_words=5) in {True, False}
+
+    @given(
+        st.sampled_from(["Welsh", "vim", "O-", "coeliac", "47B", "Priya", "src/app.py"]),
+        st.lists(st.sampled_from(sorted(GENERIC)), max_size=3),
+    )
+    def test_a_specific_word_saves_any_text_it_opens(self, word, others):
+        """Empty words behind a specific one never make it vague."""
+        assert not is_vague(" ".join([word, *others]), min_words=5)
+
+
+def test_the_vocabularies_do_not_overlap_in_what_they_prove():
+    """A taste or an occasion is not at the same time a word that is empty by itself."""
+    assert not (HALF_EMPTY | TASTES) & (GENERIC | FILLERS)

@@ -1,0 +1,212 @@
+"""What nobody removes by age alone while no person looks on."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from builders import BOB, NOW, memory, plan_of, state
+from e2e_cli import OWN, Invoke, dream, store  # type: ignore[import-not-found]  # it lies beside this file
+from mem0_dream.pipeline.consolidation import consolidate
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.rules.unattended import is_protected, spared
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.writing.access import AccessLog, track_access
+from mem0_dream.records import Memory
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
+
+__all__ = ["dream", "store"]
+
+PLUMBER = "Is looking for a plumber in Leeds for the kitchen tap."
+LAX = Settings(floor=-1.0, max_delete=1.0)
+TRACKED_ONLY = OWN.replace(", assume_unread: true", "")
+
+PROTECTED = """
+    Is allergic to penicillin | Her son has type 1 diabetes | Blood type O- | Blood-type is AB+ | Carries an EpiPen
+    Takes 20mg of lisinopril every evening | Emergency contact is Olga in Poznan | Uses a wheelchair
+    Waits for the passport from the embassy in Rome | His step-son Milo starts school | Pronouns are they/them
+    Born on 4 May 1987 in Leeds | Restraining order against a former flatmate | Next-of-kin: Marta
+    Power of attorney lies with Ines | Mother-in-law lives upstairs | Gas leak procedure: leave by the back door
+    Never push to main on Fridays | Non-compete runs until March | Works visa expires in June
+    Alarm code is with the porter | Es alérgico al marisco | Sie ist allergisch gegen Nüsse | Il est diabétique
+    У него аллергия на орехи | 对花生过敏 | Has a pacemaker since 2019 | Colour-blind (red and green)
+    Her twins were premature | In recovery from alcoholism | Is hard of hearing | Cannot eat nuts
+    Grandma's number is on the fridge | Kid's school pickup is at three | Peanuts make Theo's throat swell
+    Has a stent | Wears hearing aids | Was sectioned in 2011 | Lost a baby in spring | Fosters two boys
+    Is a Jehovah's Witness, refuses transfusions | Filed for divorce | Keeps an inhaler in the left drawer
+""".replace("\n", "|").split("|")  # fmt: skip
+PLAIN = """
+    Is looking for a plumber in Leeds for the kitchen tap. | Prefers dark mode in the editor
+    Discussed the migration of the billing database on a call. | Plays chess on Sundays with neighbour Emil.
+    Takes the 7:42 train to Manchester. | Bought a standing desk made of ash wood. | Likes hiking in the Lakes
+    Rewrites the ingestion service in Rust this quarter. | Uses PostgreSQL 15 for the reports service
+    Meeting with the design team about the new logo | Wants to learn the ukulele | Reading a book on gardening
+    Sings alto in the cathedral choir every Thursday. | Planted two olive trees behind the garage.
+""".replace("\n", "|").split("|")  # fmt: skip
+
+
+def old(memory_id: str, text: str, **more: Any) -> Memory:
+    """A memory of 400 days."""
+    return memory(memory_id, text, days=400, **more)
+
+
+@pytest.mark.parametrize("text", [text.strip() for text in PROTECTED if text.strip()])
+def test_what_may_be_needed_once_in_ten_years_is_protected(text: str) -> None:
+    """Health, identity, family, law, safety, in whatever words; other scripts cannot be told."""
+    assert is_protected(memory("a", text))
+
+
+@pytest.mark.parametrize("text", [text.strip() for text in PLAIN if text.strip()])
+def test_everyday_facts_are_not(text: str) -> None:
+    """Else nothing would ever be forgotten."""
+    assert not is_protected(memory("a", text))
+
+
+def test_a_category_protects_too() -> None:
+    """A store's own grouping says what a text may leave out."""
+    assert is_protected(memory("a", "Twice a day, with water", category="medical"))
+
+
+def test_only_a_record_of_the_same_scope_counts() -> None:
+    """Reads of one user say nothing about another; the metadata of an application count as a record."""
+    plain = memory("a", PLUMBER)
+    bobs = memory("b", PLUMBER, scope=BOB, accessed_at=NOW)
+    nothing = spared([plain, bobs], tracked=frozenset(), assume_unread=False)
+    assert nothing.untracked == {"a"}
+    assert spared([plain, bobs], tracked=frozenset({"a"}), assume_unread=False).untracked == frozenset()
+    assert spared([plain], tracked=frozenset(), assume_unread=True).untracked == frozenset()
+
+
+class TestPass:
+    @pytest.fixture
+    def session(self, tmp_path: Path) -> Session:
+        """A scope with an old errand, an old allergy and something new."""
+        store = InMemoryStore(
+            [old("tap", PLUMBER), old("nuts", "Is allergic to penicillin"), memory("x", "Likes tea")]
+        )
+        return Session(
+            store, settings=LAX, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()
+        )
+
+    def test_without_a_record_age_removes_nothing(self, session: Session) -> None:
+        """And one sentence says why, and what to do."""
+        plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
+        assert plan.actions == ()
+        assert len(plan.notes) == 1
+        assert plan.notes[0].startswith(
+            "2 memories past their age were kept: nothing says what the agent reads"
+        )
+        assert "track_access" in plan.notes[0]
+        assert "--assume-unread" in plan.notes[0]
+
+    def test_a_person_is_asked_all_the_same(self, session: Session) -> None:
+        """Attended the rule of the original stands."""
+        plan = session.propose(ScopeFilter(), now=NOW)
+        assert [prune.members[0].id for prune in plan.prunes] == ["nuts", "tap"]
+        assert plan.notes == ()
+
+    def test_with_a_record_only_the_protected_stays(self, session: Session) -> None:
+        """A client that is tracked has read something in this scope."""
+        session.access.record(session.store.fingerprint, ["x"], NOW, tracked=True)
+        plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
+        assert [prune.members[0].id for prune in plan.prunes] == ["tap"]
+        (note,) = plan.notes
+        assert note.startswith("1 memories past their age were kept: they may be about health, identity")
+
+    def test_our_own_notes_are_no_record(self, session: Session) -> None:
+        """What a merge proves to be in use does not prove that reads are tracked."""
+        session.access.record(session.store.fingerprint, ["x"], NOW)
+        assert session.propose(ScopeFilter(), now=NOW, unattended=True).prunes == ()
+
+    def test_old_copies_are_merged_instead(self, tmp_path: Path) -> None:
+        """What is kept in spite of its age is a memory like any other."""
+        store = InMemoryStore([old("a", PLUMBER), old("b", PLUMBER)])
+        with Session(
+            store, settings=LAX, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()
+        ) as session:
+            plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
+        assert (len(plan.merges), len(plan.prunes)) == (1, 0)
+
+    def test_vague_memories_go_as_before(self, tmp_path: Path) -> None:
+        """They say nothing at any age."""
+        store = InMemoryStore([old("a", "Fixed bug"), memory("b", "Likes tea")])
+        with Session(
+            store, settings=LAX, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()
+        ) as session:
+            (prune,) = session.propose(ScopeFilter(), now=NOW, unattended=True).prunes
+        assert (prune.members[0].id, prune.reason) == ("a", "vague")
+
+    def test_the_library_applies_by_the_same_rule(self, tmp_path: Path) -> None:
+        """`consolidate(apply=True)` is an unattended run."""
+        store = InMemoryStore([old("tap", PLUMBER)])
+        settings = LAX.model_copy(update={"scorer": "keywords"})
+        done = consolidate(store, user_id="alice", settings=settings, state_dir=tmp_path, now=NOW, apply=True)
+        assert done.plan.prunes == ()
+        assert "tap" in store.rows
+
+
+class TestTracking:
+    def test_a_tracked_client_leaves_a_record(self, tmp_path: Path) -> None:
+        """And a log from before there were records still says when something was in use."""
+
+        class Client:
+            config = SimpleNamespace(
+                vector_store=SimpleNamespace(provider="qdrant", config=SimpleNamespace(path="/q"))
+            )
+
+            def get(self, memory_id: str) -> dict[str, str]:
+                return {"id": memory_id}
+
+        log = AccessLog(tmp_path)
+        log.record("elsewhere", ["a"], NOW)
+        client = track_access(Client(), state_dir=tmp_path, clock=lambda: NOW)
+        client.get("a")
+        from mem0_dream.pipeline.stores.mem0.place import store_fingerprint
+
+        assert log.tracked(store_fingerprint(client)) == {"a"}
+        assert log.tracked("elsewhere") == frozenset()
+        assert log.last("elsewhere") == {"a": NOW}
+        log.close()
+
+    def test_a_log_without_the_table_is_read(self, tmp_path: Path) -> None:
+        """As an earlier version left it."""
+        import sqlite3
+
+        with sqlite3.connect(tmp_path / "access.sqlite3") as database:
+            database.execute(
+                "CREATE TABLE access (store TEXT, id TEXT, at TEXT NOT NULL, PRIMARY KEY (store, id)) WITHOUT ROWID"
+            )
+            database.execute("INSERT INTO access VALUES ('s', 'a', ?)", (NOW.isoformat(),))
+        log = AccessLog(tmp_path)
+        assert (log.last("s"), log.tracked("s")) == ({"a": NOW}, frozenset())
+        log.record("s", ["a"], NOW + timedelta(days=1), tracked=True)
+        assert log.tracked("s") == {"a"}
+        log.close()
+
+
+class TestCommandLine:
+    def test_one_line_says_what_was_kept_and_how_to_change_it(
+        self, store: InMemoryStore, dream: Invoke
+    ) -> None:
+        """The errand of 400 days stays; with --assume-unread it goes."""
+        done = dream("--user-id", "alice", "--auto", settings=TRACKED_ONLY)
+        assert done.stdout == "[mem0-dream --auto] merged=2 pruned=1 conflicts_skipped=1\n"
+        assert done.stderr.startswith("mem0-dream: 1 memories past their age were kept: nothing says")
+        assert done.stderr.count("\n") == 1
+        assert "tap" in store.rows
+        again = dream("--user-id", "alice", "--auto", "--assume-unread", settings=TRACKED_ONLY)
+        assert again.stdout == "[mem0-dream --auto] merged=0 pruned=1 conflicts_skipped=1\n"
+        assert "tap" not in store.rows
+
+    def test_a_person_sees_the_text_that_is_to_go(self, dream: Invoke) -> None:
+        """With --explain; on a terminal without it, too."""
+        assert PLUMBER in dream("--user-id", "alice", "--dry-run", "--explain").stdout
+        from mem0_dream.pipeline.reporting.report import Report
+
+        plan = plan_of(InMemoryStore([old("tap", PLUMBER)]), FakeScorer())
+        assert Report(plan, texts=True).lines()[-1] == f"    {PLUMBER}"
+        assert PLUMBER not in "\n".join(Report(plan).lines())

@@ -1,0 +1,194 @@
+"""A file takes the place of another; what somebody else writes in the same moment is never lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from mem0_dream.errors import RefusedChangeError, StoreLockedError
+from mem0_dream.pipeline.stores.files import exchange
+from mem0_dream.pipeline.stores.files.exchange import OpenFile, keeps_waiting, replace_file
+
+OTHER = Path(__file__).with_name("other_writer.py")
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file that holds "old", alone in its folder."""
+    file = tmp_path / "m.jsonl"
+    file.write_bytes(b"old")
+    return file
+
+
+@pytest.fixture
+def waiting(path):
+    """Skips where other programs cannot be kept waiting."""
+    if not keeps_waiting(path):
+        pytest.skip("this system has no leases")
+
+
+def in_the_moment(monkeypatch, *, before=lambda: None, after=lambda: None):
+    """Do something just before, or just after, two files are exchanged."""
+    real = exchange._exchange
+
+    def exchanging(one, other):
+        before()
+        done = real(one, other)
+        if not done:
+            pytest.skip("this system cannot exchange two files in one step")
+        after()
+        return done
+
+    monkeypatch.setattr(exchange, "_exchange", exchanging)
+
+
+def renamed_over(path, data):
+    """Save as a server that renames does."""
+    new = path.with_name("theirs.tmp")
+    new.write_bytes(data)
+    new.replace(path)
+
+
+def test_a_file_is_replaced_only_as_it_was_read(path):
+    """What changed meanwhile stays, and nothing of ours is left behind."""
+    path.write_bytes(b"theirs")
+    with pytest.raises(RefusedChangeError):
+        replace_file(path, b"ours", before=b"as read")
+    assert path.read_bytes() == b"theirs"
+    replace_file(path, b"ours", before=b"theirs")
+    assert path.read_bytes() == b"ours"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_new_file_takes_no_place(tmp_path):
+    """A file that must not exist is made, with its folder, and readable by its owner alone."""
+    path = tmp_path / "new" / "m.jsonl"
+    replace_file(path, b"ours", before=None)
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"ours", 0o600)
+    with pytest.raises(RefusedChangeError):
+        replace_file(path, b"again", before=None)
+
+
+def test_the_mode_of_a_file_stays(path):
+    """A private file stays private."""
+    path.chmod(0o640)
+    replace_file(path, b"new", before=b"old")
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("leased", [True, False])
+def test_a_rename_at_the_very_last_moment_stands(path, monkeypatch, leased):
+    """Somebody saves between our last look and the exchange: their bytes win, and we say so."""
+    if not leased:
+        monkeypatch.setattr(OpenFile, "lease", lambda *_, **__: "none")
+    theirs = [b"theirs, longer"]
+    in_the_moment(monkeypatch, before=lambda: renamed_over(path, theirs.pop()) if theirs else None)
+    with pytest.raises(RefusedChangeError, match="at the same moment"):
+        replace_file(path, b"ours", before=b"old")
+    assert path.read_bytes() == b"theirs, longer"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_rename_right_after_ours_stands(path, monkeypatch):
+    """Their bytes cover ours, and we do not claim to have written."""
+    in_the_moment(monkeypatch, after=lambda: renamed_over(path, b"theirs"))
+    with pytest.raises(RefusedChangeError, match="at the same moment"):
+        replace_file(path, b"ours", before=b"old")
+    assert path.read_bytes() == b"theirs"
+
+
+def test_nobody_reads_ours_while_theirs_is_in_our_hands(path, monkeypatch, waiting):
+    """Who opens the file in that moment waits, and then reads what the other one had saved."""
+    seen: list[bytes] = []
+    reader = threading.Thread(target=lambda: seen.append(path.read_bytes()))
+
+    def reading():
+        reader.start()
+        reader.join(0.1)
+        assert seen == []
+
+    in_the_moment(monkeypatch, before=lambda: renamed_over(path, b"theirs"), after=reading)
+    with pytest.raises(RefusedChangeError):
+        replace_file(path, b"ours", before=b"old")
+    reader.join()
+    assert seen == [b"theirs"]
+
+
+def test_who_writes_into_the_old_file_is_waited_for(path, monkeypatch, waiting):
+    """Their bytes would vanish with the file that we displaced; so they are taken over."""
+    writer = threading.Thread(target=lambda: path.write_bytes(b"theirs"))
+
+    def writing():
+        writer.start()
+        writer.join(0.1)
+
+    in_the_moment(monkeypatch, before=writing)
+    with pytest.raises(RefusedChangeError, match="at the same moment"):
+        replace_file(path, b"ours", before=b"old")
+    writer.join()
+    assert path.read_bytes() == b"theirs"
+
+
+def test_a_file_that_stays_open_for_writing_is_locked(path, monkeypatch, waiting):
+    """What that program will write is not known, so nothing is touched."""
+    monkeypatch.setattr(exchange, "WRITER_SECONDS", 0.05)
+    with path.open("r+b"), pytest.raises(StoreLockedError, match="is writing"):
+        replace_file(path, b"ours", before=b"old")
+    assert path.read_bytes() == b"old"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("exchanges", [True, False])
+def test_where_nobody_can_be_kept_waiting_the_caller_may_refuse(path, monkeypatch, exchanges):
+    """Before the file is touched; if it does not refuse, the file is replaced."""
+
+    def refuse():
+        raise StoreLockedError("a server runs")
+
+    if exchanges:
+        monkeypatch.setattr(OpenFile, "lease", lambda *_, **__: "none")
+    else:
+        monkeypatch.setattr(exchange, "_exchange", lambda *_: False)
+    with pytest.raises(StoreLockedError, match="a server runs"):
+        replace_file(path, b"ours", before=b"old", unguarded=refuse)
+    assert path.read_bytes() == b"old"
+    replace_file(path, b"ours", before=b"old")
+    assert path.read_bytes() == b"ours"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_on_another_system_a_file_is_renamed(path, monkeypatch):
+    """With no lease, after a comparison."""
+    monkeypatch.setattr(sys, "platform", "darwin")
+    asked = []
+    replace_file(path, b"ours", before=b"old", unguarded=lambda: asked.append(True))
+    with pytest.raises(RefusedChangeError):
+        replace_file(path, b"more", before=b"old")
+    assert (path.read_bytes(), asked, keeps_waiting(path)) == (b"ours", [True], False)
+
+
+@pytest.mark.parametrize("way", ["renames", "writes in place"])
+def test_a_program_that_writes_without_end_loses_nothing(path, way, waiting):
+    """Hundreds of collisions with a program that reads, changes and saves the whole file."""
+    command = [sys.executable, str(OTHER), str(path), way, "2"]
+    told: Counter[str] = Counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        while other.poll() is None:
+            with OpenFile(path) as file:
+                file.lease(patience=1)
+                before = file.read()
+            theirs = [line for line in before.split(b"\n") if not line.startswith(b"ours")]
+            try:
+                replace_file(path, b"\n".join([*theirs, b"ours"]), before=before)
+            except RefusedChangeError as refused:
+                told[str(refused)] += 1
+        assert other.stdout is not None
+        count = int(other.stdout.read())
+    assert count > 0
+    assert told
+    assert {f"theirs {number}" for number in range(count)} <= set(path.read_text().split("\n"))
+    assert list(path.parent.iterdir()) == [path]

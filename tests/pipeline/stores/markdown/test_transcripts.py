@@ -1,0 +1,75 @@
+"""Transcripts: read from their end, for narrow terms, never as a whole."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mem0_dream.pipeline.stores.markdown import transcripts
+from mem0_dream.pipeline.stores.markdown.transcripts import evidence, lines_backwards
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lines=st.lists(st.binary(max_size=30).map(lambda b: b.replace(b"\n", b" ")), max_size=20),
+    ended=st.booleans(),
+    block=st.integers(1, 40),
+)
+def test_lines_come_backwards_whatever_the_block(tmp_path_factory, lines, ended, block) -> None:
+    """The lines of a file in reverse, however the blocks cut them."""
+    path = tmp_path_factory.mktemp("t") / "a.jsonl"
+    path.write_bytes(b"\n".join(lines) + (b"\n" if ended and lines else b""))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(transcripts, "_BLOCK", block)
+        assert list(lines_backwards(path)) == [line for line in reversed(lines) if line.strip()]
+
+
+def test_the_newest_lines_of_the_newest_file_come_first(tmp_path: Path) -> None:
+    """Newest file first, its last lines first, three for each memory."""
+    for number, name in enumerate(["old", "new"]):
+        path = tmp_path / f"{name}.jsonl"
+        said = [json.dumps({"content": [{"text": f"{name} {n}\nabout src/was.py now"}]}) for n in range(2)]
+        path.write_text("\n".join(said) + "\n")
+        os.utime(path, (1_000_000 + number, 1_000_000 + number))
+    found = evidence(tmp_path, {"m": ["src/was.py"], "n": ["absent_term"]})
+    assert [(q.file, q.text) for q in found["m"]] == [
+        ("new.jsonl", "new 1 about src/was.py now"),
+        ("new.jsonl", "new 0 about src/was.py now"),
+        ("old.jsonl", "old 1 about src/was.py now"),
+    ]
+    assert "n" not in found
+
+
+def test_reading_stops_after_enough_matches(tmp_path: Path, monkeypatch) -> None:
+    """Once fifty lines hold the term, no further file is opened."""
+    (tmp_path / "b.jsonl").write_text("src/was.py here\n" * 80)
+    (tmp_path / "a.jsonl").write_text("src/was.py there\n")
+    os.utime(tmp_path / "a.jsonl", (1, 1))
+    read: list[str] = []
+    original = transcripts.lines_backwards
+
+    def noted(path: Path):
+        read.append(path.name)
+        return original(path)
+
+    monkeypatch.setattr(transcripts, "lines_backwards", noted)
+    evidence(tmp_path, {"m": ["src/was.py"]})
+    assert read == ["b.jsonl"]
+
+
+def test_a_term_that_is_not_narrow_is_not_searched(tmp_path: Path) -> None:
+    """Three letters match everything, so they are left out."""
+    (tmp_path / "a.jsonl").write_text("run the run\n")
+    assert evidence(tmp_path, {"m": ["run"]}) == {}
+
+
+def test_a_long_line_is_cut_around_the_term(tmp_path: Path) -> None:
+    """What is shown is a window around the term, on one line."""
+    (tmp_path / "a.jsonl").write_text(json.dumps({"text": "x " * 500 + "the_term" + " y" * 500}) + "\n")
+    text = evidence(tmp_path, {"m": ["the_term"]})["m"][0].text
+    assert "the_term" in text
+    assert (text[0], text[-1], len(text) < 170) == ("…", "…", True)

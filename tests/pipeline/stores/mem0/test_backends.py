@@ -1,0 +1,164 @@
+"""Vector stores without a backend of their own, and rare ways of the others."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from mem0_dream.errors import DreamError, StoreError
+from mem0_dream.pipeline.stores.base import Capabilities, Delete, Restore, Snapshot
+from mem0_dream.pipeline.stores.mem0.backends import LISTING_FAULTS, GenericBackend
+from mem0_dream.pipeline.stores.mem0.rows import Row, asking
+from mem0_dream.pipeline.stores.mem0.store import Mem0Store
+from mem0_stores import ALICE, EVERYTHING, Place, place, postgres, qdrant, shared_encoder
+
+__all__ = ["place", "postgres", "qdrant", "shared_encoder"]
+
+
+class DictStore:
+    """mem0's vector store interface over a dict, as a provider without vectors would answer."""
+
+    def __init__(self, count: Any = None) -> None:
+        self.rows: dict[str, dict[str, Any]] = {}
+        self.count = count
+
+    def list(self, filters: dict[str, str] | None = None, top_k: int = 100) -> list[Any]:
+        found = [SimpleNamespace(id=key, payload=value) for key, value in self.rows.items()]
+        return [[row for row in found if (filters or {}).items() <= row.payload.items()][:top_k]]
+
+    def get(self, vector_id: str) -> Any:
+        row = self.rows.get(vector_id)
+        return SimpleNamespace(id=vector_id, payload=row) if row is not None else None
+
+    def insert(self, vectors: Any, payloads: Any, ids: Any) -> None:
+        assert len(vectors[0]) == 2
+        self.rows[ids[0]] = payloads[0]
+
+    def update(self, vector_id: str, vector: Any, payload: dict[str, Any]) -> None:
+        self.rows[vector_id] = payload
+
+    def delete(self, vector_id: str) -> None:
+        del self.rows[vector_id]
+
+    def col_info(self) -> Any:
+        return self.count
+
+
+def client(vector_store: DictStore, provider: str = "pinecone") -> Any:
+    """Just enough of a mem0 Memory."""
+    section = SimpleNamespace(
+        provider=provider, config=SimpleNamespace(collection_name="memories", host="box")
+    )
+    return SimpleNamespace(
+        config=SimpleNamespace(vector_store=section),
+        vector_store=vector_store,
+        delete=vector_store.delete,
+        embedding_model=SimpleNamespace(embed=lambda text, action: [1.0, 0.0]),
+    )
+
+
+@pytest.mark.parametrize("provider", [*LISTING_FAULTS, "milvus"])
+def test_an_unknown_store_is_read_only_with_the_reason(provider: str) -> None:
+    """What cannot be proven complete has a gap, so nothing may be written."""
+    vectors = DictStore()
+    vectors.rows["1"] = {"data": "Likes tea", "user_id": "alice"}
+    store = Mem0Store(client(vectors, provider))
+    inventory = store.read(ALICE)
+    assert len(inventory.memories) == 1
+    assert inventory.gaps[0].startswith(f"a {provider} listing is not provably complete: ")
+    assert store.capabilities == Capabilities(retire=False, same_id=True, vector=False)
+    assert len(inventory.fidelity) == 2
+
+
+@pytest.mark.parametrize("info", [{"count": 2}, SimpleNamespace(row_count=2)])
+def test_a_count_that_differs_is_told_too(info: Any) -> None:
+    """Where such a store tells a count of everything, it is compared."""
+    vectors = DictStore(info)
+    vectors.rows["1"] = {"data": "Likes tea", "user_id": "alice"}
+    store = Mem0Store(client(vectors))
+    assert store.read(EVERYTHING).gaps[1].startswith("2 rows were counted before the listing, 1 listed")
+    assert len(store.read(ALICE).gaps) == 1
+
+
+def test_a_generic_undo_embeds_again() -> None:
+    """A deleted row returns under its old id; its vector has to be computed."""
+    vectors = DictStore({"count": 1})
+    vectors.rows["1"] = {"data": "Likes tea", "user_id": "alice"}
+    store = Mem0Store(client(vectors))
+    before = store.fetch(["1"])
+    assert before == {"1": Snapshot("1", {"data": "Likes tea", "user_id": "alice"})}
+    store.write(Delete("1"))
+    assert store.fetch(["1"]) == {}
+    store.write(Restore(before["1"]))
+    vectors.rows["1"] = {"data": "Likes coffee"}
+    store.write(Restore(before["1"]))
+    assert store.fetch(["1"]) == before
+    store.close()
+
+
+def test_a_generic_store_unlinks_by_looking_at_every_row() -> None:
+    """The search through all entity rows finds each row that names the memory."""
+    vectors = DictStore()
+    vectors.rows = {"e1": {"linked_memory_ids": ["1", "2"]}, "e2": {"linked_memory_ids": "1"}, "e3": {}}
+    backend = GenericBackend(vectors, "pinecone")
+    assert [row.id for row in backend.linking(["2", "9"])] == ["e1"]
+    backend.remove("e1")
+    assert backend.get(["e1"]) == {}
+    assert backend.entities() is None
+
+
+def test_errors_of_a_client_hold_no_text() -> None:
+    """Only errors about a connection may speak; any other is named by its kind."""
+    with pytest.raises(StoreError) as caught, asking("reading the store"):
+        raise ValueError("Likes tea")
+    assert str(caught.value) == "Reading the store failed: ValueError."
+    with pytest.raises(StoreError) as caught, asking("reading the store"):
+        raise ConnectionRefusedError("port 1\nmore")
+    assert str(caught.value) == "Reading the store failed: ConnectionRefusedError: port 1."
+    with pytest.raises(DreamError, match="as it is"), asking("reading the store"):
+        raise DreamError("as it is")
+
+
+@pytest.mark.store
+def test_a_qdrant_server_gets_payloads_alone(qdrant: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a server a payload is replaced without sending the vector again."""
+    (memory_id,) = qdrant.fill(["Likes tea"])
+    store = qdrant.open()
+    backend = store._backend
+    monkeypatch.setattr(backend, "_embedded", lambda: None)
+    (before,) = backend.get([memory_id]).values()
+    monkeypatch.setattr(store.memory.vector_store.client, "upsert", lambda *a, **k: 1 / 0)
+    backend.put(Row(memory_id, {"data": "Likes coffee"}, before.vector))
+    (after,) = backend.get([memory_id]).values()
+    with pytest.raises(StoreError, match="Writing to the Qdrant collection failed"):
+        backend.put(Row(memory_id, {}, (0.0,) * 384))
+    store.close()
+    assert (after.payload, after.vector) == ({"data": "Likes coffee"}, before.vector)
+
+
+@pytest.mark.store
+def test_large_collections_are_paged(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More rows than one page holds are all listed, and none twice."""
+    for name in ("qdrant", "chroma", "pgvector"):
+        monkeypatch.setattr(f"mem0_dream.pipeline.stores.mem0.{name}._PAGE", 3)
+    ids = place.fill([f"Fact {number}" for number in range(9)])
+    store = place.open()
+    inventory = store.read(EVERYTHING)
+    fetched = store.fetch(ids)
+    store.close()
+    assert [memory.id for memory in inventory.memories] == sorted(ids)
+    assert inventory.complete
+    assert list(fetched) == ids
+
+
+@pytest.mark.store
+def test_a_payload_can_be_put_without_its_vector(place: Place) -> None:
+    """A row whose vector is not given keeps the one it has."""
+    (memory_id,) = place.fill(["Likes tea"])
+    store = place.open()
+    (before,) = store._backend.get([memory_id]).values()
+    store._backend.put(Row(memory_id, {"data": "Likes coffee"}))
+    (after,) = store._backend.get([memory_id]).values()
+    store.close()
+    assert (after.payload, after.vector) == ({"data": "Likes coffee"}, before.vector)

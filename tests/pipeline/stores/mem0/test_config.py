@@ -1,0 +1,280 @@
+"""Reading mem0's configuration and opening the store it describes."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mem0_dream.errors import (
+    ConfigError,
+    MissingExtraError,
+    RefusedChangeError,
+    StoreError,
+    StoreLockedError,
+    UsageError,
+)
+from mem0_dream.pipeline.stores.base import Add, ScopeFilter
+from mem0_dream.pipeline.stores.mem0.config import Mem0Config, load_config, open_mem0
+from mem0_dream.pipeline.stores.mem0.store import Mem0Store
+from mem0_dream.pipeline.writing.access import track_access
+from mem0_dream.records import Scope
+from mem0_stores import ALICE, Place, build_place, place, postgres, qdrant, shared_encoder
+
+__all__ = ["place", "postgres", "qdrant", "shared_encoder"]
+
+YAML = """
+vector_store:
+  provider: qdrant
+  config: {path: "${STORE_DIR:-~/store}", port: "${STORE_PORT:-6333}", api_key: "${STORE_KEY:-a:b#c}"}
+history_db_path: ~/history.db
+mem0_dream: {stale_after: 90d}
+"""
+
+
+def written(folder: Path, text: str, name: str = "mem0.yaml") -> Path:
+    file = folder / name
+    file.write_text(text)
+    return file
+
+
+def listing(folder: Path) -> list[str]:
+    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*"))
+
+
+class TestLoad:
+    def test_sections_are_split(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """mem0 gets its own part, with variables and paths expanded and numbers kept numbers."""
+        monkeypatch.setenv("HOME", "/home/alice")
+        monkeypatch.setenv("STORE_KEY", "")
+        config = load_config(written(tmp_path, YAML))
+        assert config.settings == {"stale_after": "90d"}
+        assert config.mem0 == {
+            "vector_store": {
+                "provider": "qdrant",
+                "config": {"path": "/home/alice/store", "port": 6333, "api_key": "a:b#c"},
+            },
+            "history_db_path": "/home/alice/history.db",
+        }
+
+    def test_values_inside_lists_are_expanded(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Variables are replaced wherever a text stands, and two in one text are both replaced."""
+        monkeypatch.setenv("ONE", "1")
+        text = "llm: {provider: x, config: {models: ['${ONE}-${TWO:-2}', 3, null], route: '$ONE'}}"
+        config = load_config(written(tmp_path, text)).mem0["llm"]["config"]
+        assert config == {"models": ["1-2", 3, None], "route": "$ONE"}
+
+    def test_json_is_read_too(self, tmp_path: Path) -> None:
+        """The same content as JSON gives the same configuration."""
+        file = written(tmp_path, json.dumps({"version": "v1.1"}), "mem0.json")
+        assert load_config(str(file)) == Mem0Config({"version": "v1.1"}, {}, str(file))
+
+    def test_values_are_never_shown(self, tmp_path: Path) -> None:
+        """A configuration may be printed by accident; its secrets may not."""
+        assert "a:b#c" not in repr(load_config(written(tmp_path, YAML)))
+
+    def test_old_keys_pass(self, tmp_path: Path) -> None:
+        """What mem0 ignores in an older configuration is no mistake."""
+        assert load_config(written(tmp_path, "graph_store: {provider: neo4j}")).mem0
+
+    @pytest.mark.parametrize(
+        ("text", "problem"),
+        [
+            ("vector_stor: {}", "unknown key vector_stor; did you mean vector_store?"),
+            ("zzz: {}", "unknown key zzz; known are custom_instructions,"),
+            ("vector_store: {provder: qdrant}", "unknown key vector_store.provder; did you mean provider?"),
+            ("vector_store: qdrant", "vector_store must hold provider and config."),
+            ("llm: {config: {api_key: '${NOT_SET_ANYWHERE}'}}", "the variable NOT_SET_ANYWHERE is not set"),
+            ("mem0_dream: 90d", "the section mem0_dream must hold settings"),
+            ("", "holds no configuration"),
+            ("- a\n- b", "holds no configuration"),
+            ("a: [s3cret", "is no valid YAML: line 1"),
+        ],
+    )
+    def test_each_mistake_is_one_sentence(self, tmp_path: Path, text: str, problem: str) -> None:
+        """The message names the file and the mistake, in one line, without values."""
+        file = written(tmp_path, text)
+        with pytest.raises(ConfigError) as caught:
+            load_config(file)
+        message = str(caught.value)
+        assert problem in message
+        assert str(file) in message
+        assert "\n" not in message
+        assert "s3cret" not in message
+        assert message.endswith((".", "?"))
+
+    def test_bad_files_are_told(self, tmp_path: Path) -> None:
+        """A missing file, a folder, and broken JSON each give one sentence."""
+        broken = written(tmp_path, "{", "mem0.json")
+        for path, problem in [
+            (tmp_path / "none.yaml", "There is no configuration file"),
+            (tmp_path, "cannot be read: IsADirectoryError"),
+            (broken, "is no valid JSON: line 1, column 2"),
+        ]:
+            with pytest.raises(ConfigError, match=problem):
+                load_config(path)
+
+
+def raising(error: Exception) -> Callable[..., None]:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    return fail
+
+
+@pytest.mark.store
+class TestOpen:
+    def test_a_misspelt_collection_creates_nothing(self, place: Place, tmp_path: Path) -> None:
+        """mem0 would create it and look clean; here it is an error that names what exists."""
+        place.fill(["Likes tea"])
+        before = listing(tmp_path)
+        name = place.config["vector_store"]["config"]["collection_name"]
+        with pytest.raises(ConfigError, match=f"Collection typo does not exist in .*: .*{name}"):
+            place.with_collection("typo").open()
+        assert listing(tmp_path) == before
+
+    @pytest.mark.parametrize("provider", ["qdrant", "faiss", "chroma"])
+    def test_a_misspelt_path_creates_nothing(
+        self, provider: str, tmp_path: Path, shared_encoder: None
+    ) -> None:
+        """Where nothing was, nothing is afterwards."""
+        with pytest.raises(ConfigError, match=r"existing collections: none\.$"):
+            build_place(provider, tmp_path).open()
+        assert listing(tmp_path) == []
+
+    def test_a_store_in_use_is_locked(self, qdrant: Place) -> None:
+        """Qdrant on disk belongs to one process; exit code 5 and one sentence."""
+        qdrant.fill(["Likes tea"])
+        store = qdrant.open()
+        with pytest.raises(StoreLockedError, match=r"Another process holds the qdrant store in .*") as caught:
+            qdrant.open()
+        store.close()
+        assert caught.value.exit_code == 5
+        qdrant.open().close()
+
+    def test_no_language_model_is_needed(self, qdrant: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Listing works without an LLM key, without the LLM's package, and without a reranker."""
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        qdrant.fill(["Likes tea"])
+        config = copy.deepcopy(qdrant.config)
+        config["llm"] = {"provider": "groq", "config": {"model": "any"}}
+        config["reranker"] = {"provider": "cohere", "config": {"api_key": "none"}}
+        store = open_mem0(Mem0Config(config, {}, "mem0.yaml"))
+        assert len(store.read(ALICE).memories) == 1
+        store.close()
+
+    def test_the_users_choice_about_telemetry_stands(
+        self, qdrant: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Telemetry is off unless the user has set the variable."""
+        import os
+
+        qdrant.fill(["Likes tea"])
+        monkeypatch.delenv("MEM0_TELEMETRY")
+        qdrant.open().close()
+        assert os.environ["MEM0_TELEMETRY"] == "False"
+        monkeypatch.setenv("MEM0_TELEMETRY", "True")
+        qdrant.open().close()
+        assert os.environ["MEM0_TELEMETRY"] == "True"
+
+    @pytest.mark.parametrize(
+        ("change", "problem"),
+        [
+            ({"provider": "qdrnt"}, "vector_store: Unsupported vector store provider: qdrnt"),
+            (
+                {"config": {"colection_name": "x", "api_key": "s3cret"}},
+                "Extra fields not allowed: colection_name",
+            ),
+            ({"config": {"port": "s3cret"}}, "port: Input should be a valid integer"),
+            ({"provider": "pgvector", "config": {"user": "s3cret"}}, "must be provided"),
+            (
+                {"provider": "pgvector", "config": {"connection_string": "s3cret=1 x"}},
+                "no PostgreSQL address",
+            ),
+        ],
+    )
+    def test_what_mem0_rejects_is_one_sentence(
+        self, qdrant: Place, change: dict[str, Any], problem: str
+    ) -> None:
+        """mem0's own complaint, without the values that it would quote."""
+        config = copy.deepcopy(qdrant.config)
+        config["vector_store"] |= change
+        with pytest.raises(ConfigError, match=problem) as caught:
+            open_mem0(config)
+        assert "\n" not in str(caught.value)
+        assert "s3cret" not in str(caught.value)
+
+    def test_a_wrong_embedder_is_told_without_its_key(self, qdrant: Place) -> None:
+        """Whatever the embedder says, the key in the configuration is not repeated."""
+        qdrant.fill(["Likes tea"])
+        config = copy.deepcopy(qdrant.config)
+        config["embedder"]["config"] = {"model": "/no/such/model", "api_key": "/no/such/model"}
+        store = open_mem0(config)  # listing needs no embedder
+        assert len(store.read(ScopeFilter()).memories) == 1
+        with pytest.raises(RefusedChangeError, match="embedder cannot be loaded") as caught:
+            store.write(Add("Likes snow", Scope.of(user_id="alice"), {}, None, "run/1"))
+        store.close()
+        assert "/no/such/model" not in str(caught.value)
+
+    @pytest.mark.postgres
+    def test_a_server_that_is_down_is_a_store_error(self, qdrant: Place) -> None:
+        """Exit code 4, the place, and no password."""
+        config = copy.deepcopy(qdrant.config)
+        address = "postgresql://alice:s3cret@127.0.0.1:1/memories"
+        config["vector_store"] = {"provider": "pgvector", "config": {"connection_string": address}}
+        with pytest.raises(StoreError, match=r"in 127.0.0.1:1/memories failed: OperationalError") as caught:
+            open_mem0(config)
+        assert "s3cret" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("error", "problem"),
+        [
+            (ModuleNotFoundError("no", name="chromadb"), r"pip install 'mem0-dream\[chroma\]'"),
+            (ModuleNotFoundError("no", name="psycopg_pool"), r"pip install 'mem0-dream\[pgvector\]'"),
+            (ModuleNotFoundError("no", name="pinecone"), "not installed: pinecone"),
+        ],
+    )
+    def test_a_missing_package_is_named(
+        self, qdrant: Place, error: ImportError, problem: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Exit code 8 and the command that installs it, wherever mem0 stumbles."""
+        qdrant.fill(["Likes tea"])
+        for target in ("mem0.Memory.__init__", "mem0.configs.base.MemoryConfig.__init__"):
+            with monkeypatch.context() as patch:
+                patch.setattr(target, raising(error))
+                with pytest.raises(MissingExtraError, match=problem):
+                    qdrant.open()
+
+    def test_errors_while_opening_are_told_apart(
+        self, qdrant: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A directory that cannot be used is the configuration's fault, a client's error the store's."""
+        from qdrant_client.http.exceptions import ResponseHandlingException
+
+        qdrant.fill(["Likes tea"])
+        unusable, gone = PermissionError("no"), ResponseHandlingException(OSError("gone"))
+        for target, error, kind, problem in [
+            ("mem0.configs.base.MemoryConfig.__init__", unusable, ConfigError, "set MEM0_DIR"),
+            ("mem0.Memory.__init__", gone, StoreError, "does not answer"),
+        ]:
+            with monkeypatch.context() as patch:
+                patch.setattr(target, raising(error))
+                with pytest.raises(kind, match=problem):
+                    qdrant.open()
+
+    def test_other_clients_are_refused(self, qdrant: Place) -> None:
+        """Only a synchronous open-source client can be read; a tracked one is unwrapped."""
+        from mem0 import AsyncMemory
+
+        with pytest.raises(UsageError, match="object is no mem0 Memory"):
+            Mem0Store(object())
+        memory = qdrant.memory()
+        asynchronous = AsyncMemory.__new__(AsyncMemory)
+        with pytest.raises(UsageError, match="AsyncMemory cannot be consolidated"):
+            Mem0Store(asynchronous)
+        store = Mem0Store(track_access(memory), owned=True)
+        assert store.memory is memory
+        store.close()

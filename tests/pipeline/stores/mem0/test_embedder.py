@@ -1,0 +1,72 @@
+"""mem0's embedder is made only when a new text needs it, and named when it fails."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from mem0_dream.errors import ConfigError, RefusedChangeError
+from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.stores.mem0.embedder import LazyEmbedder, embedding
+from mem0_stores import Place, qdrant, shared_encoder
+
+__all__ = ["qdrant", "shared_encoder"]
+
+
+def test_it_is_made_once_and_late() -> None:
+    """Not before it is asked, and not again."""
+    made: list[int] = []
+
+    def make() -> Any:
+        made.append(1)
+        return SimpleNamespace(embed=str.upper, dims=3)
+
+    lazy = LazyEmbedder(make)
+    assert made == []
+    assert (lazy.embed("a"), lazy.dims, made) == ("A", 3, [1])
+
+
+@pytest.mark.parametrize("error", [OSError("no route"), ConfigError("no route"), ValueError("secret text")])
+def test_a_failure_is_its_own_and_holds_no_text(error: Exception) -> None:
+    """A connection's words are told, those of anything else may quote what was embedded."""
+    memory = SimpleNamespace(config=SimpleNamespace(embedder=SimpleNamespace(provider="openai")))
+    with pytest.raises(RefusedChangeError, match="the openai embedder") as caught, embedding(memory):
+        raise error
+    assert ("no route" in str(caught.value)) is (not isinstance(error, ValueError))
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.store
+def test_looking_merging_copies_and_undoing_load_no_embedder(
+    qdrant: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """status, runs, a dry run, a pass whose merges keep a member, undo: none of them makes it."""
+    qdrant.fill(["Likes tea with milk", "Likes tea with milk", "Owns a standing desk"])
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the embedder was made")
+
+    from mem0.utils.factory import EmbedderFactory
+
+    create = EmbedderFactory.create
+    monkeypatch.setattr(
+        EmbedderFactory,
+        "create",
+        staticmethod(lambda provider, *rest: create(provider, *rest) if provider == "openai" else refuse()),
+    )
+    file = tmp_path / "mem0.json"
+    file.write_text(json.dumps(qdrant.config))
+    for words in (
+        ("status", "--all"),
+        ("runs",),
+        ("--all", "--dry-run", "--scorer", "keywords"),
+        ("--all", "--auto", "--scorer", "keywords"),
+        ("undo",),
+    ):
+        done = CliRunner().invoke(main, [*words, "--config", str(file)])
+        assert done.exit_code == 0, done.output
+    assert "restored: 1" in done.output

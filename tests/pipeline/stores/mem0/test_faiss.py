@@ -1,0 +1,164 @@
+"""FAISS: whole-file saves that a kill cannot tear, and loads that cannot lie."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mem0_dream.errors import StoreError, StoreLockedError
+from mem0_dream.pipeline.stores.base import Delete, Restore, Retire
+from mem0_dream.pipeline.stores.mem0.store import Mem0Store
+from mem0_stores import ALICE, EVERYTHING, Place, faiss, remember, shared_encoder
+
+__all__ = ["faiss", "shared_encoder"]
+pytestmark = pytest.mark.store
+
+TEXTS = ["Likes tea", "Lives in Lisbon", "Plays the cello"]
+
+
+def folder(place: Place) -> Path:
+    return Path(place.config["vector_store"]["config"]["path"])
+
+
+def contents(place: Place) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder(place).iterdir()}
+
+
+@pytest.mark.parametrize("name", ["memories.json", "memories.faiss"])
+def test_a_failed_load_is_never_an_empty_store(faiss: Place, name: str) -> None:
+    """mem0 goes on with nothing and overwrites the rest; here reading has a gap and writing stops."""
+    (memory_id, *_) = faiss.fill(TEXTS)
+    damaged = folder(faiss) / name
+    damaged.write_bytes(damaged.read_bytes()[:40])
+    before = contents(faiss)
+    store = faiss.open()
+    inventory = store.read(ALICE)
+    assert inventory.memories == ()
+    assert "damaged or was not loaded" in inventory.gaps[0]
+    with pytest.raises(StoreError, match="restore it from a backup"):
+        store.fetch([memory_id])
+    with pytest.raises(StoreError, match="restore it from a backup"):
+        store.write(Delete(memory_id))
+    store.close()
+    assert contents(faiss) == before
+
+
+def test_files_that_another_process_wrote_are_not_overwritten(faiss: Place) -> None:
+    """The last writer would win; so the second one stops, and what the first wrote stays."""
+    ids = faiss.fill(TEXTS)
+    store = faiss.open()
+    agent = faiss.memory()
+    remember(agent, "Has a dog", user_id="alice")
+    assert "another process has written" in store.read(ALICE).gaps[0]
+    before = contents(faiss)
+    with pytest.raises(StoreError, match="Another process has written"):
+        store.write(Delete(ids[0]))
+    with pytest.raises(StoreLockedError):
+        store.memory.vector_store._save()
+    store.close()
+    assert contents(faiss) == before
+
+
+@pytest.mark.parametrize("step", range(5))
+def test_a_kill_during_a_save_leaves_before_or_after(
+    faiss: Place, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever file operation is the last one, the next open finds a whole store."""
+    ids = faiss.fill(TEXTS)
+    store = faiss.open()
+    done: list[str] = []
+
+    class KilledError(BaseException):
+        """Ends the process as far as this test is concerned."""
+
+    def until_killed(name: str) -> Any:
+        original = getattr(Path, name)
+
+        def operation(*args: Any, **options: Any) -> Any:
+            if len(done) == step:
+                raise KilledError
+            done.append(name)
+            return original(*args, **options)
+
+        return operation
+
+    with monkeypatch.context() as patch:
+        for name in ("write_text", "touch", "replace", "unlink"):
+            patch.setattr(Path, name, until_killed(name))
+        with pytest.raises(KilledError):
+            store.write(Delete(ids[0]))
+    reopened = faiss.open()
+    inventory = reopened.read(EVERYTHING)
+    reopened.close()
+    committed = "touch" in done
+    assert inventory.complete
+    assert [memory.id for memory in inventory.memories] == sorted(ids[1:] if committed else ids)
+    assert sorted(contents(faiss)) == ["memories.faiss", "memories.json"]
+
+
+def test_a_backup_brings_everything_back(faiss: Place, tmp_path: Path) -> None:
+    """Both files of memories and of entities are copied, put back and loaded."""
+    ids = faiss.fill(TEXTS)
+    memory = faiss.memory()
+    memory._upsert_entity("Lisbon", "PROPER", ids[1], {"user_id": "alice"})
+    Mem0Store(memory, owned=True).close()
+    store = faiss.open()
+    before = store.fetch(ids)
+    copies = store.backup(tmp_path / "copy")
+    assert sorted(file.name for file in copies) == [
+        "memories.faiss",
+        "memories.json",
+        "memories_entities.faiss",
+        "memories_entities.json",
+    ]
+    for memory_id in ids:
+        store.write(Delete(memory_id))
+    assert store.read(EVERYTHING).memories == ()
+    store.restore_backup(tmp_path / "copy")
+    assert store.fetch(ids) == before
+    assert store.read(EVERYTHING).complete
+    store.close()
+
+
+def test_other_stores_need_no_backup(shared_encoder: None, tmp_path: Path) -> None:
+    """A store that commits each change has no files to copy."""
+    from mem0_stores import build_place
+
+    place = build_place("qdrant", tmp_path)
+    place.fill(TEXTS)
+    store = place.open()
+    assert store.backup(tmp_path / "copy") == ()
+    assert store.restore_backup(tmp_path / "copy") == ()
+    store.close()
+
+
+@pytest.mark.parametrize("strategy", ["cosine", "euclidean", "inner_product"])
+def test_a_changed_vector_is_put_back_in_its_place(faiss: Place, strategy: str) -> None:
+    """A vector that the agent replaced comes back bit for bit, and mem0 still finds its row."""
+    faiss.config["vector_store"]["config"]["distance_strategy"] = strategy
+    ids = faiss.fill(TEXTS)
+    store = faiss.open()
+    before = store.fetch(ids)
+    store.memory.update(ids[0], text="Likes coffee")
+    store.write(Retire(ids[2], date(2020, 1, 1)))
+    for memory_id in ids:
+        store.write(Restore(before[memory_id]))
+    assert store.fetch(ids) == before
+    assert all(store.finds(memory_id) for memory_id in ids)
+    store.close()
+
+
+def test_mem0s_own_saving_returns_when_the_store_is_closed(faiss: Place) -> None:
+    """The user's client is left as it was, and the files stay readable by mem0."""
+    memory = faiss.memory()
+    store = Mem0Store(memory)
+    assert "_save" in vars(memory.vector_store)
+    remember(memory, "Likes tea", user_id="alice")
+    store.close()
+    assert "_save" not in vars(memory.vector_store)
+    stored = json.loads((folder(faiss) / "memories.json").read_text())
+    assert len(stored["docstore"]) == 1
+    assert len(faiss.memory().get_all(filters={"user_id": "alice"})["results"]) == 1

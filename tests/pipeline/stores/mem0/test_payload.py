@@ -1,0 +1,147 @@
+"""What a raw payload says."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mem0_dream.pipeline.stores.base import Snapshot
+from mem0_dream.pipeline.stores.mem0.payload import (
+    CORE_KEYS,
+    decoded,
+    encoded,
+    is_memory,
+    moment,
+    parse_memory,
+)
+from mem0_dream.records import Memory, Scope
+
+NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
+
+
+def parsed(**payload: Any) -> Memory:
+    return parse_memory(Snapshot("1", {"data": "Likes tea", **payload}))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2025-03-01T12:00:00+00:00", NOON),
+        ("2025-03-01T05:00:00-07:00", NOON),
+        ("2025-03-01T12:00:00Z", NOON),
+        ("2025-03-01T12:00:00", NOON),
+        (NOON.timestamp(), NOON),
+        (int(NOON.timestamp() * 1000), NOON),
+        (NOON, NOON),
+        (None, None),
+        ("", None),
+        ("last week", None),
+        (0, None),
+        ("1970-01-01T00:00:00Z", None),
+        ("1971-12-31T23:59:59Z", None),
+        (True, None),
+        (1e300, None),
+        (float("nan"), None),
+    ],
+)
+def test_dates_of_all_kinds_are_read_as_utc(value: Any, expected: datetime | None) -> None:
+    """Offsets are converted, naive is UTC, and what tells nothing is unknown, never old."""
+    assert moment(value) == expected
+    assert parsed(created_at=value).created_at == expected
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        ({"category": "food", "type": "fact", "categories": ["x"]}, "food"),
+        ({"category": " ", "type": "fact"}, "fact"),
+        ({"categories": ["health", "food"]}, "food/health"),
+        ({"categories": ["food", "health"]}, "food/health"),
+        ({"categories": []}, None),
+        ({"category": None}, None),
+        ({"category": 7}, "7"),
+        ({}, None),
+    ],
+)
+def test_the_category_comes_from_the_first_key_that_names_one(
+    payload: dict[str, Any], expected: str | None
+) -> None:
+    """`category`, else `type`, else mem0's `categories`, whose order does not matter."""
+    assert parsed(**payload).category == expected
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [
+        ({"pinned": True}, True),
+        ({"immutable": "true"}, True),
+        ({"critical": 1}, True),
+        ({"pinned": "Yes"}, True),
+        ({"pinned": "forever"}, True),
+        ({"data": "[PINNED] Blood type O-"}, True),
+        ({"data": "  [PINNED] Blood type O-"}, True),
+        ({"data": "\n\t[pinned] Blood type O-"}, True),
+        ({"data": "\ufeff[Pinned] Blood type O-"}, True),
+        ({"pinned": "False"}, False),
+        ({"pinned": 0, "immutable": None, "critical": ""}, False),
+        ({"data": "About [PINNED] notes"}, False),
+    ],
+)
+def test_pins_are_seen(payload: dict[str, Any], expected: bool) -> None:
+    """A pin is a prefix or a flag; a flag that is set to anything but a no counts."""
+    assert parsed(**payload).pinned is expected
+
+
+def test_the_scope_is_every_identity_that_is_there() -> None:
+    """Absent and empty parts are left out, all others count."""
+    ids = {"user_id": "a", "agent_id": "b", "run_id": 3, "app_id": "d", "actor_id": "e", "role": "assistant"}
+    assert parsed(**ids).scope == Scope.of(**{key: str(value) for key, value in ids.items()})
+    assert parsed(user_id="a", agent_id="", run_id=None).scope == Scope.of(user_id="a")
+
+
+def test_no_role_and_the_role_of_the_user_are_one_scope() -> None:
+    """mem0 writes a role only where it does not infer; what the assistant said stays apart."""
+    plain = parsed(user_id="a").scope
+    assert parsed(user_id="a", role="user").scope == plain == parsed(user_id="a", role="User").scope
+    assert parsed(user_id="a", role="assistant").scope != plain
+
+
+def test_metadata_is_what_the_user_gave() -> None:
+    """mem0's own keys and our mark are bookkeeping, everything else is the user's."""
+    memory = parsed(**dict.fromkeys(CORE_KEYS - {"data"}, "x"), mood="happy", category="food")
+    assert memory.metadata == {"mood": "happy", "category": "food"}
+
+
+def test_expiry_and_access_are_read() -> None:
+    """A bad expiry day counts as none, as in mem0."""
+    memory = parsed(expiration_date="2025-03-01", last_accessed_at="2025-03-01T12:00:00Z")
+    assert (memory.expires_on, memory.accessed_at) == (date(2025, 3, 1), NOON)
+    assert parsed(expiration_date="soon").expires_on is None
+
+
+def test_a_row_without_text_is_no_memory() -> None:
+    """mem0's telemetry keeps an identity row in a collection."""
+    assert not is_memory({"user_id": "x", "type": "user_identity"})
+    assert is_memory({"data": ""})
+    assert parse_memory(Snapshot("1", {})).text == ""
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
+values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=2), max_leaves=4)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.dictionaries(st.text(max_size=4), values, max_size=4))
+def test_encoded_metadata_is_flat_and_comes_back(metadata: dict[str, Any]) -> None:
+    """Whatever JSON can hold survives a store that holds only text, numbers and booleans."""
+    flat = encoded(metadata)
+    assert all(isinstance(value, str | int | float | bool) for value in flat.values())
+    assert {key: decoded(value) for key, value in flat.items()} == metadata
+
+
+def test_text_that_only_looks_encoded_stays_text() -> None:
+    """A prefix without JSON behind it is left alone."""
+    assert decoded("mem0_dream_json:{") == "mem0_dream_json:{"

@@ -1,0 +1,493 @@
+"""The mem0 store on real mem0, on all four vector stores."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from mem0_dream.errors import RefusedChangeError, StoreError, UsageError
+from mem0_dream.pipeline.stores.base import (
+    Add,
+    Capabilities,
+    Delete,
+    Restore,
+    Retire,
+    ScopeFilter,
+    Snapshot,
+    Update,
+)
+from mem0_dream.pipeline.stores.mem0.store import Mem0Store
+from mem0_dream.records import Scope
+from mem0_stores import (
+    ALICE,
+    DAY,
+    EVERYTHING,
+    Place,
+    faiss,
+    place,
+    postgres,
+    qdrant,
+    remember,
+    shared_encoder,
+)
+
+__all__ = ["faiss", "place", "postgres", "qdrant", "shared_encoder"]
+pytestmark = pytest.mark.store
+
+USER = Scope.of(user_id="alice")
+YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).date()
+
+
+def link(memory: Any, entity: str, memory_id: str) -> None:
+    """Link an entity as mem0 does when spaCy finds one."""
+    memory._upsert_entity(entity, "PROPER", memory_id, {"user_id": "alice"})
+
+
+def entity_rows(store: Mem0Store) -> dict[str, list[str]]:
+    entities = store._backend.entities()
+    assert entities is not None
+    return {row.payload["data"]: sorted(row.payload["linked_memory_ids"]) for row in entities.rows({})}
+
+
+def through_json(snapshot: Snapshot) -> Snapshot:
+    """The snapshot as a journal gives it back."""
+    read = json.loads(json.dumps([snapshot.id, snapshot.payload, snapshot.vector, snapshot.links]))
+    return Snapshot(read[0], read[1], tuple(read[2]), tuple(read[3]))
+
+
+class TestRead:
+    def test_every_memory_is_listed(self, place: Place) -> None:
+        """45 stored memories give 45, not mem0's 20, and the listing is proven complete."""
+        ids = place.fill([f"Fact number {number}" for number in range(45)])
+        store = place.open()
+        inventory = store.read(ALICE)
+        store.close()
+        assert [memory.id for memory in inventory.memories] == sorted(ids)
+        assert inventory.gaps == ()
+        assert inventory.store == store.fingerprint
+        assert len(inventory.fidelity) == 1
+
+    def test_expired_memories_are_listed(self, place: Place) -> None:
+        """mem0 hides an expired memory, the inventory does not."""
+        place.fill(["Parked on level 2"], expiration_date="2020-01-31")
+        store = place.open()
+        assert store.memory.get_all(filters={"user_id": "alice"})["results"] == []
+        (memory,) = store.read(ALICE).memories
+        store.close()
+        assert memory.expires_on == date(2020, 1, 31)
+        assert memory.is_retired(date(2020, 2, 1))
+
+    def test_scopes_are_the_full_tuple(self, place: Place) -> None:
+        """A filter matches a superset, so each memory carries its own full scope."""
+        place.fill(["Likes tea"])
+        place.fill(["Likes tea"], agent_id="bot")
+        place.fill(["Likes tea"], user_id="bob")
+        store = place.open()
+        everything, alice = store.read(EVERYTHING), store.read(ALICE)
+        bot = store.read(ScopeFilter({"user_id": "alice", "agent_id": "bot"}))
+        store.close()
+        assert {str(memory.scope) for memory in everything.memories} == {
+            "user_id=alice",
+            "user_id=alice agent_id=bot",
+            "user_id=bob",
+        }
+        assert len(alice.memories) == 2
+        assert len(bot.memories) == 1
+        assert everything.complete
+        assert bot.complete
+
+    def test_a_count_that_differs_is_a_gap(self, qdrant: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A listing that disagrees with the store's own count is not complete."""
+        qdrant.fill(["Likes tea", "Likes coffee"])
+        store = qdrant.open()
+        monkeypatch.setattr(store._backend, "count", lambda filters: 3)
+        inventory = store.read(ALICE)
+        store.close()
+        assert not inventory.complete
+        assert inventory.gaps[0].startswith("3 rows were counted before the listing, 2 listed")
+
+    def test_rows_without_a_role_are_the_users(self, qdrant: Place) -> None:
+        """A fact that mem0 inferred and one that it stored verbatim stand in one scope; asking for the user gives both."""
+        first, second = qdrant.fill(["Likes tea", "Likes oat milk"])
+        store = qdrant.open()
+        row = store._backend.get([first])[first]
+        store._backend.put(replace(row, payload={k: v for k, v in row.payload.items() if k != "role"}))
+        plain, asked = store.read(ALICE), store.read(ScopeFilter({"user_id": "alice", "role": "user"}))
+        store.close()
+        assert {memory.id for memory in plain.memories} == {first, second}
+        assert {memory.scope for memory in plain.memories} == {USER}
+        assert asked.memories == plain.memories
+
+    @pytest.mark.parametrize(
+        ("ids", "problem"), [({"user_id": " "}, "empty"), ({"org": "x"}, "knows no org")]
+    )
+    def test_bad_filters_are_refused(self, qdrant: Place, ids: dict[str, str], problem: str) -> None:
+        """An empty or unknown id must not fall back to every memory."""
+        qdrant.fill(["Likes tea"])
+        store = qdrant.open()
+        with pytest.raises(UsageError, match=problem):
+            store.read(ScopeFilter(ids))
+        store.close()
+
+
+class TestAdd:
+    def test_an_added_memory_carries_exactly_what_was_asked(self, place: Place) -> None:
+        """Text, scope, date and metadata come back as given; no role is forced upon the memory."""
+        place.fill(["Likes tea"])
+        store = place.open()
+        scope = Scope.of(user_id="alice", agent_id="bot", app_id="shop")
+        metadata = {"category": "food", "merged_from": ["a", "b"], "nested": {"x": None}}
+        added = store.write(Add("Likes green tea from Uji", scope, metadata, DAY, "run/1"))
+        memory = store.parse(store.fetch([added])[added])
+        hit = store.find_mark("run/1", scope)
+        store.close()
+        assert memory.text == "Likes green tea from Uji"
+        assert memory.scope == scope
+        assert memory.metadata == metadata
+        assert memory.created_at == DAY
+        assert memory.category == "food"
+        assert hit == added
+
+    def test_a_mark_is_found_only_in_its_scope(self, place: Place) -> None:
+        """A resumed run finds what a killed one added, and nothing else."""
+        place.fill(["Likes tea"])
+        store = place.open()
+        store.write(Add("Likes green tea", USER, {}, DAY, "run/1"))
+        found = [
+            store.find_mark("run/2", USER),
+            store.find_mark("run/1", Scope.of(user_id="bob")),
+        ]
+        store.close()
+        assert found == [None, None]
+
+    def test_a_search_finds_what_was_added(self, place: Place) -> None:
+        """The merged memory is found by a search for its own text, as an agent would search."""
+        place.fill([f"The train to Porto leaves at {hour}:15" for hour in range(10, 20)])
+        store = place.open()
+        added = store.write(Add("Allergic to peanuts and walnuts", USER, {}, DAY, "run/1"))
+        found = store.finds(added), store.finds("11111111-2222-4333-8444-555555555555")
+        store.close()
+        assert found == (True, False)
+
+    def test_odd_texts_do_not_break_the_search(self, qdrant: Place) -> None:
+        """A blank memory is never found, a very long one is, a retired one is not."""
+        blank, long = qdrant.fill([" ", "Plan of the garden: " + "roses by the wall, " * 2000])
+        store = qdrant.open()
+        found = store.finds(blank), store.finds(long)
+        store.write(Retire(long, YESTERDAY))
+        hidden = store.finds(long)
+        store.close()
+        assert found == (False, True)
+        assert hidden is False
+
+    def test_a_scope_that_mem0_cannot_search_finds_nothing(self, qdrant: Place) -> None:
+        """An id with white space can be stored but not searched by; a broken search is an error, a failed embedder is named."""
+        qdrant.fill(["Likes tea"])
+        store = qdrant.open()
+        added = store.write(Add("Likes rain", Scope.of(user_id="alice smith"), {}, None, "run/1"))
+        assert store.finds(added) is False
+        (tea,) = store.read(ALICE).memories
+        store.memory.vector_store.search = None
+        with pytest.raises(StoreError, match="Searching the store failed"):
+            store.finds(tea.id)
+        store.memory.embedding_model = None
+        with pytest.raises(RefusedChangeError, match="huggingface embedder of mem0's configuration failed"):
+            store.write(Add("Likes snow", USER, {}, None, "run/2"))
+        store.close()
+
+    def test_verifying_embeds_nothing(self, qdrant: Place) -> None:
+        """The stored vector is searched for, so no text is sent to anybody."""
+        (tea,) = qdrant.fill(["Likes tea"])
+        store = qdrant.open()
+        store.memory.embedding_model = None
+        found = store.finds(tea)
+        store.close()
+        assert found
+
+    def test_a_store_that_drops_a_write_is_an_error(
+        self, qdrant: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Every write is read back."""
+        (memory_id,) = qdrant.fill(["Likes tea"])
+        store = qdrant.open()
+        before = store.fetch([memory_id])[memory_id]
+        monkeypatch.setattr(store.memory.vector_store.client, "upsert", lambda *a, **k: None)
+        with pytest.raises(StoreError, match="the store does not hold it"):
+            store.write(Add("Likes rain", USER, {}, None, "run/1"))
+        with pytest.raises(StoreError, match="did not keep memory"):
+            store.write(Retire(memory_id, YESTERDAY))
+        with pytest.raises(StoreError, match="did not keep memory"):
+            store.write(Update(memory_id, "Likes rain"))
+        assert store.fetch([memory_id])[memory_id] == before
+        store.close()
+
+    def test_a_crowd_of_equal_texts_hides_nothing(self, qdrant: Place) -> None:
+        """A survivor is found even if more of its duplicates exist than an agent asks for."""
+        ids = qdrant.fill(["Likes tea"] * 30)
+        store = qdrant.open()
+        found = [store.finds(memory_id) for memory_id in ids]
+        store.close()
+        assert all(found)
+
+    def test_entities_are_linked_only_if_the_app_links_them(
+        self, qdrant: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Adding links entities where the collection exists, and never creates it."""
+        monkeypatch.setattr("mem0.memory.main.extract_entities", lambda text: [("PROPER", "Lisbon")])
+        (first,) = qdrant.fill(["Lives in Lisbon"])
+        store = qdrant.open()
+        store.write(Add("Works in Lisbon", USER, {}, DAY, "run/1"))
+        assert store._backend.entities() is None
+        link(store.memory, "Lisbon", first)
+        added = store.write(Add("Has moved to Lisbon", USER, {}, DAY, "run/2"))
+        linked = entity_rows(store)
+        store.close()
+        assert linked == {"Lisbon": sorted([first, added])}
+
+
+class TestDelete:
+    def test_a_deleted_memory_is_gone_and_unlinked(self, place: Place) -> None:
+        """Deleting leaves no link behind, also in a fresh process, and may be repeated."""
+        ids = place.fill(["Lives in Lisbon", "Works in Lisbon"])
+        memory = place.memory()
+        for memory_id in ids:
+            link(memory, "Lisbon", memory_id)
+        link(memory, "A completely different thing", ids[0])
+        Mem0Store(memory, owned=True).close()
+        store = place.open()
+        assert [store.write(Delete(ids[0])) for _ in range(2)] == [ids[0], ids[0]]
+        left, linked = store.fetch(ids), entity_rows(store)
+        store.close()
+        assert list(left) == [ids[1]]
+        assert linked == {"Lisbon": [ids[1]]}
+
+    def test_a_failing_history_does_not_fail_a_deletion(
+        self, qdrant: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """mem0 deletes first and records afterwards; what is gone counts as deleted."""
+        (memory_id,) = qdrant.fill(["Likes tea"])
+        store = qdrant.open()
+        monkeypatch.setattr(store.memory.db, "add_history", lambda *a, **k: 1 / 0)
+        assert store.write(Delete(memory_id)) == memory_id
+        assert store.fetch([memory_id]) == {}
+        store.close()
+
+    def test_a_deletion_that_did_not_happen_is_an_error(
+        self, qdrant: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """mem0's word is not taken for it: the memory is looked for afterwards."""
+        (memory_id,) = qdrant.fill(["Likes tea"])
+        store = qdrant.open()
+        monkeypatch.setattr(store.memory.vector_store, "delete", lambda vector_id: None)
+        with pytest.raises(StoreError, match="still there"):
+            store.write(Delete(memory_id))
+        store.close()
+
+    def test_an_outage_never_looks_like_a_deletion(
+        self, place: Place, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A memory counts as gone only if the store still answers a count."""
+        place.fill(["Likes tea"])
+        store = place.open()
+
+        def down(filters: Any) -> int:
+            raise StoreError("down")
+
+        monkeypatch.setattr(store._backend, "count", down)
+        with pytest.raises(StoreError, match="down"):
+            store.fetch(["11111111-2222-4333-8444-555555555555"])
+        store.close()
+
+    def test_what_cannot_be_an_id_is_absent(self, place: Place) -> None:
+        """An id of another kind of store is simply not there."""
+        place.fill(["Likes tea"])
+        store = place.open()
+        assert store.fetch(["no-uuid"]) == {}
+        store.close()
+
+
+class TestUpdate:
+    def test_a_text_is_replaced_in_place(self, place: Place) -> None:
+        """Id and creation date stay, links move to the new text, and the old record can come back."""
+        (memory_id,) = place.fill(["Lives in Lisbon"], metadata={"created_at": DAY.isoformat()})
+        store = place.open()
+        link(store.memory, "Lisbon", memory_id)
+        before = store.fetch([memory_id])[memory_id]
+        store.write(Update(memory_id, "Lives in Porto"))
+        after = store.parse(store.fetch([memory_id])[memory_id])
+        linked = entity_rows(store)
+        store.write(Restore(before))
+        undone = store.fetch([memory_id])[memory_id]
+        store.close()
+        assert (after.text, after.created_at) == ("Lives in Porto", DAY)
+        assert linked == {}
+        assert undone == before
+
+    def test_updating_what_is_gone_is_an_error(self, qdrant: Place) -> None:
+        """There is nothing to change."""
+        qdrant.fill(["Likes tea"])
+        store = qdrant.open()
+        with pytest.raises(StoreError, match="is not in the store"):
+            store.write(Update("11111111-2222-4333-8444-555555555555", "Likes coffee"))
+        store.close()
+
+
+class TestRetire:
+    def test_a_retired_memory_is_hidden_but_there(self, place: Place) -> None:
+        """get_all and search hide it, get still works, text and vector are untouched."""
+        (memory_id,) = place.fill(["Likes tea"], metadata={"category": "food"})
+        store = place.open()
+        before = store.fetch([memory_id])[memory_id]
+        store.write(Retire(memory_id, YESTERDAY))
+        after = store.fetch([memory_id])[memory_id]
+        scope = {"user_id": "alice"}
+        hidden = store.memory.get_all(filters=scope), store.memory.search("Likes tea", filters=scope)
+        got = store.memory.get(memory_id)
+        store.close()
+        assert [answer["results"] for answer in hidden] == [[], []]
+        assert got["memory"] == "Likes tea"
+        assert after.vector == before.vector
+        changed = {key for key in after.payload if after.payload[key] != before.payload.get(key)}
+        assert changed == {"hash", "expiration_date"}
+
+    def test_the_same_fact_is_learned_again(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+        """mem0's own add() compares hashes with hidden memories too, so the hash must not match."""
+        (memory_id,) = place.fill(["Likes tea"])
+        store = place.open()
+        monkeypatch.setattr(
+            store.memory.llm, "generate_response", lambda **_: '{"memory": [{"text": "Likes tea"}]}'
+        )
+        refused = store.memory.add("I like tea", user_id="alice")["results"]
+        store.write(Retire(memory_id, YESTERDAY))
+        store.write(Retire(memory_id, YESTERDAY))
+        learned = store.memory.add("I like tea", user_id="alice")["results"]
+        visible = store.memory.get_all(filters={"user_id": "alice"})["results"]
+        store.close()
+        assert refused == []
+        assert [found["memory"] for found in learned] == ["Likes tea"]
+        assert [found["id"] for found in visible] == [learned[0]["id"]]
+
+    def test_retiring_what_is_gone_is_an_error(self, qdrant: Place) -> None:
+        """There is nothing to hide."""
+        qdrant.fill(["Likes tea"])
+        store = qdrant.open()
+        with pytest.raises(StoreError, match="is not in the store"):
+            store.write(Retire("11111111-2222-4333-8444-555555555555", YESTERDAY))
+        store.close()
+
+
+class TestRestore:
+    def test_apply_then_undo_is_identity(self, place: Place) -> None:
+        """After add, delete and retire, restoring gives payloads, vectors, ids and links as before."""
+        ids = place.fill(
+            [f"Note {number} about the garden in Lisbon" for number in range(8)],
+            metadata={"category": "garden", "score": 0.25, "count": 3, "open": True},
+        )
+        memory = place.memory()
+        for memory_id in ids[:3]:
+            link(memory, "Lisbon", memory_id)
+        link(memory, "Zebra crossing on the motorway", ids[0])
+        Mem0Store(memory, owned=True).close()
+
+        store = place.open()
+        before, entities = store.fetch(ids), entity_rows(store)
+        added = store.write(Add("All notes about the garden in Lisbon", USER, {}, DAY, "run/1"))
+        assert store.finds(added)
+        for memory_id in ids[:2]:
+            store.write(Delete(memory_id))
+        store.write(Retire(ids[2], YESTERDAY))
+        store.close()
+
+        store = place.open()
+        for memory_id in (ids[2], ids[1], ids[0]):
+            store.write(Restore(through_json(before[memory_id])))
+        store.write(Delete(added))
+        undone = store.fetch(ids)
+        store.close()
+
+        store = place.open()
+        reopened, count = store.fetch(ids), len(store.read(EVERYTHING).memories)
+        assert undone == before
+        assert reopened == before
+        assert entity_rows(store) == entities
+        assert count == len(ids)
+        store.close()
+
+    def test_keys_that_came_later_disappear(self, place: Place) -> None:
+        """Restoring replaces the payload; mem0 itself would merge it."""
+        (memory_id,) = place.fill(["Likes tea"])
+        store = place.open()
+        before = store.fetch([memory_id])[memory_id]
+        store.memory.update(memory_id, metadata={"mood": "happy"}, expiration_date="2020-01-01")
+        store.write(Restore(before))
+        after = store.fetch([memory_id])[memory_id]
+        store.close()
+        assert after == before
+
+    def test_an_entity_changed_since_keeps_its_change(self, qdrant: Place) -> None:
+        """An entity that the agent linked anew only gets the memory back."""
+        ids = qdrant.fill(["Lives in Lisbon", "Works in Lisbon"])
+        store = qdrant.open()
+        for memory_id in ids:
+            link(store.memory, "Lisbon", memory_id)
+        before = store.fetch(ids)
+        store.write(Delete(ids[0]))
+        later = remember(store.memory, "Dreams of Lisbon", user_id="alice")
+        link(store.memory, "Lisbon", later)
+        store.write(Restore(before[ids[0]]))
+        linked = entity_rows(store)
+        store.close()
+        assert linked == {"Lisbon": sorted([*ids, later])}
+
+    def test_sparse_vectors_come_back(self, qdrant: Place) -> None:
+        """A BM25 vector that the app's encoder had stored is part of the record."""
+        from qdrant_client import models
+
+        (memory_id,) = qdrant.fill(["Likes tea"])
+        store = qdrant.open()
+        client = store.memory.vector_store.client
+        (point,) = client.retrieve("memories", [memory_id], with_vectors=True)
+        vector = {"": point.vector, "bm25": models.SparseVector(indices=[1, 7], values=[0.5, 0.25])}
+        client.upsert("memories", [models.PointStruct(id=memory_id, vector=vector, payload=point.payload)])
+        before = store.fetch([memory_id])[memory_id]
+        store.write(Delete(memory_id))
+        store.write(Restore(before))
+        after = store.fetch([memory_id])[memory_id]
+        store.close()
+        assert after == before
+        assert after.links == (
+            {"index": "sparse", "vectors": {"bm25": {"indices": [1, 7], "values": [0.5, 0.25]}}},
+        )
+
+
+class TestStore:
+    def test_capabilities_are_told(self, place: Place) -> None:
+        """All four stores hide, restore under the same id and give out vectors."""
+        place.fill(["Likes tea"])
+        store = place.open()
+        assert store.capabilities == Capabilities(retire=True, same_id=True, vector=True, amend=True)
+        assert store.kind == "mem0"
+        store.close()
+
+    def test_a_users_own_client_stays_open(self, qdrant: Place) -> None:
+        """Closing a store around somebody else's client leaves the client usable."""
+        memory = qdrant.memory()
+        remember(memory, "Likes tea", user_id="alice")
+        store = Mem0Store(memory)
+        assert len(store.read(ALICE).memories) == 1
+        store.close()
+        assert len(memory.get_all(filters={"user_id": "alice"})["results"]) == 1
+        Mem0Store(memory, owned=True).close()
+
+    def test_a_snapshot_is_a_copy(self, place: Place) -> None:
+        """What mem0 does to its rows later does not reach into a snapshot."""
+        (memory_id,) = place.fill(["Lives in Lisbon"])
+        store = place.open()
+        link(store.memory, "Lisbon", memory_id)
+        before: Snapshot = store.fetch([memory_id])[memory_id]
+        link(store.memory, "Lisbon", "11111111-2222-4333-8444-555555555555")
+        store.close()
+        assert before.links[0]["payload"]["linked_memory_ids"] == [memory_id]

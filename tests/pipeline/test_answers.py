@@ -1,0 +1,210 @@
+"""What a person answered is not repeated, can be listed, and can be withdrawn."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from builders import NOW, duplicates, memory
+from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this file
+    ALICE,
+    Invoke,
+    dream,
+    store,
+    whole,
+)
+from mem0_dream.pipeline.answers import Answer, AnswerKind, keys_of, open_conflicts, unanswered
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.plan import Member, Merge, Rewrite
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.writing.journal import Journal
+from mem0_dream.records import Scope, rejection_key
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, InMemoryStore
+
+__all__ = ["dream", "store"]
+DOG, DOG_NAME = "Has a dog.", "Has a dog named Rex."
+
+
+def members(*texts: str) -> tuple[Member, ...]:
+    """Members with these texts."""
+    return tuple(Member(f"m{number}", text) for number, text in enumerate(texts))
+
+
+def merge(*texts: str) -> Merge:
+    """A merge of these texts into the last."""
+    return Merge(
+        id="m1",
+        scope=Scope(()),
+        category=None,
+        members=members(*texts),
+        survivor=f"m{len(texts) - 1}",
+        text=texts[-1],
+    )
+
+
+class TestKeys:
+    def test_a_merge_is_its_pairs(self) -> None:
+        """In whatever grouping; equal texts are a pair where there are two."""
+        three = keys_of(merge("a", "b", "c"))
+        assert keys_of(merge("c", "a")) < three
+        assert len(three) == 3
+        assert keys_of(merge("a", "a", "b")) == keys_of(merge("a", "b")) | keys_of(merge("a", "a"))
+
+    def test_a_rewrite_is_what_it_makes_of_what(self) -> None:
+        """Another result of the same text is another question."""
+
+        def rewrite(text: str) -> Rewrite:
+            return Rewrite(id="w", scope=Scope(()), category=None, members=members("a"), text=text, reason="")
+
+        assert keys_of(rewrite("b")) == keys_of(rewrite("b")) != keys_of(rewrite("c"))
+
+    def test_a_plan_loses_what_was_answered(self, tmp_path: Path) -> None:
+        """And nothing else."""
+        held = InMemoryStore([memory("a", "Fixed bug"), memory("b", "Something about work")])
+        with Session(
+            held, settings=Settings(), state_dir=tmp_path, encoder=FakeEncoder(), scorer=duplicates()
+        ) as session:
+            plan = session.propose(ScopeFilter(), now=NOW)
+        first, second = plan.actions
+        assert unanswered(plan, keys_of(first)).actions == (second,)
+        assert unanswered(plan, ()) is plan
+
+
+class TestUndo:
+    def test_what_was_taken_back_is_not_done_again(self, tmp_path: Path) -> None:
+        """Neither the merge nor the prune, by whatever pass, until a text changes or the answer is withdrawn."""
+        held = InMemoryStore([memory("a", DOG), memory("b", DOG_NAME), memory("c", "Fixed bug")])
+        lax = Settings(floor=-1.0, max_delete=1.0)
+        with Session(
+            held,
+            settings=lax,
+            state_dir=tmp_path,
+            encoder=FakeEncoder(),
+            scorer=duplicates([DOG, DOG_NAME], [DOG_NAME, "Owns a dog named Rex."]),
+        ) as session:
+            result = session.apply(session.propose(ScopeFilter(), now=NOW), now=NOW)
+            assert (result.merged, result.pruned) == (1, 1)
+            session.undo(result.run, now=NOW)
+            for unattended in (False, True):
+                assert session.propose(ScopeFilter(), now=NOW, unattended=unattended).actions == ()
+            assert {(item.kind, item.what, item.run) for item in session.answered} == {
+                (AnswerKind.TAKEN_BACK, "merge", result.run),
+                (AnswerKind.TAKEN_BACK, "prune", result.run),
+            }
+            held.rows["a"]["text"] = "Owns a dog named Rex."
+            assert len(session.propose(ScopeFilter(), now=NOW).merges) == 1
+            session.withdraw(session.answered)
+            assert len(session.propose(ScopeFilter(), now=NOW).prunes) == 1
+
+    def test_copies_stay_apart(self, tmp_path: Path) -> None:
+        """Equal texts whose merge was taken back are not folded again, however many there are."""
+        held = InMemoryStore([memory(name, DOG) for name in "abc"])
+        with Session(
+            held, settings=Settings(), state_dir=tmp_path, encoder=FakeEncoder(), scorer=duplicates()
+        ) as session:
+            result = session.apply(session.propose(ScopeFilter(), now=NOW), now=NOW)
+            session.undo(result.run, now=NOW)
+            assert session.propose(ScopeFilter(), now=NOW).actions == ()
+
+
+class TestJournal:
+    def test_answers_are_kept_counted_and_withdrawn(self, tmp_path: Path) -> None:
+        """The same answer twice is one; another store's stay."""
+        journal = Journal(tmp_path)
+        answer = Answer.to(merge(DOG, DOG_NAME), AnswerKind.SKIPPED, at=NOW, run="r1")
+        journal.answer("s", [answer])
+        journal.answer("s", [answer])
+        journal.answer("other", [answer])
+        (found,) = journal.answers("s")
+        assert (found.kind, found.what, found.keys, found.about, found.run) == (
+            answer.kind, "merge", answer.keys, answer.about, "r1",
+        )  # fmt: skip
+        assert journal.rejected("s") == answer.keys
+        journal.withdraw("s", [found])
+        assert journal.answers("s") == ()
+        assert len(journal.answers("other")) == 1
+        journal.close()
+
+    def test_pairs_of_an_earlier_version_count(self, tmp_path: Path) -> None:
+        """They are listed and withdrawn like any other, once."""
+        Journal(tmp_path).close()
+        with sqlite3.connect(tmp_path / "journal.db") as database:
+            database.execute("INSERT INTO rejections VALUES ('s', 'x:y', ?)", (NOW.isoformat(),))
+        for _ in range(2):
+            journal = Journal(tmp_path)
+            assert journal.rejected("s") == {"x:y"}
+            (found,) = journal.answers("s")
+            journal.close()
+        assert (found.kind, found.about, found.at) == (AnswerKind.REJECTED, (), NOW)
+
+    def test_a_skipped_conflict_counts_while_both_texts_stand(self) -> None:
+        """A changed text ends it."""
+        a, b = memory("a", DOG), memory("b", "Has no dog.")
+        answer = Answer(AnswerKind.SKIPPED, "resolve", frozenset({rejection_key(a, b)}), (), NOW)
+        about = Answer.about_pair(a, b, at=NOW).about
+        answer = Answer(answer.kind, answer.what, answer.keys, about, NOW)
+        assert open_conflicts([answer], [a, b]) == 1
+        assert open_conflicts([answer], [a, memory("b", "Has two dogs.")]) == 0
+        assert open_conflicts([answer], [a]) == 0
+
+
+class TestCommandLine:
+    def test_a_skip_is_counted_listed_and_withdrawn(self, store: InMemoryStore, dream: Invoke) -> None:
+        """--auto counts it as skipped, status too; withdrawn, it is asked again."""
+        dream(*ALICE, answers="skip\ny\n")
+        assert dream(*ALICE, "--auto").stdout == "[mem0-dream --auto] merged=0 pruned=0 conflicts_skipped=1\n"
+        assert "Answered: 1 skipped; see `mem0-dream reject --list`" in dream("status", "--all").stdout
+        (line,) = dream("reject", "--list").stdout.splitlines()
+        assert (
+            "skipped: resolve [memory:tabs1] Uses tabs for indentation in Go code.; [memory:tabs2] Never"
+            in line
+        )
+        number = line.split()[0]
+        assert "no answer '99'" in dream("reject", "--forget", "99", "--forget", number, code=2).stderr
+        assert dream("reject", "--forget", number).stdout == "Withdrawn: 1. It may be proposed again.\n"
+        assert "Conflicts (1):" in dream(*ALICE, "--dry-run").stdout
+        assert dream("reject", "--list").stdout == "No answers yet.\n"
+
+    def test_an_undo_takes_the_skips_of_its_run_back(self, dream: Invoke) -> None:
+        """The conflict of that run is asked again; what was applied is not repeated."""
+        dream(*ALICE, answers="skip\ny\n")
+        undone = dream("undo")
+        assert "not proposed again; see `mem0-dream reject --list`" in undone.stderr
+        shown = dream(*ALICE, "--dry-run").stdout
+        assert "Conflicts (1):" in shown
+        assert "Proposed: 0 merges, 0 prunes, 1 conflicts." in shown
+
+    def test_the_next_night_does_not_repeat_what_was_undone(
+        self, store: InMemoryStore, dream: Invoke
+    ) -> None:
+        """Until the answers of that run are withdrawn."""
+        before = whole(store)
+        dream(*ALICE, "--auto")
+        run = dream("undo").stdout.split()[1]
+        assert dream(*ALICE, "--auto").stdout == "[mem0-dream --auto] merged=0 pruned=0 conflicts_skipped=1\n"
+        assert whole(store) == before
+        dream("reject", "--forget", run)
+        assert dream(*ALICE, "--auto").stdout == "[mem0-dream --auto] merged=2 pruned=2 conflicts_skipped=1\n"
+
+    def test_a_forgotten_memory_is_no_proposal(self, store: InMemoryStore, dream: Invoke) -> None:
+        """Taking `forget` back answers nothing: nobody had proposed it."""
+        dream("forget", "standing desk", *ALICE, answers="1\ny\n")
+        dream("undo")
+        assert dream("reject", "--list").stdout == "No answers yet.\n"
+
+    @pytest.mark.parametrize("words", [(), ("a",), ("a", "b", "--list"), ("--list", "--forget", "1")])
+    def test_reject_wants_one_thing(self, dream: Invoke, words: tuple[str, ...]) -> None:
+        """A pair, the list, or a withdrawal."""
+        assert "Give two ids, or --list" in dream("reject", *words, code=2).stderr
+
+    def test_nothing_is_left_after_every_answer(self, dream: Invoke) -> None:
+        """A skipped conflict and undone changes: the scope is quiet."""
+        dream(*ALICE, "--auto")
+        dream("undo")
+        dream(*ALICE, answers="skip\ny\n")
+        assert dream(*ALICE).stdout == (
+            "Dream complete. Nothing new to propose.\n"
+            "1 conflict was left open earlier: `mem0-dream reject --list`\n"
+        )

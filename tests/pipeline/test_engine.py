@@ -1,0 +1,274 @@
+"""One session on one store: lock, plan, apply, resume, undo, and what is remembered between passes."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import BOB, CONTRADICTION, NOW, duplicates, memory
+from mem0_dream.errors import (
+    BudgetExceededError,
+    ConfigError,
+    IncompleteListingError,
+    JournalError,
+    StoreLockedError,
+    UsageError,
+)
+from mem0_dream.pipeline.consolidation import consolidate
+from mem0_dream.pipeline.engine import Advance, Session, scope_filter
+from mem0_dream.pipeline.stores.base import Change, ScopeFilter
+from mem0_dream.pipeline.writing.journal import RunState
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
+
+DOG, DOG_NAME = "Has a dog.", "Has a dog named Rex."
+TABS, NO_TABS = "Uses tabs in Go code.", "Never uses tabs in Go code."
+ALICE = ScopeFilter({"user_id": "alice"})
+LAX = Settings(floor=-1.0, max_delete=1.0, assume_unread=True)
+
+
+def messy_store() -> InMemoryStore:
+    """A merge, a conflict and a prune of alice; a copy and a prune of bob."""
+    return InMemoryStore(
+        [
+            memory("d1", DOG),
+            memory("d2", DOG_NAME),
+            memory("t1", TABS, days=30),
+            memory("t2", NO_TABS, days=3),
+            memory("old", "Is looking for a plumber in Leeds for the tap.", days=400),
+            memory("bob1", DOG_NAME, scope=BOB),
+            memory("bob2", DOG_NAME, scope=BOB),
+        ]
+    )
+
+
+def scorer() -> FakeScorer:
+    """What a judge says about it."""
+    answers = duplicates([DOG, DOG_NAME])
+    answers._pairs[NO_TABS, TABS] = CONTRADICTION
+    return answers
+
+
+def session_on(store: InMemoryStore, **more: Any) -> Session:
+    """A session that needs no model."""
+    options: dict[str, Any] = {"settings": LAX, "encoder": FakeEncoder(), "scorer": scorer()} | more
+    return Session(store, **options)
+
+
+@pytest.fixture
+def store() -> InMemoryStore:
+    """The store of a test."""
+    return messy_store()
+
+
+@pytest.fixture
+def session(store: InMemoryStore) -> Iterator[Session]:
+    """A session on it."""
+    with session_on(store) as opened:
+        yield opened
+
+
+def test_proposing_changes_nothing(session: Session, store: InMemoryStore) -> None:
+    """Read and plan, and no run in the journal."""
+    before = store.fetch(list(store.rows))
+    plan = session.propose(ALICE, now=NOW)
+    assert [len(plan.merges), len(plan.conflicts), len(plan.prunes)] == [1, 1, 1]
+    assert store.fetch(list(store.rows)) == before
+    assert session.journal.runs() == ()
+
+
+def test_apply_and_undo(session: Session, store: InMemoryStore) -> None:
+    """The run has a name from its date, and undo without a name takes the newest one that is left."""
+    before = store.fetch(list(store.rows))
+    first = session.apply(session.propose(ALICE, now=NOW), now=NOW)
+    later = NOW + timedelta(minutes=1)
+    second = session.apply(session.propose(ScopeFilter({"user_id": "bob"}), now=later), now=later)
+    assert first.run.startswith("20261121-120000-")
+    assert session.undo(now=later).run == second.run
+    assert session.undo(now=later).run == first.run
+    assert store.fetch(list(store.rows)) == before
+    with pytest.raises(JournalError, match="no run that could be taken back"):
+        session.undo(now=later)
+
+
+def test_choices_are_by_action(session: Session, store: InMemoryStore) -> None:
+    """An answered conflict is resolved, an unanswered one stays."""
+    plan = session.propose(ALICE, now=NOW)
+    result = session.apply(plan, now=NOW, choices={plan.conflicts[0].id: "a"})
+    assert (result.resolved, result.skipped) == (1, 0)
+    assert "t2" not in store.rows
+
+
+def test_retiring_dates_from_yesterday(session: Session, store: InMemoryStore) -> None:
+    """Hidden from today on, and not proposed again."""
+    session.apply(session.propose(ALICE, now=NOW), now=NOW, retire=True)
+    assert store.rows["old"]["expires_on"] == "2026-11-20"
+    again = session.propose(ALICE, now=NOW)
+    assert (again.merges, again.prunes) == ((), ())
+
+
+def test_the_budget_is_checked_before_anything_is_written(store: InMemoryStore) -> None:
+    """And can be waived by the caller, for what a person asked for."""
+    with session_on(store, settings=Settings(floor=-1.0, max_delete=0.1, min_delete=0)) as session:
+        plan = session.propose(ALICE, now=NOW)
+        with pytest.raises(BudgetExceededError, match="2 of 5"):
+            session.apply(plan, now=NOW)
+        assert session.journal.runs() == ()
+        assert session.apply(plan, now=NOW, within_budget=False).merged == 1
+
+
+def test_a_skip_is_remembered_until_a_text_changes(session: Session, store: InMemoryStore) -> None:
+    """By the texts of the pair, not by its ids."""
+    plan = session.propose(ALICE, now=NOW)
+    session.remember_skips(plan.conflicts, now=NOW)
+    assert session.propose(ALICE, now=NOW).conflicts == ()
+    store.rows["t9"] = store.rows.pop("t1")
+    assert session.propose(ALICE, now=NOW).conflicts == ()
+    store.rows["t9"]["text"] = "Uses tabs in all Go code."
+    session._scorer = FakeScorer({(NO_TABS, "Uses tabs in all Go code."): CONTRADICTION})
+    assert len(session.propose(ALICE, now=NOW).conflicts) == 1
+
+
+def test_a_rejected_pair_is_not_merged(session: Session, store: InMemoryStore) -> None:
+    """Nor are two exact copies that a person wants to keep."""
+    members = {item.id: item for item in session.read(ScopeFilter()).memories}
+    session.reject(members["d1"], members["d2"], now=NOW)
+    session.reject(members["bob1"], members["bob2"], now=NOW)
+    assert session.propose(ScopeFilter(), now=NOW).merges == ()
+
+
+def test_reads_of_the_agent_count(session: Session, store: InMemoryStore) -> None:
+    """What the access log knows is not stale."""
+    session.access.record(store.fingerprint, ["old"], NOW - timedelta(days=5))
+    assert session.propose(ALICE, now=NOW).prunes == ()
+
+
+class Killed(BaseException):
+    """The process dies here."""
+
+
+def kill_at_second_write(store: InMemoryStore) -> None:
+    """Let the process die just before its second write."""
+    writes: list[Change] = []
+
+    def hook(change: Change) -> None:
+        writes.append(change)
+        if len(writes) == 2:
+            raise Killed
+
+    store.before_write = hook
+
+
+def test_an_interrupted_run_is_resumed_without_a_name(session: Session, store: InMemoryStore) -> None:
+    """The newest one; with none there is nothing to resume."""
+    with pytest.raises(JournalError, match="nothing to resume"):
+        session.resume(now=NOW)
+    kill_at_second_write(store)
+    with pytest.raises(Killed):
+        session.apply(session.propose(ALICE, now=NOW), now=NOW)
+    store.before_write = lambda _: None
+    session.resume(now=NOW)
+    assert not {"d1", "old"} & store.rows.keys()
+    assert session.journal.runs()[0].state is RunState.APPLIED
+
+
+def test_two_sessions_do_not_run_at_once(session: Session, store: InMemoryStore) -> None:
+    """The lock is that of the store, not of the session."""
+    other = session_on(store)
+    with session.locked():
+        with pytest.raises(StoreLockedError), other.locked():
+            pass
+        elsewhere = session_on(InMemoryStore(fingerprint="elsewhere"))
+        with elsewhere.locked():
+            pass
+    with other.locked():
+        pass
+
+
+def test_stages_are_told(store: InMemoryStore) -> None:
+    """An observer hears of each stage, in order."""
+    heard: list[str] = []
+
+    class Listening:
+        @contextlib.contextmanager
+        def stage(self, name: str, total: int | None) -> Iterator[Advance]:
+            """Note the stage."""
+            heard.append(name)
+            yield lambda _done: None
+
+    with session_on(store, observer=Listening()) as session:
+        session.apply(session.propose(ALICE, now=NOW), now=NOW)
+    assert heard == ["fetch", "embedding", "judging", "drafting", "apply"]
+
+
+def test_a_state_directory_that_cannot_be_is_an_error(tmp_path: Path) -> None:
+    """Without a journal nothing begins."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError):
+        Session(InMemoryStore(), state_dir=tmp_path / "file")
+
+
+class TestScopeFilter:
+    def test_ids_are_kept_and_trimmed(self) -> None:
+        """What is not given is not filtered by."""
+        assert scope_filter(user_id=" alice ", agent_id=None).ids == {"user_id": "alice"}
+
+    @pytest.mark.parametrize("blank", ["", "  ", "\n"])
+    def test_a_blank_id_is_refused(self, blank: str) -> None:
+        """It would silently mean everything."""
+        with pytest.raises(UsageError, match="run_id is empty"):
+            scope_filter(user_id="alice", run_id=blank)
+
+
+class TestConsolidate:
+    def test_it_proposes_unless_told_to_apply(self, store: InMemoryStore) -> None:
+        """A dry run has no result; an applied one has, and conflicts are left to a person."""
+        told = consolidate(store, user_id="alice", settings=LAX, now=NOW)
+        assert told.result is None
+        assert len(store.rows) == 7
+        done = consolidate(store, user_id="alice", settings=LAX, now=NOW, apply=True)
+        assert done.result is not None
+        assert (done.result.pruned, done.result.resolved) == (1, 0)
+        assert {"t1", "t2"} < store.rows.keys()
+
+    def test_every_scope_for_itself(self, store: InMemoryStore) -> None:
+        """With all_scopes each action stays within one scope."""
+        done = consolidate(store, all_scopes=True, settings=LAX, now=NOW, apply=True)
+        assert {str(action.scope) for action in done.plan.actions} == {"user_id=alice", "user_id=bob"}
+        assert len({"bob1", "bob2"} & store.rows.keys()) == 1
+
+    def test_somebody_must_be_named(self, store: InMemoryStore) -> None:
+        """Neither an id nor all_scopes is an error, and so is a blank id."""
+        with pytest.raises(UsageError, match="all_scopes=True"):
+            consolidate(store)
+        with pytest.raises(UsageError, match="user_id is empty"):
+            consolidate(store, user_id=" ")
+
+    def test_an_incomplete_listing_is_read_only(self, store: InMemoryStore) -> None:
+        """It may be looked at, and not be applied."""
+        store.gaps = ("20 of 45",)
+        assert consolidate(store, user_id="alice", now=NOW).plan.gaps == ("20 of 45",)
+        with pytest.raises(IncompleteListingError):
+            consolidate(store, user_id="alice", now=NOW, apply=True)
+
+    def test_the_lock_is_free_afterwards(self, store: InMemoryStore) -> None:
+        """Also after an error."""
+        for _ in range(2):
+            with pytest.raises(BudgetExceededError):
+                consolidate(
+                    store, user_id="alice", now=NOW, apply=True,
+                    settings=Settings(floor=-1.0, max_delete=0.0, min_delete=0, assume_unread=True),
+                )  # fmt: skip
+        consolidate(store, user_id="alice", now=NOW)
+
+    def test_results_are_frozen(self, store: InMemoryStore) -> None:
+        """What was decided cannot be changed afterwards."""
+        told = consolidate(store, user_id="alice", now=NOW)
+        for frozen in (told, told.plan, *told.plan.actions):
+            with pytest.raises((dataclasses.FrozenInstanceError, TypeError)):
+                frozen.plan = None  # type: ignore[misc, union-attr]

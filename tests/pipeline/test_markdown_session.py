@@ -1,0 +1,591 @@
+"""A whole pass over Markdown memories: plan, apply, be killed, resume, undo, pass again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from markdown_trees import (
+    MEMORY,
+    NOW,
+    fingerprint,
+    git,
+    memory_file,
+    open_session,
+    open_store,
+    with_past,
+    write_tree,
+)  # fmt: skip
+from mem0_dream.errors import BudgetExceededError
+from mem0_dream.pipeline.consolidation import consolidate
+from mem0_dream.pipeline.markdown_session import MarkdownChoices, MarkdownSession
+from mem0_dream.pipeline.plan import Merge, Resolve, Rewrite
+from mem0_dream.pipeline.planning.markdown.answers import with_answers
+from mem0_dream.pipeline.planning.markdown.settlement import Wishes
+from mem0_dream.records import ActionKind
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, FakeScorer
+
+TABS = "Use tabs for indentation in all Go files of the backend."
+FILES = {
+    "src/app.py": "def run(): ...\n",
+    f"{MEMORY}/MEMORY.md": "# Memory\r\n\r\nRead first.\r\n\r\n- [Gone](gone.md) - x\r\n- [Tabs](tabs.md) - tabs\r\n",
+    f"{MEMORY}/tabs.md": memory_file(TABS, name="tabs", kind="feedback", date="2026-01-01"),
+    f"{MEMORY}/tabs_two.md": memory_file(TABS + "\nSee [other](fresh.md).", name="two", kind="feedback", date="2026-02-01"),
+    f"{MEMORY}/fresh.md": memory_file("`run()` in `src/app.py`, moved there yesterday. See [tabs](tabs.md).", name="fresh"),
+    f"{MEMORY}/moved.md": memory_file("The gateway is in `src/gate.py` for good.", name="moved"),
+    f"{MEMORY}/stale.md": memory_file("`old()` is in `src/old.py`.", name="stale"),
+    f"{MEMORY}/partly.md": memory_file("`run()` in `src/app.py`, before in `src/was.py`.", name="partly"),
+    f"{MEMORY}/list.md": "# L\n\n- Staging runs on port 5432 at night\n- The cat is called Miso\n- staging runs on port 5432 at night.\n",
+    f"{MEMORY}/deploy_old.md": memory_file(
+        "Always deploy on Fridays from the main branch. Ines owns the runbook.", name="old", kind="user", date="2026-01-01"
+    ),
+    f"{MEMORY}/deploy_new.md": memory_file(
+        "Never deploy on Fridays from the main branch. Smoke tests take 20 minutes.", name="new", kind="user", date="2026-05-01"
+    ),
+    f"{MEMORY}/logs/2026/11/2026-11-20.md": "# Day\n\n- 10:05 decided to always use `uv` for installs because pip was slow\n- lunch\n",
+}  # fmt: skip
+
+
+class _KilledError(BaseException):
+    """The process died here."""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A project in which every kind of change is due."""
+    return _project(tmp_path / "project")
+
+
+def _project(root: Path) -> Path:
+    return with_past(
+        write_tree(root, FILES), "src/old.py", "src/was.py", moved={"src/gate.py": "src/net/gate.py"}
+    )
+
+
+def _open(root: Path, state: Path, *, supersede: bool = False):
+    return open_session(root, state, choices=MarkdownChoices(supersede=supersede))
+
+
+def _plan(session):
+    return session.settle(session.look(now=NOW), {}, now=NOW).plan
+
+
+def _apply(root: Path, state: Path, *, supersede: bool = False):
+    with _open(root, state, supersede=supersede) as session:
+        return session.apply(_plan(session), now=NOW)
+
+
+def _text(root: Path, name: str) -> str:
+    return (root / MEMORY / name).read_text()
+
+
+def test_the_pass_does_what_it_should(tree: Path, tmp_path: Path) -> None:
+    """Duplicates merge into the newer, the stale goes, dates and links are set right, the index is rebuilt."""
+    result = _apply(tree, tmp_path / "state", supersede=True)
+    assert result.moved == ()
+    names = sorted(path.name for path in (tree / MEMORY).glob("*.md"))
+    assert names == [
+        "MEMORY.md", "deploy_new.md", "deploy_old.md", "fresh.md", "from_daily_logs.md", "list.md", "moved.md", "partly.md",
+        "tabs_two.md",
+    ]  # fmt: skip
+    assert "moved there 2026-09-30. See [tabs](tabs_two.md)." in _text(tree, "fresh.md")
+    assert _text(tree, "deploy_old.md").endswith("---\n\nInes owns the runbook.\n")
+    assert _text(tree, "list.md").count("5432") == 1
+    assert "- decided to always use `uv`" in _text(tree, "from_daily_logs.md")
+    assert "The gateway is in `src/net/gate.py` for good." in _text(tree, "moved.md")
+    index = (tree / MEMORY / "MEMORY.md").read_bytes()
+    assert index.startswith(b"# Memory\r\n\r\nRead first.\r\n\r\n- [")
+    assert b"\r\n- [Tabs](tabs_two.md) - tabs\r\n" in index
+    assert (index.count(b"]("), b"gone.md" in index) == (8, False)
+
+
+def test_undo_gives_every_byte_and_time_back(tree: Path, tmp_path: Path) -> None:
+    """Apply then undo is identity, modification times and bits included."""
+    before = fingerprint(tree)
+    _apply(tree, tmp_path / "state", supersede=True)
+    assert fingerprint(tree) != before
+    with open_session(tree, tmp_path / "state") as session:
+        assert session.undo(now=NOW).kept == ()
+    assert fingerprint(tree) == before
+
+
+def test_a_second_pass_proposes_nothing(tree: Path, tmp_path: Path) -> None:
+    """Once consolidated, a directory stays as it is."""
+    _apply(tree, tmp_path / "state", supersede=True)
+    with _open(tree, tmp_path / "state", supersede=True) as session:
+        assert _plan(session).actions == ()
+
+
+def _killed_after(root: Path, state: Path, steps: int) -> bool:
+    """Apply until the process dies after so many changes; say whether it died."""
+    with _open(root, state, supersede=True) as session:
+        plan = _plan(session)
+        write, left = session.store.write, [steps]
+
+        def dying(change):
+            if left[0] == 0:
+                raise _KilledError
+            left[0] -= 1
+            return write(change)
+
+        session.store.write = dying
+        try:
+            session.apply(plan, now=NOW)
+        except _KilledError:
+            return True
+    return False
+
+
+def test_killed_anywhere_resume_ends_where_an_unkilled_run_does(tmp_path: Path) -> None:
+    """After a kill before each change, resume gives the files of a run that was left alone."""
+    _apply(_project(tmp_path / "whole" / "project"), tmp_path / "whole-state", supersede=True)
+    expected = {name: row[0] for name, row in fingerprint(tmp_path / "whole" / "project").items()}
+    steps = 0
+    while _killed_after(root := _project(tmp_path / f"k{steps}" / "project"), tmp_path / f"s{steps}", steps):
+        with open_session(root, tmp_path / f"s{steps}") as session:
+            session.resume(now=NOW)
+        assert {name: row[0] for name, row in fingerprint(root).items()} == expected
+        steps += 1
+    assert steps >= 7
+
+
+def test_killed_anywhere_undo_gives_everything_back(tmp_path: Path) -> None:
+    """A killed run can be taken back as well as finished."""
+    for steps in (1, 4, 6):
+        root = _project(tmp_path / f"k{steps}" / "project")
+        before = fingerprint(root)
+        assert _killed_after(root, tmp_path / f"s{steps}", steps)
+        with open_session(root, tmp_path / f"s{steps}") as session:
+            session.undo(now=NOW)
+        assert fingerprint(root) == before
+
+
+def test_a_file_that_moved_is_skipped_and_the_rest_goes_on(tree: Path, tmp_path: Path) -> None:
+    """What an agent wrote between plan and apply is left alone, and said so."""
+    with open_session(tree, tmp_path / "state") as session:
+        plan = _plan(session)
+        (tree / MEMORY / "stale.md").write_text("The agent wrote this.")
+        result = session.apply(plan, now=NOW)
+    assert [reason for _, reason in result.moved]
+    assert _text(tree, "stale.md") == "The agent wrote this."
+    assert not (tree / MEMORY / "tabs.md").exists()
+
+
+def test_the_whole_directory_is_copied_before_anything_changes(tree: Path, tmp_path: Path) -> None:
+    """Each run leaves one archive of all memory files."""
+    import tarfile
+
+    with open_session(tree, tmp_path / "state") as session:
+        session.apply(_plan(session), now=NOW)
+        copies = list((session.markdown.archive / "snapshots").glob("*.tar"))
+    with tarfile.open(copies[0]) as archive:
+        names = archive.getnames()
+    assert (len(copies), f"{MEMORY}/stale.md" in names) == (1, True)
+
+
+def test_conflicts_stay_open_without_an_answer(tree: Path, tmp_path: Path) -> None:
+    """A contradiction between single sentences is found, and left to a person."""
+    with open_session(tree, tmp_path / "state") as session:
+        conflicts = _plan(session).conflicts
+    assert [(c.a, c.b, c.newer, c.choice) for c in conflicts] == [
+        ((f"{MEMORY}/deploy_old.md",), (f"{MEMORY}/deploy_new.md",), "b", None)
+    ]
+
+
+def test_a_whole_file_that_lost_goes(tmp_path: Path) -> None:
+    """Where a file holds nothing but the contradicted sentence, the file goes."""
+    files = {
+        f"{MEMORY}/a.md": memory_file(
+            "Always deploy on Fridays from the main branch.", name="a", date="2026-01-01"
+        ),
+        f"{MEMORY}/b.md": memory_file(
+            "Never deploy on Fridays from the main branch.", name="b", date="2026-05-01"
+        ),
+    }
+    _apply(write_tree(tmp_path / "project", files), tmp_path / "state", supersede=True)
+    assert sorted(p.name for p in (tmp_path / "project" / MEMORY).iterdir()) == ["MEMORY.md", "b.md"]
+
+
+def test_a_memory_may_lose_several_sentences_and_none_twice(tmp_path: Path) -> None:
+    """Each contradicted sentence goes, whoever contradicts it; what is left says the rest."""
+    old = "Always deploy on Fridays from the main branch. Use tabs for indentation in Go files. Ines helps."
+    files = {
+        f"{MEMORY}/a.md": memory_file(old, name="a", date="2026-01-01"),
+        f"{MEMORY}/b.md": memory_file(
+            "Never deploy on Fridays from the main branch. Bo agrees.", name="b", date="2026-02-01"
+        ),
+        f"{MEMORY}/c.md": memory_file(
+            "Never use tabs for indentation in Go files. Cy agrees.", name="c", date="2026-03-01"
+        ),
+        f"{MEMORY}/d.md": memory_file(
+            "Do not deploy on Fridays from the main branch.", name="d", date="2026-04-01"
+        ),
+    }
+    root = write_tree(tmp_path / "project", files)
+    assert _apply(root, tmp_path / "state", supersede=True).moved == ()
+    assert _text(root, "a.md").endswith("---\n\nInes helps.\n")
+    with _open(root, tmp_path / "state", supersede=True) as session:
+        assert _plan(session).actions == ()
+
+
+def test_a_wrapped_sentence_goes_as_a_whole_and_code_stays(tmp_path: Path) -> None:
+    """A sentence over two lines is one; a code block is no statement and no reason to delete a file."""
+    body = (
+        "Ines helps with it when she is in the office on Mondays. Always\ndeploy on Fridays from the main branch. Bo too.\n\n"
+        "```\nmake deploy\n```"
+    )
+    alone = "Always deploy on Fridays from the main branch.\n\n```\nmake deploy\n```"
+    files = {
+        f"{MEMORY}/a.md": memory_file(body, name="a", date="2026-01-01"),
+        f"{MEMORY}/b.md": memory_file(
+            "Never deploy on Fridays from the main branch. Cy agrees.", name="b", date="2026-02-01"
+        ),
+        f"{MEMORY}/c.md": memory_file(alone, name="c", kind="user", date="2026-01-01"),
+        f"{MEMORY}/d.md": memory_file(
+            "Never deploy on Fridays from the main branch.", name="d", kind="user", date="2026-02-01"
+        ),
+    }
+    root = write_tree(tmp_path / "project", files)
+    _apply(root, tmp_path / "state", supersede=True)
+    expected = (
+        "---\n\nInes helps with it when she is in the office on Mondays. Bo too.\n\n```\nmake deploy\n```\n"
+    )
+    assert _text(root, "a.md").endswith(expected)
+    assert _text(root, "c.md").endswith("---\n\n```\nmake deploy\n```\n")
+
+
+def test_a_shared_negation_is_no_contradiction(tmp_path: Path) -> None:
+    """Sentences about different things stay, however they are worded."""
+    files = {
+        f"{MEMORY}/a.md": memory_file(
+            "Always run the tests before a merge. Bo helps.", name="a", date="2026-01-01"
+        ),
+        f"{MEMORY}/b.md": memory_file(
+            "Never run migrations before a backup. Cy helps.", name="b", date="2026-02-01"
+        ),
+    }
+    write_tree(tmp_path / "project", files)
+    with _open(tmp_path / "project", tmp_path / "state", supersede=True) as session:
+        assert _plan(session).conflicts == ()
+
+
+def test_without_ages_nothing_supersedes(tmp_path: Path) -> None:
+    """Two statements of one day: neither is newer, so the conflict stays open."""
+    files = {
+        f"{MEMORY}/a.md": memory_file("Always deploy on Fridays from the main branch.", name="a"),
+        f"{MEMORY}/b.md": memory_file("Never deploy on Fridays from the main branch.", name="b"),
+    }
+    write_tree(tmp_path / "project", files)
+    with _open(tmp_path / "project", tmp_path / "state", supersede=True) as session:
+        assert _plan(session).conflicts[0].choice is None
+
+
+def test_a_skip_is_remembered(tree: Path, tmp_path: Path) -> None:
+    """What a person left open is not asked again."""
+    with open_session(tree, tmp_path / "state") as session:
+        session.remember_skips(session.look(now=NOW).plan.conflicts, now=NOW)
+        assert session.look(now=NOW).plan.conflicts == ()
+
+
+def test_types_and_directories_are_never_crossed(tmp_path: Path) -> None:
+    """The same words in another type, heading or directory are another memory."""
+    files = {
+        f"{MEMORY}/a.md": memory_file(TABS, name="a", kind="user"),
+        f"{MEMORY}/b.md": memory_file(TABS, name="b", kind="feedback"),
+        ".claude/agent-memory/x/c.md": memory_file(TABS, name="c", kind="user"),
+        f"{MEMORY}/l.md": "# L\n\n## Staging\n- runs on port 5432 here\n\n## Production\n- runs on port 5432 here\n",
+    }
+    write_tree(tmp_path / "project", files)
+    with open_session(tmp_path / "project", tmp_path / "state") as session:
+        assert all(isinstance(action, Rewrite) for action in _plan(session).actions)
+
+
+def test_pinned_memories_stay(tmp_path: Path) -> None:
+    """Neither drift nor a duplicate touches what is pinned; its drift is flagged."""
+    files = {
+        f"{MEMORY}/a.md": memory_file(
+            "`gone()` in `src/gone.py` yesterday.", name="a", more="pinned: true\n"
+        ),
+        f"{MEMORY}/b.md": "[PINNED] `gone()` in `src/gone.py` yesterday.",
+    }
+    root = with_past(write_tree(tmp_path / "project", files), "src/gone.py")
+    before = fingerprint(root)
+    with open_session(root, tmp_path / "state") as session:
+        found = session.look(now=NOW)
+        session.apply(session.settle(found, {}, now=NOW).plan, now=NOW)
+    assert {k: v for k, v in fingerprint(root).items() if "MEMORY.md" not in k} == before
+    assert [drift.memory for drift in found.flagged] == [f"{MEMORY}/a.md"]
+
+
+def test_only_what_says_nothing_but_where_it_was_goes(tmp_path: Path) -> None:
+    """Advice, other repositories' paths, libraries' functions, young and mixed memories stay."""
+    files = {
+        f"{MEMORY}/a.md": memory_file("Never call `to_html()` on a large graph.", name="a"),
+        f"{MEMORY}/b.md": memory_file("Never touch `src/gone.py` by hand.", name="b"),
+        f"{MEMORY}/c.md": memory_file("The page is drawn by `to_page()` in `other/repo.py`.", name="c"),
+        f"{MEMORY}/d.md": memory_file("The page is drawn in `src/gone.py`.", name="d", kind="feedback"),
+        f"{MEMORY}/e.md": memory_file("The page is drawn in `src/gone.py`.", name="e", date="2026-11-01"),
+        f"{MEMORY}/f.md": memory_file("The page is drawn in `src/gone.py`. The sky is blue.", name="f"),
+        f"{MEMORY}/g.md": memory_file("Pages come from `src/gone.py` and `other/repo.py`.", name="g"),
+        f"{MEMORY}/z.md": memory_file("Pictures come out of `Pictures` in `src/gone.py`.", name="z"),
+    }
+    with_past(write_tree(tmp_path / "project", files), "src/gone.py")
+    with open_session(tmp_path / "project", tmp_path / "state") as session:
+        found = session.look(now=NOW)
+    assert [prune.members[0].id for prune in found.plan.prunes] == [f"{MEMORY}/z.md"]
+    assert [drift.memory[-4:-3] for drift in found.flagged] == ["b", "d", "e", "f", "g"]
+
+
+def test_what_only_the_older_file_says_is_kept(tmp_path: Path) -> None:
+    """The newer file survives and takes the older one's extra line as it is."""
+    shared = (
+        "The billing service retries failed card payments three times before the customer is told by mail."
+    )
+    files = {
+        f"{MEMORY}/a.md": memory_file(shared + "\n- Runbook: `docs/pay.md`", name="a", date="2026-01-01"),
+        f"{MEMORY}/b.md": memory_file(shared, name="b", date="2026-02-01"),
+        "docs/pay.md": "x",
+    }
+    root = write_tree(tmp_path / "project", files)
+    _apply(root, tmp_path / "state")
+    assert not (root / MEMORY / "a.md").exists()
+    assert _text(root, "b.md").endswith(f"{shared}\n- Runbook: `docs/pay.md`\n")
+
+
+def test_too_many_removals_are_refused(tmp_path: Path) -> None:
+    """A pass that would take most of a directory away stops with the numbers."""
+    files = {
+        f"{MEMORY}/f{n}.md": memory_file(f"`src/gone{n}.py` holds the {n}th part.", name=f"f{n}")
+        for n in range(8)
+    }
+    with_past(write_tree(tmp_path / "project", files), *(f"src/gone{n}.py" for n in range(8)))
+    with (
+        open_session(tmp_path / "project", tmp_path / "state", max_delete=0.3) as session,
+        pytest.raises(BudgetExceededError),
+    ):
+        session.apply(_plan(session), now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [({ActionKind.MERGE}, {Merge}), ({ActionKind.PRUNE}, {"Prune"}), (set(), set())],
+)
+def test_only_what_is_wished_for(tree: Path, tmp_path: Path, kinds, expected) -> None:
+    """One kind alone, and the index that follows from it."""
+    choices = MarkdownChoices(Wishes(kinds=frozenset(kinds), texts=False))
+    with open_session(tree, tmp_path / "state", choices=choices) as session:
+        actions = _plan(session).actions
+    assert {a.kind for a in actions if not isinstance(a, Rewrite)} == kinds
+    assert expected is not None
+    assert not any(isinstance(a, Resolve) for a in actions)
+    assert [a.survivor for a in actions if isinstance(a, Rewrite) and a.category == "index"] == [
+        f"{MEMORY}/MEMORY.md"
+    ]
+
+
+def test_facts_that_are_known_are_not_gathered_again(tree: Path, tmp_path: Path) -> None:
+    """A log line that a memory states already is no news."""
+    known = {
+        f"{MEMORY}/uv.md": memory_file(
+            "Decided to always use `uv` for installs because pip was slow.", name="uv"
+        )
+    }
+    write_tree(tree, known)
+    with open_session(tree, tmp_path / "state") as session:
+        assert not any("from_daily_logs" in action.members[0].id for action in _plan(session).actions)
+
+
+def test_new_facts_join_the_file_of_earlier_ones(tree: Path, tmp_path: Path) -> None:
+    """A second log adds to the file of the first."""
+    _apply(tree, tmp_path / "state")
+    log = f"{MEMORY}/logs/2026/11/2026-11-21.md"
+    write_tree(tree, {log: "- The team agreed that releases must pass `make check` first\n"})
+    _apply(tree, tmp_path / "state")
+    assert _text(tree, "from_daily_logs.md").count("\n- ") == 2
+
+
+def test_transcripts_give_evidence_for_doubts(tree: Path, tmp_path: Path) -> None:
+    """The newest lines with a missing reference are quoted, out of files that are never read whole."""
+    lines = [json.dumps({"message": {"content": f"touching src/was.py number {n}"}}) for n in range(60)]
+    write_tree(tmp_path, {"sessions/one.jsonl": "\n".join(lines) + "\n"})
+    choices = MarkdownChoices(transcripts=tmp_path / "sessions")
+    with open_session(tree, tmp_path / "state", choices=choices) as session:
+        found = session.evidence(session.look(now=NOW))
+    assert [q.text for q in found[f"{MEMORY}/partly.md"]] == [
+        f"touching src/was.py number {n}" for n in (59, 58, 57)
+    ]
+
+
+def test_an_answer_applies_without_judging_anything_again(tmp_path: Path) -> None:
+    """The sentences were named when they were found; the file that is then a copy is merged at once."""
+    files = {
+        f"{MEMORY}/a.md": memory_file(
+            "The upload limit is 20 MB there. Ines helps with it.", date="2026-01-01"
+        ),
+        f"{MEMORY}/b.md": memory_file("The upload limit is 50 MB there. Bo knows.", date="2026-02-01"),
+        f"{MEMORY}/c.md": memory_file("Ines helps with it.", date="2026-03-01"),
+    }
+    root = write_tree(tmp_path / "project", files)
+    scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.9, 0.1))
+    with MarkdownSession(
+        open_store(root, tmp_path / "state"),
+        scorer=scorer,
+        encoder=FakeEncoder(),
+        state_dir=tmp_path / "state",
+    ) as session:
+        found = session.look(now=NOW)
+        asked = len(scorer.asked)
+        plan = session.settle(found, {found.plan.conflicts[0].id: "b"}, now=NOW).plan
+        assert len(scorer.asked) == asked
+        session.look(now=NOW)
+        assert len(scorer.asked) == asked
+        session.apply(plan, now=NOW, within_budget=False)
+        assert not (root / MEMORY / "a.md").exists()
+        assert [action.kind for action in session.look(now=NOW).plan.actions] == []
+
+
+def test_unattended_only_equal_statements_are_merged(tmp_path: Path) -> None:
+    """What a scorer takes for a duplicate is for a person to see."""
+    files = {
+        f"{MEMORY}/a.md": memory_file("Deploy from the release branch with Ines on duty there.", name="a"),
+        f"{MEMORY}/b.md": memory_file(
+            "Deploy from the release branch with Ines on duty there daily.", name="b"
+        ),
+        f"{MEMORY}/c.md": memory_file("Deploy from the release branch, with Ines on duty there", name="c"),
+    }
+    root = write_tree(tmp_path / "project", files)
+    with open_session(root, tmp_path / "state", choices=MarkdownChoices(certain=True)) as session:
+        assert [m.removes for m in session.look(now=NOW).plan.merges] == []
+    (root / MEMORY / "b.md").unlink()
+    with open_session(root, tmp_path / "state", choices=MarkdownChoices(certain=True)) as session:
+        assert [len(m.removes) for m in session.look(now=NOW).plan.merges] == [1]
+
+
+def test_unattended_an_index_loses_only_what_a_commit_took_away(tmp_path: Path) -> None:
+    """A pointer to what git leaves out, or never had, stays and is named; a person may drop the latter."""
+    files = {
+        f"{MEMORY}/a.md": "The cat is called Miso.",
+        f"{MEMORY}/MEMORY.md": "- [A](a.md)\n- [G](gone.md)\n- [N](never.md)\n- [H](hidden.md)\n",
+    }
+    root = tmp_path / "project"
+    root.mkdir()
+    with_past(root, f"{MEMORY}/gone.md")
+    write_tree(root, {**files, ".gitignore": "hidden.md\n"})
+    for certain, expected in ((True, ["gone.md"]), (False, ["gone.md", "never.md"])):
+        with open_session(root, tmp_path / "state", choices=MarkdownChoices(certain=certain)) as session:
+            draft = session.settle(session.look(now=NOW), {}, now=NOW).indexes[MEMORY]
+        assert [line.partition("(")[2].rstrip(")") for line in draft.removed] == expected
+
+
+def test_a_day_is_reckoned_from_the_authors_commit(tmp_path: Path) -> None:
+    """In the author's own zone; a first commit, or one that the frontmatter contradicts, is no anchor."""
+    root = tmp_path / "project"
+    root.mkdir()
+    with_past(root, "src/x.py")
+    said = "We moved the gateway to Bern yesterday."
+    write_tree(root, {f"{MEMORY}/a.md": said, f"{MEMORY}/b.md": memory_file(said, date="2026-01-05")})
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "third", day="2026-03-10T23:30:00-08:00")
+    with open_session(root, tmp_path / "state") as session:
+        edits = session.look(now=NOW).edits
+    assert {name: edit.text for name, edit in edits.items()} == {
+        f"{MEMORY}/a.md": "We moved the gateway to Bern 2026-03-09."
+    }
+
+
+def test_new_facts_go_into_the_file_they_belong_to(tmp_path: Path) -> None:
+    """A fact about a subject that a file has joins it; the others get a file of their own."""
+    files = {
+        f"{MEMORY}/uv.md": memory_file(
+            "Installs of Python packages run with `uv` in this project.", name="installs with uv"
+        ),
+        f"{MEMORY}/other.md": memory_file("The cat is called Miso.", name="cat"),
+        f"{MEMORY}/logs/2026/11/2026-11-20.md": "- decided to always use `uv` for package installs because pip was slow\n- The team agreed that releases must pass `make check` first\n",
+    }
+    root = write_tree(tmp_path / "project", files)
+    _apply(root, tmp_path / "state")
+    assert _text(root, "uv.md").endswith(
+        "\n- decided to always use `uv` for package installs because pip was slow\n"
+    )
+    assert _text(root, "from_daily_logs.md").count("\n- ") == 1
+    with open_session(root, tmp_path / "state") as session:
+        assert _plan(session).actions == ()
+
+
+def test_an_answer_in_a_plan_file_cuts_the_sentence_and_not_the_file(tree: Path, tmp_path: Path) -> None:
+    """A choice written into the plan means what it means at the prompt."""
+    with open_session(tree, tmp_path / "state") as session:
+        plan = _plan(session)
+        plan = with_answers(
+            replace(plan, actions=tuple(a.choose("b") if isinstance(a, Resolve) else a for a in plan.actions))
+        )
+        session.apply(plan, now=NOW)
+    assert _text(tree, "deploy_old.md").endswith("---\n\nInes owns the runbook.\n")
+
+
+def test_the_library_prunes_no_file_by_its_age(tmp_path: Path) -> None:
+    """`consolidate` treats files as the command line does unattended."""
+    files = {f"{MEMORY}/a.md": memory_file("Ines moved the gateway to Bern yesterday.", date="2020-01-01")}
+    root = write_tree(tmp_path / "project", files)
+    store = open_store(root, tmp_path / "state")
+    done = consolidate(
+        store,
+        all_scopes=True,
+        apply=True,
+        settings=Settings(scorer="keywords"),
+        state_dir=tmp_path / "state",
+        now=NOW,
+    )
+    assert [action.category for action in done.plan.actions] == ["index"]
+
+
+_SENTENCES = st.sampled_from(
+    ["Use tabs for indentation in Go files.", "Use tabs for indentation in all Go files.", "Never use tabs in Go files.",
+     "Deployed the gateway yesterday.", "`gone()` in `src/gone.py`.", "`run()` in `src/app.py`.", "[PINNED] Keep this rule.",
+     "Staging runs on port 5432.", "Staging runs on port 5433.", "See [x](0.md).", "- a bullet that says little", "# Heading"]
+)  # fmt: skip
+_BODIES = st.lists(_SENTENCES, min_size=1, max_size=4).map("\n".join)
+_FILE = st.builds(
+    lambda body, kind, month: memory_file(body, name="n", kind=kind, date=f"2026-0{month}-01"),
+    _BODIES, st.sampled_from(["user", "project"]), st.integers(1, 3),
+)  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(files=st.lists(st.one_of(_FILE, _BODIES), min_size=1, max_size=6), supersede=st.booleans())
+def test_in_any_directory_undo_is_identity(tmp_path_factory, files, supersede) -> None:
+    """For arbitrary memories: undo gives all bytes and times back."""
+    root, state = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("state")
+    write_tree(
+        root, {"src/app.py": "def run(): ..."} | {f"{MEMORY}/{n}.md": text for n, text in enumerate(files)}
+    )
+    before = fingerprint(root)
+    result = _apply(root, state, supersede=supersede)
+    assert result.moved == ()
+    if result.run:
+        with open_session(root, state) as session:
+            session.undo(now=NOW)
+    assert fingerprint(root) == before
+
+
+@pytest.mark.xfail(
+    strict=False,
+    reason="near-equal files may still be merged by a second attended pass: the first changes what stands around them",
+)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(files=st.lists(st.one_of(_FILE, _BODIES), min_size=1, max_size=6), supersede=st.booleans())
+def test_in_any_directory_a_second_pass_proposes_nothing(tmp_path_factory, files, supersede) -> None:
+    """For arbitrary memories: once applied, nothing is left to do."""
+    root, state = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("state")
+    write_tree(
+        root, {"src/app.py": "def run(): ..."} | {f"{MEMORY}/{n}.md": text for n, text in enumerate(files)}
+    )
+    _apply(root, state, supersede=supersede)
+    with _open(root, state, supersede=supersede) as session:
+        left = [a for a in _plan(session).actions if a.removes or isinstance(a, Rewrite)]
+    assert left == []

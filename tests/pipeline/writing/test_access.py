@@ -1,0 +1,171 @@
+"""The access log: what an agent reads is remembered, and nothing else changes for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import time
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from mem0_dream.errors import StoreError
+from mem0_dream.pipeline.stores.mem0.place import store_fingerprint
+from mem0_dream.pipeline.stores.mem0.store import Mem0Store
+from mem0_dream.pipeline.writing.access import AccessLog, track_access
+from mem0_stores import Place, qdrant, remember, shared_encoder
+
+__all__ = ["qdrant", "shared_encoder"]
+
+NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
+CONFIG = SimpleNamespace(vector_store=SimpleNamespace(provider="qdrant", config=SimpleNamespace(path="/q")))
+
+
+class Client:
+    """A mem0 client that answers from a list."""
+
+    config = CONFIG
+    top_k = 5
+
+    def search(self, query: str, *, top_k: int = 20) -> dict[str, Any]:
+        """Answer like mem0."""
+        return {"results": [{"id": str(number), "memory": query} for number in range(top_k)]}
+
+    def get(self, memory_id: str) -> dict[str, Any] | None:
+        """Answer like mem0."""
+        return {"id": memory_id, "memory": "Likes tea"} if memory_id != "gone" else None
+
+    def add(self, text: str) -> str:
+        """Not a read."""
+        return text
+
+
+class TestLog:
+    def test_the_newest_access_of_each_memory_is_kept(self, tmp_path: Path) -> None:
+        """An older moment never replaces a newer one; stores are kept apart."""
+        log = AccessLog(tmp_path)
+        zone = timezone(timedelta(hours=5))
+        log.record("one", ["a", "b"], NOON.astimezone(zone))
+        log.record("one", ["a"], NOON - timedelta(days=1))
+        log.record("one", ["b"], NOON + timedelta(microseconds=1))
+        log.record("two", ["a"], NOON)
+        log.record("two", [], NOON)
+        assert log.last("one") == {"a": NOON, "b": NOON + timedelta(microseconds=1)}
+        assert AccessLog(tmp_path).last("two") == {"a": NOON}
+        assert log.last("three") == {}
+        log.close()
+        log.close()
+
+    def test_a_log_that_does_not_exist_is_not_created_by_reading(self, tmp_path: Path) -> None:
+        """Nothing was tracked, so nothing is known."""
+        assert AccessLog(tmp_path).last("one") == {}
+        assert list(tmp_path.iterdir()) == []
+
+    def test_an_unreadable_log_is_an_error(self, tmp_path: Path) -> None:
+        """Taken for an empty one, it would make every memory look unread and so stale."""
+        (tmp_path / "access.sqlite3").write_text("no database, but long enough to be looked at" * 10)
+        with pytest.raises(StoreError, match="cannot be read; move it away"):
+            AccessLog(tmp_path).last("one")
+        with pytest.raises(StoreError, match="cannot be written"):
+            AccessLog(tmp_path).record("one", ["a"], NOON)
+
+    def test_the_environment_chooses_the_directory(self, own_state: Path) -> None:
+        """MEM0_DREAM_STATE_DIR says where the log lives."""
+        AccessLog().record("one", ["a"], NOON)
+        assert (own_state / "access.sqlite3").is_file()
+
+
+class TestTracking:
+    def test_search_and_get_are_remembered(self, tmp_path: Path) -> None:
+        """What was returned was read; a miss was not, and adding is no reading."""
+        client: Any = track_access(Client(), state_dir=tmp_path, clock=lambda: NOON)
+        client.search("tea", top_k=2)
+        client.get("x")
+        client.get("gone")
+        client.add("new")
+        assert AccessLog(tmp_path).last(store_fingerprint(client)) == {"0": NOON, "1": NOON, "x": NOON}
+
+    def test_answers_and_everything_else_pass_untouched(self, tmp_path: Path) -> None:
+        """The wrapped client cannot be told from the bare one by what it answers."""
+        bare = Client()
+        client: Any = track_access(bare, state_dir=tmp_path)
+        assert client.search("tea") == bare.search("tea")
+        assert client.search.__name__ == "search"
+        assert client.add("x") == "x"
+        client.top_k = 7
+        assert bare.top_k == 7
+        del client.top_k
+        assert client.top_k == 5
+        assert repr(client).startswith("TrackedMemory(<")
+        with pytest.raises(AttributeError):
+            client.nothing  # noqa: B018
+
+    def test_a_failing_log_never_reaches_the_application(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Failures are logged once, as a warning, without texts."""
+        (tmp_path / "access.sqlite3").mkdir()
+        client: Any = track_access(Client(), state_dir=tmp_path)
+        with caplog.at_level(logging.DEBUG, logger="mem0_dream"):
+            for _ in range(3):
+                assert len(client.search("my secret tea")["results"]) == 20
+        assert [(record.levelname, "secret" in record.getMessage()) for record in caplog.records] == [
+            ("WARNING", False)
+        ]
+
+    def test_a_busy_log_does_not_stop_the_application(self, tmp_path: Path) -> None:
+        """While another process writes, a read waits a fifth of a second at most."""
+        client: Any = track_access(Client(), state_dir=tmp_path)
+        client.get("x")
+        other = sqlite3.connect(tmp_path / "access.sqlite3")
+        other.execute("BEGIN IMMEDIATE")
+        started = time.perf_counter()
+        assert client.get("y") is not None
+        assert time.perf_counter() - started < 2
+        other.rollback()
+        other.close()
+
+    def test_remembering_costs_next_to_nothing(self, tmp_path: Path) -> None:
+        """Twenty ids are noted in well under the time of one embedding."""
+        client: Any = track_access(Client(), state_dir=tmp_path)
+        client.search("tea")
+        started = time.perf_counter()
+        for _ in range(100):
+            client.search("tea")
+        assert (time.perf_counter() - started) / 100 < 0.02
+
+    @pytest.mark.store
+    def test_a_real_client_is_tracked(self, qdrant: Place, tmp_path: Path) -> None:
+        """mem0's own search and get, and a consolidation that asks for the same store."""
+        memory = qdrant.memory()
+        tea = remember(memory, "Likes tea", user_id="alice")
+        coffee = remember(memory, "Likes coffee", user_id="alice")
+        other = remember(memory, "Likes chess", user_id="bob")
+        with track_access(memory, state_dir=tmp_path / "state", clock=lambda: NOON) as client:
+            client.search("tea", filters={"user_id": "alice"}, threshold=0.0)
+            client.get(other)
+            remember(client, "Likes rain", user_id="alice")
+            found = AccessLog(tmp_path / "state").last(store_fingerprint(qdrant.config))
+        Mem0Store(memory, owned=True).close()
+        assert found == {tea: NOON, coffee: NOON, other: NOON}
+
+    @pytest.mark.store
+    def test_a_real_async_client_is_tracked(self, qdrant: Place, tmp_path: Path) -> None:
+        """Coroutines stay coroutines."""
+        from mem0 import AsyncMemory
+
+        (tea,) = qdrant.fill(["Likes tea"])
+
+        async def read() -> None:
+            async with track_access(
+                AsyncMemory.from_config(qdrant.config), state_dir=tmp_path / "state", clock=lambda: NOON
+            ) as client:
+                assert len((await client.search("tea", filters={"user_id": "alice"}))["results"]) == 1
+                assert (await client.get(tea))["memory"] == "Likes tea"
+            client.vector_store.client.close()
+
+        asyncio.run(read())
+        assert AccessLog(tmp_path / "state").last(store_fingerprint(qdrant.config)) == {tea: NOON}

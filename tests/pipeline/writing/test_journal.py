@@ -1,0 +1,197 @@
+"""The journal: what is written is read back, and a damaged one is an error, not an empty one."""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import NOW
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mem0_dream.errors import JournalError
+from mem0_dream.pipeline.stores.base import Snapshot
+from mem0_dream.pipeline.writing.journal import ChangeState, Journal, Operation, Outcome, RunState
+
+SNAPSHOT = Snapshot("m1", {"text": "Zoë", "n": 1.5}, (0.1, -2.0), ({"id": "e1"},))
+
+
+@pytest.fixture
+def journal(own_state: Path):
+    """A journal in the test's own state directory."""
+    opened = Journal(own_state)
+    yield opened
+    opened.close()
+
+
+def begin(journal: Journal, run: str = "r1", *, store: str = "s", **more: Any) -> None:
+    """Begin a run that touches one memory."""
+    given = {"plan": "{}\n", "snapshots": [SNAPSHOT], "retire_on": None, "at": NOW} | more
+    journal.begin(run, store=store, **given)
+
+
+def test_a_run_is_read_back(journal: Journal) -> None:
+    """Name, store, dates, state, plan."""
+    begin(journal, retire_on="2026-11-20")
+    run = journal.run("r1")
+    assert (run.id, run.store, run.started_at, run.finished_at) == ("r1", "s", NOW, None)
+    assert (run.state, run.retire_on, run.plan) == (RunState.APPLYING, "2026-11-20", "{}\n")
+    assert run.interrupted
+
+
+def test_a_run_is_on_the_disk_before_anything_is_done(journal: Journal, own_state: Path) -> None:
+    """Another process, or the next one after a kill, sees it at once."""
+    begin(journal)
+    number = journal.intend("r1", "m1", Operation.REMOVE, "m1")
+    other = Journal(own_state)
+    assert other.interrupted("s") == journal.run("r1")
+    assert [(change.number, change.state) for change in other.changes("r1")] == [
+        (number, ChangeState.INTENDED)
+    ]
+    assert other.snapshot("r1", "m1") == SNAPSHOT
+    other.close()
+    synchronous = journal._db.execute("PRAGMA synchronous").fetchone()[0]
+    assert synchronous == 2, "FULL: a commit waits for the disk"
+
+
+floats = st.floats(allow_nan=False, width=32)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+payloads = st.dictionaries(st.text(), json_values, max_size=5)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    payload=payloads,
+    vector=st.none() | st.lists(floats | st.floats(allow_nan=False), max_size=6).map(tuple),
+    links=st.lists(payloads, max_size=2).map(tuple),
+)
+def test_a_snapshot_is_read_back_bit_by_bit(
+    tmp_path_factory: pytest.TempPathFactory, payload: Any, vector: Any, links: Any
+) -> None:
+    """Any payload in its order, any vector, any links."""
+    journal = Journal(tmp_path_factory.mktemp("journal"))
+    before = Snapshot("m", payload, vector, links)
+    begin(journal, snapshots=[before])
+    found = journal.snapshot("r1", "m")
+    assert found == before
+    assert list(found.payload) == list(payload)
+    if vector:
+        assert [math.copysign(1, value) for value in found.vector or ()] == [
+            math.copysign(1, v) for v in vector
+        ]
+    journal.close()
+
+
+def test_changes_are_numbered_and_marked(journal: Journal) -> None:
+    """Each run counts from one; a mark changes state and memory."""
+    begin(journal)
+    begin(journal, "r2")
+    assert journal.intend("r1", "a1", Operation.ADD, None) == 1
+    assert journal.intend("r1", "a1", Operation.REMOVE, "m1") == 2
+    assert journal.intend("r2", "a1", Operation.REMOVE, "m1") == 1
+    journal.mark("r1", 1, ChangeState.DONE, memory="new")
+    first, second = journal.changes("r1")
+    assert (first.operation, first.memory, first.state) == (Operation.ADD, "new", ChangeState.DONE)
+    assert (second.operation, second.memory, second.state) == (Operation.REMOVE, "m1", ChangeState.INTENDED)
+
+
+def test_outcomes_are_kept_per_action(journal: Journal) -> None:
+    """The last word counts."""
+    begin(journal)
+    journal.conclude("r1", "a1", Outcome.SKIPPED, "gone")
+    journal.conclude("r1", "a2", Outcome.APPLIED)
+    journal.conclude("r1", "a1", Outcome.APPLIED)
+    assert journal.outcomes("r1") == {"a1": (Outcome.APPLIED, ""), "a2": (Outcome.APPLIED, "")}
+
+
+def test_runs_are_listed_newest_first_and_per_store(journal: Journal) -> None:
+    """By date, then by order of writing."""
+    begin(journal, "old", at=NOW - timedelta(days=1))
+    begin(journal, "first")
+    begin(journal, "second")
+    begin(journal, "foreign", store="other")
+    assert [run.id for run in journal.runs("s")] == ["second", "first", "old"]
+    assert {run.id for run in journal.runs()} == {"second", "first", "old", "foreign"}
+
+
+@pytest.mark.parametrize(
+    ("state", "unfinished"),
+    [
+        (RunState.APPLYING, True),
+        (RunState.APPLIED, False),
+        (RunState.UNDOING, True),
+        (RunState.UNDONE, False),
+    ],
+)
+def test_an_interrupted_run_is_found(journal: Journal, state: RunState, unfinished: bool) -> None:
+    """Applying and undoing are unfinished; what is finished has a date."""
+    begin(journal)
+    journal.set_state("r1", state, at=NOW)
+    assert (journal.interrupted("s") is not None) == unfinished
+    assert (journal.run("r1").finished_at is None) == unfinished
+    assert journal.interrupted("other") is None
+
+
+def test_a_run_that_cannot_be_written_whole_is_not_written(journal: Journal) -> None:
+    """Run and snapshots are one transaction."""
+    with pytest.raises(JournalError, match="cannot be used"):
+        begin(journal, snapshots=[SNAPSHOT, SNAPSHOT])
+    assert journal.runs() == ()
+    begin(journal)
+
+
+def test_refusals_are_kept_per_store(journal: Journal) -> None:
+    """Twice is once, and another store has its own."""
+    journal.reject("s", ["p1", "p2"], at=NOW)
+    journal.reject("s", ["p1"], at=NOW)
+    journal.reject("other", ["p3"], at=NOW)
+    assert journal.rejected("s") == {"p1", "p2"}
+    assert journal.rejected("nowhere") == frozenset()
+
+
+def test_what_is_not_there_is_an_error(journal: Journal) -> None:
+    """An unknown run and an untouched memory are named."""
+    with pytest.raises(JournalError, match="no run 'r9'"):
+        journal.run("r9")
+    begin(journal)
+    with pytest.raises(JournalError, match="no copy of memory m9") as caught:
+        journal.snapshot("r1", "m9")
+    assert caught.value.ids == ("m9",)
+
+
+@pytest.mark.parametrize("content", [b"this is no database" * 100, b"SQLite format 3\x00" + b"\x07" * 4000])
+def test_a_damaged_file_is_an_error_and_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
+    """One sentence that names the file; nothing is overwritten, so it can still be repaired."""
+    file = tmp_path / "journal.db"
+    file.write_bytes(content)
+    with pytest.raises(JournalError, match=r"journal\.db cannot be opened .* nothing may be changed"):
+        Journal(tmp_path)
+    assert file.read_bytes() == content
+
+
+def test_a_folder_in_the_place_of_the_file_is_an_error(tmp_path: Path) -> None:
+    """What cannot be opened is named."""
+    (tmp_path / "journal.db").mkdir()
+    with pytest.raises(JournalError, match="cannot be opened"):
+        Journal(tmp_path)
+
+
+def test_damage_deeper_in_the_file_is_an_error_too(own_state: Path) -> None:
+    """A file whose pages are damaged must not end in a traceback."""
+    journal = Journal(own_state)
+    for number in range(40):
+        begin(journal, f"r{number}", plan="x" * 4000)
+    journal._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    journal.close()
+    file = own_state / "journal.db"
+    content = bytearray(file.read_bytes())
+    content[4096 * 6 :] = b"\xab" * (len(content) - 4096 * 6)
+    file.write_bytes(content)
+    with pytest.raises(JournalError, match=r"journal\.db cannot be"):
+        Journal(own_state).runs()

@@ -1,0 +1,110 @@
+"""The tables of the README come out of one command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from mem0_dream.models.bundled.scorer import FOLDER
+from mem0_dream.scripts.evaluate import figures
+
+ROWS = [
+    {"id": "1", "a": "Likes green tea", "b": "likes green tea.", "label": "duplicate", "kind": "exact"},
+    {"id": "2", "a": "Owns a red boat", "b": "Works at the port", "label": "distinct", "kind": "unrelated"},
+]
+GOLD = {
+    "duplicate_groups": [["1", "2"]],
+    "contradictions": [],
+    "prune": {"stale": [], "vague": []},
+    "keep": [],
+}
+HEAD = "macro-F1 | merged by itself: precision, recall | merged, though no duplicates"
+STORE_HEAD = (
+    "duplicates removed | with a person's yes | wrongly removed | contradictions found | reports right "
+    "| questions right | prunes right, wrong |"
+)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (tmp_path / "pairs").mkdir()
+    (tmp_path / "stores").mkdir()
+    lines = [json.dumps(row) for row in ROWS]
+    (tmp_path / "pairs" / "dev.jsonl").write_text("\n".join(lines))
+    (tmp_path / "pairs" / "real_dev.jsonl").write_text(
+        "\n".join(json.dumps(row | {"weight": 3}) for row in ROWS)
+    )
+    memories: list[dict[str, object]] = [
+        {"id": key, "memory": text, "created_at": "2026-11-01T00:00:00Z", "updated_at": None,
+         "last_accessed_at": None, "metadata": {}}
+        for key, text in (("1", "Owns a brindle whippet named Pickle"), ("2", "owns a brindle whippet named Pickle."))
+    ]  # fmt: skip
+    (tmp_path / "stores" / "tiny.json").write_text(
+        json.dumps({"now": "2026-11-21", "user_id": "u", "memories": memories, "gold": GOLD})
+    )
+    return tmp_path
+
+
+def test_one_command_prints_both_tables(data, capsys):
+    """A row for each scorer: pairs as counts where each weighs one, as a share where not; then stores."""
+    assert figures.main([str(data), "--scorer", "keywords"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"| | hard pairs: {HEAD} | real pairs: {HEAD} |",
+        "|---|---|---|---|---|---|---|",
+        "| `keywords` | 0.667 | 1.000, 1.000 | 0 of 1 | 0.667 | 1.000, 1.000 | 0.0% |",
+        "",
+        f"| 2 memories in 1 labelled stores | {STORE_HEAD}",
+        "|---|---|---|---|---|---|---|---|",
+        "| `keywords` | 1 of 1 | 1 of 1 | 0 | 0 of 0 | 0 of 0 | 0 of 0 | 0 of 0, 0 |",
+    ]
+
+
+def test_worlds_that_the_network_never_saw_are_a_table_of_their_own(data, capsys):
+    """Of a style with one world that one is kept; equal statements are folded, and nothing else is certain."""
+    (data / "worlds").mkdir()
+    text = "# ana | x | y\n- [pets] 2026-01-04 Owns a grey cat.\n  = 2026-02-04 owns a grey cat\n"
+    (data / "worlds" / "w1_test.txt").write_text(text, encoding="utf-8")
+    assert figures.main([str(data), "--scorer", "keywords"]) == 0
+    *_, head, _, row = capsys.readouterr().out.splitlines()
+    assert head == f"| 2 memories in 1 worlds | {STORE_HEAD}"
+    assert row == "| `keywords` | 1 of 1 | 1 of 1 | 0 | 0 of 0 | 0 of 0 | 0 of 0 | 0 of 0, 0 |"
+
+
+def test_bundled_stands_there_as_cross_validated(data, capsys):
+    """Its calibrator was fitted on the development pairs, so they are not judged again."""
+    assert figures.main([str(data), "--scorer", "bundled", "--no-stores"]) == 0
+    row = capsys.readouterr().out.splitlines()[-1]
+    found = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))["cross_validated"]
+    for name in ("hard", "real"):
+        shares = (found[name][key] for key in ("macro_f1", "auto_precision", "auto_recall"))
+        assert "{:.3f} | {:.3f}, {:.3f}".format(*shares) in row
+
+
+def test_wrong_merges_follow_from_precision_and_recall(data, monkeypatch, tmp_path, capsys):
+    """One duplicate merged at precision 0.5 brings one other pair along; precision 0 says nothing."""
+    part = {"macro_f1": 0.5, "auto_recall": 1.0}
+    config = {
+        "cross_validated": {"hard": part | {"auto_precision": 0.5}, "real": part | {"auto_precision": 0.0}}
+    }
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    monkeypatch.setattr(figures, "FOLDER", tmp_path)
+    assert figures.main([str(data), "--scorer", "bundled", "--no-stores"]) == 0
+    row = "| `bundled` | 0.500 | 0.500, 1.000 | 1 of 1 | 0.500 | 0.000, 1.000 | - |"
+    assert capsys.readouterr().out.splitlines()[-1] == row
+
+
+def test_missing_figures_and_missing_data_are_one_sentence(data, monkeypatch, tmp_path, capsys):
+    """Exit code 2, naming the file."""
+    assert figures.main([str(tmp_path / "none")]) == 2
+    monkeypatch.setattr(figures, "FOLDER", tmp_path)
+    assert figures.main([str(data), "--scorer", "bundled"]) == 2
+    assert "holds no cross-validated figures" in capsys.readouterr().err
+
+
+def test_other_weights_of_ours_bring_their_own_figures(data, tmp_path, capsys):
+    """`bundled:FOLDER` is read from that folder."""
+    part = {"macro_f1": 0.25, "auto_precision": 1.0, "auto_recall": 0.5}
+    (tmp_path / "config.json").write_text(json.dumps({"cross_validated": {"hard": part, "real": part}}))
+    assert figures.main([str(data), "--scorer", f"bundled:{tmp_path}", "--no-stores"]) == 0
+    assert "| 0.250 | 1.000, 0.500 | 0 of 1 |" in capsys.readouterr().out

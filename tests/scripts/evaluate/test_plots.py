@@ -1,0 +1,147 @@
+"""Curves: their points by hand and against scikit-learn, and the PNG files that are drawn of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mem0_dream.errors import MissingExtraError, UsageError
+from mem0_dream.models.scorer import Thresholds
+from mem0_dream.scripts.evaluate import plots
+from mem0_dream.scripts.evaluate import quality as evaluate
+from mem0_dream.scripts.evaluate.curves import precision_recall, reliability
+from mem0_dream.scripts.evaluate.metrics import Decisions, calibration_error
+
+LIMITS = Thresholds(auto=0.8, duplicate=0.5, contradiction=0.5)
+
+
+def decisions(probabilities: list[list[float]], gold: list[int]) -> Decisions:
+    rows = np.array(probabilities)
+    decided = rows.argmax(axis=1)
+    count = len(gold)
+    return Decisions(
+        np.array(gold), decided, rows[:, 0] >= LIMITS.auto, rows, np.ones(count), np.arange(count)
+    )
+
+
+FIVE = decisions(
+    [[0.9, 0.0, 0.1], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.1, 0.1, 0.8], [0.85, 0.05, 0.1]], [0, 0, 1, 2, 2]
+)
+NO_CONTRADICTION = decisions([[0.9, 0.0, 0.1], [0.2, 0.0, 0.8]], [0, 1])
+
+
+def test_curve_by_hand():
+    """Equal scores are taken together; the heavier pair counts for as many as it stands for."""
+    curve = precision_recall(
+        np.array([0.5, 0.9, 0.5, 0.1]), np.array([True, True, False, False]), np.array([3.0, 1, 1, 5])
+    )
+    assert curve.threshold.tolist() == [0.9, 0.5, 0.1]
+    assert curve.precision.tolist() == [1.0, 0.8, 0.4]
+    assert curve.recall.tolist() == [0.25, 1.0, 1.0]
+    assert curve.average_precision == pytest.approx(0.25 * 1.0 + 0.75 * 0.8)
+
+
+def test_curve_agrees_with_scikit_learn():
+    """On random scores with ties, points and area are those of scikit-learn."""
+    sklearn = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(5)
+    score, positive, weight = rng.integers(0, 40, 300) / 40, rng.random(300) < 0.3, rng.random(300)
+    curve = precision_recall(score, positive, weight)
+    precision, recall, threshold = sklearn.precision_recall_curve(positive, score, sample_weight=weight)
+    assert curve.threshold == pytest.approx(threshold[::-1])
+    assert curve.precision == pytest.approx(precision[:-1][::-1])
+    assert curve.recall == pytest.approx(recall[:-1][::-1])
+    expected = sklearn.average_precision_score(positive, score, sample_weight=weight)
+    assert curve.average_precision == pytest.approx(expected)
+
+
+def test_nothing_to_find_is_recall_zero():
+    """Without a positive pair there is a curve, and it stays at 0."""
+    curve = precision_recall(np.array([0.9, 0.1]), np.array([False, False]), np.ones(2))
+    assert curve.recall.tolist() == curve.precision.tolist() == [0.0, 0.0]
+
+
+def test_bins_by_hand():
+    """Two bins hold pairs: one stated 0.9 and half right, one stated 0.15 and never right."""
+    bins = reliability(
+        np.array([0.92, 0.94, 0.1, 0.16]), np.array([True, False, False, False]), np.array([1, 1, 1, 2.0])
+    )
+    assert bins.stated == pytest.approx([0.14, 0.93])
+    assert bins.true.tolist() == [0.0, 0.5]
+    assert bins.share == pytest.approx([0.6, 0.4])
+
+
+def test_bins_are_those_of_the_calibration_error():
+    """The gaps of the diagram, weighted by their share, are the number in its legend."""
+    rng = np.random.default_rng(9)
+    confidence, right, weight = rng.random(200), rng.random(200) < 0.5, rng.random(200)
+    bins = reliability(confidence, right, weight)
+    gaps = float(np.sum(np.abs(bins.stated - bins.true) * bins.share))
+    assert gaps == pytest.approx(calibration_error(confidence, right, weight))
+
+
+@pytest.mark.parametrize("case", [FIVE, NO_CONTRADICTION], ids=["all labels", "no contradiction scored"])
+def test_two_pictures_are_written(tmp_path, case):
+    """A curve and a diagram, named after scorer and set with nothing odd in the names."""
+    pytest.importorskip("matplotlib")
+    files = plots.write(tmp_path, case, scorer="nli:maker/model", name="dev", thresholds=LIMITS)
+    assert [file.name for file in files] == [
+        "nli-maker-model-dev-precision-recall.png", "nli-maker-model-dev-reliability.png",
+    ]  # fmt: skip
+    assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
+
+
+def test_curve_marks_threshold_and_outcome():
+    """The legend says the precision and recall of the threshold alone and of what is merged."""
+    pytest.importorskip("matplotlib")
+    figure = plots._precision_recall(FIVE, "title", LIMITS)
+    (legend,) = figure.legends
+    said = [text.get_text() for text in legend.get_texts()]
+    assert said[2] == "duplicate, auto threshold 0.800 alone: precision 0.500, recall 0.500"
+    assert said[3].startswith("duplicate, merged by itself")
+    (axes,) = figure.axes
+    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title()) == ("Recall", "Precision", "title")
+
+
+PAIR = {"id": "1", "a": "Likes green tea", "b": "likes green tea.", "label": "duplicate", "kind": "exact"}
+
+
+@pytest.fixture
+def pairs_file(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(json.dumps(PAIR) + "\n" + json.dumps(PAIR | {"b": "Owns a boat", "label": "distinct"}))
+    return path
+
+
+def test_program_writes_plots_and_names_them(tmp_path, pairs_file, capsys):
+    """--plots makes the folder and reports each file, in JSON and for people."""
+    pytest.importorskip("matplotlib")
+    folder = tmp_path / "new" / "plots"
+    call = [str(pairs_file), "--scorer", "keywords", "--plots", str(folder)]
+    assert evaluate.main([*call, "--json"]) == 0
+    written = json.loads(capsys.readouterr().out)["plots"]
+    assert sorted(written) == sorted(str(file) for file in folder.iterdir())
+    assert len(written) == 2
+    assert evaluate.main(call) == 0
+    assert f"written: {written[0]}" in capsys.readouterr().out
+
+
+def test_missing_matplotlib_is_one_sentence_before_anything_is_judged(
+    tmp_path, pairs_file, capsys, monkeypatch
+):
+    """The message names the pip command; exit code 8."""
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    call = [str(pairs_file), "--scorer", "bundled", "--plots", str(tmp_path / "plots")]
+    assert evaluate.main(call) == MissingExtraError.exit_code == 8
+    assert "pip install 'mem0-dream[plots]'" in capsys.readouterr().err
+    assert not (tmp_path / "plots").exists()
+
+
+def test_a_file_in_the_place_of_the_folder_is_a_usage_error(pairs_file):
+    """Nothing is overwritten."""
+    pytest.importorskip("matplotlib")
+    with pytest.raises(UsageError, match="cannot be written"):
+        plots.prepare(pairs_file)

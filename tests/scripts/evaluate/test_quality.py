@@ -1,0 +1,362 @@
+"""The evaluation: figures by hand, and the program on small labelled files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mem0_dream.pipeline.plan import Action, Member, Merge, Plan, Prune, Resolve
+from mem0_dream.records import Label, Memory, Scope
+from mem0_dream.scripts.evaluate import metrics
+from mem0_dream.scripts.evaluate.labelled import read_files
+from mem0_dream.scripts.evaluate.metrics import Decisions, Gold, pair_figures, store_figures
+from mem0_dream.scripts.evaluate.quality import main
+
+SCOPE = Scope.of(user_id="u")
+DUP, CON, DIS, UNSURE = range(4)
+
+
+def decisions(rows: list[tuple[int, int, bool]], *, weight=None, group=None) -> Decisions:
+    """Decisions from (gold, decided, auto)."""
+    gold, decided, auto = (np.array(column) for column in zip(*rows, strict=True))
+    probabilities = np.eye(3)[np.minimum(decided, DIS)]
+    weight = np.ones(len(rows)) if weight is None else np.array(weight, dtype=float)
+    return Decisions(
+        gold, decided, auto, probabilities, weight, np.arange(len(rows)) if group is None else np.array(group)
+    )
+
+
+FOUR = [(DUP, DUP, True), (DUP, UNSURE, False), (CON, DUP, True), (DIS, DIS, False)]
+
+
+def test_figures_by_hand():
+    """Two duplicates, one merged; a contradiction merged wrongly; a distinct pair left alone."""
+    figures = pair_figures(decisions(FOUR), threshold=0.9)
+    assert figures["labels"]["duplicate"] == {"precision": 0.5, "recall": 0.5, "f1": 0.5, "support": 2}
+    assert figures["labels"]["contradiction"] == {"precision": 0.0, "recall": 0.0, "f1": 0.0, "support": 1}
+    assert figures["labels"]["distinct"]["precision"] == 0.5
+    assert figures["macro_f1"] == pytest.approx((0.5 + 0 + 2 / 3) / 3)
+    assert figures["auto"] == {
+        "threshold": 0.9, "precision": 0.5, "recall": 0.5,
+        "merges": 2, "false_merges": 1, "duplicates": 2, "non_duplicates": 2,
+    }  # fmt: skip
+    assert figures["unsure"] == 1
+    assert figures["decided"]["confusion"]["duplicate"] == {
+        "duplicate": 1,
+        "contradiction": 0,
+        "distinct": 0,
+        "unsure": 1,
+    }
+
+
+def test_the_most_probable_label_stands_on_top_and_the_decision_below():
+    """A pair held back as unsure counts for its most probable label, and as distinct where decided."""
+    held_back = decisions([(DUP, UNSURE, False), (DIS, DIS, False)])
+    held_back = replace(held_back, probabilities=np.array([[0.7, 0.1, 0.2], [0.1, 0.1, 0.8]]))
+    figures = pair_figures(held_back, threshold=0.9)
+    assert figures["labels"]["duplicate"]["recall"] == 1.0
+    assert figures["decided"]["labels"]["duplicate"]["recall"] == 0.0
+    assert figures["unsure"] == 1
+
+
+def test_weights_count_for_pairs():
+    """A pair of weight 3 counts as three of its kind in every figure."""
+    weighted = pair_figures(decisions(FOUR, weight=[3, 1, 1, 1]), threshold=0.9)
+    repeated = pair_figures(decisions([FOUR[0], FOUR[0], *FOUR]), threshold=0.9)
+    for name in ("macro_f1", "labels", "auto", "confusion", "ece"):
+        assert weighted[name] == repeated[name]
+
+
+def test_no_merge_is_no_wrong_merge():
+    """Where nothing is merged precision is 1 and recall 0."""
+    figures = pair_figures(decisions([(DUP, DIS, False), (DIS, DIS, False)]), threshold=0.9)
+    assert (figures["auto"]["precision"], figures["auto"]["recall"]) == (1.0, 0.0)
+
+
+def test_macro_f1_agrees_with_scikit_learn():
+    """On random decisions macro-F1, precision and recall are those of scikit-learn."""
+    sklearn = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(3)
+    gold, decided, weight = rng.integers(0, 3, 200), rng.integers(0, 4, 200), rng.random(200)
+    rows = [(int(g), int(d), False) for g, d in zip(gold, decided, strict=True)]
+    figures = pair_figures(decisions(rows, weight=weight), threshold=0.9)
+    folded = np.minimum(decided, DIS)
+    assert figures["macro_f1"] == pytest.approx(
+        sklearn.f1_score(gold, folded, average="macro", sample_weight=weight)
+    )
+    precision, recall, _, _ = sklearn.precision_recall_fscore_support(gold, folded, sample_weight=weight)
+    assert [row["precision"] for row in figures["labels"].values()] == pytest.approx(list(precision))
+    assert [row["recall"] for row in figures["labels"].values()] == pytest.approx(list(recall))
+
+
+def test_reported_contradictions_by_hand():
+    """Two of three reports are right, two of four contradictions are found; nothing reported is precision 1."""
+    rows = [(CON, CON, False)] * 2 + [(CON, UNSURE, False)] * 2 + [(DIS, CON, False)]
+    sums = metrics.group_sums(decisions(rows))
+    total = sums.sum(axis=0, keepdims=True)
+    assert (metrics.conflict_precision(total)[0], metrics.conflict_recall(total)[0]) == (2 / 3, 0.5)
+    none = metrics.group_sums(decisions([(CON, DIS, False)]))
+    assert (metrics.conflict_precision(none)[0], metrics.conflict_recall(none)[0]) == (1.0, 0.0)
+
+
+def test_calibration_error_by_hand():
+    """Ten pairs at 0.9 of which nine are right are calibrated; of which five are right, off by 0.4."""
+    confidence = np.full(10, 0.9)
+    for right, gap in ((9, 0.0), (5, 0.4)):
+        found = metrics.calibration_error(confidence, np.arange(10) < right, np.ones(10))
+        assert found == pytest.approx(gap)
+
+
+def test_intervals_are_seeded_and_hold_the_estimate():
+    """The same decisions give the same interval, and the estimate lies in it."""
+    rows = FOUR * 10
+    first, second = (pair_figures(decisions(rows), threshold=0.9) for _ in range(2))
+    assert first["intervals"] == second["intervals"]
+    low, high = first["intervals"]["macro_f1"]
+    assert low < first["macro_f1"] < high
+
+
+def test_pairs_of_one_user_are_drawn_together():
+    """Correlated pairs give a wider interval than independent ones."""
+    rows = [(DUP, DUP, True)] * 20 + [(DIS, DUP, True)] * 20
+    apart = pair_figures(decisions(rows), threshold=0.9)["intervals"]["auto_precision"]
+    users = pair_figures(decisions(rows, group=[row // 10 for row in range(40)]), threshold=0.9)
+    together = users["intervals"]["auto_precision"]
+    assert together[1] - together[0] > apart[1] - apart[0]
+
+
+def member(memory_id: str) -> Member:
+    return Member.of(Memory(memory_id, memory_id, SCOPE))
+
+
+def merge(ids: str, survivor: str | None) -> Merge:
+    members = tuple(member(memory_id) for memory_id in ids)
+    return Merge(id="m", scope=SCOPE, category=None, members=members, survivor=survivor, text=survivor or "t")
+
+
+def plan(*actions: Action, unsure: tuple[Merge | Resolve, ...] = ()) -> Plan:
+    now = datetime(2026, 11, 21, tzinfo=UTC)
+    return Plan(store="s", kind="k", now=now, scorer="x", totals=(), actions=actions, unsure=unsure)
+
+
+def prune(memory_id: str) -> Prune:
+    return Prune(id="p", scope=SCOPE, category=None, members=(member(memory_id),), reason="stale")
+
+
+def gold(groups=("abc",), contradictions=(), stale=(), keep="k") -> Gold:
+    opposed = tuple((frozenset(older), frozenset(newer)) for older, newer in contradictions)
+    return Gold(tuple(frozenset(g) for g in groups), opposed, frozenset(stale), frozenset(keep))
+
+
+@pytest.mark.parametrize(
+    ("action", "removed", "wrong"),
+    [
+        (merge("abc", "a"), 2, []),
+        (merge("ab", "a"), 1, []),
+        (merge("abc", None), 2, []),
+        (merge("abx", "a"), 1, ["x"]),
+        (merge("ax", "x"), 0, ["a"]),
+        (merge("abk", None), 0, ["a", "b", "k"]),
+    ],
+    ids=["all", "part", "fused", "stranger", "into a stranger", "fused with a stranger"],
+)
+def test_removed_duplicates_are_counted_against_the_group(action, removed, wrong):
+    """A group shrinks by what goes, a fused text stays; whatever goes for another fact goes wrongly."""
+    figures = store_figures(plan(action), gold())
+    duplicates = {"gold": 2, "removed": removed, "reviewed": removed, "share": removed / 2}
+    assert figures["duplicates"] == duplicates
+    assert figures["wrongly_removed"] == wrong
+
+
+def test_wrong_prunes_are_wrong_removals():
+    """A prune that is not in the gold counts as wrong; one of a memory to keep is named apart."""
+    figures = store_figures(plan(prune("s"), prune("k")), gold(stale="st"))
+    assert figures["pruned"] == {"gold": 2, "right": 1, "wrong": ["k"], "missed": ["t"]}
+    assert figures["wrongly_removed"] == figures["kept_violated"] == ["k"]
+
+
+def conflict(a: str, b: str) -> Resolve:
+    return Resolve(id="c", scope=SCOPE, category=None, members=(), a=tuple(a), b=tuple(b), topic="t")
+
+
+def test_what_is_left_to_a_person_is_counted():
+    """Unsure merges and conflicts are counted, with how many of them are right; nothing is removed."""
+    doubts = (merge("ab", "a"), merge("ax", "a"), conflict("o", "n"))
+    figures = store_figures(plan(unsure=doubts), gold(contradictions=[("o", "n")]))
+    assert figures["shown_unsure"] == {"merges": 2, "duplicates": 1, "conflicts": 1, "contradictions": 1}
+    assert (figures["duplicates"]["removed"], figures["duplicates"]["reviewed"]) == (0, 1)
+
+
+def test_contradictions_are_found_between_sides():
+    """A gold pair is found if a conflict has its two ids on two sides; others lower the precision."""
+    conflicts = (conflict("op", "n"), conflict("x", "y"))
+    figures = store_figures(plan(*conflicts), gold(contradictions=[("o", "n"), ("p", "n"), ("o", "p")]))
+    assert figures["contradictions"] == {
+        "gold": 3, "found": 2, "share": 2 / 3, "reported": 2, "right": 1, "precision": 0.5,
+    }  # fmt: skip
+
+
+PAIRS = [
+    {
+        "id": "1",
+        "a": "Likes green tea",
+        "b": "likes green tea.",
+        "label": "duplicate",
+        "kind": "exact",
+        "weight": 2,
+    },
+    {
+        "id": "2",
+        "a": "Uses tabs in Go",
+        "b": "Avoids tabs in Go",
+        "label": "contradiction",
+        "kind": "antonym",
+    },
+    {
+        "id": "3",
+        "a": "Owns a red bicycle",
+        "b": "Works at the port",
+        "label": "distinct",
+        "kind": "unrelated",
+    },
+]
+
+
+@pytest.fixture
+def pairs_file(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in PAIRS))
+    return path
+
+
+@pytest.fixture
+def store_file(tmp_path: Path) -> Path:
+    texts = {
+        "s1": "Owns a brindle whippet named Pickle",
+        "s2": "owns a brindle whippet named Pickle.",
+        "s3": "[PINNED] Never deploy on a Friday",
+        "s4": "Prefers window seats on trains to Basel",
+        "s5": "stuff",
+    }
+    memories: list[dict[str, object]] = [
+        {"id": key, "memory": text, "category": "c", "created_at": "2026-11-01T00:00:00Z", "updated_at": None,
+         "last_accessed_at": None, "metadata": {}} for key, text in texts.items()
+    ]  # fmt: skip
+    record = {
+        "name": "tiny", "now": "2026-11-21", "user_id": "u", "memories": memories,
+        "gold": {"duplicate_groups": [["s1", "s2"]], "contradictions": [], "prune": {"stale": [], "vague": ["s5"]},
+                 "keep": [{"id": "s3", "why": "pinned"}, {"id": "s4", "why": "specific"}]},
+    }  # fmt: skip
+    path = tmp_path / "tiny.json"
+    path.write_text(json.dumps(record))
+    return path
+
+
+def test_program_prints_one_json_object(pairs_file, store_file, capsys):
+    """--json prints the agreed keys for pairs and stores, measured on what the program would do."""
+    assert main([str(pairs_file), str(store_file), "--scorer", "keywords", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert {"scorer", "pairs", "macro_f1", "labels", "auto", "stores"} <= set(report)
+    assert (report["scorer"], report["pairs"]) == ("keywords", 3)
+    assert set(report["labels"]) == {"duplicate", "contradiction", "distinct"}
+    assert {"threshold", "precision", "recall", "false_merges", "non_duplicates"} <= set(report["auto"])
+    assert report["labels"]["duplicate"] == {"precision": 1.0, "recall": 1.0, "f1": 1.0, "support": 1}
+    assert report["kinds"]["duplicate/exact"] == {"pairs": 1, "right": 1.0, "auto": 1.0}
+    assert {"label", "duplicate"} == set(report["ece"])
+    assert {"seconds", "pairs_per_second"} == set(report["latency"])
+    measures = {
+        "macro_f1",
+        "auto_precision",
+        "auto_recall",
+        "contradiction_precision",
+        "contradiction_recall",
+    }
+    assert measures == set(report["intervals"])
+    store = report["stores"]["tiny"]
+    assert store["duplicates"] == {"gold": 1, "removed": 1, "reviewed": 1, "share": 1.0}
+    assert store["wrongly_removed"] == []
+    assert store["pruned"] == {"gold": 1, "right": 1, "wrong": [], "missed": []}
+    assert store["candidates"]["duplicate"] == 1.0
+
+
+def test_kinds_can_be_left_out(pairs_file, capsys):
+    """--no-by-kind prints no figures of kinds."""
+    main([str(pairs_file), "--scorer", "keywords", "--json", "--no-by-kind"])
+    assert "kinds" not in json.loads(capsys.readouterr().out)
+
+
+def test_files_and_styles_are_sets(tmp_path, capsys):
+    """Each file and, inside a file, each beginning of the ids has its own figures, where there are several."""
+    for name, styles in (("hard", "ppq"), ("real", "rrr")):
+        rows = [row | {"id": f"{style}-{row['id']}"} for row, style in zip(PAIRS, styles, strict=True)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    files = [str(tmp_path / "hard.jsonl"), str(tmp_path / "real.jsonl")]
+    assert main([*files, "--scorer", "keywords", "--json"]) == 0
+    sets = json.loads(capsys.readouterr().out)["sets"]
+    assert {name: part["pairs"] for name, part in sets.items()} == {
+        "hard": 3, "hard/p": 2, "hard/q": 1, "real": 3,
+    }  # fmt: skip
+    assert main([*files, "--scorer", "keywords"]) == 0
+    assert "hard/q " in capsys.readouterr().out
+
+
+def test_weighted_counts_by_weight(pairs_file, capsys):
+    """--weighted takes the field `weight`, 1 where there is none."""
+    main([str(pairs_file), "--scorer", "keywords", "--json", "--weighted"])
+    assert json.loads(capsys.readouterr().out)["labels"]["duplicate"]["support"] == 2
+
+
+def test_program_prints_a_report(pairs_file, store_file, capsys):
+    """Without --json the same figures come as a table."""
+    assert main([str(pairs_file), str(store_file), "--scorer", "keywords"]) == 0
+    shown = capsys.readouterr().out
+    assert "duplicate                1.000          1.000          1.000              1" in shown
+    assert "duplicates removed: 1 of 1 (1.000)" in shown
+    assert "merges 0 of 2 pairs that are no duplicates" in shown
+    assert "conflicts reported: precision" in shown
+    assert "calibration error" in shown
+    assert "pairs judged per second" in shown
+    assert "duplicate/exact" in shown
+
+
+def test_store_alone_has_no_pairs(store_file, capsys):
+    """A store without a pairs file gives the store's figures only; --now decides what is stale."""
+    assert main([str(store_file), "--scorer", "keywords", "--json", "--now", "2028-01-01"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["pairs"], report["macro_f1"]) == (0, None)
+    assert "s4" in report["stores"]["tiny"]["kept_violated"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.jsonl", '{"a": "x"}', "Line 1 of"),
+        ("a.jsonl", "{}\n".replace("{}", "no json"), "Line 1 of"),
+        ("a.jsonl", '{"a": "x", "b": "y", "label": "unsure"}', "has the label unsure"),
+        ("a.json", "[]", "is no labelled store"),
+        ("a.json", "", "is no labelled store"),
+    ],
+)
+def test_bad_file_is_one_sentence(tmp_path, capsys, name, content, said):
+    """A file that is not what its name says gives one sentence and exit code 2."""
+    (tmp_path / name).write_text(content)
+    assert main([str(tmp_path / name), "--scorer", "keywords"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_missing_file_and_scorer_are_errors(tmp_path, pairs_file, capsys):
+    """A missing file and an unknown scorer are usage errors."""
+    assert main([str(tmp_path / "none.jsonl"), "--scorer", "keywords"]) == 2
+    assert main([str(pairs_file), "--scorer", "magic"]) == 2
+    assert "There is no scorer 'magic'" in capsys.readouterr().err
+
+
+def test_pinned_memories_are_read_as_pinned(store_file):
+    """The prefix pins a memory of a labelled store, as it does in a real one."""
+    _, (store,) = read_files([store_file])
+    assert [memory.id for memory in store.inventory.memories if memory.pinned] == ["s3"]
+    assert {Label.DUPLICATE, Label.CONTRADICTION, Label.DISTINCT} == set(metrics.LABELS)

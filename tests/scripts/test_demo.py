@@ -1,0 +1,87 @@
+"""The demonstration runs, and its proof can fail."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from mem0_dream.models.words import exact_key
+from mem0_dream.scripts import demo
+
+ROOT = Path(demo.__file__).resolve().parent.parent
+ROWS = [
+    demo.Row("1", json.dumps({"data": "Likes tea", "created_at": "2026-01-01"}), b"\x00\x01"),
+    demo.Row("2", json.dumps({"data": "Likes jazz", "created_at": "2026-01-02"}), b"\x02\x03"),
+]
+
+
+def test_an_identical_store_passes() -> None:
+    """Something was changed in between, and everything came back."""
+    assert demo.compare(ROWS, ROWS[:1], list(reversed(ROWS))[::-1]) == []
+
+
+@pytest.mark.parametrize(
+    ("after", "reason"),
+    [
+        (ROWS[:1], "the ids differ"),
+        ([ROWS[0], replace(ROWS[1], vector=b"\x02\x04")], "the vectors differ"),
+        ([ROWS[0], replace(ROWS[1], payload=ROWS[0].payload)], "the data differ"),
+        (
+            [ROWS[0], replace(ROWS[1], payload='{"data":"Likes jazz", "created_at": "2026-01-02"}')],
+            "the payloads differ",
+        ),
+    ],
+)
+def test_a_single_difference_is_named(after: list[demo.Row], reason: str) -> None:
+    """Ids, texts, payloads and vectors are each compared to the last byte."""
+    assert reason in demo.compare(ROWS, ROWS[:1], after)
+
+
+def test_an_undo_of_nothing_proves_nothing() -> None:
+    """A demonstration in which nothing happened must not succeed."""
+    assert demo.compare(ROWS, ROWS, ROWS) == ["--auto changed nothing, so undo proves nothing"]
+
+
+def test_a_folder_with_other_things_is_never_emptied(tmp_path: Path) -> None:
+    """Only a folder that an earlier demonstration made is deleted."""
+    (tmp_path / "thesis.txt").write_text("irreplaceable")
+    with pytest.raises(SystemExit):
+        demo.prepare(demo.Place(tmp_path))
+    assert (tmp_path / "thesis.txt").read_text() == "irreplaceable"
+
+
+def test_the_memory_set_shows_every_kind_of_mess() -> None:
+    """Copies, pins, expired and read entries of several owners, all dated before the day of the report."""
+    content = json.loads(demo.MEMORIES.read_text(encoding="utf-8"))
+    memories = content["memories"]
+    now = date.fromisoformat(content["now"])
+    assert {memory["owner"] for memory in memories} == set(content["owners"])
+    assert all(date.fromisoformat(memory["created"]) < now for memory in memories)
+    copies = Counter((memory["owner"], exact_key(memory["text"])) for memory in memories)
+    assert max(copies.values()) >= 3
+    assert {"pinned", "accessed", "expires"} <= {key for memory in memories for key in memory}
+
+
+@pytest.mark.e2e
+@pytest.mark.store
+@pytest.mark.model
+@pytest.mark.timeout(900)
+def test_the_demonstration_proves_its_undo(tmp_path: Path) -> None:
+    """The program that `make demo` runs ends well and says so."""
+    done = subprocess.run(
+        [sys.executable, "scripts/demo.py", "--folder", str(tmp_path / "demo")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The store is back byte for byte" in done.stdout
+    assert "[mem0-dream --auto] merged=0 pruned=0" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr

@@ -1,0 +1,77 @@
+"""Thresholds keep what they promise, on pairs counted by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mem0_dream.scripts.train.calibrate import mergeable, report, sample_weight, thresholds
+from mem0_dream.scripts.train.signals import Table
+
+ORIGIN = np.array(["hard"] * 4 + ["real"] * 4 + ["store"] * 4)
+GROUP = np.array(["1"] * 4 + ["ana"] * 4 + ["home"] * 2 + ["clean"] * 2)
+LABEL = np.array([0, 1, 2, 2, 0, 0, 2, 1, 0, 2, 2, 2])
+DUPLICATE = np.array([0.9, 0.1, 0.8, 0.2, 0.95, 0.7, 0.6, 0.1, 0.9, 0.5, 0.3, 0.2])
+OPPOSED = np.array([0.0, 0.8, 0.1, 0.2, 0.0, 0.1, 0.1, 0.7, 0.0, 0.2, 0.3, 0.1])
+
+
+def table(vetoes: tuple[int, ...] = ()) -> Table:
+    """Twelve pairs; those at the given places carry a veto."""
+    refused = np.isin(np.arange(12), vetoes)
+    return Table(
+        np.zeros((12, 1)), LABEL, np.ones(12), ORIGIN, GROUP, ("x",), np.zeros(12, dtype=bool), refused
+    )
+
+
+def probability() -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Rows that sum to one."""
+    return np.stack([DUPLICATE, OPPOSED, 1 - DUPLICATE - OPPOSED], axis=1)
+
+
+def test_no_wrong_pair_reaches_the_automatic_threshold() -> None:
+    """The highest wrong pair, 0.8 among the hard ones, stays below."""
+    limits = thresholds(probability(), table()).alone
+    assert limits.auto > 0.8
+    assert limits.duplicate <= limits.auto
+
+
+def test_a_vetoed_pair_does_not_hold_the_threshold_up() -> None:
+    """What a guard forbids is not merged, so it needs no threshold: the next wrong pair is 0.6."""
+    limits = thresholds(probability(), table(vetoes=(2,))).alone
+    assert 0.6 < limits.auto < 0.8
+    assert mergeable(probability(), table(vetoes=(2,)))[2] == 0.0
+
+
+def test_reported_conflicts_keep_their_precision() -> None:
+    """0.8 is the one real conflict among the hard pairs; the next, 0.2, is none."""
+    assert thresholds(probability(), table()).alone.contradiction == 0.8
+
+
+def test_each_origin_has_its_share_of_the_weight() -> None:
+    """Hard and real weigh the same, a store less, however many pairs each has."""
+    weight = sample_weight(table())
+    sums = {origin: weight[origin == ORIGIN].sum() for origin in ("hard", "real", "store")}
+    assert sums["hard"] == pytest.approx(sums["real"])
+    assert sums["store"] == pytest.approx(0.6 * sums["real"])
+
+
+def test_the_report_counts_false_merges() -> None:
+    """At 0.75 one of three hard pairs that are no duplicates would be merged."""
+    limits = thresholds(probability(), table())
+    assert report(probability(), table(), limits)["hard"]["false_merges"] == 0.0
+    assert report(probability(), table(), limits)["real"]["auto_precision"] == 1.0
+
+
+def test_pairs_inside_worlds_have_thresholds_of_their_own() -> None:
+    """Of the five most probable pairs of a world the second is wrong: nothing below the first is automatic."""
+    count = 6
+    inside = Table(
+        np.zeros((12 + count, 1)), np.r_[LABEL, [0, 2, 0, 1, 2, 2]], np.ones(12 + count),
+        np.r_[ORIGIN, ["world"] * count], np.r_[GROUP, ["w"] * count], ("x",),
+        np.r_[np.zeros(12, dtype=bool), np.ones(count, dtype=bool)], np.zeros(12 + count, dtype=bool),
+    )  # fmt: skip
+    duplicate = np.r_[DUPLICATE, [0.99, 0.98, 0.6, 0.0, 0.0, 0.1]]
+    opposed = np.r_[OPPOSED, [0.0, 0.0, 0.0, 0.9, 0.3, 0.1]]
+    limits = thresholds(np.stack([duplicate, opposed, 1 - duplicate - opposed], axis=1), inside)
+    assert limits.inside.auto == 0.99
+    assert limits.inside.contradiction == 0.9
+    assert limits.alone.auto < limits.inside.auto

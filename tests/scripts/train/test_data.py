@@ -1,0 +1,113 @@
+"""Training examples: certain relations only, mirrored, and composed as their labels say."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import pytest
+from mem0_dream.scripts.train.contrast import (
+    both_orders,
+    composed_pairs,
+    compound_pairs,
+    join,
+    minimal_pairs,
+    read_short,
+    short_pairs,
+)
+from mem0_dream.scripts.train.examples import (
+    CONTRADICTION,
+    DISTINCT,
+    DUPLICATE,
+    ENTAILS,
+    NEUTRAL,
+    NOT_ENTAILED,
+    read_nli,
+)
+from mem0_dream.scripts.train.stories import Fact, Story, read_stories, render, story_pairs
+
+
+def seeded(seed: int) -> random.Random:
+    """Reproducible randomness."""
+    return random.Random(seed)  # noqa: S311
+
+
+DATA = Path(__file__).parents[3] / "scripts" / "data"
+
+
+def test_both_orders_mirror_the_direction_of_entailment() -> None:
+    """The text with more entails the other, not the reverse."""
+    forward, backward = both_orders("more", "less", "a_has_more")
+    assert (forward.a, forward.entailment, forward.memory) == ("more", ENTAILS, DUPLICATE)
+    assert (backward.a, backward.entailment, backward.memory) == ("less", NEUTRAL, DUPLICATE)
+
+
+def test_a_short_set_gives_its_fifteen_certain_pairs_in_both_orders() -> None:
+    """Three duplicates, six contradictions, six distinct pairs."""
+    group = read_short(DATA / "contrast_short.jsonl")[:1]
+    labels = [example.memory for example in short_pairs(group)]
+    assert [labels.count(label) for label in (DUPLICATE, CONTRADICTION, DISTINCT)] == [6, 12, 12]
+
+
+def test_compound_and_minimal_sets_can_be_read() -> None:
+    """Every line of our own data has all its parts."""
+    assert sum(1 for _ in compound_pairs(DATA / "contrast_compound.jsonl")) % 48 == 0
+    assert sum(1 for _ in minimal_pairs(DATA / "minimal.txt")) % 10 == 0
+
+
+def test_composed_pairs_are_reproducible() -> None:
+    """Same seed, same pairs; another seed, other pairs."""
+    sets = read_short(DATA / "contrast_short.jsonl")[:20]
+    first = list(composed_pairs(sets, seed=1))
+    assert first == list(composed_pairs(sets, seed=1))
+    assert first != list(composed_pairs(sets, seed=2))
+
+
+def test_joined_facts_are_all_there() -> None:
+    """No shape loses a fact."""
+    for seed in range(12):
+        text = join(["Rex is a dog.", "Mia sings."], seeded(seed))
+        assert "Rex is a dog" in text
+        assert "Mia sings" in text
+
+
+def test_stories_use_the_later_state_only_where_asked(tmp_path: Path) -> None:
+    """A memory states one of the two states of a fact."""
+    (tmp_path / "s.txt").write_text(
+        "# Ada | she\n- @ lives in Rome | Rome\n> @ lives in Oslo | Oslo\n", encoding="utf-8"
+    )
+    (story,) = read_stories(tmp_path / "s.txt")
+    assert story == Story("Ada", "she", (Fact(("@ lives in Rome", "Rome"), ("@ lives in Oslo", "Oslo")),))
+    assert "Rome" in render(story, [0], [False], seeded(0))
+    assert "Oslo" in render(story, [0], [True], seeded(0))
+
+
+def test_story_pairs_leave_no_placeholder() -> None:
+    """Names and pronouns are filled in everywhere."""
+    for example in story_pairs(read_stories(DATA / "stories.txt"), seed=5):
+        assert not {"@", "%s", "%o", "%r"} & set(example.a.replace("%s", " %s ").split())
+        assert "\0" not in example.a
+
+
+def test_a_line_that_is_no_story_line_is_an_error(tmp_path: Path) -> None:
+    """A misspelt story must not vanish."""
+    (tmp_path / "s.txt").write_text("# Ada | she\n+ oops\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="oops"):
+        read_stories(tmp_path / "s.txt")
+
+
+def test_general_pairs_keep_what_their_label_allows(tmp_path: Path) -> None:
+    """The label "not entailment" allows both other answers."""
+    with gzip.open(tmp_path / "t.tsv.gz", "wt", encoding="utf-8") as file:
+        file.write("kind\tlabel\ta\tb\tsource\tlicence\ne_ne\tne\tx\ty\thans_regen\tMIT\n")
+    assert read_nli(tmp_path / "t.tsv.gz", seed=1)[0].entailment == NOT_ENTAILED
+
+
+def test_a_pronoun_takes_the_case_of_its_place() -> None:
+    """The form is "for her", never "for she"."""
+    facts = (Fact(("@ moved", "Moved")), Fact(("the form is for @ and @'s son", "Form")))
+    story = Story("Ana", "she", facts)
+    texts = {render(story, [0, 1], [False, False], seeded(seed)) for seed in range(60)}
+    assert any("for her and her son" in text for text in texts)
+    assert not any("for she" in text for text in texts)

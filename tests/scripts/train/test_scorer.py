@@ -1,0 +1,160 @@
+"""The whole training, stage by stage, on a tiny base and a handful of pairs; then the product uses the weights."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mem0_dream.models.bundled.config import read_config
+from mem0_dream.models.registry import load_scorer
+from mem0_dream.models.scorer import PairInput
+from mem0_dream.scripts.train.adapt import STORE_DISTINCTS, adaptation_examples, relation
+from mem0_dream.scripts.train.contrast import read_short
+from mem0_dream.scripts.train.examples import CONTRADICTION, DISTINCT, DUPLICATE, ENTAILS, NEUTRAL
+from mem0_dream.scripts.train.labelled import LabelledPair, Origin
+from mem0_dream.scripts.train.scorer import main
+
+SHORT = Path(__file__).parents[3] / "scripts" / "data" / "contrast_short.jsonl"
+SETS = 40
+USERS = 6
+
+
+def pair(a: str, b: str, label: int, *, origin: Origin = "real", kind: str = "paraphrase") -> LabelledPair:
+    """A labelled pair of one user."""
+    return LabelledPair(a, b, "", label, 1.0, origin, "ana", kind)
+
+
+def test_the_longer_text_of_a_subsumed_pair_has_more() -> None:
+    """Labels say so: the longer contains all of the shorter."""
+    assert relation(pair("Has a dog.", "Has a dog called Rex.", 0, kind="subsumed")) == "b_has_more"
+    assert relation(pair("Has a dog called Rex.", "Has a dog.", 0, kind="subsumed")) == "a_has_more"
+    assert relation(pair("Has a dog.", "Owns a dog.", 0)) == "equal"
+    assert relation(pair("Has a dog.", "Owns a dog.", 0, origin="store")) == "detail"
+    assert relation(pair("Has a dog.", "Has no dog.", 1)) == "contradiction"
+    assert relation(pair("Has a dog.", "Has a cat.", 2)) == "distinct"
+
+
+def test_each_pass_reads_a_pair_the_other_way_round() -> None:
+    """Two passes see both orders, three passes one of them twice."""
+    found = adaptation_examples([pair("long text", "text", 0, kind="subsumed")], passes=3, seed=1)
+    assert [(e.a, e.entailment, e.memory) for e in found] == [
+        ("long text", ENTAILS, DUPLICATE), ("text", NEUTRAL, DUPLICATE), ("long text", ENTAILS, DUPLICATE),
+    ]  # fmt: skip
+
+
+def test_easy_pairs_of_stores_are_sampled_and_all_others_kept() -> None:
+    """A store has hundreds of unrelated pairs."""
+    easy = [pair(f"a{n}", f"b{n}", 2, origin="store") for n in range(STORE_DISTINCTS + 100)]
+    rare = [pair("c", "d", 1, origin="store"), pair("e", "f", 0, origin="store")]
+    found = adaptation_examples([*easy, *rare], passes=1, seed=1)
+    assert sum(example.memory == DISTINCT for example in found) == STORE_DISTINCTS
+    assert sum(example.memory == CONTRADICTION for example in found) == 1
+    assert found == adaptation_examples([*easy, *rare], passes=1, seed=1)
+
+
+def labelled_rows(sets: Sequence[int]) -> list[dict[str, object]]:
+    """Duplicate, contradiction and distinct pairs of the given contrast sets."""
+    groups = read_short(SHORT)
+    rows: list[dict[str, object]] = []
+    for number in sets:
+        group = groups[number]
+        for other, label in (
+            (group.same[1], "duplicate"), (group.contra[0], "contradiction"), (group.distinct[0], "distinct"),
+        ):  # fmt: skip
+            rows.append(
+                {"id": f"{number}-{label}", "a": group.same[0], "b": other, "category": group.category,
+                 "label": label, "kind": "paraphrase", "weight": 1.0, "store": f"user{number % USERS}"}
+            )  # fmt: skip
+    return rows
+
+
+def write_rows(path: Path, rows: Sequence[dict[str, object]]) -> None:
+    """JSON Lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder in the shape that the training reads, a few dozen pairs of each kind."""
+    folder = tmp_path / "data"
+    write_rows(folder / "pairs" / "dev.jsonl", labelled_rows(range(SETS)))
+    write_rows(folder / "pairs" / "real_dev.jsonl", labelled_rows(range(SETS, 2 * SETS)))
+    (folder / "nli").mkdir()
+    with gzip.open(folder / "nli" / "train.tsv.gz", "wt", encoding="utf-8") as file:
+        file.write("kind\tlabel\ta\tb\tsource\tlicence\n")
+        for row in labelled_rows(range(SETS)):
+            label = {"duplicate": "e", "contradiction": "c", "distinct": "n"}[str(row["label"])]
+            file.write(f"nli3\t{label}\t{row['a']}\t{row['b']}\tours\tours\n")
+    (folder / "stores").mkdir()
+    for number in range(2):
+        texts = [row["b"] for row in labelled_rows(range(2 * SETS, 2 * SETS + 4))]
+        store = {
+            "memories": [
+                {"id": f"m{at}", "memory": text, "category": "fact"} for at, text in enumerate(texts)
+            ],
+            "gold": {"duplicate_groups": [["m0", "m3"]], "contradictions": [["m1", "m4"]]},
+        }
+        (folder / "stores" / f"s{number}.json").write_text(json.dumps(store), encoding="utf-8")
+    return folder
+
+
+def tiny_base(folder: Path) -> Path:
+    """A real BERT of one narrow layer with random weights."""
+    import torch
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    folder.mkdir()
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *map(chr, range(33, 127))]
+    (folder / "vocab.txt").write_text("\n".join([*words, *(f"##{word}" for word in words[5:])]), "utf-8")
+    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    torch.manual_seed(3)
+    config = BertConfig(
+        vocab_size=2 * len(words) - 5, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+        intermediate_size=16, max_position_embeddings=256,
+    )  # fmt: skip
+    BertModel(config).save_pretrained(folder, safe_serialization=True)
+    return folder
+
+
+@pytest.mark.model
+def test_every_stage_runs_resumes_and_gives_a_scorer(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`--base` trains on any encoder, and `bundled:FOLDER` judges with what came out."""
+    base, work, out = tiny_base(tmp_path / "base"), tmp_path / "work", tmp_path / "weights"
+    common = ["--data", str(data), "--work", str(work), "--base", str(base), "--threads", "1"]
+    main(["pretrain", *common, "--stop-after", "1"])
+    main(["pretrain", *common])
+    main(["finetune", *common, "--freeze", "0", "--replay", "10", "--stop-after", "2"])
+    main(["adapt", *common, "--start", "finetune", "--epochs", "1"])
+    main(["adapt", *common, "--start", "finetune", "--epochs", "1"])
+    folds = tmp_path / "folds"
+    main(
+        [
+            "calibrate",
+            *common,
+            "--start",
+            "adapt",
+            "--cross-fitted",
+            "--out",
+            str(out),
+            "--folds-out",
+            str(folds),
+        ]
+    )
+    figures, _, told = capsys.readouterr().out.partition("\n}\n")
+    report = json.loads(figures + "}")
+    assert "fold-0 never saw 00, 06, s0, user0\n" in told
+    assert read_config(folds / "fold-0")["cross_validated"] == {"never_saw": ["00", "06", "s0", "user0"]}
+    assert {"thresholds", "hard", "real", "store"} <= set(report)
+    assert read_config(out)["base"] == str(base)
+    scorer = load_scorer(f"bundled:{out}")
+    found = scorer.score([PairInput("Has a dog.", "Owns a dog called Rex.", 0.8)])
+    assert found.probabilities.sum() == pytest.approx(1.0, abs=1e-5)
+    assert np.isfinite(found.entailment).all()
+    assert scorer.name != load_scorer("bundled").name
