@@ -19,6 +19,7 @@ from .facts.actors import other_actor
 from .facts.attributes import rival
 from .facts.counts import added_count
 from .facts.denials import denied
+from .facts.foreign import foreign_denial
 from .facts.frames import exception, swap
 from .facts.roles import exchange, rearranged
 from .facts.stated import stated
@@ -46,6 +47,7 @@ KINDS = {
     "kinship": "mother, brother, boss, ...",
     "quantifier": "always, all, only, any; an exception that only one side makes",
     "negation": "one text denies what the other says",
+    "denial": "a negation of another language that only one text has",
     "order": "the same words in an order that says another thing: Anna reports to Ben / Ben reports to Anna, "
     "no veto where it only may, which a person decides unless each text entails the other",
     "swap": "other words in one place of an equal sentence: studies medicine / studies law",
@@ -90,7 +92,7 @@ FEATURE_NAMES = (
     "exception",
     "vetoes",
 )
-UNCOUNTED = frozenset({"rival", "actor"})
+UNCOUNTED = frozenset({"rival", "actor", "denial"})
 """Vetoes that are no column: the weights were fitted without them."""
 
 _LITERAL_KINDS = frozenset({"url", "path", "identifier", "quote"})
@@ -162,7 +164,7 @@ def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> 
     found.extend(_denials(left, right))
     found.extend(_framed(left, right, vetoed=any(each.veto for each in found)))
     found.extend(_rivals(left, right))
-    found.extend(_actors(left, right))
+    found.extend(_beyond_columns(left, right))
     vetoes = {each.kind for each in found if each.veto}
     return tuple(each for each in found if each.veto or each.kind not in vetoes)
 
@@ -248,10 +250,10 @@ def _rivals(left: Facts, right: Facts) -> list[Evidence]:
     return [Evidence("rival", f"{found.attribute}: {found.mine} / {found.theirs}", veto=True)]
 
 
-def _actors(left: Facts, right: Facts) -> list[Evidence]:
-    """Evidence that one text is about somebody else than the other."""
-    found = other_actor(left, right)
-    return [] if found is None else [Evidence("actor", " / ".join(found), veto=True)]
+def _beyond_columns(left: Facts, right: Facts) -> list[Evidence]:
+    """Evidence that the weights do not know: another one acts, or another language denies."""
+    changes = (("actor", other_actor(left, right)), ("denial", foreign_denial(left, right)))
+    return [Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None]
 
 
 def contradicting(a: str, b: str) -> Contradicting:

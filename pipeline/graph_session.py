@@ -17,13 +17,13 @@ from .plan import Member, Plan, Rewrite
 from .planning.graph.merging import Judging, look_alikes
 from .planning.graph.planner import Graph, graph_plan, with_relations
 from .planning.graph.relation_plan import RelationChanges, relation_changes, with_supersedes
-from .planning.graph.relations import dangling
 from .planning.plan_file import parse_plan
 from .planning.stages import Stages
 from .reporting.graph.report import GraphReport
 from .rules.graph.attention import weights_of
 from .rules.graph.history import Remembered, remembered
 from .rules.graph.nodes import LEARNINGS, Node, nodes_of
+from .rules.graph.relations import dangling
 from .rules.graph.settings import GraphSettings
 from .stores.base import ScopeFilter
 from .stores.graph.core_memory import CoreFile

@@ -236,6 +236,17 @@ def _named(left: Facts, right: Facts) -> Rival | None:
     return None
 
 
+def named_attribute(left: Facts, right: Facts) -> str | None:
+    """The name of the attribute to which two texts give rival values, if it is one with a name.
+
+    >>> from .extraction import extract
+    >>> named_attribute(extract("Mum lives in Lisbon"), extract("Her mother has moved to Cascais"))
+    'home'
+    """
+    found = _named(left, right)
+    return found.attribute if found is not None else None
+
+
 def _several(value: Value, values: Sequence[Value]) -> bool:
     """Whether a text gives several values to the attribute, so that it has more than one."""
     return any(other.attribute == value.attribute and not other.agrees(value) for other in values)

@@ -18,11 +18,22 @@ _HOME = re.compile(
     r"\b(?:[Ll]ives?|[Ll]iving|[Rr]esides?|(?:is )?based|[Rr]elocated|[Mm]oved(?: house| back)?)"
     rf"(?: alone| now)? (?:in|to|from (?:[A-ZÀ-Þ][\w-]*\s?)+to) (?:the )?{_NAME}"
 )
+_CALENDAR = frozenset(
+    listed(
+        "monday tuesday wednesday thursday friday saturday sunday january february march april may june july "
+        "august september october november december mondays tuesdays wednesdays thursdays fridays saturdays "
+        "sundays christmas easter"
+    )
+)
+_BOSS = re.compile(
+    r"(?:\b(?:[Rr]eports? (?:directly )?to|(?:[Bb]oss|[Ll]ine manager|[Mm]anager|[Ss]upervisor)"
+    rf"(?: (?:since|as of) [\w ]{{1,20}}?)?(?: is(?: now)?(?: called| named)?|:)) {_NAME})"
+)
 _PERSON = frozenset(
     listed(
         "the user i he she they we has have recently just now and his her my their our of also still mother "
         "mum mom father dad brother sister wife husband son daughter aunt uncle niece nephew cousin friend "
-        "partner parents"
+        "partner parents new current currently line is"
     )
 )
 _UNSETTLED = Expression(
@@ -88,13 +99,19 @@ _READERS = tuple(
     for name, (cue, values) in _CLOSED.items()
 )
 _ANY = re.compile(
-    "|".join((*(known for _, known in _CLOSED.values()), r"liv|resid|based|relocat|moved|favou?rite")),
+    "|".join(
+        (
+            *(known for _, known in _CLOSED.values()),
+            r"liv|resid|based|relocat|moved|favou?rite|boss|manager|supervisor|report",
+        )
+    ),
     _IGNORE_CASE,
 )
 _KIN = re.compile(
     r"\b(?:mother|mum|mom|father|dad|brother|sister|wife|husband|son|sons|daughter|daughters|grand\w+|aunt|uncle|niece|"
     r"nieces|nephew|cousin|friend|girlfriend|boyfriend|partner|parents?|in-law|boss|colleague|neighbou?r|child\w*|kids)\b"
 )
+_SAME_KIN = {"mum": "mother", "mom": "mother", "dad": "father"}
 _NAMED = re.compile(r"(?<!^)(?<!^ )\b[A-ZÀ-Þ](?!\b)[\w-]+|^ ?[A-ZÀ-Þ][\w-]+(?='s | [A-ZÀ-Þ])")
 _PASSIVE = re.compile(r"\b(?:was|were)\b")
 _ALIKE = {
@@ -154,12 +171,33 @@ def values(text: str) -> tuple[Value, ...]:
         moved = _MOVED.search(clause)
         if _UNSETTLED.search(_PASSIVE.sub("", clause) if moved else clause):
             continue
-        for home in _HOME.finditer(clause):
-            place, before = home.group("v"), clause[: home.start()]
-            if all(word.folded in _PERSON or word.text[0].isupper() for word in words(before)):
-                found.append(Value("home", place, fold(place), _subject(before), closed=False))
+        found += _homes(clause)
+        found += _superiors(clause)
         found += _closed(clause, moved.end() if moved else 0)
     return tuple(dict.fromkeys(found))
+
+
+def _homes(clause: str) -> list[Value]:
+    """Where people live; no day or month is a place, and what opens a clause with a capital may be a name."""
+    found = []
+    for home in _HOME.finditer(clause):
+        place, before = home.group("v"), clause[: home.start()]
+        spelled = list(words(before))
+        if place.split()[0].lower() in _CALENDAR:
+            continue
+        if all(word.folded in _PERSON or word.text[0].isupper() for word in spelled):
+            opening = {word.folded for word in spelled[:1] if word.folded not in _PERSON}
+            found.append(Value("home", place, fold(place), _subject(before) | opening, closed=False))
+    return found
+
+
+def _superiors(clause: str) -> list[Value]:
+    """Who somebody reports to."""
+    return [
+        Value("boss", match["v"], fold(match["v"]), frozenset(), closed=False)
+        for match in _BOSS.finditer(clause)
+        if all(word.folded in _PERSON for word in words(clause[: match.start()]))
+    ]
 
 
 def _closed(clause: str, start: int) -> list[Value]:
@@ -189,7 +227,7 @@ def _stems(text: str) -> frozenset[str]:
 
 def _subject(before: str) -> frozenset[str]:
     """The kin and names that stand before a value."""
-    kin = {match.group() for match in _KIN.finditer(before.lower())}
+    kin = {_SAME_KIN.get(match.group(), match.group()) for match in _KIN.finditer(before.lower())}
     return frozenset(kin | {fold(match.group()).removesuffix("'s") for match in _NAMED.finditer(before)})
 
 

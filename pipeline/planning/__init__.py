@@ -1,1 +1,1 @@
-"""From verdicts to a plan, and what holds a plan back."""
+"""From verdicts to a plan that a person can read, answer and keep as a file."""

@@ -14,6 +14,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from ...models.encoder import Encoder
+from ...models.facts import extract
+from ...models.facts.attributes import named_attribute
 from ...models.merger import ExtractiveMerger, MergeRefused
 from ...models.scorer import PairScorer
 from ...models.words import exact_key, topic
@@ -288,7 +290,10 @@ def _conflict(
 
 def _topic(older: Memory, newer: Memory) -> str:
     statements = topic(*opposing_statements(older.text, newer.text))
-    return statements or topic(older.text, newer.text) or older.category or "same topic"
+    words = statements or topic(older.text, newer.text)
+    return (
+        words or named_attribute(extract(older.text), extract(newer.text)) or older.category or "same topic"
+    )
 
 
 def _prune_actions(prunes: Iterable[StaleFinding], merges: Iterable[Consolidated]) -> list[Prune]:

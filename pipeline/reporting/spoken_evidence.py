@@ -31,6 +31,7 @@ _SENTENCES = {
     "ending": "only one text tells of an end",
     "swap": "another word in the same place",
     "rival": "two values of one thing",
+    "denial": "one text denies something in its language",
     "actor": "another person or body does it",
     "subject": "about different subjects",
     "metadata": "metadata that differs",

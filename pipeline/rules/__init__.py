@@ -1,1 +1,1 @@
-"""What differs between kinds of stores and classes of memories, as pure rules."""
+"""What differs between kinds of stores, as pure functions."""

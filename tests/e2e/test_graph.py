@@ -6,86 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from datetime import date, timedelta
 
 import pytest
-from graph_world import entities, entity, relation, relations, server, servers, write
+from graph_world import big_graph, day, entities, relations, server, servers, write
 
 __all__ = ["server", "servers"]
 
 # One graph lives through the tests of this module in their order, so one worker runs the file (Makefile).
 pytestmark = pytest.mark.e2e
-TODAY = date(2026, 11, 21)
-WORDS = [
-    "amber",
-    "basil",
-    "cedar",
-    "delta",
-    "ember",
-    "fjord",
-    "grove",
-    "heron",
-    "iris",
-    "jade",
-    "kelp",
-    "lotus",
-    "maple",
-    "north",
-    "olive",
-    "pearl",
-    "quartz",
-    "river",
-    "sable",
-    "tulip",
-    "umber",
-    "velvet",
-    "willow",
-    "xenon",
-    "yarrow",
-    "zephyr",
-    "acorn",
-    "birch",
-    "clover",
-    "dune",
-]
-
-
-def day(ago: int) -> str:
-    """An ISO date so many days ago."""
-    return (TODAY - timedelta(days=ago)).isoformat()
-
-
-def big_graph() -> list[str]:
-    """300 entities: 20 double ones, 30 to forget, one to promote, a contradiction, and the rest to keep."""
-    lines = []
-    for number in range(229):
-        word, other = WORDS[number % 30], WORDS[(number // 30 + 7) % 30]
-        said = " ".join(WORDS[(number * step + step) % 30] + str(number % (step + 6)) for step in range(1, 8))
-        uses = [f"Applied in {word} - HELPFUL ({day(10 + number % 60)})"] * (1 + number % 3)
-        lines.append(
-            entity(f"{word}-{other}-{number}", said, *uses, f"Discovered: {day(200)}", kind="tech-insight")
-        )
-    for number in range(20):
-        said = f"Rotate the keys of the {WORDS[number]} gateway on the first Monday of the month"
-        lines.append(entity(f"{WORDS[number]}-keys", said, f"Discovered: {day(80)}"))
-        lines.append(entity(f"{WORDS[number]}-gateway-keys", said + ".", f"Discovered: {day(40)}"))
-    lines += [
-        entity(
-            f"forgotten-{number}",
-            f"An idea nobody took up, number {number}",
-            f"Discovered: {day(300)}",
-            kind="research",
-        )
-        for number in range(29)
-    ]
-    proven = [f"Applied in p{number} - HELPFUL ({day(20)})" for number in range(18)]
-    lines.append(
-        entity("tests-first", "Write the failing test before the fix", *proven, f"Discovered: {day(100)}")
-    )
-    lines.append(entity("tabs", "Use tabs for Go code", "Do not use tabs for Go code", kind="preference"))
-    lines += [relation(f"{WORDS[i]}-keys", "tests-first", "follows") for i in range(20)]
-    lines += [relation("forgotten-0", "tabs"), relation("tabs", "nowhere"), relation("tabs", "tests-first")]
-    return lines
 
 
 def entities_of(lines) -> list[str]:

@@ -9,9 +9,8 @@ from typing import Any
 
 import killing
 import pytest
-from graph_world import entities, entity, relation, relations, write
+from graph_world import entities, entity, relation, relations, twins, write
 from killing import KILLED, Case
-from test_graph_plans import twins
 
 pytestmark = pytest.mark.e2e
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +95,100 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 def server(servers: Callable[[str], str]) -> str:
     """The command of the newest memory server, or of the one that MEM0_DREAM_MEMORY_SERVER names."""
     return os.environ.get("MEM0_DREAM_MEMORY_SERVER") or servers("renames")
+
+
+STRICT = "Turn on strict mode in every new TypeScript project of the shop team"
+
+
+def twins() -> list[str]:
+    """Two patterns that say the same, a stack, and relations around them."""
+    return [
+        entity("strict-mode", STRICT, "Applied in shop - HELPFUL (2026-11-02)", "Discovered: 2026-01-02"),
+        entity(
+            "typescript-strict-mode",
+            STRICT + ".",
+            "Applied in shop - HELPFUL (2026-11-02)",
+            "Applied in blog - NOT HELPFUL (2026-11-09)",
+            "Discovered: 2026-03-02",
+            origin="import",
+        ),
+        entity("shop", "The web shop for garden tools, run by four people", kind="stack"),
+        entity("blog", "Static pages about fishing in Norway", kind="project"),
+        relation("strict-mode", "shop"),
+        relation("typescript-strict-mode", "shop", weight=2),
+        relation("blog", "strict-mode"),
+        relation("typescript-strict-mode", "strict-mode"),
+    ]
+
+
+TODAY = date(2026, 11, 21)
+WORDS = [
+    "amber",
+    "basil",
+    "cedar",
+    "delta",
+    "ember",
+    "fjord",
+    "grove",
+    "heron",
+    "iris",
+    "jade",
+    "kelp",
+    "lotus",
+    "maple",
+    "north",
+    "olive",
+    "pearl",
+    "quartz",
+    "river",
+    "sable",
+    "tulip",
+    "umber",
+    "velvet",
+    "willow",
+    "xenon",
+    "yarrow",
+    "zephyr",
+    "acorn",
+    "birch",
+    "clover",
+    "dune",
+]
+
+
+def day(ago: int) -> str:
+    """An ISO date so many days ago."""
+    return (TODAY - timedelta(days=ago)).isoformat()
+
+
+def big_graph() -> list[str]:
+    """300 entities: 20 double ones, 30 to forget, one to promote, a contradiction, and the rest to keep."""
+    lines = []
+    for number in range(229):
+        word, other = WORDS[number % 30], WORDS[(number // 30 + 7) % 30]
+        said = " ".join(WORDS[(number * step + step) % 30] + str(number % (step + 6)) for step in range(1, 8))
+        uses = [f"Applied in {word} - HELPFUL ({day(10 + number % 60)})"] * (1 + number % 3)
+        lines.append(
+            entity(f"{word}-{other}-{number}", said, *uses, f"Discovered: {day(200)}", kind="tech-insight")
+        )
+    for number in range(20):
+        said = f"Rotate the keys of the {WORDS[number]} gateway on the first Monday of the month"
+        lines.append(entity(f"{WORDS[number]}-keys", said, f"Discovered: {day(80)}"))
+        lines.append(entity(f"{WORDS[number]}-gateway-keys", said + ".", f"Discovered: {day(40)}"))
+    lines += [
+        entity(
+            f"forgotten-{number}",
+            f"An idea nobody took up, number {number}",
+            f"Discovered: {day(300)}",
+            kind="research",
+        )
+        for number in range(29)
+    ]
+    proven = [f"Applied in p{number} - HELPFUL ({day(20)})" for number in range(18)]
+    lines.append(
+        entity("tests-first", "Write the failing test before the fix", *proven, f"Discovered: {day(100)}")
+    )
+    lines.append(entity("tabs", "Use tabs for Go code", "Do not use tabs for Go code", kind="preference"))
+    lines += [relation(f"{WORDS[i]}-keys", "tests-first", "follows") for i in range(20)]
+    lines += [relation("forgotten-0", "tabs"), relation("tabs", "nowhere"), relation("tabs", "tests-first")]
+    return lines

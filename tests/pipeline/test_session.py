@@ -9,7 +9,7 @@ from mem0_dream.pipeline.engine import KEPT_BACKUPS, Session
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
-from test_writer import messy_scorer, messy_store
+from messy import messy_scorer, messy_store
 
 
 def session_of(store, own_state):

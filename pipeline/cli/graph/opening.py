@@ -115,9 +115,9 @@ class GraphState:
 
     def __init__(self, session: GraphSession, options: Options) -> None:
         """Look at it; nothing is planned for that, and no pair is judged."""
-        from ...planning.graph.relations import orphans
         from ...reporting.graph.health import graph_health
         from ...rules.graph.nodes import nodes_of
+        from ...rules.graph.relations import orphans
         from ...stores.base import ScopeFilter
 
         inventory = session.read(ScopeFilter())

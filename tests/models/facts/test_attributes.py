@@ -21,6 +21,7 @@ SURE = [
     ("version", "Python 3.9 is used", "Python 3.12 is used"),
     ("home", "Lives in Oslo", "Lives in Bergen"),
     ("home", "Moved to Oslo in May", "User lives in Bergen"),
+    ("home", "Mum lives in Evora", "Her mother has moved from Evora to Faro"),
     ("opposite", "Deploys are manual", "Deploys are automatic"),
     ("opposite", "Likes cilantro", "Dislikes cilantro"),
     ("number", "The solver gives up after 120 seconds", "The solver gives up after 600 seconds"),
@@ -34,6 +35,8 @@ POSSIBLE = [
     ("marital status", "Is married", "Is divorced"),
     ("indentation", "Indents with tabs", "Indents with four spaces"),
     ("deployment", "Deploys are done manually", "Deploys happen automatically"),
+    ("boss", "Boss is called Fatima", "New manager since May is Declan Moore"),
+    ("boss", "Reports to Ana Ruiz, head of analytics", "Her line manager is Declan"),
     ("wake-up", "Gets up at 7 o'clock", "Wake-up time is 6:30"),
     ("ci", "CI was moved from Jenkins to GitHub Actions.", "CI runs on Jenkins."),
     ("favourite colour", "Favourite colour is blue", "His favourite colour is green"),
@@ -55,6 +58,11 @@ NEITHER = [
     ("The outage lasted 3 hours on 7 April", "The outage lasted 5 hours on 19 August"),
     ("The bill comes before the tip", "The tip comes after the bill"),
     ("Likes cats", "Likes dogs"),
+    ("Lives in Leeds with her partner", "Rehearsals moved to Monday evenings"),
+    ("Lives in Leeds", "Standup moved to Zoom"),
+    ("Anna lives in Oslo", "Lives in Bergen"),
+    ("Reports to Fatima Qureshi, head of analytics", "Boss is called Fatima"),
+    ("Her manager is Anna", "Product manager is Ben"),
     ("Keeps the tool on Postgres and SQLite", "Keeps data in SQLite"),
 ]
 

@@ -15,7 +15,7 @@ from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.planning.merges import Consolidated, draft_merges, fused, last_stated
 from mem0_dream.records import Candidate, Memory, Verdict
 from mem0_dream.testing import FakeScorer
-from test_writer import moody_scorer
+from messy import moody_scorer
 
 DOG, DOG_NAME, DOG_LONG = "Has a dog.", "Has a dog named Rex.", "Has a brown dog named Rex from Leeds."
 SAILOR_A, SAILOR_B = "Dad was a sailor out of Gdansk.", "Dad was a sailor for 30 years."

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import PlanFileError
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan, to_json
-from test_writer import messy_plan, messy_store, moody_scorer, stores
+from messy import messy_plan, messy_store, moody_scorer, stores
 
 
 @settings(max_examples=60, deadline=None)

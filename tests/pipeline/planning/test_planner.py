@@ -12,7 +12,7 @@ from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.planning.united import united_metadata
 from mem0_dream.records import Label, rejection_key
 from mem0_dream.testing import FakeScorer, InMemoryStore
-from test_writer import moody_scorer, stores
+from messy import moody_scorer, stores
 
 TEA, TEA_LONG, COFFEE = "Likes tea.", "Likes green tea.", "Never drinks tea."
 

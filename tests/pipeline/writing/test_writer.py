@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
-from builders import ALICE, CONTRADICTION, NOW, duplicates, memory, plan_of
+from builders import NOW, duplicates, memory, plan_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import BudgetExceededError, IncompleteListingError, JournalError, PlanFileError
@@ -16,48 +16,16 @@ from mem0_dream.pipeline.writing.access import AccessLog
 from mem0_dream.pipeline.writing.journal import Journal, RunState
 from mem0_dream.pipeline.writing.results import RunResult
 from mem0_dream.pipeline.writing.writer import Writer
-from mem0_dream.records import text_hash
 from mem0_dream.testing import InMemoryStore
-
-DOG, DOG_NAME, DOG_LONG = (
-    "Has a dog.",
-    "Has a dog named Rex.",
-    "Has a brown dog named Rex from Leeds.",
+from messy import (
+    DOG,
+    DOG_LONG,
+    messy_plan,
+    messy_scorer,
+    messy_store,
+    moody_scorer,
+    stores,
 )
-SAILOR_A, SAILOR_B = "Dad was a sailor out of Gdansk.", "Dad was a sailor for 30 years."
-
-
-def messy_store() -> InMemoryStore:
-    """A merge with a survivor, a fused merge, a conflict, a prune, and bystanders."""
-    return InMemoryStore(
-        [
-            memory("d1", DOG),
-            memory("d2", DOG_NAME),
-            memory("d3", DOG_LONG),
-            memory("s1", SAILOR_A, metadata={"source": "chat"}),
-            memory("s2", SAILOR_B, days=20),
-            memory("t1", "Uses tabs in Go code.", days=30),
-            memory("t2", "Never uses tabs in Go code.", days=3),
-            memory("old", "Is looking for a plumber in Leeds for the tap.", days=400),
-            memory("pin", "[PINNED] Has a dog.", pinned=True, days=900),
-            memory("x", "Shoe size 39"),
-        ]
-    )
-
-
-def messy_scorer():
-    """What a judge says about `messy_store`."""
-    fused = f"{SAILOR_A} {SAILOR_B}"
-    scorer = duplicates([DOG, DOG_NAME, DOG_LONG], [SAILOR_A, SAILOR_B, fused, f"{SAILOR_B} {SAILOR_A}"])
-    scorer._pairs["Never uses tabs in Go code.", "Uses tabs in Go code."] = CONTRADICTION
-    return scorer
-
-
-def messy_plan(store):
-    """The plan for `messy_store`, with the conflict answered."""
-    plan = plan_of(store, messy_scorer())
-    assert [len(plan.merges), len(plan.conflicts), len(plan.prunes)] == [2, 1, 1]
-    return plan.with_choices({"c1": "b"})
 
 
 @pytest.fixture
@@ -356,40 +324,6 @@ def test_the_budget_counts_what_is_taken_away(journal):
     check_budget(plan, max_share=0.1, min_count=5)
     with pytest.raises(BudgetExceededError):
         check_budget(plan, max_share=0.0, min_count=5)
-
-
-words = st.lists(
-    st.sampled_from(["tea", "dog", "Rex", "run", "blue", "car", "Ann", "rain"]), min_size=1, max_size=5
-)
-
-
-@st.composite
-def stores(draw):
-    """Any small store: texts that share words, dates known or not, two scopes and categories."""
-    count = draw(st.integers(0, 9))
-    return InMemoryStore(
-        memory(
-            f"m{number}",
-            " ".join(draw(words)),
-            days=draw(st.one_of(st.none(), st.integers(-5, 500))),
-            scope=draw(st.sampled_from([ALICE, replace(ALICE, ids=(("user_id", "bob"),))])),
-            category=draw(st.sampled_from(["note", None])),
-            pinned=draw(st.booleans()) and draw(st.booleans()),
-        )
-        for number in range(count)
-    )
-
-
-def moody_scorer(seed):
-    """A scorer whose answers are arbitrary but fixed."""
-    from mem0_dream.testing import FakeScorer
-
-    answers = [(0.97, 0.0, 0.03), (0.02, 0.95, 0.03), (0.7, 0.0, 0.3), (0.0, 0.0, 1.0)]
-
-    def answer(a, b):
-        return answers[int(text_hash(f"{seed}{a}|{b}")[:4], 16) % len(answers)]
-
-    return FakeScorer(default=answer)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

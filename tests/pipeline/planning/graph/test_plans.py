@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from graph_world import NOW, entities, entity, relation, relations, session, write
+from graph_world import NOW, STRICT, entities, entity, relation, relations, session, twins, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import IncompleteListingError, RefusedChangeError, StoreError
@@ -19,29 +19,7 @@ from mem0_dream.pipeline.stores.graph.usage import MERGED_MARK, is_bookkeeping, 
 from mem0_dream.pipeline.writing.journal import RunState
 from mem0_dream.settings import Settings
 
-STRICT = "Turn on strict mode in every new TypeScript project of the shop team"
 EVERYTHING = ScopeFilter()
-
-
-def twins() -> list[str]:
-    """Two patterns that say the same, a stack, and relations around them."""
-    return [
-        entity("strict-mode", STRICT, "Applied in shop - HELPFUL (2026-11-02)", "Discovered: 2026-01-02"),
-        entity(
-            "typescript-strict-mode",
-            STRICT + ".",
-            "Applied in shop - HELPFUL (2026-11-02)",
-            "Applied in blog - NOT HELPFUL (2026-11-09)",
-            "Discovered: 2026-03-02",
-            origin="import",
-        ),
-        entity("shop", "The web shop for garden tools, run by four people", kind="stack"),
-        entity("blog", "Static pages about fishing in Norway", kind="project"),
-        relation("strict-mode", "shop"),
-        relation("typescript-strict-mode", "shop", weight=2),
-        relation("blog", "strict-mode"),
-        relation("typescript-strict-mode", "strict-mode"),
-    ]
 
 
 def propose(opened):

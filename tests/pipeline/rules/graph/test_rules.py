@@ -7,12 +7,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from graph_world import NOW, entities, entity, relation, session, write
+from graph_world import NOW, big_graph, entities, entity, relation, session, write
 from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.cli.graph.schedule import schedule_text
 from mem0_dream.pipeline.graph_session import GraphSession
 from mem0_dream.pipeline.planning.graph.merging import Uniting, judged_memory
-from mem0_dream.pipeline.planning.graph.relations import dangling, orphans, proposed
 from mem0_dream.pipeline.reporting.graph.health import TYPES, graph_health, health_lines
 from mem0_dream.pipeline.reporting.graph.reflection import (
     belief_lines,
@@ -27,6 +26,7 @@ from mem0_dream.pipeline.rules.graph.forgetting import forget_reason
 from mem0_dream.pipeline.rules.graph.history import Remembered, due_reason, remembered
 from mem0_dream.pipeline.rules.graph.nodes import nodes_of
 from mem0_dream.pipeline.rules.graph.promotion import promotion_reason
+from mem0_dream.pipeline.rules.graph.relations import dangling, orphans, proposed
 from mem0_dream.pipeline.rules.graph.relevance import Learning, load_learning, relevance
 from mem0_dream.pipeline.rules.graph.settings import GraphSettings
 from mem0_dream.pipeline.stores.base import ScopeFilter
@@ -37,7 +37,6 @@ from mem0_dream.pipeline.stores.graph.store import GraphStore
 from mem0_dream.pipeline.stores.graph.usage import combined, is_bookkeeping, usage
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer
-from test_e2e_graph import big_graph
 
 LIMITS = GraphSettings()
 

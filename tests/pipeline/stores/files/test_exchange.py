@@ -8,12 +8,13 @@ import threading
 from collections import Counter
 from pathlib import Path
 
+import other_writer
 import pytest
 from mem0_dream.errors import RefusedChangeError, StoreLockedError
 from mem0_dream.pipeline.stores.files import exchange
 from mem0_dream.pipeline.stores.files.exchange import OpenFile, keeps_waiting, replace_file
 
-OTHER = Path(__file__).with_name("other_writer.py")
+OTHER = Path(other_writer.__file__)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from graph_world import (
     server,
     servers,
     session,
+    twins,
     write,
 )
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, StoreLockedError
@@ -29,7 +30,6 @@ from mem0_dream.pipeline.stores.graph.lines import Document
 from mem0_dream.pipeline.stores.graph.server import ServerMedium, tool_calls
 from mem0_dream.pipeline.stores.graph.store import GraphStore
 from mem0_dream.settings import Settings
-from test_graph_plans import twins
 
 __all__ = ["server", "servers"]
 EVERYTHING = ScopeFilter()

@@ -7,6 +7,7 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_bytes import MARKDOWN
 from mem0_dream.pipeline.stores.markdown.parsing import entry_ids, parse
 from mem0_dream.pipeline.stores.markdown.raw_text import (
     decode,
@@ -15,20 +16,6 @@ from mem0_dream.pipeline.stores.markdown.raw_text import (
     is_faithful,
     plain,
     split_lines,
-)
-
-MARKDOWN_LINES = st.sampled_from(
-    [
-        b"- entry one", b"- entry two", b"  more of it", b"  - nested", b"* star", b"+ plus", b"1. first", b"# Title",
-        b"## Part", b"```", b"    code", b"> quoted", b"", b"   ", b"---", b"name: x", b"type: user", b"plain text",
-        b"\xff\xfe odd", "- ümlaut \u2028 x".encode(), b"<!-- c -->", b"\tx", b"-", b"- ", b"-\tx", b"[PINNED] a",
-    ]
-)  # fmt: skip
-MARKDOWN = st.builds(
-    lambda bom, lines, last: (b"\xef\xbb\xbf" if bom else b"") + b"".join(a + b for a, b in lines) + last,
-    st.booleans(),
-    st.lists(st.tuples(MARKDOWN_LINES, st.sampled_from([b"\n", b"\r\n", b"\n", b"\r"])), max_size=14),
-    st.one_of(st.just(b""), MARKDOWN_LINES),
 )
 
 

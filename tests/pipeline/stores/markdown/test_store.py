@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from markdown_bytes import MARKDOWN
 from markdown_trees import MEMORY, fingerprint, memory_file, open_store, write_tree
 from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.stores.base import Add, Delete, Restore, Retire, ScopeFilter, Update
 from mem0_dream.pipeline.stores.markdown.store import WHOLE
-from test_markdown_parsing import MARKDOWN
 
 EVERYTHING = ScopeFilter()
 LIST = "# Notes\r\n\r\n- alpha one\r\n- beta two\r\n  more\r\n\r\n- gamma three\r\n"

@@ -27,7 +27,7 @@ from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 
 __all__ = ["dream"]
 
-SAMPLES = Path(__file__).parent.parent / "scripts" / "data" / "worlds_sample"
+SAMPLES = Path(__file__).parents[3] / "scripts" / "data" / "worlds_sample"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
 TOKEN_TEXT = f"The deploy token of the bakery is {TOKEN[:40]}"
 
