@@ -25,6 +25,7 @@ demo: install
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
 
 # mypy must see the repository root under the package's name; a link gives it that view.
 types: install
@@ -54,4 +55,4 @@ docs: install
 	mv docs/cli.md.new docs/cli.md
 
 clean:
-	rm -rf build dist *.egg-info .demo .typecheck .pytest_cache .mypy_cache .ruff_cache
+	rm -rf build dist *.egg-info .demo .typecheck .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from .pipeline.consolidation import Consolidation, consolidate
     from .pipeline.engine import Session
     from .pipeline.plan import Merge, Plan, Prune, Resolve
+    from .pipeline.results import RunResult, UndoResult
     from .pipeline.stores import open_store
     from .pipeline.writing.access import track_access
-    from .pipeline.writing.results import RunResult, UndoResult
     from .records import Evidence, Label, Memory, Scope, Verdict
     from .settings import Settings
 
@@ -33,11 +33,11 @@ _PLACES = {
     "Plan": "pipeline.plan",
     "Prune": "pipeline.plan",
     "Resolve": "pipeline.plan",
-    "RunResult": "pipeline.writing.results",
+    "RunResult": "pipeline.results",
     "Scope": "records",
     "Session": "pipeline.engine",
     "Settings": "settings",
-    "UndoResult": "pipeline.writing.results",
+    "UndoResult": "pipeline.results",
     "Verdict": "records",
     "consolidate": "pipeline.consolidation",
     "open_store": "pipeline.stores",

@@ -145,7 +145,7 @@ class SentenceEncoder:
 
 def _overheard(_module: object, _features: object, output: LoadedModel) -> None:
     """Pass on what the model made of the tokens of a batch; `_forward` never pads one."""
-    from .token_vectors import KEPT
+    from .kept_tokens import KEPT
 
     if bool(output["attention_mask"].all()):
         KEPT.overhear(output["input_ids"].cpu(), output["token_embeddings"].cpu())

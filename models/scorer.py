@@ -179,6 +179,38 @@ class StagedScorer(Protocol):
         ...
 
 
+class Wrapped:
+    """Stands before another scorer under its name and thresholds; only `score` is its own.
+
+    Args:
+        scorer: The scorer inside.
+    """
+
+    def __init__(self, scorer: PairScorer) -> None:
+        self._scorer = scorer
+
+    @property
+    def name(self) -> str:
+        """Identity of the scorer inside."""
+        return self._scorer.name
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Thresholds of the scorer inside."""
+        return self._scorer.thresholds
+
+    @property
+    def thresholds_alone(self) -> Thresholds | None:
+        """Those of the scorer inside for pairs of which no store is known, if it has any."""
+        found: Thresholds | None = getattr(self._scorer, "thresholds_alone", None)
+        return found
+
+    @property
+    def reads_context(self) -> bool:
+        """What the scorer inside says."""
+        return reads_context(self._scorer)
+
+
 def limits_for(scorer: PairScorer, pair: PairInput) -> Thresholds:
     """The thresholds for a pair: other ones where no store is known of it, if the scorer has such."""
     alone: Thresholds | None = getattr(scorer, "thresholds_alone", None)

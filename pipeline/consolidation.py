@@ -14,8 +14,8 @@ from .engine import ENGINES, Session, scope_filter
 if TYPE_CHECKING:
     from ..settings import Settings
     from .plan import Plan
+    from .results import RunResult
     from .stores.base import Store
-    from .writing.results import RunResult
 
 logger = logging.getLogger(__name__)
 

@@ -7,15 +7,14 @@ know: the state directory, the lock, the caches and the models.
 from __future__ import annotations
 
 import contextlib
-import logging
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from ..errors import JournalError, StoreError, UsageError
 from ..records import Inventory, Memory, Verdict
@@ -27,11 +26,11 @@ from .judging.inventory import Circumstances
 from .plan import Merge, Plan, Resolve, Side
 from .planning.budget import Overdraft, check_budget, overdraft
 from .planning.planner import build_plan, judge_all
-from .planning.stages import Stages
+from .planning.stages import Observer, Silent, Stages
+from .results import RunResult, UndoResult
 from .stores.base import ScopeFilter, Store
 from .writing.access import AccessLog
 from .writing.journal import Journal, Run, RunState
-from .writing.results import RunResult, UndoResult
 from .writing.state import state_directory, store_lock
 from .writing.writer import Writer
 
@@ -41,38 +40,12 @@ if TYPE_CHECKING:
     from .judging.cache import OnStage
     from .reporting.report import Report
 
-logger = logging.getLogger(__name__)
 
 SCOPE_IDS = ("user_id", "agent_id", "run_id", "app_id")
 """Ids by which a person names the memories to consolidate."""
 
 KEPT_BACKUPS = 5
 """Copies of a store's files that are kept, one for each of the latest runs."""
-
-
-class Observer(Protocol):
-    """Is told how far a pass has come; the command line draws bars, the library stays silent."""
-
-    def stage(self, name: str, total: int | None) -> contextlib.AbstractContextManager[Advance]:
-        """Begin a stage of `total` units (None if unknown)."""
-        ...
-
-
-class Advance(Protocol):
-    """Moves a stage forward."""
-
-    def __call__(self, done: int, /) -> None:
-        """Report the number of units done so far."""
-        ...
-
-
-class Silent:
-    """An observer that shows nothing."""
-
-    @contextlib.contextmanager
-    def stage(self, name: str, total: int | None) -> Iterator[Advance]:  # noqa: ARG002
-        """Run the stage without a sign."""
-        yield lambda _done: None
 
 
 ENGINES = {

@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import RefusedChangeError
 from ..settings import Settings
-from .engine import Observer, Session
+from .engine import Session
 from .judging.cache import CachedEncoder, CachedScorer, OnStage
 from .plan import Member, Plan, Rewrite
 from .planning.graph.merging import Judging, look_alikes
 from .planning.graph.planner import Graph, graph_plan, with_relations
 from .planning.graph.relation_plan import RelationChanges, relation_changes, with_supersedes
+from .planning.graph.relations import dangling
 from .planning.plan_file import parse_plan
-from .planning.stages import Stages
+from .planning.stages import Observer, Stages
 from .reporting.graph.report import GraphReport
+from .results import RunResult, UndoResult
 from .rules.graph.attention import weights_of
 from .rules.graph.history import Remembered, remembered
 from .rules.graph.nodes import LEARNINGS, Node, nodes_of
-from .rules.graph.relations import dangling
 from .rules.graph.settings import GraphSettings
 from .stores.base import ScopeFilter
 from .stores.graph.core_memory import CoreFile
@@ -33,7 +34,6 @@ from .stores.graph.sidecar import digest
 from .stores.graph.store import GraphStore
 from .stores.graph.text import BROKEN_LINES
 from .writing.journal import Outcome, Run
-from .writing.results import RunResult, UndoResult
 
 if TYPE_CHECKING:
     from ..models.encoder import Encoder

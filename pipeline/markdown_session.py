@@ -18,6 +18,7 @@ from .engine import Session
 from .plan import Plan, Rewrite, Side
 from .planning.markdown.settlement import IndexRules, Settled, Wishes, settle, superseded
 from .planning.markdown.survey import Cuts, Looks, Planned, Survey, as_stored, remaining, survey
+from .results import RunResult
 from .rules.markdown.contradictions import after, sentence_conflicts
 from .rules.markdown.drift import YOUNG
 from .rules.markdown.screen import Screened, same_statement
@@ -26,7 +27,6 @@ from .stores.base import ScopeFilter
 from .stores.markdown.directories import GATHERED, INDEX, sessions
 from .stores.markdown.store import WHOLE, MarkdownStore
 from .stores.markdown.transcripts import Quotation, evidence, used_lately
-from .writing.results import RunResult
 
 if TYPE_CHECKING:
     from ..models.scorer import PairScorer

@@ -361,6 +361,11 @@ def net_removals(action: Action) -> int:
     return len(action.removes)
 
 
+def draft_id(members: Sequence[Memory]) -> str:
+    """Id of what a merge of these would add."""
+    return DRAFTED + "+".join(memory.id for memory in members)
+
+
 def spoken_id(memory_id: str) -> str:
     """An id as it may be printed: a drafted text is named by its sources.
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import socket
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,9 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ["MEM0_TELEMETRY"] = "False"
 os.environ["ANONYMIZED_TELEMETRY"] = "False"
+
+
+_HERE = ("127.0.0.1", "::1", "localhost", "")
 
 
 @pytest.fixture(autouse=True)
@@ -27,3 +33,22 @@ def mem0_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("mem0-home")
     os.environ["MEM0_DIR"] = str(directory)
     return directory
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_network() -> Iterator[None]:
+    """Let no test of this process connect to another machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "connect_ex"):
+            patch.setattr(socket.socket, name, _only_here(getattr(socket.socket, name)))
+        yield
+
+
+def _only_here(connect: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(self: socket.socket, address: Any) -> Any:
+        """Connect, if the address is of this machine."""
+        if isinstance(address, tuple) and address[0] not in _HERE:
+            raise AssertionError(f"A test may not connect to {address[0]}.")
+        return connect(self, address)
+
+    return checked

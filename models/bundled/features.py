@@ -33,7 +33,6 @@ class PairSignals:
 
     Attributes:
         short: the shorter memory. `long`: the other.
-        cosine: similarity of the two embeddings.
         whole_entailment: [2, 3] entails, neutral, contradicts; row 0 long -> short, row 1 short -> long.
         whole_memory: [2, 3] duplicate, contradiction, distinct; row 0 reads long first, row 1 short first.
         short_parts: [n, 3] long -> each statement of short.
@@ -45,7 +44,6 @@ class PairSignals:
 
     short: str
     long: str
-    cosine: float
     whole_entailment: Floats
     whole_memory: Floats
     short_parts: Floats
@@ -60,7 +58,7 @@ def sure_distinct(memory: Floats) -> bool:
     return bool(np.round(memory[DISTINCT], DECIMALS) >= SURE_DISTINCT)
 
 
-def read_once(short: str, long: str, cosine: float, *, entailment: Floats, memory: Floats) -> PairSignals:
+def read_once(short: str, long: str, *, entailment: Floats, memory: Floats) -> PairSignals:
     """The signals of a pair of which one reading is known, long first; the rest is taken as saying the same.
 
     `entailment` and `memory` are the [3] answers of that reading.
@@ -68,7 +66,7 @@ def read_once(short: str, long: str, cosine: float, *, entailment: Floats, memor
     unread = np.array([[0.0, 1.0, 0.0]])
     read, said = entailment[np.newaxis], memory[np.newaxis]
     return PairSignals(
-        short, long, cosine, whole_entailment=np.concatenate([read, unread]),
+        short, long, whole_entailment=np.concatenate([read, unread]),
         whole_memory=np.concatenate([said, said]), short_parts=read, long_parts=unread, short_memory=said,
         long_memory=said, clauses=said,
     )  # fmt: skip
@@ -79,9 +77,7 @@ def screened(signals: PairSignals) -> PairSignals:
     memory = signals.whole_memory[0]
     if not sure_distinct(memory):
         return signals
-    return read_once(
-        signals.short, signals.long, signals.cosine, entailment=signals.whole_entailment[0], memory=memory
-    )
+    return read_once(signals.short, signals.long, entailment=signals.whole_entailment[0], memory=memory)
 
 
 def short_long(a: str, b: str) -> tuple[str, str]:
@@ -118,7 +114,6 @@ def own_columns(signals: Sequence[PairSignals]) -> Floats:
         for s in signals
     ]
     table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(feature_names()) - len(CONTEXT_NAMES))
-    table[:, _COSINE] = 0.0
     return np.round(table, DECIMALS)
 
 
@@ -131,7 +126,7 @@ def placed(own: Floats, inputs: Sequence[PairInput]) -> Floats:
     return np.round(joined, DECIMALS)
 
 
-_COSINE = 0  # where the model's names have it
+_COSINE = 0  # where the model's names have it; only `placed` knows it
 _MODEL_NAMES = (
     "cosine", "memory_duplicate", "memory_contradiction", "memory_gap",
     "long_entails_short", "short_entails_long", "entails_low", "contradicts_high", "contradicts_low",
@@ -150,7 +145,7 @@ def _model_row(s: PairSignals) -> list[float]:
     against = np.concatenate([s.short_parts[:, CONTRADICTS], s.long_parts[:, CONTRADICTS]])
     conflict = np.concatenate([s.short_memory[:, 1], s.long_memory[:, 1]])
     return [
-        s.cosine, float(memory[0]), float(memory[1]), gap,
+        0.0, float(memory[0]), float(memory[1]), gap,
         float(entails[0]), float(entails[1]), float(entails.min()), float(contradicts.max()),
         float(contradicts.min()),
         float(short.min()), float(short.mean()), float(long.min()), float(long.mean()), float(long.max()),

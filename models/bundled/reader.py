@@ -34,17 +34,17 @@ class PairReader:
         self.network = network
         self.tokenizer = tokenizer
 
-    def signals(self, pairs: Sequence[tuple[str, str, float]], *, screen: bool = True) -> list[PairSignals]:
-        """Signals of (a, b, cosine) triples, in their order.
+    def signals(self, pairs: Sequence[tuple[str, str]], *, screen: bool = True) -> list[PairSignals]:
+        """Signals of pairs of texts, in their order.
 
         Each pair is read once, longer text first; unless that reading is sure that the two are distinct (or
         `screen` is off), the other order and every statement follow.
         """
-        ordered = [(*short_long(a, b), cosine) for a, b, cosine in pairs]
-        answers = self.read(sorted({(long, short) for short, long, _ in ordered}))
+        ordered = [short_long(a, b) for a, b in pairs]
+        answers = self.read(sorted({(long, short) for short, long in ordered}))
         asked = {
             (short, long)
-            for short, long, _ in ordered
+            for short, long in ordered
             if not (screen and sure_distinct(answers[long, short][1]))
         }
         parts = {text: split_statements(text) for pair in asked for text in pair}
@@ -54,12 +54,10 @@ class PairReader:
             wanted |= set(aligned(parts[short], parts[long]))
         answers |= self.read(sorted(wanted - answers.keys()))
         return [
-            _gather(short, long, cosine, parts, answers)
+            _gather(short, long, parts, answers)
             if (short, long) in asked
-            else read_once(
-                short, long, cosine, entailment=answers[long, short][0], memory=answers[long, short][1]
-            )
-            for short, long, cosine in ordered
+            else read_once(short, long, entailment=answers[long, short][0], memory=answers[long, short][1])
+            for short, long in ordered
         ]
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Answers:
@@ -93,9 +91,7 @@ def _batches(order: Sequence[int], rows: Sequence[tuple[list[int], list[int]]]) 
     return batches
 
 
-def _gather(
-    short: str, long: str, cosine: float, parts: dict[str, tuple[str, ...]], answers: Answers
-) -> PairSignals:
+def _gather(short: str, long: str, parts: dict[str, tuple[str, ...]], answers: Answers) -> PairSignals:
     down, up = answers[long, short], answers[short, long]
     of_short = [answers[long, part] for part in parts[short]]
     of_long = [answers[short, part] for part in parts[long]]
@@ -103,7 +99,6 @@ def _gather(
     return PairSignals(
         short=short,
         long=long,
-        cosine=cosine,
         whole_entailment=np.stack([down[0], up[0]]),
         whole_memory=np.stack([down[1], up[1]]),
         short_parts=np.stack([answer[0] for answer in of_short]),

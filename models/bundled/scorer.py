@@ -116,7 +116,7 @@ class BundledScorer:
     def _read(self, pairs: Sequence[PairInput], *, brief: bool = False) -> NDArray[np.float32]:
         """What the texts of each pair say: their columns, and the entailments from and to the longer one."""
         reader, _ = self._load()
-        signals = reader.signals([(encodable(pair.a), encodable(pair.b), 0.0) for pair in pairs])
+        signals = reader.signals([(encodable(pair.a), encodable(pair.b)) for pair in pairs])
         told = [at for at, s in enumerate(signals) if not (brief and sure_distinct(s.whole_memory[0]))]
         columns = own_columns([signals[at] for at in told])
         rows = np.full((len(pairs), columns.shape[1] + 2), np.nan, dtype=np.float32)

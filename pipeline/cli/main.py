@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import DreamError, IncompleteListingError, UsageError
+from .asking import ask_choice, confirmed, only, say_nothing, tell_open, warned
 from .graph.commands import COMMANDS as GRAPH_COMMANDS
 from .graph.opening import KIND as GRAPH
 from .graph.opening import pass_options as graph_pass_options
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from ..engine import Session
     from ..plan import Merge, Plan, Resolve, Side
     from ..reporting.report import Report
-    from ..writing.results import RunResult
+    from ..results import RunResult
 
 _INTERRUPTED = 130
 
@@ -165,19 +166,6 @@ def refuse_hygiene(settings: Settings, options: Options) -> None:
         )
 
 
-def only(plan: Plan, options: Options) -> Plan:
-    """Keep the kinds of actions the options ask for."""
-    from ...records import ActionKind
-
-    if options.merge_only and options.forget_only:
-        raise UsageError("--merge-only and --forget-only exclude each other; leave both out for everything.")
-    if options.merge_only:
-        return plan.only(ActionKind.MERGE)
-    if options.forget_only:
-        return plan.only(ActionKind.PRUNE)
-    return plan
-
-
 def _resume_interrupted(session: Session, options: Options) -> None:
     """An unattended run finishes what a killed one had begun, so that one crash cannot stop all nights."""
     earlier = session.journal.interrupted(session.store.fingerprint)
@@ -238,16 +226,6 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
         click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
 
 
-def warned(session: Session, plan: Plan) -> bool:
-    """Tell a person what goes beyond the delete budget; say whether anything does."""
-    over = session.overdraft(plan)
-    if over is not None:
-        click.echo(
-            f"Careful: this removes {over}, more than the delete budget of {session.settings.max_delete:.0%}."
-        )
-    return over is not None
-
-
 def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | None:
     """Print the report; None if there is nothing to decide."""
     from ..reporting import report
@@ -280,26 +258,6 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
     return shown
 
 
-def say_nothing(plan: Plan) -> None:
-    """There is nothing to apply; what may be a duplicate, or was left open, is no clean bill."""
-    from ..reporting import report
-
-    nothing = report.NOTHING_NEW if plan.left_open else report.NOTHING_FOUND
-    click.echo(report.NOTHING_CERTAIN if plan.unsure else nothing)
-    tell_open(plan)
-
-
-def tell_open(plan: Plan) -> None:
-    """What is left to a person, and how to see it; nothing if there is nothing."""
-    from ..planning.doubts import open_question
-
-    if plan.unsure:
-        click.echo(f"{open_question(plan.unsure)}: --review")
-    if plan.left_open:
-        noun = "conflicts were" if plan.left_open > 1 else "conflict was"
-        click.echo(f"{plan.left_open} {noun} left open earlier: `mem0-dream reject --list`")
-
-
 _COLOURS = {"Merges": "green", "Conflicts": "yellow", "Prune": "red", "##": "cyan"}
 
 
@@ -318,38 +276,6 @@ def _ask(conflict: Resolve, shown: Report) -> Side | None:
         likely = " (newer, likely to hold)" if conflict.newer == side.lower() else ""
         click.echo(f"  {side}: {text}{likely}")
     return ask_choice(shown.line(conflict).removesuffix("[A/B/skip]"))
-
-
-def ask_choice(question: str) -> Side | None:
-    """Ask which side of a conflict stays; an empty answer leaves it open."""
-    while True:
-        answer = _read(question, "[A/B/skip]").lower()
-        if answer in ("a", "b"):
-            return "a" if answer == "a" else "b"
-        if answer in ("", "s", "skip"):
-            return None
-        click.echo("Please answer A, B or skip.")
-
-
-def confirmed(proposal: str, *, default: bool = True) -> bool:
-    """Ask whether to apply; an empty answer means the default."""
-    while True:
-        answer = _read(f"{proposal} Apply? ", "[Y/n]" if default else "[y/N]").lower()
-        if answer in ("", "y", "yes"):
-            return default or bool(answer)
-        if answer in ("n", "no"):
-            return False
-        click.echo("Please answer y or n.")
-
-
-def _read(question: str, choices: str) -> str:
-    """Ask one question; the end of the input means nobody is there, and nothing may be applied."""
-    click.echo(f"{question}{choices} ", nl=False)
-    answer = sys.stdin.readline()
-    if not answer:
-        click.echo()
-        raise UsageError("Nobody answered, so nothing was changed; use --auto for unattended runs.")
-    return answer.strip()
 
 
 def _print_json(plan: Plan, result: RunResult | None) -> None:

@@ -185,7 +185,7 @@ def _show(session: MarkdownSession, options: Options, given: dict[str, Any]) -> 
 
 def _attended(session: MarkdownSession, found: Survey, options: Options, *, explain: bool) -> Settled | None:
     """Show the proposals, ask about each conflict, then about all of it; None if it was declined."""
-    from .main import confirmed, warned
+    from .asking import confirmed, warned
 
     shown = _report(session, found, session.settle(found, {}, now=options.moment))
     for line in (*shown.proposals(), *shown.remarks(session.evidence(found))):
@@ -224,7 +224,7 @@ def _show_answered(session: MarkdownSession, found: Survey, settled: Settled, be
 
 
 def _ask(shown: MarkdownReport, conflict: Any) -> Side | None:
-    from .main import ask_choice
+    from .asking import ask_choice
 
     for line in shown.sides(conflict):
         click.echo(line)

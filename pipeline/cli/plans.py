@@ -120,7 +120,7 @@ def _load_plan(file: str) -> Plan:
 
 
 def _require_consent(session: Session, plan: Plan, shown: Report, file: str) -> None:
-    from .main import confirmed, warned
+    from .asking import confirmed, warned
 
     if file == "-":
         raise UsageError("A plan from the input cannot be asked about; add --yes.")

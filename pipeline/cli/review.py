@@ -269,6 +269,6 @@ def _them(count: int) -> str:
 
 
 def _read(question: str, choices: str) -> str:
-    from .main import _read as read
+    from .asking import asked as read
 
     return read(question, choices)

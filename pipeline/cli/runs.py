@@ -15,7 +15,7 @@ from .options import Options, open_session, plan_options, scope_options, store_o
 if TYPE_CHECKING:
     from ...records import Inventory, Memory
     from ..engine import Session
-    from ..writing.results import RunResult, UndoResult
+    from ..results import RunResult, UndoResult
 
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 
@@ -107,14 +107,14 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
         if not chosen or not _is_meant(chosen, session, short):
             click.echo(report.CANCELLED)
             return
-        plan = forget_plan(chosen, inventory, session, now=options.moment)
+        plan = forget_plan(chosen, inventory, kind=session.store.kind, now=options.moment)
         result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
         click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
 
 
 def _is_meant(chosen: list[Memory], session: Session, short: Mapping[str, str]) -> bool:
     """Name what is to go once more, and ask; a number is easily mistyped."""
-    from .main import confirmed
+    from .asking import confirmed
 
     names = " ".join(f"[{session.store.kind}:{short[memory.id]}]" for memory in chosen)
     return confirmed(f"To forget: {names}.")
@@ -281,7 +281,7 @@ def _by_prefix(session: Session, memories: Iterable[Memory], text: str) -> Memor
 
 def _echo_result(result: RunResult | UndoResult) -> None:
     from ..reporting import report
-    from ..writing.results import RunResult
+    from ..results import RunResult
 
     if isinstance(result, RunResult):
         click.echo(report.summary(result))

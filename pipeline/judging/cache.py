@@ -31,8 +31,7 @@ from ...models.scorer import (
     PairScorer,
     PairScores,
     StagedScorer,
-    Thresholds,
-    reads_context,
+    Wrapped,
 )
 
 if TYPE_CHECKING:
@@ -158,7 +157,7 @@ class CachedEncoder:
         return np.stack([np.frombuffer(known[key], dtype=np.float32) for key in keys])
 
 
-class CachedScorer:
+class CachedScorer(Wrapped):
     """A scorer that judges each unordered pair once, ever.
 
     The two sides are put in one order before the scorer sees them, so that a pair and its mirror image
@@ -174,30 +173,9 @@ class CachedScorer:
     """
 
     def __init__(self, scorer: PairScorer, cache: Cache, *, on_stage: OnStage | None = None) -> None:
-        self._scorer = scorer
+        super().__init__(scorer)
         self._cache = cache
         self._on_stage = on_stage or _ignore
-
-    @property
-    def name(self) -> str:
-        """Identity of the scorer inside."""
-        return self._scorer.name
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """Thresholds of the scorer inside."""
-        return self._scorer.thresholds
-
-    @property
-    def thresholds_alone(self) -> Thresholds | None:
-        """Those of the scorer inside for pairs of which no store is known, if it has any."""
-        found: Thresholds | None = getattr(self._scorer, "thresholds_alone", None)
-        return found
-
-    @property
-    def reads_context(self) -> bool:
-        """What the scorer inside says."""
-        return reads_context(self._scorer)
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Score all pairs, with the same bytes as the scorer inside gives."""

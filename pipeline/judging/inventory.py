@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...models.scorer import Thresholds, reads_context
 from ...records import Candidate, Memory, Verdict, rejection_key
-from ..planning.merges import draft_id
+from ..plan import draft_id
 from .candidates import Near, find_candidates
 from .judge import judge
 from .original_rules import close_for

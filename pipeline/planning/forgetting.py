@@ -13,7 +13,6 @@ from ..rules.stale import age_of
 
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
-    from ..engine import Session
 
 _CLOSE = 0.35
 """Cosine from which a memory is worth showing for a query, unless it shares a word with it."""
@@ -39,7 +38,7 @@ def rank(query: str, inventory: Inventory, *, encoder: Encoder, now: datetime) -
     return [living[i] for i in order if shared[i] or cosines[i] >= _CLOSE]
 
 
-def forget_plan(chosen: Sequence[Memory], inventory: Inventory, session: Session, *, now: datetime) -> Plan:
+def forget_plan(chosen: Sequence[Memory], inventory: Inventory, *, kind: str, now: datetime) -> Plan:
     """A plan that removes exactly the chosen memories."""
     actions = tuple(
         Prune(
@@ -57,7 +56,7 @@ def forget_plan(chosen: Sequence[Memory], inventory: Inventory, session: Session
     totals = tuple(ScopeTotal(scope, sum(m.scope == scope for m in inventory.memories)) for scope in scopes)
     return Plan(
         store=inventory.store,
-        kind=session.store.kind,
+        kind=kind,
         now=now,
         scorer="none",
         totals=totals,

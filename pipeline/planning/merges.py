@@ -17,7 +17,7 @@ from ...models.guards import compare
 from ...models.merger import ExtractiveMerger, MergeRefused
 from ...records import LAST_STATED_KEY, Label, Memory, Verdict, noted_moment
 from ..judging.subjects import NO_KEYS, KeysOf, apart, keys_by_scope
-from ..plan import DRAFTED
+from ..plan import draft_id
 from .cluster import Star, stars
 
 MAX_ROUNDS = 25
@@ -295,11 +295,6 @@ def _rank(memory: Memory) -> tuple[float, ...]:
     """Prefer the longer text, then the one stated last."""
     stated = memory.stated_at.timestamp() if memory.stated_at else 0.0
     return (float(len(memory.text)), stated)
-
-
-def draft_id(members: Sequence[Memory]) -> str:
-    """Id of what a merge of these would add."""
-    return DRAFTED + "+".join(memory.id for memory in members)
 
 
 def fused(members: Sequence[Memory], text: str) -> Memory:

@@ -16,7 +16,7 @@ from ..plan import Merge, Plan, Prune, Resolve, Rewrite, spoken_id
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-    from ..writing.results import RunResult
+    from ..results import RunResult
 
 
 FORMAT = "mem0-dream plan"

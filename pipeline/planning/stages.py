@@ -7,11 +7,9 @@ belongs to drafting and is not shown by itself.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    from ..engine import Advance, Observer
+from typing import Protocol, Self
 
 DRAFT = "draft"
 NAMES = {
@@ -22,6 +20,31 @@ NAMES = {
     DRAFT: "drafting",
 }
 """What a person reads for each stage of a plan."""
+
+
+class Observer(Protocol):
+    """Is told how far a pass has come; the command line draws bars, the library stays silent."""
+
+    def stage(self, name: str, total: int | None) -> contextlib.AbstractContextManager[Advance]:
+        """Begin a stage of `total` units (None if unknown)."""
+        ...
+
+
+class Advance(Protocol):
+    """Moves a stage forward."""
+
+    def __call__(self, done: int, /) -> None:
+        """Report the number of units done so far."""
+        ...
+
+
+class Silent:
+    """An observer that shows nothing."""
+
+    @contextlib.contextmanager
+    def stage(self, name: str, total: int | None) -> Iterator[Advance]:  # noqa: ARG002
+        """Run the stage without a sign."""
+        yield lambda _done: None
 
 
 class Stages:

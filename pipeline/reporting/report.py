@@ -11,7 +11,7 @@ from datetime import datetime
 
 from ...records import Scope, Verdict
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite
-from ..writing.results import RunResult, UndoResult
+from ..results import RunResult, UndoResult
 from .spoken_evidence import spoken
 
 TITLE = "## dream — consolidation report"

@@ -20,7 +20,7 @@ from typing import Any
 from ...errors import JournalError
 from ..answers import About, Answer, AnswerKind
 from ..stores.base import Snapshot
-from .state import durable_database
+from ..stores.files.database import durable_database
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (

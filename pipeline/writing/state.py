@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...errors import ConfigError, JournalError, StoreLockedError
+from ...errors import ConfigError, StoreLockedError
 
 STATE_DIR_VARIABLE = "MEM0_DREAM_STATE_DIR"
-_WAIT_SECONDS = 30.0
-"""How long a statement waits for another process before it fails."""
 
 
 def state_directory(given: str | os.PathLike[str] | None = None) -> Path:
@@ -42,27 +39,6 @@ def state_directory(given: str | os.PathLike[str] | None = None) -> Path:
             f"set {STATE_DIR_VARIABLE} to a directory you may write to."
         ) from error
     return path
-
-
-def durable_database(path: Path, schema: str, *, damaged: str) -> sqlite3.Connection:
-    """Open or create an SQLite file whose every commit is on the disk when it returns.
-
-    Args:
-        path: The file.
-        schema: Statements that create what is missing.
-        damaged: The sentence for a file that cannot be used; `{error}` in it says why.
-
-    Raises:
-        JournalError: With that sentence.
-    """
-    try:
-        database = sqlite3.connect(path, isolation_level=None, timeout=_WAIT_SECONDS)
-        database.execute("PRAGMA journal_mode=WAL")
-        database.execute("PRAGMA synchronous=FULL")
-        database.executescript(schema)
-    except sqlite3.Error as error:
-        raise JournalError(damaged.replace("{error}", str(error))) from error
-    return database
 
 
 @contextlib.contextmanager

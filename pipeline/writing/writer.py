@@ -7,7 +7,6 @@ at no moment absent from the store.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 from datetime import date, datetime
 from typing import TYPE_CHECKING
@@ -16,14 +15,14 @@ from ...errors import IncompleteListingError, JournalError, PlanFileError, Refus
 from ..answers import AnswerKind, taken_back
 from ..plan import Action, Member, Merge, Plan, Resolve, Rewrite
 from ..planning.plan_file import dump_plan, parse_plan
+from ..results import RunResult, UndoResult
 from ..stores.base import Add, Amend, Delete, Restore, Retire, Snapshot, Store, Update
 from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState
-from .results import RunResult, UndoResult, run_result
+from .results import run_result
 
 if TYPE_CHECKING:
     from .access import AccessLog
 
-logger = logging.getLogger(__name__)
 
 Progress = Callable[[int], None]
 

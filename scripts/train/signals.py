@@ -80,7 +80,7 @@ def read_signals(
 ) -> list[PairSignals]:
     """Signals of every pair; two texts are read once however often they stand together, and kept."""
     known = load(cache)
-    once = {short_long(pair.a, pair.b): (pair.a, pair.b, pair.cosine) for pair in inputs}
+    once = {short_long(pair.a, pair.b): (pair.a, pair.b) for pair in inputs}
     missing = [key for key in once if key not in known]
     reader = PairReader(network, tokenizer)
     for start in range(0, len(missing), CHUNK):

@@ -35,11 +35,11 @@ class KnownReader(PairReader):
         super().__init__(reader.network, reader.tokenizer)
         self._known = dict(known)
 
-    def signals(self, pairs: Sequence[tuple[str, str, float]], *, screen: bool = True) -> list[PairSignals]:
+    def signals(self, pairs: Sequence[tuple[str, str]], *, screen: bool = True) -> list[PairSignals]:
         """The signals of each pair; what is not known is read, and known from then on."""
-        new = {key: (a, b, cosine) for a, b, cosine in pairs if (key := short_long(a, b)) not in self._known}
+        new = {key: (a, b) for a, b in pairs if (key := short_long(a, b)) not in self._known}
         self._known.update(zip(new, super().signals(list(new.values()), screen=screen), strict=True))
-        return [self._known[short_long(a, b)] for a, b, _ in pairs]
+        return [self._known[short_long(a, b)] for a, b in pairs]
 
 
 class FoldScorer(BundledScorer):

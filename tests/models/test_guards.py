@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from time import process_time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -468,10 +469,10 @@ def test_joined_texts_keep_everything(a, b):
 )
 def test_long_texts_are_read_in_reasonable_time(text):
     """Ten thousand characters of anything are no reason to hang."""
-    started = datetime.now(tz=UTC)
+    started = process_time()  # not the clock: a busy machine is no defect
     is_specific(text)
     compare(text, text + " 20 mg")
-    assert (datetime.now(tz=UTC) - started).total_seconds() < 10
+    assert process_time() - started < 10
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mem0_dream.models import token_vectors
+from mem0_dream.models import kept_tokens, token_vectors
 from mem0_dream.models.encoder import SentenceEncoder
-from mem0_dream.models.token_vectors import Kept, TokenVectors
+from mem0_dream.models.kept_tokens import Kept
+from mem0_dream.models.token_vectors import TokenVectors
 
 pytestmark = pytest.mark.model
 TEXTS = ("Likes green tea.", "Owns a red dog.", "Moved to Porto in May.", "")
@@ -16,7 +17,8 @@ TEXTS = ("Likes green tea.", "Owns a red dog.", "Moved to Porto in May.", "")
 def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
     """An empty memory of its own."""
     empty = Kept()
-    monkeypatch.setattr(token_vectors, "KEPT", empty)
+    for module in (kept_tokens, token_vectors):
+        monkeypatch.setattr(module, "KEPT", empty)
     return empty
 
 
@@ -49,7 +51,7 @@ def test_what_the_encoder_made_is_not_made_again(kept: Kept, monkeypatch: pytest
 def test_the_oldest_are_forgotten_first(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory has a size."""
     rows = np.ones((1, 4), np.float32)
-    monkeypatch.setattr(token_vectors, "KEPT_BYTES", 2 * rows.nbytes)
+    monkeypatch.setattr(kept_tokens, "KEPT_BYTES", 2 * rows.nbytes)
     for number in (1, 2, 3):
         kept.add((number,), rows)
     assert [kept.get((number,)) is not None for number in (1, 2, 3)] == [False, True, True]

@@ -20,7 +20,8 @@ from mem0_dream.errors import (
     UsageError,
 )
 from mem0_dream.pipeline.consolidation import consolidate
-from mem0_dream.pipeline.engine import Advance, Session, scope_filter
+from mem0_dream.pipeline.engine import Session, scope_filter
+from mem0_dream.pipeline.planning.stages import Advance
 from mem0_dream.pipeline.stores.base import Change, ScopeFilter
 from mem0_dream.pipeline.writing.journal import RunState
 from mem0_dream.settings import Settings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -115,9 +114,9 @@ class GraphState:
 
     def __init__(self, session: GraphSession, options: Options) -> None:
         """Look at it; nothing is planned for that, and no pair is judged."""
+        from ...planning.graph.relations import orphans
         from ...reporting.graph.health import graph_health
         from ...rules.graph.nodes import nodes_of
-        from ...rules.graph.relations import orphans
         from ...stores.base import ScopeFilter
 
         inventory = session.read(ScopeFilter())
@@ -151,8 +150,3 @@ def graph_options(ctx: click.Context, given: dict[str, Any]) -> Options:
     if options.store_kind != KIND:
         raise UsageError("This command works on a knowledge graph; use --store graph.")
     return options
-
-
-def read_input(path: str) -> str:
-    """A file's text, or the input for `-`."""
-    return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")

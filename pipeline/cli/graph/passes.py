@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...plan import Plan, Resolve, Side
     from ...reporting.graph.health import Health
     from ...reporting.graph.report import GraphReport, Passed
-    from ...writing.results import RunResult
+    from ...results import RunResult
     from ..options import Options
 
 
@@ -42,7 +42,7 @@ def consolidate_graph(options: Options, given: dict[str, Any]) -> None:
 def _repaired(session: GraphSession, options: Options, given: dict[str, Any]) -> bool:
     """Move broken lines away, shown and asked about first; False if the person did not want it."""
     from ...reporting import report
-    from ..main import confirmed
+    from ..asking import confirmed
 
     broken = session.store.document().broken
     if not broken:
@@ -78,7 +78,7 @@ def _is_due(session: GraphSession, options: Options, given: dict[str, Any]) -> b
 
 def _show(session: GraphSession, options: Options, given: dict[str, Any]) -> None:
     """What a pass would do, and nothing done."""
-    from ..main import tell_open
+    from ..asking import tell_open
 
     plan = _proposed(session, options)
     if given["as_json"]:
@@ -111,7 +111,7 @@ def _say_more(session: GraphSession, shown: GraphReport) -> None:
 
 def _proposed(session: GraphSession, options: Options, *, unattended: bool = False) -> Plan:
     from ...stores.base import ScopeFilter
-    from ..main import only
+    from ..asking import only
 
     if session.store.core is not None:
         try:
@@ -123,7 +123,7 @@ def _proposed(session: GraphSession, options: Options, *, unattended: bool = Fal
 
 def _say_nothing(plan: Plan) -> None:
     from ...reporting import report
-    from ..main import say_nothing
+    from ..asking import say_nothing
 
     if plan.gaps:
         raise IncompleteListingError(
@@ -180,7 +180,7 @@ def _pass(session: GraphSession, options: Options, given: dict[str, Any]) -> Non
 
 def _conclude(session: GraphSession, passed: Passed, options: Options, given: dict[str, Any]) -> None:
     from ...reporting import report
-    from ..main import tell_open
+    from ..asking import tell_open
 
     plan, result, changes = passed.plan, passed.result, passed.relations
     for line in report.moved_lines(result, plan, session.reporter(plan)):
@@ -204,7 +204,7 @@ def _ask_and_apply(
 ) -> RunResult | None:
     """Show, ask about each contradiction, then about all of it; None if there is nothing to do."""
     from ...reporting import report
-    from ..main import confirmed, warned
+    from ..asking import confirmed, warned
     from ..review import may_ask, reviewed
 
     shown = session.reporter(plan, explain=given["explain"])
@@ -240,7 +240,7 @@ def _ask_and_apply(
 
 def _ask(conflict: Resolve, shown: Any) -> Side | None:
     from ...reporting.report import one_line
-    from ..main import ask_choice
+    from ..asking import ask_choice
 
     texts = {member.id: member.text for member in conflict.members}
     for side, ids in (("A", conflict.a), ("B", conflict.b)):

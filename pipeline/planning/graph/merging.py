@@ -22,6 +22,7 @@ from ...judging.candidates import find_candidates
 from ...judging.judge import judge
 from ...rules.graph.names import same_names, siblings
 from ...rules.graph.nodes import SENTENCE_TYPES, Node
+from ...rules.graph.partners import same_subject
 from ...rules.graph.settings import GraphSettings
 from ...stores.graph.text import statement, words_of
 from ...stores.graph.usage import MERGED_MARK, combined, content
@@ -345,9 +346,3 @@ def _lined(verdict: Verdict, texts: Mapping[str, str], settings: GraphSettings) 
     close = verdict.pair.cosine > settings.merge_above
     auto = verdict.auto and close and same_subject(texts[verdict.pair.a], texts[verdict.pair.b])
     return replace(verdict, auto=auto)
-
-
-def same_subject(a: str, b: str) -> bool:
-    """Whether each statement holds every word of the other's name."""
-    names = [significant_words(text.partition(":")[0]) for text in (a, b)]
-    return names[0] <= significant_words(b) and names[1] <= significant_words(a)

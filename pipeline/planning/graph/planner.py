@@ -20,13 +20,13 @@ from ...rules.graph.conflicts import observation_verdicts, observations_of
 from ...rules.graph.forgetting import forget_reason, forgettable, records_use
 from ...rules.graph.nodes import Node, nodes_of
 from ...rules.graph.promotion import promotion_mark, promotion_reason
-from ...rules.graph.relations import Edge, dangling, proposed
 from ...stores.graph.lines import Document
 from ...stores.graph.text import entity_text, split_part
 from ...stores.graph.usage import usage
 from ..merges import Consolidated
 from .merging import Judging, entity_verdicts, merges, named_verdicts, united
 from .relation_plan import foreseen, relates, relation_rewrites
+from .relations import Edge, dangling, proposed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from ....records import Scope
 from ...plan import Action, Member, Merge, Plan, Prune, Rewrite
-from ...rules.graph.relations import SUPERSEDES, Edge
 from ...stores.graph.edit import handed_over
 from ...stores.graph.lines import Document
 from ...stores.graph.text import RELATIONS, parse_relations_text, part_id, relations_text, split_part
+from .relations import SUPERSEDES, Edge
 
 RELATION = "relation"
 """Category of an action that changes relations."""

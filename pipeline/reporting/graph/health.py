@@ -11,13 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from ...rules.graph.nodes import Node
+from ...rules.graph.nodes import TYPES, Node
 from ...rules.graph.settings import GraphSettings
 from ...stores.graph.usage import Usage
 from ..report import visible
-
-TYPES = ("pattern", "mistake", "tech-insight", "research", "preference", "competitor", "design", "stack")
-"""Types that a graph's table always shows, in this order."""
 
 WARNING_EXIT_CODE = 9
 """Exit code of `--health` if an indicator warns."""

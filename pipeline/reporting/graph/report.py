@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 
 from ...plan import Action, Merge, Plan, Prune, Rewrite
 from ...planning.graph.relation_plan import RelationChanges, relates, shown
+from ...planning.graph.relations import Edge
+from ...results import RunResult
 from ...rules.graph.nodes import Node
-from ...rules.graph.relations import Edge
 from ...rules.graph.settings import GraphSettings
 from ...stores.graph.core_memory import core_place
 from ...stores.graph.text import RELATIONS, parse_entity_text, split_part
 from ...stores.graph.usage import PROMOTED_MARK, usage
-from ...writing.results import RunResult
 from ..report import Report, one_line, visible
 from .health import Health, _shown
 

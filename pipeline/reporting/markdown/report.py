@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 from ...plan import Action, Merge, Plan, Prune, Resolve, Rewrite
 from ...planning.markdown.settlement import INDEX_REASON, Settled, removals
 from ...planning.markdown.survey import DATES, MOVED, Survey
+from ...results import RunResult
 from ...rules.markdown.drift import Freshness
 from ...stores.markdown.places import file_of
 from ...stores.markdown.transcripts import Quotation
-from ...writing.results import RunResult
 from ..report import Report, clip, one_line, visible
 
 PREFIX = "[DRY RUN]"

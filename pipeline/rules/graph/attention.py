@@ -14,10 +14,9 @@ from datetime import datetime
 from typing import Any
 
 from ....models.words import significant_words
-from ...reporting.graph.health import TYPES
 from ...stores.graph.text import statement, words_of
 from .forgetting import forget_reason
-from .nodes import Node
+from .nodes import TYPES, Node
 from .settings import GraphSettings
 
 _SHOWN = 5

@@ -11,9 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from ....models.facts.aliases import same_name
+from ...stores.graph.text import parts_of
 from .nodes import SENTENCE_TYPES, Node
 
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
 _WRITTEN = re.compile(r"[^\W_]+")
 _ENDINGS = ("s", "sql", "ql", "js", "db")
 _SHORTEST = 3
@@ -30,15 +30,6 @@ _TEMPLATE_SHARE = 4
 """Two sentences with at most one word in four different are one template."""
 
 Pair = tuple[str, str]
-
-
-def parts_of(name: str) -> tuple[str, ...]:
-    """The words of a name, in lower case.
-
-    >>> parts_of("SSOProvider_v2"), parts_of("data service")
-    (('sso', 'provider', 'v', '2'), ('data', 'service'))
-    """
-    return tuple(part.casefold() for part in _PARTS.findall(name))
 
 
 def siblings(a: Node, b: Node) -> bool:

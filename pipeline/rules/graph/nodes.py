@@ -9,6 +9,8 @@ from ....records import Memory
 from ...stores.graph.text import statement
 from ...stores.graph.usage import Usage, content, usage
 
+TYPES = ("pattern", "mistake", "tech-insight", "research", "preference", "competitor", "design", "stack")
+"""Types that a graph's table always shows, in this order."""
 SENTENCE_TYPES = ("pattern", "mistake", "tech-insight", "preference", "design", "research")
 """Types whose names are labels of what is said, and not what it is said about."""
 

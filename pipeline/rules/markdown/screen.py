@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ....models.scorer import PairInput, PairScorer, PairScores, Thresholds, distinct, reads_context
+from ....models.scorer import PairInput, PairScores, Wrapped, distinct
 from ....models.words import significant_words, tokens
 
 LONG = 25
@@ -26,33 +26,8 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _WEIGHTLESS = frozenset({"a", "an", "the", "all", "is", "are", "of", "to", "in", "for", "on", "and", "that"})
 
 
-class Screened:
+class Screened(Wrapped):
     """A scorer that is asked only about pairs that can be duplicates; the others are distinct."""
-
-    def __init__(self, scorer: PairScorer) -> None:
-        """Wrap a scorer."""
-        self._scorer = scorer
-
-    @property
-    def name(self) -> str:
-        """Identity of the scorer inside."""
-        return self._scorer.name
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """Thresholds of the scorer inside."""
-        return self._scorer.thresholds
-
-    @property
-    def thresholds_alone(self) -> Thresholds | None:
-        """Those of the scorer inside for pairs whose place is unknown, if it has any."""
-        found: Thresholds | None = getattr(self._scorer, "thresholds_alone", None)
-        return found
-
-    @property
-    def reads_context(self) -> bool:
-        """What the scorer inside says."""
-        return reads_context(self._scorer)
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Scores of all pairs."""

@@ -16,8 +16,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ....errors import RefusedChangeError
-from ...rules.graph.names import parts_of
 from ..files.exchange import replace_file
+from .text import parts_of
 from .usage import content, usage
 
 PATTERNS, PREFERENCES = "stablePatterns", "preferences"

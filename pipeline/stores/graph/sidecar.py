@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...writing.state import durable_database
+from ..files.database import durable_database
 
 KEPT_IMAGES = 50
 """So many old states of one graph are kept, newest first; each run needs one."""

@@ -9,6 +9,7 @@ A line break inside an observation becomes a continuation line, indented by two 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from ....records import text_hash
@@ -23,6 +24,7 @@ _ITEM = "- "
 _MORE = "\n  "
 _PART = "::"
 _HASH_LENGTH = 12
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
 
 
 def entity_text(name: str, observations: Iterable[str]) -> str:
@@ -93,6 +95,15 @@ def split_part(memory_id: str) -> tuple[str, str] | None:
 def observation_key(observation: str) -> str:
     """Short name of an observation inside its entity."""
     return text_hash(observation)[:_HASH_LENGTH]
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """The words of a name, in lower case.
+
+    >>> parts_of("SSOProvider_v2"), parts_of("data service")
+    (('sso', 'provider', 'v', '2'), ('data', 'service'))
+    """
+    return tuple(part.casefold() for part in _PARTS.findall(name))
 
 
 def words_of(name: str) -> str:

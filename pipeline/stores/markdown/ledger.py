@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...writing.state import durable_database
+from ..files.database import durable_database
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS steps (

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ....errors import StoreError, StoreLockedError
+from ....errors import StoreLockedError
 from ..files.durable import flush
 from .rows import Filters, Row, asking, matches, search_links, sentence
 
@@ -106,15 +106,6 @@ class FaissBackend:
         directory.mkdir(parents=True, exist_ok=True)
         return [_copy(file, directory / file.name) for file in self._all_files()]
 
-    def restore_backup(self, directory: Path) -> list[Path]:
-        """Put the copies back and load them."""
-        copies = [file for file in sorted(directory.iterdir()) if file.suffix in _SUFFIXES]
-        restored = [_copy(file, self._folder / file.name) for file in copies]
-        for backend in (self, self.entities()):
-            if backend is not None:
-                backend._reload()  # noqa: SLF001  (its own class)
-        return restored
-
     def close(self) -> None:
         """Give mem0 its own way of saving back."""
         for backend in (self, self._entities):
@@ -140,13 +131,6 @@ class FaissBackend:
         flush(self._folder)
         finish_interrupted_save(self._folder, self._store.collection_name)
         self._stamp = self._stamps()
-
-    def _reload(self) -> None:
-        index, docstore = _pair(self._folder, self._store.collection_name)
-        self._store._load(str(index), str(docstore.with_suffix(".pkl")))  # noqa: SLF001  (prefers .json)
-        self._stamp = self._stamps()
-        for fault in self.faults():
-            raise StoreError(sentence(fault))
 
     def _stamps(self) -> tuple[tuple[int, int, int] | None, ...]:
         return tuple(_stamp(file) for file in _pair(self._folder, self._store.collection_name))

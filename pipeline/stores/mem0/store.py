@@ -197,11 +197,6 @@ class Mem0Store:
         copy = getattr(self._backend, "backup", None)
         return tuple(copy(directory)) if copy is not None else ()
 
-    def restore_backup(self, directory: Path) -> tuple[Path, ...]:
-        """Put the files of a `backup` back and load them."""
-        put_back = getattr(self._backend, "restore_backup", None)
-        return tuple(put_back(directory)) if put_back is not None else ()
-
     def close(self) -> None:
         """Release files, locks and connections, if this store opened them."""
         release = getattr(self._backend, "close", None)

@@ -19,7 +19,7 @@ def signals(a: str, b: str) -> PairSignals:
     short, long = short_long(a, b)
     third = np.full((2, 3), 1 / 3)
     return PairSignals(
-        short=short, long=long, cosine=0.5, whole_entailment=third, whole_memory=third,
+        short=short, long=long, whole_entailment=third, whole_memory=third,
         short_parts=third[:1], long_parts=third, short_memory=third[:1], long_memory=third, clauses=third[:1],
     )  # fmt: skip
 

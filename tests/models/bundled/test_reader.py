@@ -33,7 +33,7 @@ class ScriptedReader(PairReader):
 
 def test_a_sure_first_reading_is_the_only_one() -> None:
     """Most candidates are far apart; they cost one reading, in an order that the texts decide."""
-    for pair in ((SHORT, LONG, 0.1), (LONG, SHORT, 0.1)):
+    for pair in ((SHORT, LONG), (LONG, SHORT)):
         reader = ScriptedReader(SURE)
         reader.signals([pair])
         assert reader.asked == [(LONG, SHORT)]
@@ -42,7 +42,7 @@ def test_a_sure_first_reading_is_the_only_one() -> None:
 def test_an_unsure_pair_is_read_both_ways_and_by_statement() -> None:
     """Two orders, one statement of the short text against the long one, two the other way round."""
     reader = ScriptedReader(UNSURE)
-    reader.signals([(SHORT, LONG, 0.1)])
+    reader.signals([(SHORT, LONG)])
     assert set(reader.asked) == {
         (LONG, SHORT), (SHORT, LONG), (SHORT, "Ana is a nurse in Leeds."), (SHORT, "She plays chess on Sundays."),
     }  # fmt: skip
@@ -54,7 +54,7 @@ def test_statements_that_speak_of_the_same_are_read_against_each_other() -> None
     older = "Reads the Rust book. Has a cat."
     newer = "Has finished the Rust book. Owns a dog."
     reader = ScriptedReader(UNSURE)
-    reader.signals([(older, newer, 0.5)])
+    reader.signals([(older, newer)])
     clauses = {pair for pair in reader.asked if older not in pair and newer not in pair}
     assert clauses == {("Has finished the Rust book.", "Reads the Rust book.")}
 
@@ -62,9 +62,9 @@ def test_statements_that_speak_of_the_same_are_read_against_each_other() -> None
 def test_without_the_screen_every_pair_is_read_in_full() -> None:
     """The training keeps all readings, and applies the screen to them afterwards."""
     reader = ScriptedReader(SURE)
-    full = reader.signals([(SHORT, LONG, 0.1)], screen=False)
+    full = reader.signals([(SHORT, LONG)], screen=False)
     assert len(reader.asked) == 4
-    once = ScriptedReader(SURE).signals([(SHORT, LONG, 0.1)])
+    once = ScriptedReader(SURE).signals([(SHORT, LONG)])
     pair = [PairInput(SHORT, LONG, 0.1)]
     assert np.array_equal(features([screened(full[0])], pair), features(once, pair), equal_nan=True)
 
@@ -72,7 +72,7 @@ def test_without_the_screen_every_pair_is_read_in_full() -> None:
 def test_no_text_is_read_twice() -> None:
     """A text beside itself, and a pair given twice."""
     reader = ScriptedReader(UNSURE)
-    assert len(reader.signals([(SHORT, SHORT, 1.0), (SHORT, LONG, 0.1), (LONG, SHORT, 0.1)])) == 3
+    assert len(reader.signals([(SHORT, SHORT), (SHORT, LONG), (LONG, SHORT)])) == 3
     assert len(reader.asked) == len(set(reader.asked))
 
 

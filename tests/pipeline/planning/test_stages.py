@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from mem0_dream.pipeline.cli.progress import Bars
-from mem0_dream.pipeline.engine import Advance
-from mem0_dream.pipeline.planning.stages import DRAFT, Stages
+from mem0_dream.pipeline.planning.stages import DRAFT, Advance, Stages
 
 
 class Noting:

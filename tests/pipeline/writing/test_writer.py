@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import BudgetExceededError, IncompleteListingError, JournalError, PlanFileError
 from mem0_dream.pipeline.planning.budget import check_budget
+from mem0_dream.pipeline.results import RunResult
 from mem0_dream.pipeline.writing.access import AccessLog
 from mem0_dream.pipeline.writing.journal import Journal, RunState
-from mem0_dream.pipeline.writing.results import RunResult
 from mem0_dream.pipeline.writing.writer import Writer
 from mem0_dream.testing import InMemoryStore
 from messy import (

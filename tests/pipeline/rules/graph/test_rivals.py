@@ -6,10 +6,11 @@ import pytest
 from graph_world import NOW, entity, relation, session, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mem0_dream.pipeline.rules.graph.names import parts_of, same_names, siblings
+from mem0_dream.pipeline.rules.graph.names import same_names, siblings
 from mem0_dream.pipeline.rules.graph.nodes import Node
 from mem0_dream.pipeline.rules.graph.rivals import rivals
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.stores.graph.text import parts_of
 from mem0_dream.records import Label, Memory, Scope
 
 

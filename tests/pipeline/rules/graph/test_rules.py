@@ -12,7 +12,8 @@ from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.cli.graph.schedule import schedule_text
 from mem0_dream.pipeline.graph_session import GraphSession
 from mem0_dream.pipeline.planning.graph.merging import Uniting, judged_memory
-from mem0_dream.pipeline.reporting.graph.health import TYPES, graph_health, health_lines
+from mem0_dream.pipeline.planning.graph.relations import dangling, orphans, proposed
+from mem0_dream.pipeline.reporting.graph.health import graph_health, health_lines
 from mem0_dream.pipeline.reporting.graph.reflection import (
     belief_lines,
     beliefs,
@@ -24,9 +25,8 @@ from mem0_dream.pipeline.reporting.graph.reflection import (
 from mem0_dream.pipeline.rules.graph.attention import topics, weights_of
 from mem0_dream.pipeline.rules.graph.forgetting import forget_reason
 from mem0_dream.pipeline.rules.graph.history import Remembered, due_reason, remembered
-from mem0_dream.pipeline.rules.graph.nodes import nodes_of
+from mem0_dream.pipeline.rules.graph.nodes import TYPES, nodes_of
 from mem0_dream.pipeline.rules.graph.promotion import promotion_reason
-from mem0_dream.pipeline.rules.graph.relations import dangling, orphans, proposed
 from mem0_dream.pipeline.rules.graph.relevance import Learning, load_learning, relevance
 from mem0_dream.pipeline.rules.graph.settings import GraphSettings
 from mem0_dream.pipeline.stores.base import ScopeFilter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,7 @@ def test_a_kill_during_a_save_leaves_before_or_after(
 
 
 def test_a_backup_brings_everything_back(faiss: Place, tmp_path: Path) -> None:
-    """Both files of memories and of entities are copied, put back and loaded."""
+    """Both files of memories and of entities are copied; a person puts them back with `cp`."""
     ids = faiss.fill(TEXTS)
     memory = faiss.memory()
     memory._upsert_entity("Lisbon", "PROPER", ids[1], {"user_id": "alice"})
@@ -117,7 +118,11 @@ def test_a_backup_brings_everything_back(faiss: Place, tmp_path: Path) -> None:
     for memory_id in ids:
         store.write(Delete(memory_id))
     assert store.read(EVERYTHING).memories == ()
-    store.restore_backup(tmp_path / "copy")
+    folder = Path(store._backend._folder)
+    store.close()
+    for file in copies:
+        shutil.copy2(file, folder)
+    store = faiss.open()
     assert store.fetch(ids) == before
     assert store.read(EVERYTHING).complete
     store.close()
@@ -131,7 +136,6 @@ def test_other_stores_need_no_backup(shared_encoder: None, tmp_path: Path) -> No
     place.fill(TEXTS)
     store = place.open()
     assert store.backup(tmp_path / "copy") == ()
-    assert store.restore_backup(tmp_path / "copy") == ()
     store.close()
 
 

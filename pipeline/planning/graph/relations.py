@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ....records import Candidate
-from ...planning.graph.merging import Judging, judged_memory
+from ...rules.graph.names import siblings
+from ...rules.graph.nodes import Node
 from ...stores.graph.text import words_of
 from ...stores.graph.usage import MERGED_MARK
-from .names import siblings
-from .nodes import Node
+from .merging import Judging, judged_memory
 
 RELATED_TO, SUPERSEDES, APPLIES_TO = "related_to", "supersedes", "applies_to"
 DERIVED_FROM, COMPETES_IN, PART_OF = "derived_from", "competes_in", "part_of"
