@@ -34,6 +34,17 @@ def parse_days(value: Any) -> timedelta:  # noqa: ANN401  (pydantic hands over w
     return timedelta(days=int(match.group(1)) * _DAYS_PER_UNIT[unit])
 
 
+def parse_hours(value: Any) -> timedelta:  # noqa: ANN401
+    """Read a duration as `parse_days` does, or in hours: "24h".
+
+    Raises:
+        ValueError: If it is neither, or negative.
+    """
+    match = re.match(r"^\s*(\d+)\s*(?:h|hours?)\s*$", str(value), re.IGNORECASE)
+    return timedelta(hours=int(match[1])) if match else parse_days(value)
+
+
+Hours = Annotated[timedelta, BeforeValidator(parse_hours)]
 Days = Annotated[timedelta, BeforeValidator(parse_days)]
 
 
@@ -101,6 +112,8 @@ class Settings(BaseModel):
         second_opinion_timeout: Seconds for one answer.
         second_opinion_auto: An unattended run merges what the model calls duplicates, too.
         assume_unread: An unattended run takes what is not on record as unread.
+        due_after: With --if-due: so long after the last unattended run nothing happens.
+        due_new: With --if-due: nor while fewer memories than this are new.
         recall_check: Questions asked before and after a plan, so that nothing that stays becomes hard to
             find; None asks `UNATTENDED_QUESTIONS` where nobody looks on, 0 none.
         hygiene: Classes of memories that are none, proposed to go while a person looks on.
@@ -126,6 +139,8 @@ class Settings(BaseModel):
     second_opinion_timeout: float = Field(default=60, gt=0)
     second_opinion_auto: bool = False
     assume_unread: bool = False
+    due_after: Hours = timedelta(hours=24)
+    due_new: int = Field(default=20, ge=0)
     recall_check: int | None = Field(default=None, ge=0)
     hygiene: Classes = ()
     hygiene_auto: Classes = ()

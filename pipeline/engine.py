@@ -111,13 +111,13 @@ class Session:
         self.journal.close()
         self.access.close()
 
-    def locked(self) -> contextlib.AbstractContextManager[None]:
-        """Keep other runs away from this store.
+    def locked(self, *, wait_s: float = 0.0) -> contextlib.AbstractContextManager[None]:
+        """Keep other runs away from this store, after so many seconds of waiting at most.
 
         Raises:
             StoreLockedError: On entering, if another run is under way.
         """
-        return store_lock(self.directory, self.store.fingerprint)
+        return store_lock(self.directory, self.store.fingerprint, wait_s=wait_s)
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List the memories of the matching scopes."""

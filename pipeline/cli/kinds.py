@@ -39,7 +39,6 @@ OPTIONS_OF = {
     "graph_file": (GRAPH,),
     "mcp": (GRAPH,),
     "core": (GRAPH,),
-    "if_due": (GRAPH,),
     "repair": (GRAPH,),
     "relate": (GRAPH,),
     "repair_relations": (GRAPH,),

@@ -14,6 +14,7 @@ import click
 
 from ...errors import DreamError, IncompleteListingError, UsageError
 from .asking import ask_choice, confirmed, only, say_nothing, tell_open, warned
+from .due import is_due, note_pass
 from .graph.commands import COMMANDS as GRAPH_COMMANDS
 from .graph.opening import KIND as GRAPH
 from .graph.opening import pass_options as graph_pass_options
@@ -24,6 +25,7 @@ from .label import calibrate, label
 from .markdown import COMMANDS as MARKDOWN_COMMANDS
 from .markdown import KIND as MARKDOWN
 from .markdown import dream, pass_options
+from .night import night, night_options, tell_night
 from .options import Options, open_session, plan_options, running, scope_options, store_options
 from .plans import COMMANDS as PLAN_COMMANDS
 from .review import may_ask, plain_terminal, reviewed
@@ -79,6 +81,7 @@ class DreamGroup(click.Group):
 @click.option("--explain", is_flag=True, help="Show texts, scores and evidence under each line.")
 @click.option("--review", is_flag=True, help="Ask about unsure pairs too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; asks nothing.")
+@night_options
 @pass_options
 @graph_pass_options
 @click.version_option(package_name="mem0-dream")
@@ -96,7 +99,8 @@ def main(ctx: click.Context, /, **given: Any) -> None:
     if ctx.invoked_subcommand is None and given["health"]:
         show_health(ctx, options, given)
     elif ctx.invoked_subcommand is None:
-        consolidate_command(options, given)
+        with night(ctx, options, given):
+            consolidate_command(options, given)
 
 
 for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate):
@@ -120,11 +124,13 @@ def consolidate_command(options: Options, given: dict[str, Any]) -> None:
     with open_session(options) as session:
         if auto:
             refuse_hygiene(session.settings, options)
+        if not is_due(session, options, given):
+            return
         if dry_run or (as_json and not auto):
             plan = proposed(session, options)
             _show(plan, given, ending="Dry run: no changes made.")
             return
-        with session.locked():
+        with session.locked(wait_s=options.wait or 0.0):
             if auto:
                 _resume_interrupted(session, options)
             plan = proposed(session, options, unattended=auto)
@@ -183,6 +189,8 @@ def _apply_unattended(session: Session, plan: Plan, options: Options, given: dic
         click.echo(report.NOTHING_STORED)
         return
     result = session.apply(plan, now=options.clock, retire=given["retire"])
+    note_pass(session, options, result.run)
+    tell_night(plan, result)
     for note in plan.notes:
         click.echo(f"mem0-dream: {note}", err=True)
     for name, reason in result.moved:
@@ -218,6 +226,7 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
         plan, now=options.clock, choices=choices, retire=given["retire"], within_budget=False
     )
     session.remember_skips(skipped, now=options.clock, run=result.run)
+    note_pass(session, options, result.run)
     for line in report.moved_lines(result, plan, shown):
         click.echo(line)
     click.echo(report.summary(result))

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ...errors import IncompleteListingError, UsageError
+from .due import is_due, note_pass
 from .kinds import GRAPH, again
+from .night import tell_night
 
 if TYPE_CHECKING:
     from ..markdown_session import MarkdownChoices, MarkdownSession
@@ -96,10 +98,12 @@ def dream(options: Options, given: dict[str, Any]) -> None:
             return
         if not _announce_empty(session):
             return
+        if not is_due(session, options, given):
+            return
         if given["dry_run"] or (given["as_json"] and not given["auto"]):
             _show(session, options, given)
             return
-        with session.locked():
+        with session.locked(wait_s=options.wait or 0.0):
             if given["auto"]:
                 _resume_interrupted(session, options)
             found = session.look(now=options.moment)
@@ -237,6 +241,8 @@ def _apply(
     report = _report(session, found, settled)
     quotations = session.evidence(found)
     result = session.apply(settled.plan, now=options.clock, within_budget=given["auto"])
+    note_pass(session, options, result.run)
+    tell_night(settled.plan, result)
     if given["as_json"]:
         _print_json(settled, result)
         return

@@ -149,6 +149,7 @@ class Options:
     merge_only: bool = False
     forget_only: bool = False
     assume_unread: bool = False
+    wait: float | None = None
     named: frozenset[str] = frozenset()
 
     @classmethod

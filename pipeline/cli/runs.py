@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import IncompleteListingError, UsageError
+from .heartbeat import show_last
 from .kinds import again, completed
 from .options import Options, open_session, plan_options, scope_options, store_options
 
@@ -131,17 +132,35 @@ def _pick(count: int) -> list[int]:
 
 
 @click.command()
+@click.option(
+    "--last", is_flag=True, help="Only the last unattended run, from its heartbeat; exit code 9 on trouble."
+)
+@click.option(
+    "--within",
+    type=click.FloatRange(min=0),
+    default=36,
+    show_default=True,
+    metavar="HOURS",
+    help="With --last: a job that has not run for so long is in trouble.",
+)
 @store_options
 @json_option
 @click.pass_context
-def runs(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
+def runs(ctx: click.Context, /, *, last: bool, within: float, as_json: bool, **given: Any) -> None:
     """List the runs of this store, newest first.
+
+    With --last nothing is opened but the heartbeat files: exit code 0 means that each job of a scheduler ran
+    within so many hours and ended well, 9 that one failed, died, is overdue, or that none ever ran.
 
     \b
     Example:
       mem0-dream runs --config mem0.yaml
+      mem0-dream runs --last --json --config mem0.yaml
     """  # noqa: D301
     options = Options.gather(ctx, given)
+    if last:
+        show_last(ctx, options, within=within, as_json=as_json)
+        return
     from ..planning.plan_file import json_text
     from ..reporting.status import run_json, run_line
 

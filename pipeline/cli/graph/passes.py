@@ -10,6 +10,7 @@ import click
 
 from ....errors import IncompleteListingError, RefusedChangeError, UsageError
 from ..kinds import again
+from ..night import tell_night, tell_not_due
 from .opening import GraphState, graph_session
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def consolidate_graph(options: Options, given: dict[str, Any]) -> None:
         if given["dry_run"] or (given["as_json"] and not given["auto"]):
             _show(session, options, given)
             return
-        with session.locked():
+        with session.locked(wait_s=options.wait or 0.0):
             if given["repair"] and not _repaired(session, options, given):
                 return
             if given["auto"]:
@@ -71,6 +72,8 @@ def _is_due(session: GraphSession, options: Options, given: dict[str, Any]) -> b
     names = session.store.document().names
     due, why = due_reason(names, session.last, settings=session.graph_settings, now=options.moment)
     click.echo(f"mem0-dream: {'due' if due else 'not due'}: {why}.", err=True)
+    if not due:
+        tell_not_due(why)
     if given["as_json"] and not due:
         click.echo(json_text({"due": False, "reason": why}))
     return due
@@ -147,6 +150,7 @@ def _pass(session: GraphSession, options: Options, given: dict[str, Any]) -> Non
         for note in plan.notes:
             click.echo(f"mem0-dream: {note}", err=True)
         result = session.apply(plan, now=options.clock)
+        tell_night(plan, result)
     else:
         asked = _ask_and_apply(session, plan, options, given)
         if asked is None:
