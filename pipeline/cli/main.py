@@ -30,6 +30,7 @@ from .options import Options, open_session, plan_options, running, scope_options
 from .plans import COMMANDS as PLAN_COMMANDS
 from .review import may_ask, plain_terminal, reviewed
 from .runs import COMMANDS
+from .schedule import schedule
 
 if TYPE_CHECKING:
     from ...settings import Settings
@@ -103,7 +104,7 @@ def main(ctx: click.Context, /, **given: Any) -> None:
             consolidate_command(options, given)
 
 
-for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate):
+for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, schedule, label, calibrate):
     main.add_command(_command)
 
 
