@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .logs import tell
 from .night import tell_not_due
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def is_due(session: Session, options: Options, given: dict[str, Any]) -> bool:
     from ..planning.plan_file import json_text
 
     due, why = _reason(session, options)
-    click.echo(f"mem0-dream: {'due' if due else 'not due'}: {why}.", err=True)
+    tell(f"{'due' if due else 'not due'}: {why}.")
     if not due:
         tell_not_due(why)
     if given["as_json"] and not due:

@@ -7,6 +7,7 @@ traceback shown to a user is a bug.
 from __future__ import annotations
 
 import io
+import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from .graph.passes import consolidate_graph
 from .health import show_health
 from .kinds import again, completed
 from .label import calibrate, label
+from .logs import tell
 from .markdown import COMMANDS as MARKDOWN_COMMANDS
 from .markdown import KIND as MARKDOWN
 from .markdown import dream, pass_options
@@ -58,12 +60,12 @@ class DreamGroup(click.Group):
         except DreamError as error:
             from ..reporting.report import visible
 
-            told = f"mem0-dream: {completed(str(error), running(ctx))}"
-            click.echo("\n".join(visible(line) for line in told.split("\n")), err=True)
+            told = completed(str(error), running(ctx))
+            tell("\n".join(visible(line) for line in told.split("\n")), level=logging.ERROR)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:
             told = "interrupted; `mem0-dream resume` finishes a run that had begun."
-            click.echo(f"mem0-dream: {completed(told, running(ctx))}", err=True)
+            tell(completed(told, running(ctx)))
             ctx.exit(_INTERRUPTED)
 
 
@@ -147,7 +149,7 @@ def proposed(session: Session, options: Options, *, unattended: bool = False) ->
 
     def say(line: str) -> None:
         """On the error stream: it is no part of the report."""
-        click.echo(f"mem0-dream: {line}", err=True)
+        tell(line)
 
     from ..consolidation import recall_checked
 
@@ -178,7 +180,7 @@ def _resume_interrupted(session: Session, options: Options) -> None:
     earlier = session.journal.interrupted(session.store.fingerprint)
     if earlier is not None:
         session.resume(earlier.id, now=options.clock)
-        click.echo(f"mem0-dream: finished run {earlier.id}, which had been interrupted.", err=True)
+        tell(f"finished run {earlier.id}, which had been interrupted.")
 
 
 def _apply_unattended(session: Session, plan: Plan, options: Options, given: dict[str, Any]) -> None:
@@ -193,9 +195,9 @@ def _apply_unattended(session: Session, plan: Plan, options: Options, given: dic
     note_pass(session, options, result.run)
     tell_night(plan, result)
     for note in plan.notes:
-        click.echo(f"mem0-dream: {note}", err=True)
+        tell(note)
     for name, reason in result.moved:
-        click.echo(f"mem0-dream: skipped {name}: {reason}", err=True)
+        tell(f"skipped {name}: {reason}")
     if given["as_json"]:
         _print_json(plan, result)
     else:
@@ -233,7 +235,7 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
     click.echo(report.summary(result))
     tell_open(plan)
     if result.run:
-        click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+        tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
 
 
 def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | None:

@@ -12,6 +12,7 @@ import click
 from ...errors import IncompleteListingError, UsageError
 from .due import is_due, note_pass
 from .kinds import GRAPH, again
+from .logs import tell
 from .night import tell_night
 
 if TYPE_CHECKING:
@@ -250,7 +251,7 @@ def _apply(
     if result.moved:
         mend_index(session, options)
     if result.run:
-        click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+        tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
 
 
 def mend_index(session: MarkdownSession, options: Options) -> None:
@@ -278,7 +279,7 @@ def _resume_interrupted(session: MarkdownSession, options: Options) -> None:
     earlier = session.journal.interrupted(session.store.fingerprint)
     if earlier is not None:
         session.resume(earlier.id, now=options.clock)
-        click.echo(f"mem0-dream: finished run {earlier.id}, which had been interrupted.", err=True)
+        tell(f"finished run {earlier.id}, which had been interrupted.")
 
 
 def _print_json(settled: Settled, result: Any) -> None:

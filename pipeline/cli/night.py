@@ -17,6 +17,7 @@ import click
 
 from ...errors import DreamError, UsageError
 from .kinds import again
+from .logs import tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -170,4 +171,4 @@ def _beat(options: Options, night: Night) -> datetime | None:
 
 def _warn(what: str, why: str) -> None:
     if why:
-        click.echo(f"mem0-dream: warning: {what}: {why}.", err=True)
+        tell(f"warning: {what}: {why}.", level=logging.WARNING)

@@ -7,9 +7,7 @@ from the group, so `mem0-dream --config c.yaml status` equals `mem0-dream status
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -23,6 +21,7 @@ from ...errors import ConfigError, UsageError
 from .graph.opening import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
 from .graph.opening import graph_session
 from .kinds import GRAPH, MARKDOWN, MEM0, STORES, refuse_other_kinds
+from .logs import set_up_logs
 from .markdown import PLACE_OPTIONS, markdown_session
 
 if TYPE_CHECKING:
@@ -60,6 +59,7 @@ _STORE_OPTIONS = (
     *PLACE_OPTIONS,
     *GRAPH_PLACE_OPTIONS,
     click.option("--state-dir", type=click.Path(path_type=Path), help="Where journal and caches live."),
+    click.option("--log-json", is_flag=True, help="Log as one JSON object for each line."),
     click.option("-v", "--verbose", count=True, help="Log what happens; twice for details."),
 )
 _SCOPE_OPTIONS = (
@@ -134,6 +134,7 @@ class Options:
     core: Path | None = None
     state_dir: Path | None = None
     verbose: int = 0
+    log_json: bool = False
     user_id: str | None = None
     agent_id: str | None = None
     run_id: str | None = None
@@ -179,7 +180,7 @@ class Options:
         if ctx.invoked_subcommand is None:
             refuse_other_kinds(options.named, options.store_kind or MEM0)
         ctx.meta[_KEPT] = options
-        _log(options.verbose)
+        set_up_logs(options.verbose, as_json=options.log_json)
         return options
 
     @property
@@ -297,9 +298,3 @@ def settings_of(section: dict[str, Any], options: Options) -> Settings:
     }
     given |= {"assume_unread": True} if options.assume_unread else {}
     return read_settings(section | {name: value for name, value in given.items() if value is not None})
-
-
-def _log(verbose: int) -> None:
-    level = {0: logging.ERROR, 1: logging.INFO}.get(verbose, logging.DEBUG)
-    logging.basicConfig(level=logging.ERROR, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
-    logging.getLogger("mem0_dream").setLevel(level)

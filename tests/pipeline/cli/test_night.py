@@ -313,3 +313,24 @@ def test_what_a_merge_adds_is_not_new(dream: Invoke, store: InMemoryStore, own_s
     assert names_of(store.rows) <= set(last.known)
     assert last.at == NOW.astimezone(UTC)
     assert isinstance(last.at, datetime)
+
+
+# --- logs ---
+
+
+def test_logs_as_json_are_json_line_by_line(dream: Invoke, store: InMemoryStore) -> None:
+    """Remarks, the night itself, and no memory text."""
+    lines = dream("--auto", "--if-due", "--log-json", *ALICE).stderr.splitlines()
+    records = [json.loads(line) for line in lines]
+    assert records[0]["message"] == "due: never consolidated."
+    assert records[-1]["night"]["counts"]["merged"] == 2
+    assert {"time", "level", "logger", "message"} <= records[-1].keys()
+    assert "whippet" not in "".join(lines)
+
+
+def test_an_error_is_a_record_too(dream: Invoke, store: InMemoryStore) -> None:
+    """With its level; and without the option it is the sentence as ever."""
+    store.gaps = ("a gap",)
+    records = [json.loads(line) for line in dream("--auto", "--all", "--log-json", code=4).stderr.splitlines()]
+    assert (records[-1]["level"], records[-1]["message"]) == ("error", "Read-only: a gap. Nothing was changed.")
+    assert dream("--auto", "--all", code=4).stderr == "mem0-dream: Read-only: a gap. Nothing was changed.\n"
