@@ -213,7 +213,7 @@ class Session:
         chosen = plan.with_choices(choices or {})
         if within_budget:
             check_budget(chosen, max_share=self.settings.max_delete, min_count=self.settings.min_delete)
-        run = _run_name(now)
+        run = run_name(now)
         self._back_up(run)
         retire_on = _yesterday(now) if retire else None
         with self._observer.stage("apply", len(chosen.actions)) as advance:
@@ -363,7 +363,8 @@ def scope_filter(**ids: str | None) -> ScopeFilter:
     return ScopeFilter({name: value.strip() for name, value in ids.items() if value is not None})
 
 
-def _run_name(now: datetime) -> str:
+def run_name(now: datetime) -> str:
+    """A new name for a run: when it began, and something that no other run has."""
     return f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 

@@ -12,7 +12,7 @@ HEAVY = (
     "torch", "transformers", "sentence_transformers", "faiss", "mem0", "numpy", "pydantic", "openai",
     "qdrant_client", "chromadb", "psycopg", "sklearn", "rich", "yaml",
 )  # fmt: skip
-COMMANDS = ("status", "forget", "runs", "undo", "resume", "plan", "apply", "reject")
+COMMANDS = ("status", "forget", "runs", "undo", "resume", "plan", "apply", "reject", "doctor", "schedule")
 
 
 def loaded_by(code: str) -> list[str]:

@@ -15,6 +15,7 @@ import click
 
 from ...errors import DreamError, IncompleteListingError, UsageError
 from .asking import ask_choice, confirmed, only, say_nothing, tell_open, warned
+from .doctor import doctor
 from .due import is_due, note_pass
 from .graph.commands import COMMANDS as GRAPH_COMMANDS
 from .graph.opening import KIND as GRAPH
@@ -106,7 +107,16 @@ def main(ctx: click.Context, /, **given: Any) -> None:
             consolidate_command(options, given)
 
 
-for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, schedule, label, calibrate):
+for _command in (
+    *COMMANDS,
+    *PLAN_COMMANDS,
+    *MARKDOWN_COMMANDS,
+    *GRAPH_COMMANDS,
+    schedule,
+    doctor,
+    label,
+    calibrate,
+):
     main.add_command(_command)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import IncompleteListingError, UsageError
+from .doctor import undo_links
 from .heartbeat import show_last
 from .kinds import again, completed
 from .options import Options, open_session, plan_options, scope_options, store_options
@@ -163,11 +164,13 @@ def runs(ctx: click.Context, /, *, last: bool, within: float, as_json: bool, **g
         return
     from ..planning.plan_file import json_text
     from ..reporting.status import run_json, run_line
+    from ..writing.doctor import SUFFIX
 
     with open_session(options) as session:
-        found = [
-            (run, session.journal.changes(run.id)) for run in session.journal.runs(session.store.fingerprint)
-        ]
+        fingerprint = session.store.fingerprint
+        listed = [*session.journal.runs(fingerprint), *session.journal.runs(fingerprint + SUFFIX)]
+        listed.sort(key=lambda run: run.started_at, reverse=True)
+        found = [(run, session.journal.changes(run.id)) for run in listed]
         remarks = [session.remark(run) for run, _ in found] if not as_json else []
     if as_json:
         click.echo(json_text([run_json(*each) for each in found], sort_keys=False))
@@ -190,8 +193,14 @@ def undo(ctx: click.Context, /, run: str | None, **given: Any) -> None:
       mem0-dream undo --config mem0.yaml
     """  # noqa: D301
     options = Options.gather(ctx, given)
+    from ..writing.doctor import is_repair
+
     with open_session(options) as session, session.locked():
-        _echo_result(session.undo(run, now=options.clock))
+        repaired = session.journal.run(run) if run else None
+        if repaired is not None and is_repair(repaired):
+            undo_links(session, repaired, options)
+        else:
+            _echo_result(session.undo(run, now=options.clock))
 
 
 @click.command()

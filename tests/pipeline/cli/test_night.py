@@ -331,6 +331,11 @@ def test_logs_as_json_are_json_line_by_line(dream: Invoke, store: InMemoryStore)
 def test_an_error_is_a_record_too(dream: Invoke, store: InMemoryStore) -> None:
     """With its level; and without the option it is the sentence as ever."""
     store.gaps = ("a gap",)
-    records = [json.loads(line) for line in dream("--auto", "--all", "--log-json", code=4).stderr.splitlines()]
-    assert (records[-1]["level"], records[-1]["message"]) == ("error", "Read-only: a gap. Nothing was changed.")
+    records = [
+        json.loads(line) for line in dream("--auto", "--all", "--log-json", code=4).stderr.splitlines()
+    ]
+    assert (records[-1]["level"], records[-1]["message"]) == (
+        "error",
+        "Read-only: a gap. Nothing was changed.",
+    )
     assert dream("--auto", "--all", code=4).stderr == "mem0-dream: Read-only: a gap. Nothing was changed.\n"
