@@ -29,7 +29,6 @@ OPTIONS_OF = {
     "assume_unread": (MEM0,),
     "hygiene": (MEM0,),
     "recall_check": (MEM0,),
-    "review": (MEM0, GRAPH),
     "root": (MARKDOWN,),
     "memory_dirs": (MARKDOWN,),
     "transcripts": (MARKDOWN,),
@@ -77,7 +76,19 @@ def again(options: Options, *words: str) -> str:
         places += [("--core", options.core)]
     places.append(("--state-dir", options.state_dir))
     given = [word for name, value in places if value is not None for word in (name, _absolute(value))]
-    return shlex.join(["mem0-dream", *words, *given])
+    return " ".join(map(quoted, ["mem0-dream", *words, *given]))
+
+
+def quoted(word: str) -> str:
+    r"""A word for a shell, as it can be shown and copied: what a terminal would act on is an escape.
+
+    >>> quoted("my notes"), quoted("a\x1b'")
+    ("'my notes'", "$'a\\U0000001b\\''")
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    plain = word.replace("\\", r"\\").replace("'", r"\'")
+    return "$'" + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in plain) + "'"
 
 
 def completed(text: str, options: Options) -> str:

@@ -14,6 +14,16 @@ _LEVELS = {0: logging.ERROR, 1: logging.INFO}
 _FORMAT = "%(levelname)s %(name)s: %(message)s"
 
 
+class _Escaping(logging.Formatter):
+    """Log lines without foreign controls: names, paths and answers of servers are not ours."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line for each line of the message."""
+        from ..reporting.report import visible
+
+        return "\n".join(visible(line) for line in super().format(record).split("\n"))
+
+
 class JsonLines(logging.Formatter):
     """Each record as one object: time, level, logger, message, and what it carries besides."""
 
@@ -56,7 +66,9 @@ def set_up_logs(verbose: int, *, as_json: bool) -> None:
         as_json: One object for each line.
     """
     level = _LEVELS.get(verbose, logging.DEBUG)
-    logging.basicConfig(level=logging.ERROR, stream=sys.stderr, format=_FORMAT)
+    stream = logging.StreamHandler(sys.stderr)
+    stream.setFormatter(_Escaping(_FORMAT))
+    logging.basicConfig(level=logging.ERROR, handlers=[stream])
     ours = logging.getLogger("mem0_dream")
     ours.setLevel(min(level, logging.INFO) if as_json else level)
     ours.propagate = not as_json

@@ -9,12 +9,14 @@ from __future__ import annotations
 import io
 import logging
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...errors import DreamError, IncompleteListingError, UsageError
-from .asking import ask_choice, confirmed, only, say_nothing, tell_open, warned
+from .asking import ask_choice, confirmed, proposed, say_nothing, tell_open, warned
+from .colour import echo, plain_terminal
 from .doctor import doctor
 from .due import is_due, note_pass
 from .graph.commands import COMMANDS as GRAPH_COMMANDS
@@ -28,10 +30,11 @@ from .logs import tell
 from .markdown import COMMANDS as MARKDOWN_COMMANDS
 from .markdown import KIND as MARKDOWN
 from .markdown import dream, pass_options
+from .mcp import mcp_command
 from .night import night, night_options, tell_night
 from .options import Options, open_session, plan_options, running, scope_options, store_options
 from .plans import COMMANDS as PLAN_COMMANDS
-from .review import may_ask, plain_terminal, reviewed
+from .review import may_ask, reviewed
 from .runs import COMMANDS
 from .schedule import schedule
 
@@ -54,7 +57,7 @@ class DreamGroup(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-        if plain_terminal():
+        if ctx.color is None and plain_terminal():
             ctx.color = False
         try:
             return super().invoke(ctx)
@@ -102,6 +105,10 @@ def main(ctx: click.Context, /, **given: Any) -> None:
     ctx.obj = options = Options.gather(ctx, given)
     if ctx.invoked_subcommand is None and given["health"]:
         show_health(ctx, options, given)
+    elif ctx.invoked_subcommand is None and not options.named and sys.stdout.isatty():
+        from .begin import first_steps
+
+        click.echo("\n".join(first_steps(Path())))
     elif ctx.invoked_subcommand is None:
         with night(ctx, options, given):
             consolidate_command(options, given)
@@ -116,14 +123,15 @@ for _command in (
     doctor,
     label,
     calibrate,
+    mcp_command,
 ):
     main.add_command(_command)
 
 
 def consolidate_command(options: Options, given: dict[str, Any]) -> None:
     """Read, propose, ask, apply."""
-    if options.store_kind in (MARKDOWN, GRAPH) and options.second_opinion is not None:
-        raise UsageError("--second-opinion works on mem0 stores; leave it out.")
+    if options.store_kind == GRAPH and options.second_opinion is not None:
+        raise UsageError("--second-opinion does not work on knowledge graphs; leave it out.")
     if options.store_kind == MARKDOWN:
         dream(options, given)
         return
@@ -151,24 +159,6 @@ def consolidate_command(options: Options, given: dict[str, Any]) -> None:
                 _apply_unattended(session, plan, options, given)
             else:
                 _apply_attended(session, plan, options, given)
-
-
-def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
-    """What a pass would do, with a second opinion if one is wanted."""
-    plan = only(session.propose(options.scopes(), now=options.moment, unattended=unattended), options)
-
-    def say(line: str) -> None:
-        """On the error stream: it is no part of the report."""
-        tell(line)
-
-    from ..consolidation import recall_checked
-
-    plan = only(session.second_opinion(plan, unattended=unattended, say=say), options)
-    checked = recall_checked(session, plan, unattended=unattended)
-    for note in checked.notes[len(plan.notes) :]:
-        if not unattended:  # who applies a plan unseen prints all of its notes
-            say(note)
-    return checked
 
 
 def refuse_hygiene(settings: Settings, options: Options) -> None:
@@ -265,9 +255,9 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
     shown = report.Report(plan, explain=given["explain"], texts=sys.stdout.isatty())
     asks = ending is None and may_ask(plan, review=given["review"])
     if plan.actions:
-        click.echo("\n".join(_coloured(line) for line in shown.lines()))
+        echo(shown.lines())
     if given["explain"] and plan.unsure:
-        click.echo("\n".join(shown.unsure_lines()))
+        echo(shown.unsure_lines())
     if not plan.actions:
         if not asks:
             say_nothing(plan)
@@ -278,15 +268,6 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
         click.echo(shown.proposal())
         click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + ending)
     return shown
-
-
-_COLOURS = {"Merges": "green", "Conflicts": "yellow", "Prune": "red", "##": "cyan"}
-
-
-def _coloured(line: str) -> str:
-    """Headings in colour; click strips it where the output is no terminal."""
-    colour = _COLOURS.get(line.split(" ", 1)[0])
-    return click.style(line, fg=colour, bold=True) if colour and not line.startswith("[") else line
 
 
 def _ask(conflict: Resolve, shown: Report) -> Side | None:

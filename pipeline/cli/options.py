@@ -18,8 +18,9 @@ import click
 from click.core import ParameterSource
 
 from ...errors import ConfigError, UsageError
+from .colour import option as colour_option
 from .graph.opening import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
-from .graph.opening import graph_session
+from .graph.opening import graph_session, require_place
 from .kinds import GRAPH, MARKDOWN, MEM0, STORES, refuse_other_kinds
 from .logs import set_up_logs
 from .markdown import PLACE_OPTIONS, markdown_session
@@ -27,6 +28,7 @@ from .markdown import PLACE_OPTIONS, markdown_session
 if TYPE_CHECKING:
     from ...settings import Settings
     from ..engine import Session
+    from ..planning.stages import Observer
     from ..stores.base import ScopeFilter
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -61,6 +63,7 @@ _STORE_OPTIONS = (
     click.option("--state-dir", type=click.Path(path_type=Path), help="Where journal and caches live."),
     click.option("--log-json", is_flag=True, help="Log as one JSON object for each line."),
     click.option("-v", "--verbose", count=True, help="Log what happens; twice for details."),
+    colour_option,
 )
 _SCOPE_OPTIONS = (
     click.option("--user-id", help="Only this user's memories."),
@@ -226,19 +229,23 @@ def running(ctx: click.Context) -> Options:
 
 
 @contextlib.contextmanager
-def open_session(options: Options) -> Iterator[Session]:
+def open_session(options: Options, *, observer: Observer | None = None) -> Iterator[Session]:
     """Open the configured store with its settings, and close it again.
+
+    Args:
+        options: Which store, and how.
+        observer: Is told how far a pass has come; bars are drawn if omitted.
 
     Raises:
         ConfigError: If there is no configuration, or it is wrong.
         StoreLockedError: If the running agent holds the store.
     """
     if options.store_kind == MARKDOWN:
-        with markdown_session(options) as session:
+        with markdown_session(options, observer=observer) as session:
             yield session
         return
     if options.store_kind == GRAPH:
-        with graph_session(options) as graph:
+        with graph_session(options, observer=observer) as graph:
             yield graph
         return
     if options.config is None:
@@ -253,12 +260,36 @@ def open_session(options: Options) -> Iterator[Session]:
     settings = settings_of(dict(config.settings), options)
     store = open_store(config)
     try:
-        opened = Session(store, settings=settings, state_dir=options.state_dir, observer=Bars())
+        opened = Session(store, settings=settings, state_dir=options.state_dir, observer=observer or Bars())
     except BaseException:
         store.close()
         raise
     with opened:
         yield opened
+
+
+def require_store(options: Options) -> None:
+    """Refuse options that name no store, before anything is opened.
+
+    Raises:
+        UsageError: If they do not say whose memories, or ask what this kind of store cannot do.
+        ConfigError: If there is no such place.
+    """
+    options.scopes()
+    if options.store_kind in (MARKDOWN, GRAPH) and options.second_opinion is not None:
+        raise UsageError("--second-opinion works on mem0 stores; leave it out.")
+    if options.store_kind == GRAPH:
+        require_place(options)
+    elif options.store_kind == MARKDOWN:
+        from ..stores.markdown.directories import discover
+
+        discover(options.root or Path(), options.memory_dirs or ())
+    elif options.config is None:
+        raise ConfigError(_no_configuration())
+    else:
+        from ..stores.mem0.config import load_config
+
+        load_config(options.config)
 
 
 def _no_configuration() -> str:

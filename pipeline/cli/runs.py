@@ -16,7 +16,9 @@ from .options import Options, open_session, plan_options, scope_options, store_o
 
 if TYPE_CHECKING:
     from ...records import Inventory, Memory
+    from ..answers import Answer
     from ..engine import Session
+    from ..reporting.status import Status
     from ..results import RunResult, UndoResult
 
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
@@ -37,25 +39,31 @@ def status(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
     """  # noqa: D301
     options = Options.gather(ctx, given)
     from ..planning.plan_file import json_text
-    from ..reporting.status import spoken_status, status_of
+    from ..reporting.status import spoken_status
 
     with open_session(options) as session:
-        inventory = session.read(options.scopes())
-        history = session.journal.runs(session.store.fingerprint)
-        found = status_of(
-            inventory,
-            history,
-            settings=session.settings,
-            now=options.moment,
-            accessed=session.access.last(session.store.fingerprint),
-            answers=session.answered,
-            kind=session.store.kind,
-            condemned=_condemned(session, inventory, options),
-        )
+        found = found_status(session, options)
     if as_json:
         click.echo(json_text(found.to_json(), sort_keys=False))
     else:
         click.echo("\n".join(completed(line, options) for line in spoken_status(found)))
+
+
+def found_status(session: Session, options: Options) -> Status:
+    """What an open store holds."""
+    from ..reporting.status import status_of
+
+    inventory = session.read(options.scopes())
+    return status_of(
+        inventory,
+        session.journal.runs(session.store.fingerprint),
+        settings=session.settings,
+        now=options.moment,
+        accessed=session.access.last(session.store.fingerprint),
+        answers=session.answered,
+        kind=session.store.kind,
+        condemned=_condemned(session, inventory, options),
+    )
 
 
 def _condemned(session: Session, inventory: Inventory, options: Options) -> int | None:
@@ -98,11 +106,11 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
         if not found:
             click.echo("No memory matches.")
             return
-        short = report.short_ids(memory.id for memory in inventory.memories)
+        short = report.spoken_ids((memory.id for memory in inventory.memories), session.store.kind)
         for number, memory in enumerate(found, 1):
             pinned = " (pinned, never touched)" if memory.pinned else ""
             label = f"[{session.store.kind}:{short[memory.id]}]"
-            click.echo(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}")
+            click.echo(report.visible(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}"))
         if inventory.gaps:
             raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
         chosen = [found[i] for i in _pick(len(found)) if not found[i].pinned]
@@ -116,10 +124,11 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
 
 def _is_meant(chosen: list[Memory], session: Session, short: Mapping[str, str]) -> bool:
     """Name what is to go once more, and ask; a number is easily mistyped."""
+    from ..reporting.report import visible
     from .asking import confirmed
 
     names = " ".join(f"[{session.store.kind}:{short[memory.id]}]" for memory in chosen)
-    return confirmed(f"To forget: {names}.")
+    return confirmed(visible(f"To forget: {names}."))
 
 
 def _pick(count: int) -> list[int]:
@@ -200,7 +209,7 @@ def undo(ctx: click.Context, /, run: str | None, **given: Any) -> None:
         if repaired is not None and is_repair(repaired):
             undo_links(session, repaired, options)
         else:
-            _echo_result(session.undo(run, now=options.clock))
+            _echo_result(session.undo(run, now=options.clock), session.answered)
 
 
 @click.command()
@@ -216,7 +225,7 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     """  # noqa: D301
     options = Options.gather(ctx, given)
     with open_session(options) as session, session.locked():
-        _echo_result(session.resume(run, now=options.clock))
+        _echo_result(session.resume(run, now=options.clock), session.answered)
 
 
 @click.command()
@@ -307,7 +316,7 @@ def _by_prefix(session: Session, memories: Iterable[Memory], text: str) -> Memor
     return found[0]
 
 
-def _echo_result(result: RunResult | UndoResult) -> None:
+def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> None:
     from ..reporting import report
     from ..results import RunResult
 
@@ -316,6 +325,8 @@ def _echo_result(result: RunResult | UndoResult) -> None:
         return
     click.echo(report.undo_summary(result))
     click.echo("What was taken back is not proposed again; see `mem0-dream reject --list`.", err=True)
+    if any(answer.run == result.run and not answer.closes for answer in answers):
+        click.echo("Conflicts that had been answered are open again.", err=True)
     for memory_id, reason in result.kept:
         click.echo(report.visible(f"Left alone: memory {memory_id}: {reason}"))
 

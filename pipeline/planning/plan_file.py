@@ -42,7 +42,7 @@ def dump_plan(plan: Plan) -> str:
         *({"record": "action", **action} for action in whole["actions"]),
         *({"record": "unsure", **verdict} for verdict in whole["unsure"]),
     ]
-    return "".join(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n" for line in lines)
+    return "".join(_shown(json.dumps(line, ensure_ascii=False, sort_keys=True)) + "\n" for line in lines)
 
 
 def _dumped(plan: Plan) -> dict[str, Any]:
@@ -149,6 +149,9 @@ def to_json(plan: Plan, result: RunResult | None) -> dict[str, Any]:
 
 def json_text(value: object, *, sort_keys: bool = True) -> str:
     """JSON for people and programs alike: a character that a terminal cannot show as it is, is escaped."""
-    text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=sort_keys)
+    return _shown(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=sort_keys))
+
+
+def _shown(text: str) -> str:
     # White space between the tokens is printable or a line break; everything else stands inside a string.
     return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....errors import IncompleteListingError, RefusedChangeError, UsageError
+from ..colour import echo
 from ..kinds import again
 from ..logs import tell
 from ..night import tell_night, tell_not_due
@@ -92,13 +93,13 @@ def _show(session: GraphSession, options: Options, given: dict[str, Any]) -> Non
     if not plan.actions:
         _say_nothing(plan)
     else:
-        click.echo("\n".join([*shown.lines(), shown.proposal()]))
+        echo([*shown.lines(), shown.proposal()])
         tell_open(plan)
     _say_more(session, shown)
     if plan.actions:
         click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + "Dry run: no changes made.")
     if given["explain"] and plan.unsure:
-        click.echo("\n".join(shown.unsure_lines()))
+        echo(shown.unsure_lines())
 
 
 def _say_more(session: GraphSession, shown: GraphReport) -> None:
@@ -218,7 +219,7 @@ def _ask_and_apply(
         _say_nothing(plan)
         _say_more(session, shown)
         return None
-    click.echo("\n".join(shown.lines()))
+    echo(shown.lines())
     _say_more(session, shown)
     for note in plan.fidelity:
         click.echo(f"Note: {note}")
