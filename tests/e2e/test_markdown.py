@@ -46,7 +46,7 @@ def _dream(
     return _run(root, *AT, *words, answers=answers, check=check)
 
 
-def run_name(ran: subprocess.CompletedProcess[str]) -> str:
+def _run_name(ran: subprocess.CompletedProcess[str]) -> str:
     found = re.search(r"mem0-dream undo (\S+)", ran.stderr)
     assert found
     return found[1]
@@ -131,7 +131,7 @@ def test_auto_applies_reports_and_undo_takes_everything_back(project: Path) -> N
     assert (project / WORKTREE / "MEMORY.md").exists()
     again = _dream(project, "--auto")
     assert again.stdout.rstrip().endswith("Nothing changed: your memories are already tight.")
-    assert "restored" in _run(project, "undo", run_name(ran)).stdout
+    assert "restored" in _run(project, "undo", _run_name(ran)).stdout
     assert fingerprint(project) == before
 
 
@@ -185,8 +185,8 @@ def test_a_plan_is_shown_with_every_change_before_it_is_applied(project: Path) -
         assert f": {name.removesuffix('#whole-file')} (" in shown.stdout
     assert "    - - [Gone](gone.md) — is no more\n" in shown.stdout
     ran = _run(project, "apply", str(file), answers="y\n")
-    assert f"mem0-dream undo {run_name(ran)} --store md --root {project.resolve()}" in ran.stderr
-    _run(project, "undo", run_name(ran))
+    assert f"mem0-dream undo {_run_name(ran)} --store md --root {project.resolve()}" in ran.stderr
+    _run(project, "undo", _run_name(ran))
     assert fingerprint(project) == before
 
 
@@ -389,7 +389,7 @@ def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:
         ["- use tabs for indentation in Go files."],
     )
     assert "already tight" in _dream(root, "--auto").stdout
-    _run(root, "undo", run_name(ran))
+    _run(root, "undo", _run_name(ran))
     assert fingerprint(root) == before
 
 
