@@ -349,8 +349,9 @@ class MarkdownSession(Session):
 
 
 def for_markdown(settings: Settings) -> Settings:
-    """The same limits, but neither age nor brevity prunes."""
+    """The same limits, but neither age nor brevity prunes, nor what a rule for extractors calls junk."""
     update: dict[str, Any] = {"stale_after": NEVER, "retention": {}, "min_words": 0}
+    update |= {"hygiene": (), "hygiene_auto": ()}
     if settings.scorer == "keywords" and settings.encoder is None:
         update["floor"] = max(settings.floor, KEYWORD_FLOOR)
     return settings.model_copy(update=update)

@@ -31,7 +31,7 @@ FOREIGN = [(name, kind) for name, kinds in OPTIONS_OF.items() for kind in STORES
 def written(name: str) -> list[str]:
     """The option as a person would write it."""
     param = PARAMETERS[name]
-    return [param.opts[0]] if param.is_flag else [param.opts[0], "x"]
+    return [param.opts[0]] if param.is_flag else [param.opts[0], "1"]
 
 
 def test_the_table_names_options_that_exist() -> None:
