@@ -29,8 +29,10 @@ from .markdown import dream, pass_options
 from .mcp import mcp_command
 from .options import Options, open_session, plan_options, running, scope_options, store_options
 from .plans import COMMANDS as PLAN_COMMANDS
+from .report import report_command
 from .review import may_ask, reviewed
 from .runs import COMMANDS
+from .web import review_command
 
 if TYPE_CHECKING:
     from ..engine import Session
@@ -105,15 +107,8 @@ def main(ctx: click.Context, /, **given: Any) -> None:
         consolidate_command(options, given)
 
 
-for _command in (
-    *COMMANDS,
-    *PLAN_COMMANDS,
-    *MARKDOWN_COMMANDS,
-    *GRAPH_COMMANDS,
-    label,
-    calibrate,
-    mcp_command,
-):
+_MORE = (label, calibrate, mcp_command, report_command, review_command)
+for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, *_MORE):
     main.add_command(_command)
 
 
