@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 # -qq: errors only. setuptools warns at length about a root that is the package.
 INSTALL := $(BIN)/python -m pip install -qq --constraint constraints.txt
 
-.PHONY: install demo check lint types test strings bench figures docs browser axe screenshots clean
+.PHONY: install demo demo-platform check lint types test strings bench figures docs browser axe screenshots clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("mem0-dream needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
@@ -21,6 +21,10 @@ install: $(VENV)/.installed
 
 demo: install
 	@$(BIN)/python scripts/demo.py
+
+# A night on a double of mem0's hosted platform: real client, real HTTP, a bad line.
+demo-platform: install
+	@$(BIN)/python scripts/demo_platform.py
 
 lint: install
 	$(BIN)/ruff check .

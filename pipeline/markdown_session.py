@@ -283,9 +283,9 @@ class MarkdownSession(Session):
                 found[directory.name] = row["text"]
         return found
 
-    def _news(self, found: Survey, *, now: datetime) -> tuple[dict[str, list[Fact]], list[Rewrite]]:
+    def _news(self, found: Survey, *, now: datetime) -> tuple[dict[str, Sequence[Fact]], list[Rewrite]]:
         """New facts of each directory's logs: by the memory they belong to, and in a file of their own."""
-        placed: dict[str, list[Fact]] = {}
+        placed: dict[str, Sequence[Fact]] = {}
         result = []
         busy = {m.id for action in found.plan.actions for m in action.members} | set(found.edits)
         for directory in self.markdown.directories:
@@ -349,8 +349,9 @@ class MarkdownSession(Session):
 
 
 def for_markdown(settings: Settings) -> Settings:
-    """The same limits, but neither age nor brevity prunes."""
+    """The same limits, but neither age nor brevity prunes, nor what a rule for extractors calls junk."""
     update: dict[str, Any] = {"stale_after": NEVER, "retention": {}, "min_words": 0}
+    update |= {"hygiene": (), "hygiene_auto": ()}
     if settings.scorer == "keywords" and settings.encoder is None:
         update["floor"] = max(settings.floor, KEYWORD_FLOOR)
     return settings.model_copy(update=update)

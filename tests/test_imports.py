@@ -13,7 +13,9 @@ HEAVY = (
     "qdrant_client", "chromadb", "psycopg", "sklearn", "rich", "yaml",
     "jinja2", "starlette", "uvicorn",
 )  # fmt: skip
-COMMANDS = ("status", "forget", "runs", "undo", "resume", "plan", "apply", "reject", "report", "review")
+COMMANDS = (
+    "status", "forget", "runs", "undo", "resume", "plan", "apply", "reject", "report", "review", "doctor", "schedule",
+)  # fmt: skip
 
 
 def loaded_by(code: str) -> list[str]:

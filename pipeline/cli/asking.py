@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...errors import UsageError
+from .logs import tell
 
 if TYPE_CHECKING:
     from ..engine import Session
@@ -16,9 +17,16 @@ if TYPE_CHECKING:
 
 
 def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
-    """What a pass would do, with a second opinion if one is wanted."""
+    """What a pass would do, with a second opinion if one is wanted, and without what would hide a fact."""
+    from ..consolidation import recall_checked
+
     plan = only(session.propose(options.scopes(), now=options.moment, unattended=unattended), options)
-    return only(session.second_opinion(plan, unattended=unattended, say=say_aside), options)
+    plan = only(session.second_opinion(plan, unattended=unattended, say=say_aside), options)
+    checked = recall_checked(session, plan, unattended=unattended)
+    for note in checked.notes[len(plan.notes) :]:
+        if not unattended:  # who applies a plan unseen prints all of its notes
+            say_aside(note)
+    return checked
 
 
 def only(plan: Plan, options: Options) -> Plan:
@@ -55,7 +63,7 @@ def say_nothing(plan: Plan) -> None:
 
 def say_aside(line: str) -> None:
     """Tell something on the error stream that is no part of the report."""
-    click.echo(f"mem0-dream: {line}", err=True)
+    tell(line)
 
 
 def tell_open(plan: Plan) -> None:

@@ -12,7 +12,10 @@ import click
 
 from ...errors import IncompleteListingError, UsageError
 from .colour import echo
+from .due import is_due, note_pass
 from .kinds import GRAPH, again
+from .logs import tell
+from .night import tell_night
 
 if TYPE_CHECKING:
     from ..markdown_session import MarkdownChoices, MarkdownSession
@@ -103,10 +106,12 @@ def dream(options: Options, given: dict[str, Any]) -> None:
             return
         if not _announce_empty(session):
             return
+        if not is_due(session, options, given):
+            return
         if given["dry_run"] or (given["as_json"] and not given["auto"]):
             _show(session, options, given)
             return
-        with session.locked():
+        with session.locked(wait_s=options.wait or 0.0):
             if given["auto"]:
                 _resume_interrupted(session, options)
             found = session.look(now=options.moment, say=say_aside)
@@ -254,6 +259,8 @@ def _apply(
     report = _report(session, found, settled)
     quotations = session.evidence(found)
     result = session.apply(settled.plan, now=options.clock, within_budget=given["auto"])
+    note_pass(session, options, result.run)
+    tell_night(settled.plan, result)
     if given["as_json"]:
         _print_json(settled, result)
         return
@@ -261,7 +268,7 @@ def _apply(
     if result.moved:
         mend_index(session, options)
     if result.run:
-        click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+        tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
 
 
 def mend_index(session: MarkdownSession, options: Options) -> None:
@@ -290,7 +297,7 @@ def _resume_interrupted(session: MarkdownSession, options: Options) -> None:
     earlier = session.journal.interrupted(session.store.fingerprint)
     if earlier is not None:
         session.resume(earlier.id, now=options.clock)
-        click.echo(f"mem0-dream: finished run {earlier.id}, which had been interrupted.", err=True)
+        tell(f"finished run {earlier.id}, which had been interrupted.")
 
 
 def _print_json(settled: Settled, result: Any) -> None:

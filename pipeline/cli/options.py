@@ -7,9 +7,7 @@ from the group, so `mem0-dream --config c.yaml status` equals `mem0-dream status
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -24,7 +22,10 @@ from .colour import option as colour_option
 from .graph.opening import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
 from .graph.opening import graph_session, require_place
 from .kinds import GRAPH, MARKDOWN, MEM0, STORES, refuse_other_kinds
+from .logs import set_up_logs
 from .markdown import PLACE_OPTIONS, markdown_session
+from .platform import PLACE_OPTIONS as REMOTE_PLACE_OPTIONS
+from .platform import PLATFORM, SERVER, remote_session
 
 if TYPE_CHECKING:
     from ...settings import Settings
@@ -61,7 +62,9 @@ _STORE_OPTIONS = (
     click.option("--store", "store_kind", type=click.Choice(STORES), help="Kind of store. [default: mem0]"),
     *PLACE_OPTIONS,
     *GRAPH_PLACE_OPTIONS,
+    *REMOTE_PLACE_OPTIONS,
     click.option("--state-dir", type=click.Path(path_type=Path), help="Where journal and caches live."),
+    click.option("--log-json", is_flag=True, help="Log as one JSON object for each line."),
     click.option("-v", "--verbose", count=True, help="Log what happens; twice for details."),
     colour_option,
 )
@@ -89,6 +92,20 @@ _PLAN_OPTIONS = (
     ),
     click.option(
         "--max-delete", type=click.FloatRange(0, 1), help="Largest share of a scope one run may remove."
+    ),
+    click.option(
+        "--hygiene",
+        is_flag=False,
+        flag_value="all",
+        metavar="[CLASSES]",
+        help="Propose to remove what is no memory: all, or some of secret,echo,chatter,heartbeat,"
+        "tool-output,greeting.",
+    ),
+    click.option(
+        "--recall-check",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Ask N questions before and after: leave out merges that hide a fact. [default with --auto: 50]",
     ),
     click.option("--merge-only", is_flag=True, help="Propose merges alone."),
     click.option("--forget-only", is_flag=True, help="Propose prunes alone."),
@@ -121,8 +138,13 @@ class Options:
     graph_file: Path | None = None
     mcp: str | None = None
     core: Path | None = None
+    host: str | None = None
+    org: str | None = None
+    project: str | None = None
+    url: str | None = None
     state_dir: Path | None = None
     verbose: int = 0
+    log_json: bool = False
     user_id: str | None = None
     agent_id: str | None = None
     run_id: str | None = None
@@ -133,9 +155,12 @@ class Options:
     encoder: str | None = None
     second_opinion: str | None = None
     max_delete: float | None = None
+    hygiene: str | None = None
+    recall_check: int | None = None
     merge_only: bool = False
     forget_only: bool = False
     assume_unread: bool = False
+    wait: float | None = None
     named: frozenset[str] = frozenset()
 
     @classmethod
@@ -165,7 +190,7 @@ class Options:
         if ctx.invoked_subcommand is None:
             refuse_other_kinds(options.named, options.store_kind or MEM0)
         ctx.meta[_KEPT] = options
-        _log(options.verbose)
+        set_up_logs(options.verbose, as_json=options.log_json)
         return options
 
     @property
@@ -230,6 +255,10 @@ def open_session(options: Options, *, observer: Observer | None = None) -> Itera
         with graph_session(options, observer=observer) as graph:
             yield graph
         return
+    if options.store_kind in (PLATFORM, SERVER):
+        with remote_session(options) as remote:
+            yield remote
+        return
     if options.config is None:
         raise ConfigError(_no_configuration())
     from ..engine import Session
@@ -277,8 +306,8 @@ def require_store(options: Options) -> None:
 def _no_configuration() -> str:
     if os.environ.get("MEM0_API_KEY"):
         return (
-            "MEM0_API_KEY is set, but memories on mem0's hosted platform are not supported: mem0-dream works "
-            "on the open-source Memory (Qdrant, FAISS, Chroma, pgvector); give its configuration with "
+            "No configuration. MEM0_API_KEY is set: for memories on mem0's hosted platform say `mem0-dream "
+            "platform` or --store platform; for the open-source Memory give its configuration with "
             "--config mem0.yaml."
         )
     return "No configuration: give mem0's own with --config mem0.yaml."
@@ -305,25 +334,9 @@ def settings_of(section: dict[str, Any], options: Options) -> Settings:
         "scorer": options.scorer,
         "encoder": options.encoder,
         "max_delete": options.max_delete,
+        "hygiene": options.hygiene,
+        "recall_check": options.recall_check,
         "second_opinion": True if options.second_opinion == "true" else options.second_opinion,
     }
     given |= {"assume_unread": True} if options.assume_unread else {}
     return read_settings(section | {name: value for name, value in given.items() if value is not None})
-
-
-class _Escaping(logging.Formatter):
-    """Log lines without foreign controls: names, paths and answers of servers are not ours."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """One line for each line of the message."""
-        from ..reporting.report import visible
-
-        return "\n".join(visible(line) for line in super().format(record).split("\n"))
-
-
-def _log(verbose: int) -> None:
-    level = {0: logging.ERROR, 1: logging.INFO}.get(verbose, logging.DEBUG)
-    stream = logging.StreamHandler(sys.stderr)
-    stream.setFormatter(_Escaping("%(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.ERROR, handlers=[stream])
-    logging.getLogger("mem0_dream").setLevel(level)

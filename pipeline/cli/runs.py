@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import IncompleteListingError, UsageError
+from .doctor import undo_links
+from .heartbeat import show_last
 from .kinds import again, completed
 from .options import Options, open_session, plan_options, scope_options, store_options
+from .platform import tell_fidelity
 
 if TYPE_CHECKING:
     from ...records import Inventory, Memory
@@ -116,6 +119,7 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
             click.echo(report.CANCELLED)
             return
         plan = forget_plan(chosen, inventory, kind=session.store.kind, now=options.moment)
+        tell_fidelity(session, plan)
         result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
         click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
 
@@ -140,24 +144,44 @@ def _pick(count: int) -> list[int]:
 
 
 @click.command()
+@click.option(
+    "--last", is_flag=True, help="Only the last unattended run, from its heartbeat; exit code 9 on trouble."
+)
+@click.option(
+    "--within",
+    type=click.FloatRange(min=0),
+    default=36,
+    show_default=True,
+    metavar="HOURS",
+    help="With --last: a job that has not run for so long is in trouble.",
+)
 @store_options
 @json_option
 @click.pass_context
-def runs(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
+def runs(ctx: click.Context, /, *, last: bool, within: float, as_json: bool, **given: Any) -> None:
     """List the runs of this store, newest first.
+
+    With --last nothing is opened but the heartbeat files: exit code 0 means that each job of a scheduler ran
+    within so many hours and ended well, 9 that one failed, died, is overdue, or that none ever ran.
 
     \b
     Example:
       mem0-dream runs --config mem0.yaml
+      mem0-dream runs --last --json --config mem0.yaml
     """  # noqa: D301
     options = Options.gather(ctx, given)
+    if last:
+        show_last(ctx, options, within=within, as_json=as_json)
+        return
     from ..planning.plan_file import json_text
     from ..reporting.status import run_json, run_line
+    from ..writing.doctor import SUFFIX
 
     with open_session(options) as session:
-        found = [
-            (run, session.journal.changes(run.id)) for run in session.journal.runs(session.store.fingerprint)
-        ]
+        fingerprint = session.store.fingerprint
+        listed = [*session.journal.runs(fingerprint), *session.journal.runs(fingerprint + SUFFIX)]
+        listed.sort(key=lambda run: run.started_at, reverse=True)
+        found = [(run, session.journal.changes(run.id)) for run in listed]
         remarks = [session.remark(run) for run, _ in found] if not as_json else []
     if as_json:
         click.echo(json_text([run_json(*each) for each in found], sort_keys=False))
@@ -180,8 +204,14 @@ def undo(ctx: click.Context, /, run: str | None, **given: Any) -> None:
       mem0-dream undo --config mem0.yaml
     """  # noqa: D301
     options = Options.gather(ctx, given)
+    from ..writing.doctor import is_repair
+
     with open_session(options) as session, session.locked():
-        _echo_result(session.undo(run, now=options.clock), session.answered)
+        repaired = session.journal.run(run) if run else None
+        if repaired is not None and is_repair(repaired):
+            undo_links(session, repaired, options)
+        else:
+            _echo_result(session.undo(run, now=options.clock), session.answered)
 
 
 @click.command()

@@ -85,6 +85,9 @@ class Report:
             return f'{self.label(action.a[0])} vs {self.label(action.b[0])} — "{action.topic}" {answer}'
         if isinstance(action, Rewrite):
             return f"{self.label(action.survivor)} — {action.reason}"
+        if action.junk:
+            text = clip(action.members[0].text)
+            return f'{self.label(action.members[0].id)} — {action.reason}: {action.detail}: "{text}"'
         age = f"{action.age_days}d old" if action.age_days is not None else "age unknown"
         return f"{self.label(action.members[0].id)} — {action.category or 'uncategorised'}, {age}"
 
@@ -134,7 +137,7 @@ class Report:
             for action in here:
                 lines.append(self.line(action))
                 lines += [*self._difference(action), *_disagreements(action)]
-                if self._texts and not self._explain and isinstance(action, Prune):
+                if self._texts and not self._explain and isinstance(action, Prune) and not action.junk:
                     lines.append(f"    {one_line(action.members[0].text)}")
                 lines += self.explanation(action) if self._explain else []
         return lines

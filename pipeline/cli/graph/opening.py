@@ -36,7 +36,6 @@ PLACE_OPTIONS = (
 """Where the graph is; every command on a store takes them."""
 PASS_OPTIONS = (
     click.option("--health", is_flag=True, help="Show how the memory is doing; exit code 9 on a warning."),
-    click.option("--if-due", is_flag=True, help="With --store graph: do nothing unless it is due; say why."),
     click.option(
         "--repair", is_flag=True, help="With --store graph: move broken lines to the archive first."
     ),

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from graph_world import NOW, big_graph, entities, entity, relation, session, write
 from mem0_dream.errors import RefusedChangeError, UsageError
-from mem0_dream.pipeline.cli.graph.schedule import schedule_text
+from mem0_dream.pipeline.cli.schedule import schedule_text
 from mem0_dream.pipeline.graph_session import GraphSession
 from mem0_dream.pipeline.planning.doubts import decided
 from mem0_dream.pipeline.planning.graph.echoes import comparable
