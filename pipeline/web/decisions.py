@@ -72,7 +72,7 @@ class Decisions:
             frozenset(name for name, given in answers.items() if given.say is Say.ACCEPT),
             sides,
             {name: given.text for name, given in answers.items() if given.text is not None},
-            frozenset(name for name, given in answers.items() if given.say is Say.REJECT),
+            frozenset(name for name, given in answers.items() if given.say in (Say.REJECT, Say.BOTH)),
         )
 
 
@@ -82,13 +82,21 @@ def decided(session: Session, look: Look, decisions: Decisions, *, now: datetime
     from ..markdown_session import MarkdownSession
 
     if isinstance(session, MarkdownSession) and look.survey is not None:
-        return _settled(session, look, look.survey, decisions, now=now)
+        return _with_rest(_settled(session, look, look.survey, decisions, now=now), look, decisions)
     plan = _chosen(look.plan, decisions)
     if isinstance(session, GraphSession):
         if plan.merges:
             plan = session.with_relations(plan, now=now)
         plan = session.decided(plan, {})
-    return plan
+    return _with_rest(plan, look, decisions)
+
+
+def _with_rest(plan: Plan, look: Look, decisions: Decisions) -> Plan:
+    """The plan with what it leaves to a person, as the journal tells of every run."""
+    heard = decisions.accepted | decisions.refused | set(decisions.sides)
+    doubts = tuple(doubt for doubt in look.plan.unsure if doubt.id not in heard)
+    left_open = sum(conflict.id not in heard for conflict in look.plan.conflicts)
+    return replace(plan, unsure=doubts, left_open=look.plan.left_open + left_open)
 
 
 def _chosen(plan: Plan, decisions: Decisions) -> Plan:
@@ -97,8 +105,7 @@ def _chosen(plan: Plan, decisions: Decisions) -> Plan:
     wanted = [item for item in plan.actions if item.id in decisions.accepted or item.id in sides]
     doubts = [_worded(item, decisions) for item in plan.unsure]
     chosen = replace(plan, actions=tuple(_worded(item, decisions) for item in wanted), unsure=tuple(doubts))
-    whole = chosen.accept(decisions.accepted, sides).with_choices(sides)
-    return replace(whole, unsure=())
+    return chosen.accept(decisions.accepted, sides).with_choices(sides)
 
 
 def _worded(action: Proposed, decisions: Decisions) -> Proposed:
@@ -135,7 +142,7 @@ def _settled(
         for action in answered
         if isinstance(action, Rewrite) and _follows(action, decisions, rewritten, touched)
     ]
-    return replace(plan, actions=(*kept, *rewrites), unsure=())
+    return replace(plan, actions=(*kept, *rewrites))
 
 
 def _follows(

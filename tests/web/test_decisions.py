@@ -124,3 +124,17 @@ def test_an_accepted_doubt_that_touches_what_another_answer_touches_waits(tmp_pa
     shown = desk.preview()
     assert shown["changes"] == 1
     assert shown["notes"] == ["1 accepted proposals touch memories of others; they wait for the next pass."]
+
+
+def test_a_run_notes_what_it_leaves_to_a_person(tmp_path: Path) -> None:
+    """As a run of the terminal does: conflicts left open, pairs left unsure."""
+    from reviewing import small_world
+
+    world = small_world(tmp_path)
+    desk = Desk(world.ways())
+    kinds = {card["kind"]: card["key"] for card in desk.data()["cards"] if "unsure" not in card}
+    desk.answer(kinds["merge"], "accept")
+    desk.answer(kinds["resolve"], "skip")
+    desk.apply(desk.preview()["digest"])
+    (run,) = desk.data()["history"]["runs"]
+    assert (run["open"], run["unsure"]) == (1, 1)
