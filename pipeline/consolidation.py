@@ -73,6 +73,7 @@ def consolidate(
             plan = session.propose(scopes, now=moment, unattended=apply)
             if store.kind not in ENGINES:
                 plan = session.second_opinion(plan, unattended=apply, say=logger.info)
+                plan = recall_checked(session, plan, unattended=apply)
             result = session.apply(plan, now=moment, retire=retire) if apply else None
     finally:
         session.release()
@@ -137,6 +138,31 @@ async def aconsolidate(
                 store.close()
 
     return await asyncio.to_thread(whole)
+
+
+def recall_checked(session: Session, plan: Plan, *, unattended: bool) -> Plan:
+    """The plan without merges that would hide a fact from a search, each named in its notes.
+
+    Args:
+        session: What read the store last, and proposed the plan.
+        plan: What is proposed.
+        unattended: Nobody will see the plan, so it is checked unless the settings say otherwise.
+    """
+    from .judging.cache import Cache, CachedEncoder
+    from .planning.recall import UNATTENDED_QUESTIONS, checked
+
+    count, read = session.settings.recall_check, session.inventory
+    if count is None:
+        count = UNATTENDED_QUESTIONS if unattended and session.store.capabilities.vector else 0
+    if not count or read is None or read.store != plan.store:
+        return plan
+    return checked(
+        plan,
+        [memory for memory in read.memories if not memory.is_retired(plan.now.date())],
+        encode=CachedEncoder(session.encoder, Cache(session.directory)).encode,
+        questions=count,
+        accessed=session.access.last(plan.store),
+    ).plan
 
 
 def session_for(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Self
 from ..errors import JournalError, StoreError, UsageError
 from ..records import Inventory, Memory, Verdict
 from ..settings import Settings, read_settings
-from .answers import Answer, AnswerKind, open_conflicts, unanswered
+from .answers import Answer, AnswerKind, open_conflicts, unanswered, with_pins
 from .judging.cache import Cache, CachedEncoder, CachedScorer
 from .judging.calibration import load_thresholds
 from .judging.inventory import Circumstances
@@ -91,6 +91,7 @@ class Session:
         self._encoder = encoder
         self._scorer = scorer
         self._observer = observer or Silent()
+        self.inventory: Inventory | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -110,20 +111,25 @@ class Session:
         self.journal.close()
         self.access.close()
 
-    def locked(self) -> contextlib.AbstractContextManager[None]:
-        """Keep other runs away from this store.
+    def locked(self, *, wait_s: float = 0.0) -> contextlib.AbstractContextManager[None]:
+        """Keep other runs away from this store, after so many seconds of waiting at most.
 
         Raises:
             StoreLockedError: On entering, if another run is under way.
         """
-        return store_lock(self.directory, self.store.fingerprint)
+        return store_lock(self.directory, self.store.fingerprint, wait_s=wait_s)
+
+    def watch(self, observer: Observer) -> None:
+        """Tell somebody else how far a pass has come."""
+        self._observer = observer
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List the memories of the matching scopes."""
         with self._observer.stage("fetch", None) as advance:
             inventory = self.store.read(scopes)
             advance(len(inventory.memories))
-        return inventory
+        self.inventory = with_pins(inventory, self.answered)
+        return self.inventory
 
     def propose(self, scopes: ScopeFilter, *, now: datetime, unattended: bool = False) -> Plan:
         """Read the scopes and plan what to do about them; changes nothing.
@@ -145,6 +151,7 @@ class Session:
             self._circumstances(now),
             unattended=unattended,
             tracked=self.access.tracked(self.store.fingerprint) if unattended else frozenset(),
+            hygiene=frozenset(self.settings.hygiene_auto if unattended else self.settings.hygiene),
         )
         with Stages(self._observer) as stages:
             return build_plan(
@@ -210,7 +217,7 @@ class Session:
         chosen = plan.with_choices(choices or {})
         if within_budget:
             check_budget(chosen, max_share=self.settings.max_delete, min_count=self.settings.min_delete)
-        run = _run_name(now)
+        run = run_name(now)
         self._back_up(run)
         retire_on = _yesterday(now) if retire else None
         with self._observer.stage("apply", len(chosen.actions)) as advance:
@@ -360,7 +367,8 @@ def scope_filter(**ids: str | None) -> ScopeFilter:
     return ScopeFilter({name: value.strip() for name, value in ids.items() if value is not None})
 
 
-def _run_name(now: datetime) -> str:
+def run_name(now: datetime) -> str:
+    """A new name for a run: when it began, and something that no other run has."""
     return f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 

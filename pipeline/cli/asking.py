@@ -8,11 +8,25 @@ from typing import TYPE_CHECKING
 import click
 
 from ...errors import UsageError
+from .logs import tell
 
 if TYPE_CHECKING:
     from ..engine import Session
     from ..plan import Plan, Side
     from .options import Options
+
+
+def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
+    """What a pass would do, with a second opinion if one is wanted, and without what would hide a fact."""
+    from ..consolidation import recall_checked
+
+    plan = only(session.propose(options.scopes(), now=options.moment, unattended=unattended), options)
+    plan = only(session.second_opinion(plan, unattended=unattended, say=say_aside), options)
+    checked = recall_checked(session, plan, unattended=unattended)
+    for note in checked.notes[len(plan.notes) :]:
+        if not unattended:  # who applies a plan unseen prints all of its notes
+            say_aside(note)
+    return checked
 
 
 def only(plan: Plan, options: Options) -> Plan:
@@ -45,6 +59,11 @@ def say_nothing(plan: Plan) -> None:
     nothing = report.NOTHING_NEW if plan.left_open else report.NOTHING_FOUND
     click.echo(report.NOTHING_CERTAIN if plan.unsure else nothing)
     tell_open(plan)
+
+
+def say_aside(line: str) -> None:
+    """Tell something on the error stream that is no part of the report."""
+    tell(line)
 
 
 def tell_open(plan: Plan) -> None:

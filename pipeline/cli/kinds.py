@@ -29,7 +29,8 @@ OPTIONS_OF = {
     "all_scopes": _OF_MEM0,
     "retire": _OF_MEM0,
     "assume_unread": _OF_MEM0,
-    "review": (*_OF_MEM0, GRAPH),
+    "hygiene": _OF_MEM0,
+    "recall_check": _OF_MEM0,
     "host": (PLATFORM,),
     "org": (PLATFORM,),
     "project": (PLATFORM,),
@@ -43,7 +44,6 @@ OPTIONS_OF = {
     "graph_file": (GRAPH,),
     "mcp": (GRAPH,),
     "core": (GRAPH,),
-    "if_due": (GRAPH,),
     "repair": (GRAPH,),
     "relate": (GRAPH,),
     "repair_relations": (GRAPH,),
@@ -87,7 +87,19 @@ def again(options: Options, *words: str) -> str:
         places += [("--store", SERVER), ("--url", options.url)]
     places.append(("--state-dir", options.state_dir))
     given = [word for name, value in places if value is not None for word in (name, _absolute(value))]
-    return shlex.join(["mem0-dream", *words, *given])
+    return " ".join(map(quoted, ["mem0-dream", *words, *given]))
+
+
+def quoted(word: str) -> str:
+    r"""A word for a shell, as it can be shown and copied: what a terminal would act on is an escape.
+
+    >>> quoted("my notes"), quoted("a\x1b'")
+    ("'my notes'", "$'a\\U0000001b\\''")
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    plain = word.replace("\\", r"\\").replace("'", r"\'")
+    return "$'" + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in plain) + "'"
 
 
 def completed(text: str, options: Options) -> str:

@@ -7,13 +7,18 @@ traceback shown to a user is a bug.
 from __future__ import annotations
 
 import io
+import logging
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...errors import DreamError, IncompleteListingError, UsageError
-from .asking import ask_choice, confirmed, only, say_nothing, tell_open, warned
+from .asking import ask_choice, confirmed, proposed, say_nothing, tell_open, warned
+from .colour import echo, plain_terminal
+from .doctor import doctor
+from .due import is_due, note_pass
 from .graph.commands import COMMANDS as GRAPH_COMMANDS
 from .graph.opening import KIND as GRAPH
 from .graph.opening import pass_options as graph_pass_options
@@ -21,17 +26,24 @@ from .graph.passes import consolidate_graph
 from .health import show_health
 from .kinds import again, completed
 from .label import calibrate, label
+from .logs import tell
 from .markdown import COMMANDS as MARKDOWN_COMMANDS
 from .markdown import KIND as MARKDOWN
 from .markdown import dream, pass_options
+from .mcp import mcp_command
+from .night import night, night_options, tell_night
 from .options import Options, open_session, plan_options, running, scope_options, store_options
 from .plans import COMMANDS as PLAN_COMMANDS
 from .platform import commands as remote_commands
 from .platform import tell_fidelity
-from .review import may_ask, plain_terminal, reviewed
+from .report import report_command
+from .review import may_ask, reviewed
 from .runs import COMMANDS
+from .schedule import schedule
+from .web import review_command
 
 if TYPE_CHECKING:
+    from ...settings import Settings
     from ..engine import Session
     from ..plan import Merge, Plan, Resolve, Side
     from ..reporting.report import Report
@@ -49,19 +61,19 @@ class DreamGroup(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-        if plain_terminal():
+        if ctx.color is None and plain_terminal():
             ctx.color = False
         try:
             return super().invoke(ctx)
         except DreamError as error:
             from ..reporting.report import visible
 
-            told = f"mem0-dream: {completed(str(error), running(ctx))}"
-            click.echo("\n".join(visible(line) for line in told.split("\n")), err=True)
+            told = completed(str(error), running(ctx))
+            tell("\n".join(visible(line) for line in told.split("\n")), level=logging.ERROR)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:
             told = "interrupted; `mem0-dream resume` finishes a run that had begun."
-            click.echo(f"mem0-dream: {completed(told, running(ctx))}", err=True)
+            tell(completed(told, running(ctx)))
             ctx.exit(_INTERRUPTED)
 
 
@@ -80,6 +92,7 @@ class DreamGroup(click.Group):
 @click.option("--explain", is_flag=True, help="Show texts, scores and evidence under each line.")
 @click.option("--review", is_flag=True, help="Ask about unsure pairs too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; asks nothing.")
+@night_options
 @pass_options
 @graph_pass_options
 @click.version_option(package_name="mem0-dream")
@@ -96,18 +109,24 @@ def main(ctx: click.Context, /, **given: Any) -> None:
     ctx.obj = options = Options.gather(ctx, given)
     if ctx.invoked_subcommand is None and given["health"]:
         show_health(ctx, options, given)
+    elif ctx.invoked_subcommand is None and not options.named and sys.stdout.isatty():
+        from .begin import first_steps
+
+        click.echo("\n".join(first_steps(Path())))
     elif ctx.invoked_subcommand is None:
-        consolidate_command(options, given)
+        with night(ctx, options, given):
+            consolidate_command(options, given)
 
 
-for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate):
+_MORE = (schedule, doctor, label, calibrate, mcp_command, report_command, review_command)
+for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, *_MORE):
     main.add_command(_command)
 
 
 def consolidate_command(options: Options, given: dict[str, Any]) -> None:
     """Read, propose, ask, apply."""
-    if options.store_kind in (MARKDOWN, GRAPH) and options.second_opinion is not None:
-        raise UsageError("--second-opinion works on mem0 stores; leave it out.")
+    if options.store_kind == GRAPH and options.second_opinion is not None:
+        raise UsageError("--second-opinion does not work on knowledge graphs; leave it out.")
     if options.store_kind == MARKDOWN:
         dream(options, given)
         return
@@ -119,11 +138,15 @@ def consolidate_command(options: Options, given: dict[str, Any]) -> None:
         raise UsageError("--auto applies and --dry-run does not; choose one.")
     options.scopes()  # whose memories are meant is asked before anything is opened
     with open_session(options) as session:
+        if auto:
+            refuse_hygiene(session.settings, options)
+        if not is_due(session, options, given):
+            return
         if dry_run or (as_json and not auto):
             plan = proposed(session, options)
             _show(plan, given, ending="Dry run: no changes made.")
             return
-        with session.locked():
+        with session.locked(wait_s=options.wait or 0.0):
             if auto:
                 _resume_interrupted(session, options)
             plan = proposed(session, options, unattended=auto)
@@ -133,15 +156,18 @@ def consolidate_command(options: Options, given: dict[str, Any]) -> None:
                 _apply_attended(session, plan, options, given)
 
 
-def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
-    """What a pass would do, with a second opinion if one is wanted."""
-    plan = only(session.propose(options.scopes(), now=options.moment, unattended=unattended), options)
+def refuse_hygiene(settings: Settings, options: Options) -> None:
+    """Unattended, nothing goes as junk that the configuration does not name.
 
-    def say(line: str) -> None:
-        """On the error stream: it is no part of the report."""
-        click.echo(f"mem0-dream: {line}", err=True)
-
-    return only(session.second_opinion(plan, unattended=unattended, say=say), options)
+    Raises:
+        UsageError: If the command line asks for more.
+    """
+    more = [name for name in settings.hygiene if name not in settings.hygiene_auto]
+    if options.hygiene is not None and more:
+        raise UsageError(
+            f"--auto removes {', '.join(more)} only if the configuration says so: set "
+            f"mem0_dream.hygiene_auto: [{', '.join(more)}], or leave --auto out and look at each."
+        )
 
 
 def _resume_interrupted(session: Session, options: Options) -> None:
@@ -149,7 +175,7 @@ def _resume_interrupted(session: Session, options: Options) -> None:
     earlier = session.journal.interrupted(session.store.fingerprint)
     if earlier is not None:
         session.resume(earlier.id, now=options.clock)
-        click.echo(f"mem0-dream: finished run {earlier.id}, which had been interrupted.", err=True)
+        tell(f"finished run {earlier.id}, which had been interrupted.")
 
 
 def _apply_unattended(session: Session, plan: Plan, options: Options, given: dict[str, Any]) -> None:
@@ -162,10 +188,12 @@ def _apply_unattended(session: Session, plan: Plan, options: Options, given: dic
         return
     tell_fidelity(session, plan)
     result = session.apply(plan, now=options.clock, retire=given["retire"])
+    note_pass(session, options, result.run)
+    tell_night(plan, result)
     for note in plan.notes:
-        click.echo(f"mem0-dream: {note}", err=True)
+        tell(note)
     for name, reason in result.moved:
-        click.echo(f"mem0-dream: skipped {name}: {reason}", err=True)
+        tell(f"skipped {name}: {reason}")
     if given["as_json"]:
         _print_json(plan, result)
     else:
@@ -197,12 +225,13 @@ def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[
         plan, now=options.clock, choices=choices, retire=given["retire"], within_budget=False
     )
     session.remember_skips(skipped, now=options.clock, run=result.run)
+    note_pass(session, options, result.run)
     for line in report.moved_lines(result, plan, shown):
         click.echo(line)
     click.echo(report.summary(result))
     tell_open(plan)
     if result.run:
-        click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+        tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
 
 
 def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | None:
@@ -222,9 +251,9 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
     shown = report.Report(plan, explain=given["explain"], texts=sys.stdout.isatty())
     asks = ending is None and may_ask(plan, review=given["review"])
     if plan.actions:
-        click.echo("\n".join(_coloured(line) for line in shown.lines()))
+        echo(shown.lines())
     if given["explain"] and plan.unsure:
-        click.echo("\n".join(shown.unsure_lines()))
+        echo(shown.unsure_lines())
     if not plan.actions:
         if not asks:
             say_nothing(plan)
@@ -235,15 +264,6 @@ def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | 
         click.echo(shown.proposal())
         click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + ending)
     return shown
-
-
-_COLOURS = {"Merges": "green", "Conflicts": "yellow", "Prune": "red", "##": "cyan"}
-
-
-def _coloured(line: str) -> str:
-    """Headings in colour; click strips it where the output is no terminal."""
-    colour = _COLOURS.get(line.split(" ", 1)[0])
-    return click.style(line, fg=colour, bold=True) if colour and not line.startswith("[") else line
 
 
 def _ask(conflict: Resolve, shown: Report) -> Side | None:

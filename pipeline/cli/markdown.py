@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ...errors import IncompleteListingError, UsageError
+from .colour import echo
+from .due import is_due, note_pass
 from .kinds import GRAPH, again
+from .logs import tell
+from .night import tell_night
 
 if TYPE_CHECKING:
     from ..markdown_session import MarkdownChoices, MarkdownSession
     from ..plan import Plan, Side
     from ..planning.markdown.settlement import Settled
     from ..planning.markdown.survey import Survey
+    from ..planning.stages import Observer
     from ..reporting.markdown.report import MarkdownReport
     from .options import Options
 
@@ -66,7 +72,9 @@ def pass_options(command: Command) -> Command:
 
 
 @contextlib.contextmanager
-def markdown_session(options: Options, choices: MarkdownChoices | None = None) -> Iterator[MarkdownSession]:
+def markdown_session(
+    options: Options, choices: MarkdownChoices | None = None, *, observer: Observer | None = None
+) -> Iterator[MarkdownSession]:
     """Open the memory directories of a project."""
     from ..markdown_session import MarkdownSession
     from ..stores.markdown.directories import discover
@@ -81,13 +89,15 @@ def markdown_session(options: Options, choices: MarkdownChoices | None = None) -
     section = {name: value for name, value in section_of(options).items() if name != GRAPH}
     settings = settings_of(section, options)
     with MarkdownSession(
-        store, choices=choices, settings=settings, state_dir=state, observer=Bars()
+        store, choices=choices, settings=settings, state_dir=state, observer=observer or Bars()
     ) as session:
         yield session
 
 
 def dream(options: Options, given: dict[str, Any]) -> None:
     """One pass: orient, gather, consolidate, prune and index."""
+    from .asking import say_aside
+
     choices = _choices(options, given)
     with markdown_session(options, choices) as session:
         directories = session.markdown.directories
@@ -96,22 +106,24 @@ def dream(options: Options, given: dict[str, Any]) -> None:
             return
         if not _announce_empty(session):
             return
+        if not is_due(session, options, given):
+            return
         if given["dry_run"] or (given["as_json"] and not given["auto"]):
             _show(session, options, given)
             return
-        with session.locked():
+        with session.locked(wait_s=options.wait or 0.0):
             if given["auto"]:
                 _resume_interrupted(session, options)
-            found = session.look(now=options.moment)
+            found = session.look(now=options.moment, say=say_aside)
             if found.plan.gaps:
                 raise IncompleteListingError(f"Read-only: {'; '.join(found.plan.gaps)}. Nothing was changed.")
             if given["auto"]:
                 settled = session.settle(found, {}, now=options.moment)
             else:
-                asked = _attended(session, found, options, explain=given["explain"])
+                asked = _attended(session, found, options, given)
                 if asked is None:
                     return
-                settled = asked
+                found, settled = asked
             _apply(session, found, settled, options, given)
 
 
@@ -150,6 +162,7 @@ def _choices(options: Options, given: dict[str, Any]) -> MarkdownChoices:
 def _announce_empty(session: MarkdownSession) -> bool:
     """Name the directories without a memory; say whether any has one, or an index."""
     from ..reporting.markdown.report import EMPTY
+    from ..reporting.report import visible
     from ..stores.markdown.directories import INDEX
 
     busy = False
@@ -157,7 +170,7 @@ def _announce_empty(session: MarkdownSession) -> bool:
         if directory.topics():
             busy = True
         else:
-            click.echo(f"{directory.name}: {EMPTY}")
+            click.echo(visible(f"{directory.name}: {EMPTY}"))
             busy |= (directory.path / INDEX).is_file()
     return busy
 
@@ -172,41 +185,50 @@ def _report(session: MarkdownSession, found: Survey, settled: Settled) -> Markdo
 
 def _show(session: MarkdownSession, options: Options, given: dict[str, Any]) -> None:
     """What a pass would do, and nothing done."""
-    found = session.look(now=options.moment)
+    from .asking import say_aside
+
+    found = session.look(now=options.moment, say=say_aside)
     settled = session.settle(found, {}, now=options.moment)
     if given["as_json"]:
         _print_json(settled, None)
         return
     report = _report(session, found, settled)
-    click.echo("\n".join(report.dry_run(session.evidence(found), explain=given["explain"])))
+    echo(report.dry_run(session.evidence(found), explain=given["explain"]))
     for gap in found.plan.gaps:
         click.echo(f"Read-only: {gap}")
 
 
-def _attended(session: MarkdownSession, found: Survey, options: Options, *, explain: bool) -> Settled | None:
-    """Show the proposals, ask about each conflict, then about all of it; None if it was declined."""
+def _attended(
+    session: MarkdownSession, found: Survey, options: Options, given: dict[str, Any]
+) -> tuple[Survey, Settled] | None:
+    """Show the proposals, ask about conflicts and doubts, then about all of it; None if it was declined."""
+    from ..reporting.report import Report
     from .asking import confirmed, warned
+    from .review import reviewed
 
     shown = _report(session, found, session.settle(found, {}, now=options.moment))
     for line in (*shown.proposals(), *shown.remarks(session.evidence(found))):
         click.echo(line)
-    if explain:
-        click.echo("\n".join(shown.explanations()))
+    if given["explain"]:
+        echo(shown.explanations())
     wanted = session.choices.wishes.kinds
     conflicts = [conflict for conflict in found.plan.conflicts if conflict.kind in wanted]
     answers = {conflict.id: _ask(shown, conflict) for conflict in conflicts}
     skipped = [conflict for conflict in conflicts if answers[conflict.id] is None]
+    proposed = found.plan
+    plan = reviewed(session, proposed, Report(proposed), review=given["review"], now=options.clock)
+    found = replace(found, plan=plan)
     settled = session.settle(found, answers, now=options.moment)
     plan = settled.plan
     if any(action.removes or action.kind == "rewrite" for action in plan.actions):
-        if any(answers.values()):
+        if any(answers.values()) or found.plan.actions != proposed.actions:
             _show_answered(session, found, settled, shown.proposals())
         counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
         if not confirmed(f"Proposed: {counts}.", default=not warned(session, plan)):
             click.echo(CANCELLED)
             return None
     session.remember_skips(skipped, now=options.clock)
-    return settled
+    return found, settled
 
 
 def _show_answered(session: MarkdownSession, found: Survey, settled: Settled, before: list[str]) -> None:
@@ -237,6 +259,8 @@ def _apply(
     report = _report(session, found, settled)
     quotations = session.evidence(found)
     result = session.apply(settled.plan, now=options.clock, within_budget=given["auto"])
+    note_pass(session, options, result.run)
+    tell_night(settled.plan, result)
     if given["as_json"]:
         _print_json(settled, result)
         return
@@ -244,7 +268,7 @@ def _apply(
     if result.moved:
         mend_index(session, options)
     if result.run:
-        click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+        tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
 
 
 def mend_index(session: MarkdownSession, options: Options) -> None:
@@ -258,7 +282,8 @@ def mend_index(session: MarkdownSession, options: Options) -> None:
     plan = session.settle(found, {}, now=options.moment).plan
     if plan.rewrites:
         result = session.apply(plan, now=options.clock)
-        click.echo(f"The index was rebuilt again, because files had moved (run {result.run}).", err=True)
+        click.echo("The index was rebuilt again, because files had moved.", err=True)
+        click.echo(f"Undo that first with: {again(options, 'undo', result.run)}", err=True)
 
 
 def show_plan(plan: Plan) -> list[str]:
@@ -272,7 +297,7 @@ def _resume_interrupted(session: MarkdownSession, options: Options) -> None:
     earlier = session.journal.interrupted(session.store.fingerprint)
     if earlier is not None:
         session.resume(earlier.id, now=options.clock)
-        click.echo(f"mem0-dream: finished run {earlier.id}, which had been interrupted.", err=True)
+        tell(f"finished run {earlier.id}, which had been interrupted.")
 
 
 def _print_json(settled: Settled, result: Any) -> None:

@@ -7,9 +7,7 @@ from the group, so `mem0-dream --config c.yaml status` equals `mem0-dream status
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -20,9 +18,11 @@ import click
 from click.core import ParameterSource
 
 from ...errors import ConfigError, UsageError
+from .colour import option as colour_option
 from .graph.opening import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
-from .graph.opening import graph_session
+from .graph.opening import graph_session, require_place
 from .kinds import GRAPH, MARKDOWN, MEM0, STORES, refuse_other_kinds
+from .logs import set_up_logs
 from .markdown import PLACE_OPTIONS, markdown_session
 from .platform import PLACE_OPTIONS as REMOTE_PLACE_OPTIONS
 from .platform import PLATFORM, SERVER, remote_session
@@ -30,6 +30,7 @@ from .platform import PLATFORM, SERVER, remote_session
 if TYPE_CHECKING:
     from ...settings import Settings
     from ..engine import Session
+    from ..planning.stages import Observer
     from ..stores.base import ScopeFilter
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -63,7 +64,9 @@ _STORE_OPTIONS = (
     *GRAPH_PLACE_OPTIONS,
     *REMOTE_PLACE_OPTIONS,
     click.option("--state-dir", type=click.Path(path_type=Path), help="Where journal and caches live."),
+    click.option("--log-json", is_flag=True, help="Log as one JSON object for each line."),
     click.option("-v", "--verbose", count=True, help="Log what happens; twice for details."),
+    colour_option,
 )
 _SCOPE_OPTIONS = (
     click.option("--user-id", help="Only this user's memories."),
@@ -89,6 +92,20 @@ _PLAN_OPTIONS = (
     ),
     click.option(
         "--max-delete", type=click.FloatRange(0, 1), help="Largest share of a scope one run may remove."
+    ),
+    click.option(
+        "--hygiene",
+        is_flag=False,
+        flag_value="all",
+        metavar="[CLASSES]",
+        help="Propose to remove what is no memory: all, or some of secret,echo,chatter,heartbeat,"
+        "tool-output,greeting.",
+    ),
+    click.option(
+        "--recall-check",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Ask N questions before and after: leave out merges that hide a fact. [default with --auto: 50]",
     ),
     click.option("--merge-only", is_flag=True, help="Propose merges alone."),
     click.option("--forget-only", is_flag=True, help="Propose prunes alone."),
@@ -127,6 +144,7 @@ class Options:
     url: str | None = None
     state_dir: Path | None = None
     verbose: int = 0
+    log_json: bool = False
     user_id: str | None = None
     agent_id: str | None = None
     run_id: str | None = None
@@ -137,9 +155,12 @@ class Options:
     encoder: str | None = None
     second_opinion: str | None = None
     max_delete: float | None = None
+    hygiene: str | None = None
+    recall_check: int | None = None
     merge_only: bool = False
     forget_only: bool = False
     assume_unread: bool = False
+    wait: float | None = None
     named: frozenset[str] = frozenset()
 
     @classmethod
@@ -169,7 +190,7 @@ class Options:
         if ctx.invoked_subcommand is None:
             refuse_other_kinds(options.named, options.store_kind or MEM0)
         ctx.meta[_KEPT] = options
-        _log(options.verbose)
+        set_up_logs(options.verbose, as_json=options.log_json)
         return options
 
     @property
@@ -215,19 +236,23 @@ def running(ctx: click.Context) -> Options:
 
 
 @contextlib.contextmanager
-def open_session(options: Options) -> Iterator[Session]:
+def open_session(options: Options, *, observer: Observer | None = None) -> Iterator[Session]:
     """Open the configured store with its settings, and close it again.
+
+    Args:
+        options: Which store, and how.
+        observer: Is told how far a pass has come; bars are drawn if omitted.
 
     Raises:
         ConfigError: If there is no configuration, or it is wrong.
         StoreLockedError: If the running agent holds the store.
     """
     if options.store_kind == MARKDOWN:
-        with markdown_session(options) as session:
+        with markdown_session(options, observer=observer) as session:
             yield session
         return
     if options.store_kind == GRAPH:
-        with graph_session(options) as graph:
+        with graph_session(options, observer=observer) as graph:
             yield graph
         return
     if options.store_kind in (PLATFORM, SERVER):
@@ -246,12 +271,36 @@ def open_session(options: Options) -> Iterator[Session]:
     settings = settings_of(dict(config.settings), options)
     store = open_store(config)
     try:
-        opened = Session(store, settings=settings, state_dir=options.state_dir, observer=Bars())
+        opened = Session(store, settings=settings, state_dir=options.state_dir, observer=observer or Bars())
     except BaseException:
         store.close()
         raise
     with opened:
         yield opened
+
+
+def require_store(options: Options) -> None:
+    """Refuse options that name no store, before anything is opened.
+
+    Raises:
+        UsageError: If they do not say whose memories, or ask what this kind of store cannot do.
+        ConfigError: If there is no such place.
+    """
+    options.scopes()
+    if options.store_kind in (MARKDOWN, GRAPH) and options.second_opinion is not None:
+        raise UsageError("--second-opinion works on mem0 stores; leave it out.")
+    if options.store_kind == GRAPH:
+        require_place(options)
+    elif options.store_kind == MARKDOWN:
+        from ..stores.markdown.directories import discover
+
+        discover(options.root or Path(), options.memory_dirs or ())
+    elif options.config is None:
+        raise ConfigError(_no_configuration())
+    else:
+        from ..stores.mem0.config import load_config
+
+        load_config(options.config)
 
 
 def _no_configuration() -> str:
@@ -285,13 +334,9 @@ def settings_of(section: dict[str, Any], options: Options) -> Settings:
         "scorer": options.scorer,
         "encoder": options.encoder,
         "max_delete": options.max_delete,
+        "hygiene": options.hygiene,
+        "recall_check": options.recall_check,
         "second_opinion": True if options.second_opinion == "true" else options.second_opinion,
     }
     given |= {"assume_unread": True} if options.assume_unread else {}
     return read_settings(section | {name: value for name, value in given.items() if value is not None})
-
-
-def _log(verbose: int) -> None:
-    level = {0: logging.ERROR, 1: logging.INFO}.get(verbose, logging.DEBUG)
-    logging.basicConfig(level=logging.ERROR, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
-    logging.getLogger("mem0_dream").setLevel(level)

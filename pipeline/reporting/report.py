@@ -12,6 +12,7 @@ from datetime import datetime
 from ...records import Scope, Verdict
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite
 from ..results import RunResult, UndoResult
+from .marks import Marked, Tone, marked
 from .spoken_evidence import spoken
 
 TITLE = "## dream — consolidation report"
@@ -25,6 +26,8 @@ TEXT_WIDTH = 100
 EXPLAINED_WIDTH = 1_000
 """Characters of a text with --explain: longer ones are documents, which nobody reads in a terminal."""
 _ID_WIDTH = 8
+_NAMED = ("md", "graph")
+"""Kinds of stores whose ids are names."""
 
 
 class Report:
@@ -45,8 +48,7 @@ class Report:
         doubtful = (member.id for action in plan.unsure for member in action.members)
         apart = (memory_id for a, b, _ in plan.apart for memory_id in (a, b)) if explain else ()
         ids = [*self._members, *doubtful, *apart]
-        # A path is a name: cut off it would name another file.
-        self._short = {name: name for name in ids} if plan.kind == "md" else short_ids(ids)
+        self._short = spoken_ids(ids, plan.kind)
 
     def lines(self) -> list[str]:
         """The whole report but for its last line, which asks or states."""
@@ -58,7 +60,7 @@ class Report:
         if self._explain and self._plan.apart:
             lines.append(f"Equal words that stay apart ({len(self._plan.apart)}):")
             lines += [f"{self.label(a)} / {self.label(b)} — {why}" for a, b, why in self._plan.apart]
-        return [visible(line) for line in lines]
+        return [_safe(line) for line in lines]
 
     def proposal(self) -> str:
         """The line with the totals."""
@@ -83,31 +85,48 @@ class Report:
             return f'{self.label(action.a[0])} vs {self.label(action.b[0])} — "{action.topic}" {answer}'
         if isinstance(action, Rewrite):
             return f"{self.label(action.survivor)} — {action.reason}"
+        if action.junk:
+            text = clip(action.members[0].text)
+            return f'{self.label(action.members[0].id)} — {action.reason}: {action.detail}: "{text}"'
         age = f"{action.age_days}d old" if action.age_days is not None else "age unknown"
         return f"{self.label(action.members[0].id)} — {action.category or 'uncategorised'}, {age}"
 
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain."""
-        lines = [
-            f"    {_side(action, m.id)}{self.label(m.id)} {_day(m.stated_at)}  {explained(m.text)}"
-            for m in _in_order(action)
-        ]
+        return [_safe(line) for line in (*self._texts_of(action), *self._behind(action))]
+
+    def _behind(self, action: Action) -> list[str]:
+        """What is said about the texts of an action."""
         if isinstance(action, Prune):
-            return [*lines, "    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
+            return ["    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
         if isinstance(action, Rewrite):
-            return lines
-        if isinstance(action, Resolve) and action.newer:
-            lines.append(f"    {action.newer.upper()} was stated later and is the likely winner")
+            return []
+        lines = [line for verdict in action.verdicts for line in self._why(verdict)]
         if isinstance(action, Merge):
-            lines.append(f"    {_what_stays(action, self.label)}")
-        return lines + [line for verdict in action.verdicts for line in self._why(verdict)]
+            return [f"    {_what_stays(action, self.label)}", *lines]
+        if action.newer:
+            return [f"    {action.newer.upper()} was stated later and is the likely winner", *lines]
+        return lines
+
+    def _texts_of(self, action: Action) -> list[str]:
+        """A line for each memory, the words marked that differ from what it is held against."""
+        texts = {member.id: explained(member.text) for member in action.members}
+        lines: list[str] = []
+        for member in _in_order(action):
+            head = visible(
+                f"    {_side(action, member.id)}{self.label(member.id)} {_day(member.stated_at)}  "
+            )
+            tone: Tone = "stays" if _stays(action, member.id) else "goes"
+            held = [texts[name] for name in _held_against(action, member.id)]
+            lines.append(marked(texts[member.id], held, tone=tone).behind(head))
+        return lines
 
     def unsure_lines(self) -> list[str]:
         """What only a person can decide; --auto never touches it."""
         lines = [f"Unsure ({len(self._plan.unsure)}):"] if self._plan.unsure else []
         for action in self._plan.unsure:
             lines += [self.line(action), *self.explanation(action)]
-        return [visible(line) for line in lines]
+        return [_safe(line) for line in lines]
 
     def _sections(self, scope: Scope) -> list[str]:
         lines: list[str] = []
@@ -118,7 +137,7 @@ class Report:
             for action in here:
                 lines.append(self.line(action))
                 lines += [*self._difference(action), *_disagreements(action)]
-                if self._texts and not self._explain and isinstance(action, Prune):
+                if self._texts and not self._explain and isinstance(action, Prune) and not action.junk:
                     lines.append(f"    {one_line(action.members[0].text)}")
                 lines += self.explanation(action) if self._explain else []
         return lines
@@ -156,6 +175,11 @@ class Report:
         return self.label(memory_id) if memory_id in self._short else "[merged]"
 
 
+def spoken_ids(ids: Iterable[str], kind: str) -> dict[str, str]:
+    """Ids as a person reads them; a path or a name stays whole, for cut off it would name another one."""
+    return {memory_id: memory_id for memory_id in ids} if kind in _NAMED else short_ids(ids)
+
+
 def short_ids(ids: Iterable[str]) -> dict[str, str]:
     """Shorten ids to the fewest leading characters, at least eight, that tell all of them apart.
 
@@ -171,13 +195,23 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
 
 
 def one_line(text: str) -> str:
-    """The text with all white space folded and control characters made visible."""
+    """The text with all white space folded and every other control character as its escape."""
     return visible(" ".join(text.split()))
 
 
 def visible(text: str) -> str:
-    """The text with a sign for each character that could forge or colour a line of the terminal."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    r"""The text with an escape for each character that could forge, colour or turn round a line.
+
+    Everything foreign that is shown to a person goes through here, whatever shows it.
+
+    >>> visible("red \x1b[31m alert, \u202e turned")
+    'red \\x1b[31m alert, \\u202e turned'
+    """
+    return "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
 
 
 def clip(text: str, width: int = TEXT_WIDTH) -> str:
@@ -222,8 +256,30 @@ def undo_summary(result: UndoResult) -> str:
     return f"Run {result.run} taken back — restored: {result.restored}, withdrawn: {result.withdrawn}"
 
 
+def _safe(line: str) -> str:
+    """A line without foreign controls; one with marks is made of such text, and keeps them."""
+    return line if isinstance(line, Marked) else visible(line)
+
+
 def _scope(action: Action) -> Scope:
     return action.scope
+
+
+def _stays(action: Action, memory_id: str) -> bool:
+    """Whether a text is what stays of a merge, or what was said later in a conflict."""
+    if isinstance(action, Resolve):
+        return memory_id in action.b
+    return memory_id == action.survivor
+
+
+def _held_against(action: Action, memory_id: str) -> list[str]:
+    """The memories that a memory's words are compared with."""
+    if isinstance(action, Resolve):
+        return [action.b[0] if memory_id in action.a else action.a[0]]
+    if not isinstance(action, Merge):
+        return []
+    others = [member.id for member in action.members if member.id != memory_id]
+    return [action.survivor] if action.survivor in others else others
 
 
 def _in_order(action: Action) -> list[Member]:

@@ -149,6 +149,18 @@ class TestCommandLine:
         call("reject", "--forget", number)
         assert "[A/B/skip]" in call(answers="skip\ny\n").stdout
 
+    def test_an_answer_that_was_undone_is_asked_for_again(self, world: World, call: Call) -> None:
+        """The conflict is open: nothing answers it unattended, and the answer given then counts."""
+        before = world.content()
+        assert "[A/B/skip]" in call(answers="b\ny\n").stdout
+        answered = world.content()
+        call("undo")
+        assert world.content() == before
+        call("--auto")
+        assert world.content() == before
+        assert "[A/B/skip]" in call(answers="b\ny\n").stdout
+        assert world.content() not in (before, answered)
+
     def test_a_cancelled_pass_remembers_nothing(self, world: World, call: Call) -> None:
         """A no is about all of it."""
         before = world.content()

@@ -13,6 +13,7 @@ from ....errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from ...graph_session import GraphSession
+    from ...planning.stages import Observer
     from ...reporting.graph.health import Health
     from ...rules.graph.settings import GraphSettings
     from ..options import Options
@@ -35,7 +36,6 @@ PLACE_OPTIONS = (
 """Where the graph is; every command on a store takes them."""
 PASS_OPTIONS = (
     click.option("--health", is_flag=True, help="Show how the memory is doing; exit code 9 on a warning."),
-    click.option("--if-due", is_flag=True, help="With --store graph: do nothing unless it is due; say why."),
     click.option(
         "--repair", is_flag=True, help="With --store graph: move broken lines to the archive first."
     ),
@@ -57,7 +57,7 @@ def pass_options(command: Command) -> Command:
 
 
 @contextlib.contextmanager
-def graph_session(options: Options) -> Iterator[GraphSession]:
+def graph_session(options: Options, *, observer: Observer | None = None) -> Iterator[GraphSession]:
     """Open the graph that the options name.
 
     Raises:
@@ -82,7 +82,9 @@ def graph_session(options: Options) -> Iterator[GraphSession]:
         medium = ServerMedium(str(options.mcp))
     state = state_directory(options.state_dir)
     store = GraphStore(medium, state=state, core=options.core)
-    with GraphSession(store, settings=settings, graph=limits, state_dir=state, observer=Bars()) as session:
+    with GraphSession(
+        store, settings=settings, graph=limits, state_dir=state, observer=observer or Bars()
+    ) as session:
         yield session
 
 

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....errors import IncompleteListingError, RefusedChangeError, UsageError
+from ..colour import echo
 from ..kinds import again
+from ..logs import tell
+from ..night import tell_night, tell_not_due
 from .opening import GraphState, graph_session
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ def consolidate_graph(options: Options, given: dict[str, Any]) -> None:
         if given["dry_run"] or (given["as_json"] and not given["auto"]):
             _show(session, options, given)
             return
-        with session.locked():
+        with session.locked(wait_s=options.wait or 0.0):
             if given["repair"] and not _repaired(session, options, given):
                 return
             if given["auto"]:
@@ -46,7 +49,7 @@ def _repaired(session: GraphSession, options: Options, given: dict[str, Any]) ->
 
     broken = session.store.document().broken
     if not broken:
-        click.echo("mem0-dream: there are no broken lines.", err=True)
+        tell("there are no broken lines.")
         return True
     click.echo(f"Broken lines ({len(broken)}):", err=given["auto"])
     for number, line in broken:
@@ -59,8 +62,8 @@ def _repaired(session: GraphSession, options: Options, given: dict[str, Any]) ->
     if result is not None:
         for _, reason in result.moved:
             raise RefusedChangeError(f"The broken lines stay: {reason}.")
-        click.echo(f"mem0-dream: {len(broken)} broken lines moved to {session.store.archive}.", err=True)
-        click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+        tell(f"{len(broken)} broken lines moved to {session.store.archive}.")
+        tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
     return True
 
 
@@ -70,7 +73,9 @@ def _is_due(session: GraphSession, options: Options, given: dict[str, Any]) -> b
 
     names = session.store.document().names
     due, why = due_reason(names, session.last, settings=session.graph_settings, now=options.moment)
-    click.echo(f"mem0-dream: {'due' if due else 'not due'}: {why}.", err=True)
+    tell(f"{'due' if due else 'not due'}: {why}.")
+    if not due:
+        tell_not_due(why)
     if given["as_json"] and not due:
         click.echo(json_text({"due": False, "reason": why}))
     return due
@@ -88,13 +93,13 @@ def _show(session: GraphSession, options: Options, given: dict[str, Any]) -> Non
     if not plan.actions:
         _say_nothing(plan)
     else:
-        click.echo("\n".join([*shown.lines(), shown.proposal()]))
+        echo([*shown.lines(), shown.proposal()])
         tell_open(plan)
     _say_more(session, shown)
     if plan.actions:
         click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + "Dry run: no changes made.")
     if given["explain"] and plan.unsure:
-        click.echo("\n".join(shown.unsure_lines()))
+        echo(shown.unsure_lines())
 
 
 def _say_more(session: GraphSession, shown: GraphReport) -> None:
@@ -117,7 +122,7 @@ def _proposed(session: GraphSession, options: Options, *, unattended: bool = Fal
         try:
             session.store.core.statements()
         except RefusedChangeError as error:
-            click.echo(f"mem0-dream: {error}; nothing can be promoted.", err=True)
+            tell(f"{error}; nothing can be promoted.")
     return only(session.propose(ScopeFilter(), now=options.moment, unattended=unattended), options)
 
 
@@ -145,8 +150,9 @@ def _pass(session: GraphSession, options: Options, given: dict[str, Any]) -> Non
     before, previous = GraphState(session, options), session.last
     if given["auto"]:
         for note in plan.notes:
-            click.echo(f"mem0-dream: {note}", err=True)
+            tell(f"{note}")
         result = session.apply(plan, now=options.clock)
+        tell_night(plan, result)
     else:
         asked = _ask_and_apply(session, plan, options, given)
         if asked is None:
@@ -196,7 +202,7 @@ def _conclude(session: GraphSession, passed: Passed, options: Options, given: di
         click.echo(f"{report.summary(result)}, {changes.counts}")
         tell_open(plan)
         if result.run:
-            click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+            tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
 
 
 def _ask_and_apply(
@@ -213,7 +219,7 @@ def _ask_and_apply(
         _say_nothing(plan)
         _say_more(session, shown)
         return None
-    click.echo("\n".join(shown.lines()))
+    echo(shown.lines())
     _say_more(session, shown)
     for note in plan.fidelity:
         click.echo(f"Note: {note}")
@@ -253,7 +259,7 @@ def _resume_interrupted(session: GraphSession, options: Options) -> None:
     earlier = session.journal.interrupted(session.store.fingerprint)
     if earlier is not None:
         session.resume(earlier.id, now=options.clock)
-        click.echo(f"mem0-dream: finished run {earlier.id}, which had been interrupted.", err=True)
+        tell(f"finished run {earlier.id}, which had been interrupted.")
 
 
 def _refuse_contradictions(given: dict[str, Any]) -> None:

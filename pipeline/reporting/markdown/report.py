@@ -10,12 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from ...plan import Action, Merge, Plan, Prune, Resolve, Rewrite
+from ...planning.doubts import open_question
 from ...planning.markdown.settlement import INDEX_REASON, Settled, removals
 from ...planning.markdown.survey import DATES, MOVED, Survey
 from ...results import RunResult
 from ...rules.markdown.drift import Freshness
 from ...stores.markdown.places import file_of
 from ...stores.markdown.transcripts import Quotation
+from ..marks import Marked
 from ..report import Report, clip, one_line, visible
 
 PREFIX = "[DRY RUN]"
@@ -143,19 +145,21 @@ class MarkdownReport(PlanReport):
     def explanations(self) -> list[str]:
         """Texts, scores and evidence behind each merge, conflict and prune."""
         core = Report(self._plan, explain=True)
-        return [
+        lines = [
             line
             for action in self._plan.actions
             if not isinstance(action, Rewrite)
             for line in (core.line(action), *core.explanation(action))
         ]
+        return [*lines, *core.unsure_lines()]
 
     def dry_run(self, quotations: Mapping[str, Sequence[Quotation]], *, explain: bool = False) -> list[str]:
         """The whole dry run, every line prefixed: what would be done, and the report of it."""
         lines = [*self.proposals(), *self.asked()]
         lines += [*self.table(self._plan.actions, applied=False), *self.remarks(quotations), *self.current()]
+        lines += self.doubts()
         lines += self.explanations() if explain else []
-        return [UNTOUCHED, *(f"{PREFIX} {line}".rstrip() for line in lines)]
+        return [UNTOUCHED, *map(_prefixed, lines)]
 
     def live(self, result: RunResult, quotations: Mapping[str, Sequence[Quotation]]) -> list[str]:
         """The report after a run."""
@@ -163,6 +167,7 @@ class MarkdownReport(PlanReport):
         done = [action for action in self._plan.actions if action.id not in moved and _acted(action)]
         lines = self.table(done, applied=True)
         notes = [*self._skipped(moved), *self.open(), *self.remarks(quotations), *self.current()]
+        notes += self.doubts()
         lines += ["", *notes] if notes else []
         improved = sum(not is_index(action) for action in done)
         return [*lines, "", f"Improved {improved} memories" if done else TIGHT]
@@ -208,6 +213,11 @@ class MarkdownReport(PlanReport):
             for warning in draft.warnings
         ]
         return [*warnings, *self._notes, *self.quoted(quotations)]
+
+    def doubts(self) -> list[str]:
+        """How many pairs are left to a person, and how to see them."""
+        left = open_question(self._plan.unsure)
+        return [f"{left}: --review"] if left else []
 
     def current(self) -> list[str]:
         """The sentence for memories that are all as they should be."""
@@ -285,9 +295,13 @@ def changes(old: str, new: str) -> list[str]:
 
 def shown(name: str) -> str:
     """A name with its line breaks and control characters written out."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in name
-    )
+    return visible(name)
+
+
+def _prefixed(line: str) -> str:
+    if isinstance(line, Marked):
+        return line.behind(f"{PREFIX} ")
+    return f"{PREFIX} {line}".rstrip()
 
 
 def is_index(action: Action) -> bool:

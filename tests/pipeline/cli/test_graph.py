@@ -291,7 +291,7 @@ def test_a_repair_is_shown_and_asked_about(call, tmp_path):
     """Each line with what is wrong with it; without a yes nothing happens."""
     data = write(tmp_path / "b.jsonl", [*LINES, "{broken \x1b[31m"])
     shown = call("--repair", file="b.jsonl", answers="n\n").out
-    assert f"  line {len(LINES) + 1}, it is no JSON: " + "{broken \N{REPLACEMENT CHARACTER}[31m" in shown
+    assert f"  line {len(LINES) + 1}, it is no JSON: " + r"{broken \x1b[31m" in shown
     assert (tmp_path / "b.jsonl").read_bytes() == data
     done = call("--repair", file="b.jsonl", answers="y\n\nn\n")
     assert "1 broken lines moved to" in done.err
@@ -362,7 +362,7 @@ def test_names_cannot_forge_a_line(call, tmp_path):
         assert all(char.isprintable() or char == "\n" for char in done.output)
 
 
-@pytest.mark.parametrize("words", [("--if-due",), ("--repair",), ("--relate",), ("--repair-relations",)])
+@pytest.mark.parametrize("words", [("--repair",), ("--relate",), ("--repair-relations",)])
 @pytest.mark.parametrize("kind", ["md", "mem0"])
 def test_what_only_a_graph_has_is_refused_elsewhere(own_state, tmp_path, kind, words):
     """A night job on another store must not believe that it waits until it is due."""
@@ -399,3 +399,20 @@ def test_a_mem0_store_has_a_health(store, dream):
     assert "  ?    orphans: unknown" in shown
     store.gaps = ("the store listed 20 of 45",)
     assert "Read-only: the store listed 20 of 45" in dream(*ALICE, "--health", code=9).stdout
+
+
+def test_two_observations_that_may_say_the_same_are_asked_about(call, tmp_path):
+    """Seen side by side, folded after a yes alone, told in the report, and taken back by an undo."""
+    said = ["Warm the image cache before the sale", "Warm the image cache before the summer sale", "Port 9"]
+    before = write(tmp_path / "two.jsonl", [entity("shop", *said, kind="service")])
+    assert "1 more pair may be duplicates: --review" in call("--dry-run", file="two.jsonl").out
+    call("--auto", file="two.jsonl")
+    assert (tmp_path / "two.jsonl").read_bytes() == before
+    shown = call("--review", file="two.jsonl", answers="m\ny\n").out
+    assert all(text in shown for text in said[:2])
+    assert f'- shop: "{said[0]}" is said by "{said[1]}"' in shown
+    assert entities(tmp_path / "two.jsonl")["shop"] == said[1:]
+    call("--dry-run", file="two.jsonl")
+    undo = ["undo", "--store", "graph", "--file", str(tmp_path / "two.jsonl")]
+    assert CliRunner().invoke(main, undo, input="y\n").exit_code == 0
+    assert (tmp_path / "two.jsonl").read_bytes() == before
