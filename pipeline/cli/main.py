@@ -186,7 +186,7 @@ def _apply_unattended(session: Session, plan: Plan, options: Options, given: dic
     if not plan.totals and not given["as_json"]:
         click.echo(report.NOTHING_STORED)
         return
-    tell_fidelity(session, plan)
+    tell_fidelity(session, plan.fidelity, begun=bool(plan.actions))
     result = session.apply(plan, now=options.clock, retire=given["retire"])
     note_pass(session, options, result.run)
     tell_night(plan, result)

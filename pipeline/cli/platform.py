@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +15,6 @@ from .logs import tell
 
 if TYPE_CHECKING:
     from ..engine import Session
-    from ..plan import Plan
     from ..stores.remote.calling import Patience
     from ..stores.remote.store import RemoteStore
     from .options import Options
@@ -110,10 +109,10 @@ def _patience(section: Any) -> Patience:
         raise ConfigError(f"The setting {place} is wrong: {first['msg']}.") from None
 
 
-def tell_fidelity(session: Session, plan: Plan) -> None:
-    """Say what an undo could not bring back, where nobody is asked and ids do not come back."""
-    if plan.actions and not session.store.capabilities.same_id and session.store.kind in (PLATFORM, SERVER):
-        for note in plan.fidelity:
+def tell_fidelity(session: Session, notes: Iterable[str], *, begun: bool = True) -> None:
+    """Say what an undo could not bring back, where ids do not come back; nothing if nothing is to be done."""
+    if begun and session.store.kind in (PLATFORM, SERVER):
+        for note in notes:
             tell(f"note: {note}")
 
 

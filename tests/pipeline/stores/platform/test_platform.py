@@ -519,6 +519,15 @@ class TestCommandLine:
         told = self.invoke(place, "apply", str(file), *words, answers="n\n")
         assert "gives no deleted id out again" in told.stderr
 
+    def test_it_is_said_before_something_is_forgotten(self, place: Place, settings: Path) -> None:
+        """Also by somebody who then thinks better of it."""
+        words = ("forget", "billing", "--store", "platform", "--all", "--config", str(settings))
+        told = self.invoke(place, *words, "--encoder", "words", answers="1\nn\n")
+        assert told.exit_code == 0, told.output
+        assert "gives no deleted id out again" in told.stderr
+        assert len(place.double.rows) == 10
+        assert "gives no" not in self.invoke(place, *words, "--encoder", "words", answers="\n").stderr
+
     def test_two_processes_do_not_meet(self, place: Place, settings: Path) -> None:
         """The second is told to wait, and works once the first has ended."""
         from mem0_dream.pipeline.writing.state import state_directory, store_lock
