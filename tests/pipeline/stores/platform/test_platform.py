@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import threading
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -502,6 +503,33 @@ class TestCommandLine:
             assert len(place.double.rows) == 10
         assert self.invoke(place, *words).exit_code == 0
         assert len(place.double.rows) == 9
+
+    def test_the_second_process_waits_if_it_is_told_to(self, place: Place, settings: Path) -> None:
+        """It begins when the first has ended, and finds nothing left to do."""
+        from mem0_dream.pipeline.writing.state import state_directory, store_lock
+
+        fingerprint, held = place.open().fingerprint, threading.Event()
+
+        def first() -> None:
+            with store_lock(state_directory(), fingerprint):
+                held.set()
+                ended.wait(30)
+
+        ended, process = threading.Event(), threading.Thread(target=first)
+        process.start()
+        held.wait(30)
+        place.server.before = lambda request: ended.set() if request.path == "/v1/ping/" else None
+        done = self.invoke(place, "platform", "--all", "--config", str(settings), "--auto", "--wait", "30")
+        process.join()
+        assert done.exit_code == 0, done.output
+        assert len(place.double.rows) == 9
+
+    def test_a_night_on_the_platform_is_due_or_not(self, place: Place, settings: Path) -> None:
+        """As for every kind; the reason is said."""
+        words = ("platform", "--all", "--config", str(settings), "--auto", "--if-due")
+        done = self.invoke(place, *words)
+        assert done.exit_code == 0, done.output
+        assert "due" in done.output
 
     def test_an_unknown_limit_is_named(self, place: Place, tmp_path: Path) -> None:
         """A misspelt limit must not silently fall back to its default."""
