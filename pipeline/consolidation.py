@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from .engine import ENGINES, Session, scope_filter
@@ -77,6 +78,66 @@ def consolidate(
     finally:
         session.release()
     return Consolidation(plan, result)
+
+
+async def aconsolidate(
+    memory: object,
+    *,
+    user_id: str | None = None,
+    agent_id: str | None = None,
+    run_id: str | None = None,
+    app_id: str | None = None,
+    all_scopes: bool = False,
+    apply: bool = False,
+    retire: bool = False,
+    settings: Settings | None = None,
+    state_dir: Path | str | None = None,
+    now: datetime | None = None,
+) -> Consolidation:
+    """Do as `consolidate`, for any client of mem0, in a thread of its own; the client stays open.
+
+    Args:
+        memory: An `AsyncMemory`, an `AsyncMemoryClient`, their synchronous sisters, or a store.
+        user_id: Only this user's memories.
+        agent_id: Only this agent's memories.
+        run_id: Only this run's memories.
+        app_id: Only this app's memories.
+        all_scopes: Every scope, each for itself.
+        apply: Apply what is certain, as `--auto` does.
+        retire: Expire instead of deleting.
+        settings: Limits.
+        state_dir: Where the journal lives.
+        now: The moment ages are reckoned from.
+
+    Example:
+        done = await aconsolidate(AsyncMemoryClient(), user_id="alice", apply=True, retire=True)
+    """
+
+    def whole() -> Consolidation:
+        """The journal and the store belong to one thread."""
+        from .stores.clients import store_over
+
+        given = memory if hasattr(memory, "capabilities") else None
+        store: Any = given or store_over(memory)
+        try:
+            return consolidate(
+                store,
+                user_id=user_id,
+                agent_id=agent_id,
+                run_id=run_id,
+                app_id=app_id,
+                all_scopes=all_scopes,
+                apply=apply,
+                retire=retire,
+                settings=settings,
+                state_dir=state_dir,
+                now=now,
+            )
+        finally:
+            if given is None:
+                store.close()
+
+    return await asyncio.to_thread(whole)
 
 
 def recall_checked(session: Session, plan: Plan, *, unattended: bool) -> Plan:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Self
 from ..errors import JournalError, StoreError, UsageError
 from ..records import Inventory, Memory, Verdict
 from ..settings import Settings, read_settings
-from .answers import Answer, AnswerKind, open_conflicts, unanswered
+from .answers import Answer, AnswerKind, open_conflicts, unanswered, with_pins
 from .judging.cache import Cache, CachedEncoder, CachedScorer
 from .judging.calibration import load_thresholds
 from .judging.inventory import Circumstances
@@ -121,13 +121,17 @@ class Session:
         """
         return store_lock(self.directory, self.store.fingerprint, wait_s=wait_s)
 
+    def watch(self, observer: Observer) -> None:
+        """Tell somebody else how far a pass has come."""
+        self._observer = observer
+
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List the memories of the matching scopes."""
         with self._observer.stage("fetch", None) as advance:
             inventory = self.store.read(scopes)
             advance(len(inventory.memories))
-        self.inventory = inventory
-        return inventory
+        self.inventory = with_pins(inventory, self.answered)
+        return self.inventory
 
     def propose(self, scopes: ScopeFilter, *, now: datetime, unattended: bool = False) -> Plan:
         """Read the scopes and plan what to do about them; changes nothing.

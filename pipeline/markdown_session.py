@@ -283,9 +283,9 @@ class MarkdownSession(Session):
                 found[directory.name] = row["text"]
         return found
 
-    def _news(self, found: Survey, *, now: datetime) -> tuple[dict[str, list[Fact]], list[Rewrite]]:
+    def _news(self, found: Survey, *, now: datetime) -> tuple[dict[str, Sequence[Fact]], list[Rewrite]]:
         """New facts of each directory's logs: by the memory they belong to, and in a file of their own."""
-        placed: dict[str, list[Fact]] = {}
+        placed: dict[str, Sequence[Fact]] = {}
         result = []
         busy = {m.id for action in found.plan.actions for m in action.members} | set(found.edits)
         for directory in self.markdown.directories:

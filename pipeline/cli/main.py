@@ -34,9 +34,13 @@ from .mcp import mcp_command
 from .night import night, night_options, tell_night
 from .options import Options, open_session, plan_options, running, scope_options, store_options
 from .plans import COMMANDS as PLAN_COMMANDS
+from .platform import commands as remote_commands
+from .platform import tell_fidelity
+from .report import report_command
 from .review import may_ask, reviewed
 from .runs import COMMANDS
 from .schedule import schedule
+from .web import review_command
 
 if TYPE_CHECKING:
     from ...settings import Settings
@@ -114,17 +118,8 @@ def main(ctx: click.Context, /, **given: Any) -> None:
             consolidate_command(options, given)
 
 
-for _command in (
-    *COMMANDS,
-    *PLAN_COMMANDS,
-    *MARKDOWN_COMMANDS,
-    *GRAPH_COMMANDS,
-    schedule,
-    doctor,
-    label,
-    calibrate,
-    mcp_command,
-):
+_MORE = (schedule, doctor, label, calibrate, mcp_command, report_command, review_command)
+for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, *_MORE):
     main.add_command(_command)
 
 
@@ -191,6 +186,7 @@ def _apply_unattended(session: Session, plan: Plan, options: Options, given: dic
     if not plan.totals and not given["as_json"]:
         click.echo(report.NOTHING_STORED)
         return
+    tell_fidelity(session, plan)
     result = session.apply(plan, now=options.clock, retire=given["retire"])
     note_pass(session, options, result.run)
     tell_night(plan, result)
@@ -285,3 +281,7 @@ def _print_json(plan: Plan, result: RunResult | None) -> None:
     from ..planning.plan_file import json_text, to_json
 
     click.echo(json_text(to_json(plan, result)))
+
+
+for _alias in remote_commands(consolidate_command):
+    main.add_command(_alias)

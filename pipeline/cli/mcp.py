@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import MissingExtraError
-from .kinds import again
+from .kinds import again, completed
 from .options import Options, open_session, plan_options, require_store, scope_options, store_options
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def _place(options: Options, *, allow_write: bool, retire: bool) -> Place:
         scopes=options.scopes,
         moment=lambda: options.moment,
         command=lambda *words: again(options, *words),
+        complete=lambda text: completed(text, options),
         state_dir=options.state_dir,
         retire=retire,
         may_write=allow_write,

@@ -24,6 +24,8 @@ from .graph.opening import graph_session, require_place
 from .kinds import GRAPH, MARKDOWN, MEM0, STORES, refuse_other_kinds
 from .logs import set_up_logs
 from .markdown import PLACE_OPTIONS, markdown_session
+from .platform import PLACE_OPTIONS as REMOTE_PLACE_OPTIONS
+from .platform import PLATFORM, SERVER, remote_session
 
 if TYPE_CHECKING:
     from ...settings import Settings
@@ -60,6 +62,7 @@ _STORE_OPTIONS = (
     click.option("--store", "store_kind", type=click.Choice(STORES), help="Kind of store. [default: mem0]"),
     *PLACE_OPTIONS,
     *GRAPH_PLACE_OPTIONS,
+    *REMOTE_PLACE_OPTIONS,
     click.option("--state-dir", type=click.Path(path_type=Path), help="Where journal and caches live."),
     click.option("--log-json", is_flag=True, help="Log as one JSON object for each line."),
     click.option("-v", "--verbose", count=True, help="Log what happens; twice for details."),
@@ -135,6 +138,10 @@ class Options:
     graph_file: Path | None = None
     mcp: str | None = None
     core: Path | None = None
+    host: str | None = None
+    org: str | None = None
+    project: str | None = None
+    url: str | None = None
     state_dir: Path | None = None
     verbose: int = 0
     log_json: bool = False
@@ -248,6 +255,10 @@ def open_session(options: Options, *, observer: Observer | None = None) -> Itera
         with graph_session(options, observer=observer) as graph:
             yield graph
         return
+    if options.store_kind in (PLATFORM, SERVER):
+        with remote_session(options) as remote:
+            yield remote
+        return
     if options.config is None:
         raise ConfigError(_no_configuration())
     from ..engine import Session
@@ -295,8 +306,8 @@ def require_store(options: Options) -> None:
 def _no_configuration() -> str:
     if os.environ.get("MEM0_API_KEY"):
         return (
-            "MEM0_API_KEY is set, but memories on mem0's hosted platform are not supported: mem0-dream works "
-            "on the open-source Memory (Qdrant, FAISS, Chroma, pgvector); give its configuration with "
+            "No configuration. MEM0_API_KEY is set: for memories on mem0's hosted platform say `mem0-dream "
+            "platform` or --store platform; for the open-source Memory give its configuration with "
             "--config mem0.yaml."
         )
     return "No configuration: give mem0's own with --config mem0.yaml."

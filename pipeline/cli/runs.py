@@ -13,6 +13,7 @@ from .doctor import undo_links
 from .heartbeat import show_last
 from .kinds import again, completed
 from .options import Options, open_session, plan_options, scope_options, store_options
+from .platform import tell_fidelity
 
 if TYPE_CHECKING:
     from ...records import Inventory, Memory
@@ -118,6 +119,7 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
             click.echo(report.CANCELLED)
             return
         plan = forget_plan(chosen, inventory, kind=session.store.kind, now=options.moment)
+        tell_fidelity(session, plan)
         result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
         click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
 

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...errors import IncompleteListingError, JournalError, PlanFileError, UsageError
+from ...errors import DreamError, IncompleteListingError, JournalError, PlanFileError, UsageError
 from ..plan import Plan
 from ..planning.plan_file import dump_plan, parse_plan
-from ..reporting.report import Report, spoken_ids, summary, undo_summary
+from ..reporting.report import Report, spoken_ids, summary, undo_summary, visible
 from ..results import RunResult
 from ..writing.journal import Run, RunState
 from ..writing.state import state_directory
@@ -60,6 +60,7 @@ class Place:
         scopes: Whose memories are meant.
         moment: The moment ages are reckoned from.
         command: A command line on the same store.
+        complete: A sentence with the commands it names made complete.
         state_dir: Where state lives; the usual place if omitted.
         retire: Whether memories are expired instead of deleted.
         may_write: Whether anything may be changed at all.
@@ -71,6 +72,7 @@ class Place:
     scopes: Callable[[], ScopeFilter]
     moment: Callable[[], datetime]
     command: Callable[..., str]
+    complete: Callable[[str], str]
     state_dir: Path | None = None
     retire: bool = False
     may_write: bool = False
@@ -83,6 +85,10 @@ class Desk:
         """Open nothing yet."""
         self._place = place
         self._shelf = Shelf(state_directory(place.state_dir))
+
+    def sentence(self, error: DreamError) -> str:
+        """What an error says, with commands that can be copied."""
+        return "\n".join(visible(line) for line in self._place.complete(str(error)).split("\n"))
 
     def plan(self, observer: Observer) -> PlanResult:
         """Read, judge and propose; the plan is kept."""
@@ -101,7 +107,7 @@ class Desk:
                 left_open=plan.left_open,
                 over_budget=_over(session, plan),
                 gaps=list(plan.gaps),
-                notes=[*plan.notes, *plan.fidelity],
+                notes=[*plan.notes, *plan.fidelity, *showing.left_out(session)],
             )
 
     def explain(
@@ -277,14 +283,15 @@ class Desk:
             raise PlanFileError(f"The plan {kept.id} was applied as run {kept.run}; make a new one.")
         if plan.gaps:
             raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing was changed.")
-        decision = decisions.decide(plan, kept.answers)
+        decision, now = decisions.decide(plan, kept.answers), _clock()
         unfinished = _cut_off(session, kept)
         if unfinished is not None:
             final = parse_plan(unfinished.plan)
-            result = session.resume(unfinished.id, now=_clock())
+            result = session.resume(unfinished.id, now=now)
         else:
             final = decisions.completed(session, decision, plan, now=self._place.moment())
-            result = session.apply(final, now=_clock(), retire=self._place.retire)
+            kept = self._shelf.put(replace(kept, begun=now.isoformat()))
+            result = session.apply(final, now=now, retire=self._place.retire)
         if not isinstance(result, RunResult):
             raise JournalError(f"Run {result.run} was being taken back, and is now.")
         decisions.remember(session, decision, now=_clock(), run=result.run)
@@ -315,13 +322,8 @@ class Desk:
 def _cut_off(session: Session, kept: Kept) -> Run | None:
     """The run that was applying this plan when it was cancelled or killed."""
     run = session.journal.interrupted(session.store.fingerprint)
-    own = run is not None and run.state is RunState.APPLYING and _header(run.plan) == _header(kept.text)
+    own = run is not None and run.state is RunState.APPLYING and run.started_at.isoformat() == kept.begun
     return run if own else None
-
-
-def _header(plan: str) -> str:
-    """What a plan was made from, with the moment; whatever was answered, it is the same."""
-    return plan.partition("\n")[0]
 
 
 def _mend(session: Session, result: RunResult, plan: Plan) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -40,8 +40,9 @@ class Kept:
         made_at: When it was made, in ISO form.
         purpose: A pass, or a search for what is to be forgotten.
         answers: What was answered, by the id of the action.
-        run: The run that began to apply it; empty if none did.
-        done: Whether that run went through.
+        begun: When applying it began, in ISO form; empty if it never did. Its run began at that moment.
+        run: The run that applied it; empty if none did, or nothing had to be done.
+        done: Whether it was applied.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Kept:
     made_at: str
     purpose: str = CONSOLIDATE
     answers: Mapping[str, str] = field(default_factory=dict)
+    begun: str = ""
     run: str = ""
     done: bool = False
 
@@ -66,7 +68,7 @@ def name_of(plan: Plan) -> str:
 
 
 class Shelf:
-    """The kept plans of a state directory."""
+    """The kept plans of a state directory, in a folder for each store."""
 
     def __init__(self, directory: Path) -> None:
         """Name the folder; it is made when the first plan is kept."""
@@ -74,16 +76,17 @@ class Shelf:
 
     def put(self, kept: Kept) -> Kept:
         """Keep a plan, or what was added to it; only its owner may read the file."""
-        self._folder.mkdir(mode=0o700, exist_ok=True)
-        whole = {"format": FORMAT, "version": VERSION, **asdict(kept)}
-        path = self._folder / f"{kept.id}.json"
+        folder = self._folder / kept.store
+        for each in (self._folder, folder):
+            each.mkdir(mode=0o700, exist_ok=True)
+        path = folder / f"{kept.id}.json"
         draft = path.with_suffix(f".{os.getpid()}")
         descriptor = os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            json.dump(whole, stream)
+            json.dump({"format": FORMAT, "version": VERSION, **asdict(kept)}, stream)
         draft.replace(path)
-        for old in [item for item in self._all() if item.store == kept.store][KEPT:]:
-            (self._folder / f"{old.id}.json").unlink(missing_ok=True)
+        for old in _newest_first(folder)[KEPT:]:
+            old.unlink(missing_ok=True)
         return kept
 
     def get(self, plan_id: str, *, store: str) -> Kept:
@@ -92,28 +95,28 @@ class Shelf:
         Raises:
             PlanFileError: If there is none, it is damaged, or it was made for another store.
         """
-        path = self._folder / f"{plan_id}.json"
+        path = self._folder / store / f"{plan_id}.json"
         if not _ID.match(plan_id) or not path.is_file():
-            raise PlanFileError(f"There is no plan {plan_id[:40]!r}; make one with dream_plan.")
+            other = _ID.match(plan_id) and any(self._folder.glob(f"*/{plan_id}.json"))
+            told = "was made for another store" if other else "is not known"
+            raise PlanFileError(f"The plan {plan_id[:40]!r} {told}; make one with dream_plan.")
         kept = _read(path)
         if kept is None:
             raise PlanFileError(f"The plan {plan_id} is damaged; make a new one with dream_plan.")
-        if kept.store != store:
-            raise PlanFileError(f"The plan {plan_id} was made for another store; make one with dream_plan.")
         return kept
 
     def last(self, *, store: str) -> Kept | None:
-        """The newest plan of a pass over this store; None if there is none."""
-        own = (kept for kept in self._all() if kept.store == store and kept.purpose == CONSOLIDATE)
-        return next(own, None)
+        """The plan of a pass over this store that was made or answered last; None if there is none."""
+        found = map(_read, _newest_first(self._folder / store))
+        return next((kept for kept in found if kept is not None and kept.purpose == CONSOLIDATE), None)
 
-    def _all(self) -> Iterator[Kept]:
-        """Every plan that can be read, newest first."""
-        found = [kept for path in self._folder.glob("*.json") if (kept := _read(path)) is not None]
-        return iter(sorted(found, key=lambda kept: (kept.made_at, kept.id), reverse=True))
+
+def _newest_first(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
 
 
 def _read(path: Path) -> Kept | None:
+    """A kept plan; None if the file holds none that can be read."""
     with contextlib.suppress(OSError, ValueError, TypeError, LookupError, PlanFileError):
         whole: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
         if (whole.get("format"), whole.get("version")) == (FORMAT, VERSION):

@@ -25,7 +25,6 @@ from pydantic import Field
 from ...errors import DreamError
 from ..planning.plan_file import json_text
 from ..planning.stages import Observer
-from ..reporting.report import visible
 from ..rules.graph.relevance import Learning
 from .desk import Desk
 from .progress import Watched
@@ -78,7 +77,7 @@ class DreamServer(MCPServer[None]):
         """
         super().__init__(
             "mem0-dream",
-            version=metadata.version("mem0-dream"),
+            version=_version(),
             instructions=INSTRUCTIONS,
             log_level="ERROR",
             lifespan=_quiet,
@@ -245,8 +244,15 @@ class DreamServer(MCPServer[None]):
             try:
                 return await anyio.to_thread.run_sync(call, watched)
             except DreamError as error:
-                told = "\n".join(visible(line) for line in str(error).split("\n"))
+                told = self._desk.sentence(error)
                 raise (ToolError if ctx is not None else ResourceError)(told) from error
+
+
+def _version() -> str:
+    """The version of the installed program; a checkout on the path alone has none."""
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return metadata.version("mem0-dream")
+    return ""
 
 
 @contextlib.asynccontextmanager

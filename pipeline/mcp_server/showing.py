@@ -39,6 +39,13 @@ def report_of(session: Session, plan: Plan) -> str:
     return "\n".join([*lines, *_open(plan), *(f"Read-only: {gap}" for gap in plan.gaps), last])
 
 
+def left_out(session: Session) -> list[str]:
+    """Files of a Markdown directory that may not be read, with the reason."""
+    from ..markdown_session import MarkdownSession
+
+    return session.notes() if isinstance(session, MarkdownSession) else []
+
+
 def _nothing(plan: Plan) -> str:
     if not plan.totals:
         return texts.NOTHING_STORED

@@ -15,7 +15,7 @@ from mem0_dream.errors import UsageError
 from mem0_dream.pipeline.cli.kinds import OPTIONS_OF
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.consolidation import consolidate
-from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.engine import ENGINES, Session
 from mem0_dream.pipeline.planning.plan_file import parse_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings
@@ -28,12 +28,14 @@ Call = Callable[..., Result]
 
 
 @pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """A world of each kind."""
     reason = NOT_YET.get((request.node.originalname, request.param))
     if reason:
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
-    return KINDS[request.param](tmp_path, monkeypatch)
+    built = KINDS[request.param](tmp_path, monkeypatch)
+    yield built
+    built.close()
 
 
 @pytest.fixture
@@ -41,13 +43,14 @@ def call(world: World, tmp_path: Path) -> Call:
     """The command line on this world."""
     config = tmp_path / "settings.yaml"
     config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
-    scope = ("--all",) if world.kind == "mem0" else ("--config", str(config))
+    has_users = world.kind not in ENGINES
+    scope = ("--all",) if has_users else ("--config", str(config))
 
     def invoke(*words: str, answers: str = "", code: int = 0) -> Result:
         timed = (
             () if {"undo", "resume", "apply", "reject", "runs"} & set(words) else ("--now", NOW.isoformat())
         )
-        given = scope if timed or world.kind != "mem0" else ()
+        given = scope if timed or not has_users else ()
         done = CliRunner().invoke(main, [*words, *world.words, *given, *timed], input=answers)
         assert not isinstance(done.exception, Exception), done.exception
         assert done.exit_code == code, done.output
@@ -90,8 +93,8 @@ class TestCommandLine:
         changed = {name for name in before if after.get(name) != before[name]}
         assert changed
         for name in changed:
-            label = {"mem0": f"[mem0:{name[:8]}", "md": f": {name} ("}.get(
-                world.kind, f"[{world.kind}:{name}"
+            label = {"md": f": {name} (", "graph": f"[graph:{name}"}.get(
+                world.kind, f"[{world.kind}:{name[:8]}"
             )
             assert label in shown, f"{name} was not shown"
         assert removed(world, before) == {name for action in plan.actions for name in action.removes}
@@ -293,7 +296,7 @@ class TestLibrary:
         settings, state = Settings(**SETTINGS), tmp_path / "library-state"
         state.mkdir(exist_ok=True)
         store = world.open()
-        if world.kind != "mem0":
+        if world.kind in ENGINES:
             with pytest.raises(UsageError, match="session of its own"):
                 Session(store, settings=settings, state_dir=state)
             with pytest.raises(UsageError, match="has no users"):

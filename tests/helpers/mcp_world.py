@@ -84,10 +84,10 @@ class Agent:
         return self.session(work)
 
 
-def inside(config: Path, *, allow_write: bool = True, **options: Any) -> Agent:
+def inside(config: Path, *, allow_write: bool = True, retire: bool = False, **options: Any) -> Agent:
     """An agent whose server runs in this process, on what the configuration opens."""
     given = Options(config=config, **{"user_id": "alice", "now": NOW} | options)
-    place = _place(given, allow_write=allow_write, retire=False)
+    place = _place(given, allow_write=allow_write, retire=retire)
     return Agent(lambda: DreamServer(Desk(place), allow_write=allow_write))
 
 

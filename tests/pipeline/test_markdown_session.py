@@ -487,6 +487,18 @@ def test_unattended_an_index_loses_only_what_a_commit_took_away(tmp_path: Path) 
         assert [line.partition("(")[2].rstrip(")") for line in draft.removed] == expected
 
 
+def test_a_pointer_to_a_file_in_other_letters_stays(tmp_path: Path) -> None:
+    """`design.md` in an index means the project's DESIGN.md: many file systems make no difference."""
+    files = {
+        "DESIGN.md": "# How it looks\n",
+        f"{MEMORY}/a.md": "The cat is called Miso.",
+        f"{MEMORY}/MEMORY.md": "- [A](a.md)\n- [Design](design.md) - read it first\n- [Gone](gone.md)\n",
+    }
+    with open_session(write_tree(tmp_path / "project", files), tmp_path / "state") as session:
+        draft = session.settle(session.look(now=NOW), {}, now=NOW).indexes[MEMORY]
+    assert draft.removed == ("- [Gone](gone.md)",)
+
+
 def test_unattended_an_index_is_begun_only_where_an_agent_loads_it(tmp_path: Path) -> None:
     """A directory that somebody else's agent keeps gets no file it never had; a person is asked."""
     root = write_tree(
@@ -677,7 +689,7 @@ class _NeitherSaysAll(FakeScorer):
 def test_two_entries_are_not_put_into_one_line(tmp_path: Path) -> None:
     """A merge that keeps every word of both takes nothing away, whatever the scorer thinks of the two."""
     loops = "Read the ref in loops of the canvas, and sync it in `useLayer`"
-    moves = "Move writes to the ref into `useLayer`: `useLayer(() => { ref.now = 1 })`"
+    moves = "writes to the ref go into `useLayer`: `useLayer(() => { ref.now = 1 })`"
     files = {f"{MEMORY}/list.md": f"# React\n\n- {loops}\n- {moves}\n- The cat is called Miso\n"}
     root = write_tree(tmp_path / "project", files)
     scorer = _NeitherSaysAll(default=lambda a, b: (0.0, 0.0, 1.0) if "Miso" in a + b else (0.99, 0.0, 0.01))

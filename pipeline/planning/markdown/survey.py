@@ -308,8 +308,11 @@ def _on_newest(merge: Merge, found: Survey) -> Merge | None:
 
 def _merely_joins(text: str, members: Sequence[str]) -> bool:
     """Whether a text says all that its sources say one after the other: then nothing stood there twice."""
+    if text in members:
+        return False
     apart = Counter(exact_key(said) for member in members for said in statements(member))
-    return text not in members and not apart - Counter(map(exact_key, statements(text)))
+    kept = not apart - Counter(map(exact_key, statements(text)))
+    return kept or len(text.split()) >= sum(len(member.split()) for member in members)
 
 
 def _may(merge: Merge, found: Survey, looks: Looks) -> bool:

@@ -346,7 +346,7 @@ class Mem0Store:
 def _refuse_other_clients(memory: Any) -> None:  # noqa: ANN401
     if inspect.iscoroutinefunction(getattr(memory, "search", None)):
         raise UsageError(
-            "An AsyncMemory cannot be consolidated; open a mem0 Memory with the same configuration."
+            "An AsyncMemory cannot be consolidated here; use `await aconsolidate(...)`, or open a Memory."
         )
     if not hasattr(getattr(memory, "config", None), "vector_store"):
         raise UsageError(f"{type(memory).__name__} is no mem0 Memory.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from graph_world import entity, relation, write
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from mem0_dream.pipeline.cli import main as cli_module
+from mem0_dream.pipeline.cli.logs import Escaping
 from mem0_dream.pipeline.reporting.report import one_line, visible
 from mem0_dream.records import Scope
 from mem0_dream.testing import InMemoryStore
@@ -48,6 +50,15 @@ def test_what_is_shown_is_shown_as_it_is(text: str) -> None:
     assert visible(visible(text)) == visible(text)
     if "\\" not in text:
         assert visible(text).encode("latin-1", "backslashreplace").decode("unicode_escape") == text
+
+
+def test_log_lines_are_shown_the_same_way() -> None:
+    """A name or an answer of a server in a message acts on nothing."""
+    record = logging.LogRecord("mem0_dream", logging.INFO, "x", 1, "read %s\nfailed", (EVIL,), None)
+    told = Escaping("%(levelname)s %(message)s").format(record)
+    assert leaks([told]) == []
+    assert told.startswith(r"INFO read \x1b[31m\u202e")
+    assert told.endswith("\nfailed")
 
 
 @pytest.fixture

@@ -108,11 +108,11 @@ def test_relative_places_become_absolute(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_key_of_the_hosted_platform_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody with nothing but a key is told what works."""
+    """Somebody with nothing but a key is told the command for it."""
     monkeypatch.setenv("MEM0_API_KEY", "m0-secret")
     told = CliRunner().invoke(main, ["--all"])
     assert told.exit_code == 2
-    assert "hosted platform are not supported" in told.stderr
+    assert "`mem0-dream platform`" in told.stderr
     assert "--config mem0.yaml" in told.stderr
     assert "m0-secret" not in told.stderr
 

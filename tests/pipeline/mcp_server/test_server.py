@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ from e2e_cli import (
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp_world import Agent, call, inside
+from mem0_dream.errors import PlanFileError, StoreError
 from mem0_dream.pipeline.mcp_server.kept import KEPT, Kept, Shelf, name_of
 from mem0_dream.pipeline.mcp_server.progress import Watched
 from mem0_dream.pipeline.plan import Plan
@@ -51,6 +53,10 @@ def serve(store: InMemoryStore, dream: Invoke, tmp_path: Path) -> Serve:
         return inside(config, **options)
 
     return start
+
+
+def _fails(*_: object, **__: object) -> None:
+    raise StoreError("The store went away.")
 
 
 def id_of(plan: Any, *words: str) -> str:
@@ -259,6 +265,26 @@ class TestApply:
         plan = serve().ask("dream_plan")["plan_id"]
         store.fingerprint = "another"
         assert "made for another store" in serve().ask("dream_apply", plan_id=plan).error
+
+    def test_an_interrupted_run_of_somebody_else_is_named(
+        self, serve: Serve, store: InMemoryStore, dream: Invoke, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """With commands that can be copied; this plan is not applied over it."""
+        agent = serve()
+        plan = agent.ask("dream_plan")["plan_id"]
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "write", _fails)
+            dream(*ALICE, "--auto", code=4)
+        told = agent.ask("dream_apply", plan_id=plan).error
+        assert re.search(r"finish it with `mem0-dream resume \S+ --config /\S+mem0.yaml`", told)
+
+    def test_a_server_that_retires_deletes_nothing(self, serve: Serve, store: InMemoryStore) -> None:
+        """As `--retire` does."""
+        agent, names = serve(retire=True), set(store.rows)
+        done = agent.ask("dream_apply", plan_id=agent.ask("dream_plan")["plan_id"])
+        assert done["pruned"] == 2
+        assert names <= store.rows.keys()
+        assert store.rows["bug"]["expires_on"]
 
     def test_an_undo_brings_everything_back(self, serve: Serve, store: InMemoryStore) -> None:
         """The newest run if none is named."""
@@ -485,26 +511,24 @@ class TestKept:
         kept = shelf.put(self.kept(answers={"c1": "b"}, run="r", done=True))
         assert shelf.get(kept.id, store="s") == kept
         assert kept.plan == self.plan()
-        file = next((tmp_path / "plans").iterdir())
+        file = next((tmp_path / "plans" / "s").iterdir())
         assert file.stat().st_mode & 0o077 == 0
-        assert (tmp_path / "plans").stat().st_mode & 0o077 == 0
+        assert file.parent.stat().st_mode & 0o077 == 0
 
     def test_only_the_newest_are_kept(self, tmp_path: Path) -> None:
         """Of each store."""
         shelf = Shelf(tmp_path)
         made = [shelf.put(self.kept(number)) for number in range(KEPT + 3)]
-        assert len(list((tmp_path / "plans").glob("*.json"))) == KEPT
+        assert len(list((tmp_path / "plans" / "s").glob("*.json"))) == KEPT
         assert shelf.last(store="s") == made[-1]
         assert shelf.last(store="t") is None
 
     @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"\xff\xfe", b'{"format": "mem0-dream kept plan"}'])
     def test_a_damaged_file_is_told_and_never_applied(self, tmp_path: Path, data: bytes) -> None:
         """One sentence; other plans are not disturbed."""
-        from mem0_dream.errors import PlanFileError
-
         shelf = Shelf(tmp_path)
         good, bad = shelf.put(self.kept(1)), shelf.put(self.kept(2))
-        (tmp_path / "plans" / f"{bad.id}.json").write_bytes(data)
+        (tmp_path / "plans" / "s" / f"{bad.id}.json").write_bytes(data)
         with pytest.raises(PlanFileError, match="damaged"):
             shelf.get(bad.id, store="s")
         assert shelf.last(store="s") == good
