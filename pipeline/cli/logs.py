@@ -14,7 +14,7 @@ _LEVELS = {0: logging.ERROR, 1: logging.INFO}
 _FORMAT = "%(levelname)s %(name)s: %(message)s"
 
 
-class _Escaping(logging.Formatter):
+class Escaping(logging.Formatter):
     """Log lines without foreign controls: names, paths and answers of servers are not ours."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -67,7 +67,7 @@ def set_up_logs(verbose: int, *, as_json: bool) -> None:
     """
     level = _LEVELS.get(verbose, logging.DEBUG)
     stream = logging.StreamHandler(sys.stderr)
-    stream.setFormatter(_Escaping(_FORMAT))
+    stream.setFormatter(Escaping(_FORMAT))
     logging.basicConfig(level=logging.ERROR, handlers=[stream])
     ours = logging.getLogger("mem0_dream")
     ours.setLevel(min(level, logging.INFO) if as_json else level)

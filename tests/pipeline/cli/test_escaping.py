@@ -13,7 +13,7 @@ from graph_world import entity, relation, write
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from mem0_dream.pipeline.cli import main as cli_module
-from mem0_dream.pipeline.cli.options import _Escaping
+from mem0_dream.pipeline.cli.logs import Escaping
 from mem0_dream.pipeline.reporting.report import one_line, visible
 from mem0_dream.records import Scope
 from mem0_dream.testing import InMemoryStore
@@ -55,7 +55,7 @@ def test_what_is_shown_is_shown_as_it_is(text: str) -> None:
 def test_log_lines_are_shown_the_same_way() -> None:
     """A name or an answer of a server in a message acts on nothing."""
     record = logging.LogRecord("mem0_dream", logging.INFO, "x", 1, "read %s\nfailed", (EVIL,), None)
-    told = _Escaping("%(levelname)s %(message)s").format(record)
+    told = Escaping("%(levelname)s %(message)s").format(record)
     assert leaks([told]) == []
     assert told.startswith(r"INFO read \x1b[31m\u202e")
     assert told.endswith("\nfailed")

@@ -362,7 +362,7 @@ def test_names_cannot_forge_a_line(call, tmp_path):
         assert all(char.isprintable() or char == "\n" for char in done.output)
 
 
-@pytest.mark.parametrize("words", [("--if-due",), ("--repair",), ("--relate",), ("--repair-relations",)])
+@pytest.mark.parametrize("words", [("--repair",), ("--relate",), ("--repair-relations",)])
 @pytest.mark.parametrize("kind", ["md", "mem0"])
 def test_what_only_a_graph_has_is_refused_elsewhere(own_state, tmp_path, kind, words):
     """A night job on another store must not believe that it waits until it is due."""
