@@ -61,8 +61,9 @@ def review_command(
             _open(address, state_directory(options.state_dir))
 
     from ..web.progress import Watched
+    from .progress import Bars
 
-    watched = Watched()
+    watched = Watched(Bars())
     with contextlib.suppress(KeyboardInterrupt):
         serve(_ways(options, watched, retire=retire), watched, port=port, opened=opened)
     click.echo("Review ended; answers that were not applied are kept.", err=True)

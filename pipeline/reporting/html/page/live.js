@@ -101,6 +101,7 @@ function showBar() {
   const answered = data.cards.filter((card) => answerTo(card)).length, count = data.live.changes;
   bar.replaceChildren(el("div", { class: "inner" },
     el("span", { class: "grow" }, `${answered} of ${plural(data.cards.length, "proposal")} answered`),
+    el("span", { class: "small quiet keys" }, el("kbd", {}, "j"), el("kbd", {}, "k"), " next, previous"),
     data.live.labelled >= data.live.offer ? el("button", { type: "button", "data-do": "calibrate", onclick: calibrate }, "Calibrate") : null,
     el("button", { type: "button", "data-do": "refresh", onclick: refresh }, "Look again"),
     el("button", { type: "button", class: "main", "data-do": "apply", disabled: !count, onclick: preview }, `Apply ${plural(count, "change")}`)));
