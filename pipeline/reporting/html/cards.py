@@ -55,7 +55,7 @@ def card(
         "outcome": _outcome(action, outcomes),
         **_own(action, members),
     }
-    return {name: value for name, value in shown.items() if value not in (None, [], {}, "")}
+    return {name: value for name, value in shown.items() if value is not None}
 
 
 def _own(action: Action, members: Sequence[Member]) -> dict[str, Any]:
