@@ -2,12 +2,13 @@
 
 Two stores of the same size: one of many scopes, of which one in a hundred changed, and one of a single
 scope, of which one memory in a hundred did. Times are printed, never asserted; what is asserted are results:
-a night over what is remembered gives the identical plan of a night that remembers nothing.
+a night over what is remembered gives the plan of a night that remembers nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
 import time
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from mem0_dream.models.registry import CHOICES, load_encoder
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.records import Inventory, Memory, Scope
 from mem0_dream.scripts.benchmark import NOW, SCOPE, made_up, require, use_threads
 from mem0_dream.settings import Settings
@@ -79,8 +81,13 @@ def _nights(memories: tuple[Memory, ...], settings: Settings) -> dict[str, Cost]
         for name, held in (("first night", memories), ("nothing changed", memories), ("1% changed", later)):
             plan, costs[name] = _night(held, settings, Path(folder) / "state")
         fresh, costs["the same, afresh"] = _night(later, settings, Path(folder) / "fresh")
-    require(plan == fresh, "a night over what is remembered plans what a fresh one does")
+    require(_rounded(plan) == _rounded(fresh), "a night over what is remembered plans what a fresh one does")
     return costs
+
+
+def _rounded(plan: Plan) -> str:
+    """A plan with its scores to four places: the last digits depend on what a network reads together."""
+    return re.sub(r"\d+\.\d{5,}(?:e-\d+)?|\d+e-\d+", lambda found: f"{float(found[0]):.4f}", dump_plan(plan))
 
 
 def _night(memories: tuple[Memory, ...], settings: Settings, state: Path) -> tuple[Plan, Cost]:

@@ -14,7 +14,9 @@ from click.testing import CliRunner
 from kinds import KINDS, NOW, SETTINGS, World
 from mem0_dream.errors import MovedOnError, UsageError
 from mem0_dream.pipeline.cli.main import main
-from mem0_dream.pipeline.engine import ENGINES, Session
+from mem0_dream.pipeline.cli.options import Options
+from mem0_dream.pipeline.cli.report import looked
+from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import ScopeFilter, Update
 from mem0_dream.pipeline.web.desk import Desk, Ways
 
@@ -40,8 +42,7 @@ def desk_of(world: World, state: Path) -> Desk:
     return Desk(
         Ways(
             open=opened,
-            propose=lambda session: session.propose(ScopeFilter(), now=NOW),
-            scopes=ScopeFilter(),
+            look=lambda session: looked(session, Options(now=NOW, all_scopes=True)),
             clock=lambda: NOW,
             undo=lambda run: f"undo {run}",
             settled=lambda _session, _result: None,
@@ -165,7 +166,7 @@ def test_the_report_of_the_command_line_holds_every_proposal(world: World, tmp_p
     """For any kind of store, with a map, and again for the run that was applied."""
     config = tmp_path / "settings.yaml"
     config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
-    scope = ("--all",) if world.kind not in ENGINES else ("--config", str(config))
+    scope = ("--all",) if world.kind not in ("md", "graph") else ("--config", str(config))
     state, out = ("--state-dir", str(tmp_path / "state")), tmp_path / "report.html"
 
     def call(*words: str) -> str:
