@@ -182,7 +182,7 @@ class RemoteStore:
             case Add():
                 return self._add(change)
             case Update():
-                return self._change(change.id, {"text": change.text})
+                return self._update(change)
             case Amend():
                 return self._amend(change)
             case Delete():
@@ -227,6 +227,14 @@ class RemoteStore:
         if str(self._row(added).get("memory")) != change.text:
             raise StoreError(f"The service did not keep memory {added} as written.", ids=(added,))
         return added
+
+    def _update(self, change: Update) -> str:
+        """Give a memory another text; what others had stated is not stated anew by that."""
+        row = self._row(change.id)
+        memory = memory_of(row)
+        note = dates_note(change.text, created=memory.created_at, updated=memory.updated_at)
+        metadata = {**row_metadata(row), DATES_KEY: note}
+        return self._change(change.id, {"text": change.text, "metadata": metadata})
 
     def _amend(self, change: Amend) -> str:
         row = self._row(change.id)

@@ -224,11 +224,16 @@ class TestChanges:
         assert (memory.created_at, memory.updated_at) == (earlier, DAY)
         assert str(memory.expires_on) == "2027-01-01"
 
-    def test_a_new_text_has_the_platforms_date_again(self, place: Place, store: RemoteStore) -> None:
-        """The note of a date holds for the text that it was made for."""
+    def test_a_text_of_ours_is_not_stated_anew_but_an_agents_is(
+        self, place: Place, store: RemoteStore
+    ) -> None:
+        """A merge must not make a fact look newer than its sources; the note of a date holds for one text."""
         memory_id = place.double.put("Likes tea", user_id="alice", created_at=DAY)
-        store.write(Amend(memory_id, {"k": 1}))
         store.write(Update(memory_id, "Likes green tea"))
+        store.write(Amend(memory_id, {"k": 1}))
+        memory = store.parse(store.fetch([memory_id])[memory_id])
+        assert (memory.text, memory.created_at, memory.updated_at) == ("Likes green tea", DAY, DAY)
+        place.double._update(place.double.rows[memory_id], {"text": "Likes black tea"})
         memory = store.parse(store.fetch([memory_id])[memory_id])
         assert memory.created_at == DAY
         assert memory.updated_at is not None
