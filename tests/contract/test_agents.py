@@ -13,8 +13,9 @@ from kinds import KINDS, NOW, World
 from mem0_dream.errors import BudgetExceededError, PlanFileError
 from mem0_dream.pipeline.cli.options import Options
 from mem0_dream.pipeline.cli.runs import found_status
-from mem0_dream.pipeline.engine import Session, Silent
+from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.mcp_server.desk import Desk, Place
+from mem0_dream.pipeline.planning.stages import Silent
 from mem0_dream.pipeline.stores.base import ScopeFilter, Update
 
 pytestmark = pytest.mark.store
