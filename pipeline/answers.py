@@ -12,8 +12,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import TypeGuard
 
-from ..records import Memory, TextHashed, rejection_key, text_hash
+from ..records import ActionKind, Memory, TextHashed, rejection_key, text_hash
 from .plan import Action, Merge, Plan, Prune, Resolve, Rewrite
 
 
@@ -32,10 +33,17 @@ class About:
     Attributes:
         id: The store's id.
         text: Its text.
+        said: The sentence of it that was in question, where that is not all of it.
     """
 
     id: str
     text: str
+    said: str = ""
+
+    @property
+    def spoken(self) -> str:
+        """What the answer was about, to be shown."""
+        return self.said or self.text
 
     @property
     def text_hash(self) -> str:
@@ -68,7 +76,8 @@ class Answer:
     @classmethod
     def to(cls, action: Action, kind: AnswerKind, *, at: datetime, run: str = "") -> Answer:
         """A person's answer to an action."""
-        about = tuple(About(member.id, member.text) for member in action.members)
+        said = dict(zip((action.a[0], action.b[0]), action.said, strict=True)) if _by_sentence(action) else {}
+        about = tuple(About(member.id, member.text, said.get(member.id, "")) for member in action.members)
         return cls(kind, str(action.kind), keys_of(action), about, at, run)
 
     @classmethod
@@ -76,6 +85,14 @@ class Answer:
         """A refusal to hear about two memories again."""
         about = (About(a.id, a.text), About(b.id, b.text))
         return cls(AnswerKind.REJECTED, "", frozenset({rejection_key(a, b)}), about, at)
+
+    @property
+    def closes(self) -> bool:
+        """Whether what it is about is not proposed again.
+
+        Whoever takes back which side of a conflict holds has the question before them again.
+        """
+        return not (self.kind is AnswerKind.TAKEN_BACK and self.what == ActionKind.RESOLVE)
 
     def stands(self, hashes: Collection[tuple[str, str]]) -> bool:
         """Whether all memories it is about are still there as they were, by (id, hash of the text)."""
@@ -105,6 +122,10 @@ def keys_of(action: Action) -> frozenset[str]:
             return _pairs_of(action)
 
 
+def _by_sentence(action: Action) -> TypeGuard[Resolve]:
+    return isinstance(action, Resolve) and bool(action.said)
+
+
 def prune_key(memory: TextHashed) -> str:
     """Name of a removal by what is removed."""
     return f"prune:{memory.text_hash}"
@@ -129,13 +150,22 @@ def _pairs_of(merge: Merge) -> frozenset[str]:
     return frozenset(rejection_key(a, b) for a, b in (*pairs, *twins))
 
 
-def unanswered(plan: Plan, answered: Collection[str]) -> Plan:
+def unanswered(plan: Plan, answered: Collection[str], *, asked: Collection[str] = ()) -> Plan:
     """The plan without what a person answered already.
 
     The pairs of merges and conflicts are left out where they are judged; whoever judges them another
     way is held to it here, too: an action goes if all it is about was answered.
+
+    Args:
+        plan: What is proposed.
+        answered: Keys of all that was answered.
+        asked: Memories whose new text is what a person has just asked for.
     """
-    actions = tuple(action for action in plan.actions if not _known(action, answered))
+    actions = tuple(
+        action
+        for action in plan.actions
+        if (isinstance(action, Rewrite) and action.survivor in asked) or not _known(action, answered)
+    )
     return plan if len(actions) == len(plan.actions) else replace(plan, actions=actions)
 
 
@@ -151,6 +181,13 @@ def taken_back(actions: Iterable[Action], *, run: str, at: datetime) -> list[Ans
         for action in actions
         if not (isinstance(action, Prune) and action.reason == "forgotten")
     ]
+
+
+def held(answers: Iterable[Answer], memories: Iterable[Memory]) -> frozenset[str]:
+    """Memories that are as an undo gave them back, so that no rule changes them unasked."""
+    hashes = {(memory.id, memory.text_hash) for memory in memories}
+    back = (item for item in answers if item.kind is AnswerKind.TAKEN_BACK)
+    return frozenset(about.id for item in back if item.stands(hashes) for about in item.about)
 
 
 def open_conflicts(answers: Iterable[Answer], memories: Iterable[Memory]) -> int:

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import RefusedChangeError, StoreError
 from ..models.words import significant_words
-from ..records import ActionKind, Inventory, rejection_key
+from ..records import ActionKind, Inventory, Scope, rejection_key
 from ..settings import Settings
-from .answers import unanswered
+from .answers import held, unanswered
 from .engine import Session
-from .plan import Plan, Rewrite, Side
+from .plan import Member, Merge, Plan, Rewrite, Side
+from .planning.markdown.answers import completed, with_answers
 from .planning.markdown.settlement import IndexRules, Settled, Wishes, settle, superseded
 from .planning.markdown.survey import Cuts, Looks, Planned, Survey, as_stored, remaining, survey
 from .results import RunResult
 from .rules.markdown.contradictions import after, sentence_conflicts
 from .rules.markdown.drift import YOUNG
 from .rules.markdown.screen import Screened, same_statement
-from .rules.markdown.signal import Fact, additions, gather, homes
+from .rules.markdown.signal import Fact, additions, gather, homes, listed, reason
 from .stores.base import ScopeFilter
 from .stores.markdown.directories import GATHERED, INDEX, sessions
 from .stores.markdown.store import WHOLE, MarkdownStore
@@ -31,6 +32,7 @@ from .stores.markdown.transcripts import Quotation, evidence, used_lately
 if TYPE_CHECKING:
     from ..models.scorer import PairScorer
     from .judging.cache import OnStage
+    from .planning.opinions import Say
     from .rules.markdown.drift import Drift
 
 NEVER = timedelta(days=36_500)
@@ -90,12 +92,18 @@ class MarkdownSession(Session):
         finally:
             self.choices = chosen
 
-    def look(self, *, now: datetime) -> Survey:
-        """Read all directories and propose."""
-        return self.survey(self.read(ScopeFilter()), now=now)
+    def look(self, *, now: datetime, say: Say | None = None) -> Survey:
+        """Read all directories and propose; see `survey`."""
+        return self.survey(self.read(ScopeFilter()), now=now, say=say)
 
-    def survey(self, inventory: Inventory, *, now: datetime) -> Survey:
-        """Look at an inventory that was read already; what a rule answers is answered."""
+    def survey(self, inventory: Inventory, *, now: datetime, say: Say | None = None) -> Survey:
+        """Look at an inventory that was read already; what a rule answers is answered.
+
+        Args:
+            inventory: All memories.
+            now: The moment ages are reckoned from.
+            say: Told what comes of a second opinion; without it nobody is asked for one.
+        """
         cuts = Cuts()
         found = self._surveyed(inventory, cuts, now=now)
         while self.choices.supersede:
@@ -104,7 +112,19 @@ class MarkdownSession(Session):
                 break
             cuts = more
             found = self._surveyed(inventory, cuts, now=now, drift=found.drift)
+        if say is not None:
+            plan = self.second_opinion(found.plan, unattended=self.choices.certain, say=say)
+            found = replace(found, plan=plan)
         return self._with_conflicts(found, merged=True)
+
+    def second_opinion(self, plan: Plan, *, unattended: bool, say: Say) -> Plan:
+        """The plan after a language model was asked; it may propose merges, and no conflict of whole files."""
+        advised = super().second_opinion(plan, unattended=unattended, say=say)
+        known = {action.id for action in plan.actions}
+        odd = {a.id for a in advised.actions if a.id not in known and not isinstance(a, Merge)}
+        left = [doubt for doubt in plan.unsure if doubt.id in odd]
+        actions = tuple(action for action in advised.actions if action.id not in odd)
+        return replace(advised, actions=actions, unsure=(*advised.unsure, *left))
 
     def settle(self, found: Survey, choices: Mapping[str, Side | None], *, now: datetime) -> Settled:
         """The plan that follows from the answers, index included; nothing is judged."""
@@ -120,7 +140,15 @@ class MarkdownSession(Session):
             rules=self.choices.index_rules,
         )
         # What a survey proposes was held against the answers before; what settling adds is held now.
-        return replace(settled, plan=unanswered(settled.plan, self._rejected))
+        plan = unanswered(settled.plan, self._rejected, asked=settled.contradicted)
+        return replace(settled, plan=plan)
+
+    def completed(self, plan: Plan) -> Plan:
+        """A plan that was read from a file, as it will be applied: answers and indexes included."""
+        memories = {memory.id: memory for memory in self.read(ScopeFilter()).memories}
+        return completed(
+            with_answers(plan), memories, directories=self.markdown.directories, indexes=self._indexes()
+        )
 
     def evidence(self, found: Survey) -> dict[str, tuple[Quotation, ...]]:
         """What the transcripts say about memories in doubt; nothing without transcripts."""
@@ -223,11 +251,12 @@ class MarkdownSession(Session):
         texts, winners = dict(found.cuts.texts), dict(found.cuts.winners)
         conflicts = dict(found.cuts.conflicts)
         sides = superseded(found)
+        kept = held(self.answered, found.memories.values())
         for conflict in found.plan.conflicts:
             side = sides[conflict.id]
             winner, loser = (conflict.b[0], conflict.a[0]) if side == "b" else (conflict.a[0], conflict.b[0])
             standing = {name: texts.get(name, found.text(name)) for name in (winner, loser)}
-            if side is None or None in standing.values():
+            if side is None or loser in kept or None in standing.values():
                 continue
             rest = after(conflict, side, {name: str(text) for name, text in standing.items()})
             if rest is None or rest == standing[loser]:
@@ -262,11 +291,34 @@ class MarkdownSession(Session):
             mine = [m for m in found.memories.values() if m.scope.get("directory") == directory.name]
             texts = [replace(memory, text=found.text(memory.id)) for memory in mine]
             facts = gather(directory, texts, now=now)
-            held, rest = homes(facts, [memory for memory in texts if memory.id not in busy])
-            placed |= held
-            addition = self._addition(directory.name, rest, busy)
+            placed_at = homes(facts, [memory for memory in texts if memory.id not in busy])
+            placed |= placed_at.memories
+            result += self._entries(directory.name, placed_at.lists, busy)
+            addition = self._addition(directory.name, placed_at.rest, busy)
             result += [addition] if addition else []
         return placed, result
+
+    def _entries(
+        self, name: str, lists: Mapping[str, Mapping[str, Sequence[Fact]]], busy: set[str]
+    ) -> list[Rewrite]:
+        """New entries of files of entries; not now where another entry of the file changes, too."""
+        result = []
+        for file, facts in sorted(lists.items()):
+            if any(item.startswith(f"{file}#") for item in busy):
+                continue
+            whole = f"{file}#{WHOLE}"
+            text = self.store.fetch([whole])[whole].payload["text"]
+            result.append(
+                Rewrite(
+                    id=f"n:{file}",
+                    scope=Scope.of(directory=name),
+                    category=None,
+                    members=(Member(whole, text),),
+                    text=listed(text, facts),
+                    reason=reason(fact for section in facts.values() for fact in section),
+                )
+            )
+        return result
 
     def _addition(self, name: str, facts: Sequence[Fact], busy: set[str]) -> Rewrite | None:
         """New facts that belong to no memory; not now if their file, or an index of memories, changes too."""

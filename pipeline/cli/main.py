@@ -104,8 +104,8 @@ for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS,
 
 def consolidate_command(options: Options, given: dict[str, Any]) -> None:
     """Read, propose, ask, apply."""
-    if options.store_kind in (MARKDOWN, GRAPH) and options.second_opinion is not None:
-        raise UsageError("--second-opinion works on mem0 stores; leave it out.")
+    if options.store_kind == GRAPH and options.second_opinion is not None:
+        raise UsageError("--second-opinion does not work on knowledge graphs; leave it out.")
     if options.store_kind == MARKDOWN:
         dream(options, given)
         return
@@ -135,11 +135,12 @@ def proposed(session: Session, options: Options, *, unattended: bool = False) ->
     """What a pass would do, with a second opinion if one is wanted."""
     plan = only(session.propose(options.scopes(), now=options.moment, unattended=unattended), options)
 
-    def say(line: str) -> None:
-        """On the error stream: it is no part of the report."""
-        click.echo(f"mem0-dream: {line}", err=True)
+    return only(session.second_opinion(plan, unattended=unattended, say=say_aside), options)
 
-    return only(session.second_opinion(plan, unattended=unattended, say=say), options)
+
+def say_aside(line: str) -> None:
+    """Tell something on the error stream that is no part of the report."""
+    click.echo(f"mem0-dream: {line}", err=True)
 
 
 def _resume_interrupted(session: Session, options: Options) -> None:

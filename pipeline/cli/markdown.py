@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -88,6 +89,8 @@ def markdown_session(options: Options, choices: MarkdownChoices | None = None) -
 
 def dream(options: Options, given: dict[str, Any]) -> None:
     """One pass: orient, gather, consolidate, prune and index."""
+    from .main import say_aside
+
     choices = _choices(options, given)
     with markdown_session(options, choices) as session:
         directories = session.markdown.directories
@@ -102,16 +105,16 @@ def dream(options: Options, given: dict[str, Any]) -> None:
         with session.locked():
             if given["auto"]:
                 _resume_interrupted(session, options)
-            found = session.look(now=options.moment)
+            found = session.look(now=options.moment, say=say_aside)
             if found.plan.gaps:
                 raise IncompleteListingError(f"Read-only: {'; '.join(found.plan.gaps)}. Nothing was changed.")
             if given["auto"]:
                 settled = session.settle(found, {}, now=options.moment)
             else:
-                asked = _attended(session, found, options, explain=given["explain"])
+                asked = _attended(session, found, options, given)
                 if asked is None:
                     return
-                settled = asked
+                found, settled = asked
             _apply(session, found, settled, options, given)
 
 
@@ -172,7 +175,9 @@ def _report(session: MarkdownSession, found: Survey, settled: Settled) -> Markdo
 
 def _show(session: MarkdownSession, options: Options, given: dict[str, Any]) -> None:
     """What a pass would do, and nothing done."""
-    found = session.look(now=options.moment)
+    from .main import say_aside
+
+    found = session.look(now=options.moment, say=say_aside)
     settled = session.settle(found, {}, now=options.moment)
     if given["as_json"]:
         _print_json(settled, None)
@@ -183,30 +188,37 @@ def _show(session: MarkdownSession, options: Options, given: dict[str, Any]) -> 
         click.echo(f"Read-only: {gap}")
 
 
-def _attended(session: MarkdownSession, found: Survey, options: Options, *, explain: bool) -> Settled | None:
-    """Show the proposals, ask about each conflict, then about all of it; None if it was declined."""
+def _attended(
+    session: MarkdownSession, found: Survey, options: Options, given: dict[str, Any]
+) -> tuple[Survey, Settled] | None:
+    """Show the proposals, ask about conflicts and doubts, then about all of it; None if it was declined."""
+    from ..reporting.report import Report
     from .asking import confirmed, warned
+    from .review import reviewed
 
     shown = _report(session, found, session.settle(found, {}, now=options.moment))
     for line in (*shown.proposals(), *shown.remarks(session.evidence(found))):
         click.echo(line)
-    if explain:
+    if given["explain"]:
         click.echo("\n".join(shown.explanations()))
     wanted = session.choices.wishes.kinds
     conflicts = [conflict for conflict in found.plan.conflicts if conflict.kind in wanted]
     answers = {conflict.id: _ask(shown, conflict) for conflict in conflicts}
     skipped = [conflict for conflict in conflicts if answers[conflict.id] is None]
+    proposed = found.plan
+    plan = reviewed(session, proposed, Report(proposed), review=given["review"], now=options.clock)
+    found = replace(found, plan=plan)
     settled = session.settle(found, answers, now=options.moment)
     plan = settled.plan
     if any(action.removes or action.kind == "rewrite" for action in plan.actions):
-        if any(answers.values()):
+        if any(answers.values()) or found.plan.actions != proposed.actions:
             _show_answered(session, found, settled, shown.proposals())
         counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
         if not confirmed(f"Proposed: {counts}.", default=not warned(session, plan)):
             click.echo(CANCELLED)
             return None
     session.remember_skips(skipped, now=options.clock)
-    return settled
+    return found, settled
 
 
 def _show_answered(session: MarkdownSession, found: Survey, settled: Settled, before: list[str]) -> None:
@@ -258,7 +270,8 @@ def mend_index(session: MarkdownSession, options: Options) -> None:
     plan = session.settle(found, {}, now=options.moment).plan
     if plan.rewrites:
         result = session.apply(plan, now=options.clock)
-        click.echo(f"The index was rebuilt again, because files had moved (run {result.run}).", err=True)
+        click.echo("The index was rebuilt again, because files had moved.", err=True)
+        click.echo(f"Undo that first with: {again(options, 'undo', result.run)}", err=True)
 
 
 def show_plan(plan: Plan) -> list[str]:

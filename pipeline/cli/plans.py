@@ -66,8 +66,9 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
     options = Options.gather(ctx, given)
     from ..reporting import report
 
-    plan = _answered(_load_plan(file))
+    plan = _load_plan(file)
     with open_session(options) as session, session.locked():
+        plan = _completed(plan, session)
         # Entities are named in full, and what they gain is no line of its own.
         shown = session.reporter(plan, explain=plan.kind == GRAPH, texts=sys.stdout.isatty())
         if not yes:
@@ -76,19 +77,19 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
         for line in report.moved_lines(result, plan, shown):
             click.echo(line)
         click.echo(report.summary(result))
-        if options.store_kind == MARKDOWN:
+        if result.moved and options.store_kind == MARKDOWN:
             _mend_index(session, options)
         if result.run:
             click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
 
 
-def _answered(plan: Plan) -> Plan:
-    """The plan with what its answers mean for the kind of store it was made for."""
-    if plan.kind != MARKDOWN:
-        return plan
-    from ..planning.markdown.answers import with_answers
+def _completed(plan: Plan, session: Session) -> Plan:
+    """The plan with what follows from it for the kind of store it was made for."""
+    from ..markdown_session import MarkdownSession
 
-    return with_answers(plan)
+    if isinstance(session, MarkdownSession) and plan.store == session.store.fingerprint:
+        return session.completed(plan)
+    return plan
 
 
 def _mend_index(session: Session, options: Options) -> None:

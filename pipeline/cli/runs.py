@@ -287,7 +287,8 @@ def _echo_result(result: RunResult | UndoResult) -> None:
         click.echo(report.summary(result))
         return
     click.echo(report.undo_summary(result))
-    click.echo("What was taken back is not proposed again; see `mem0-dream reject --list`.", err=True)
+    told = "A conflict is open again; what else was taken back is not proposed again; see "
+    click.echo(f"{told}`mem0-dream reject --list`.", err=True)
     for memory_id, reason in result.kept:
         click.echo(report.visible(f"Left alone: memory {memory_id}: {reason}"))
 

@@ -198,11 +198,12 @@ def _changed(changes: Sequence[Recorded]) -> tuple[int, int]:
 
 def answer_line(answer: Answer, kind: str) -> str:
     """One answer in one line: its number, what was said, about which memories."""
-    about = "; ".join(f"[{kind}:{item.id}] {clip(item.text, _ABOUT_WIDTH)}" for item in answer.about)
+    about = "; ".join(f"[{kind}:{item.id}] {clip(item.spoken, _ABOUT_WIDTH)}" for item in answer.about)
     run = f" (run {answer.run})" if answer.run else ""
     what = f"{answer.what} " if answer.what else ""
     known = about or "a pair of which an earlier version kept no text"
-    return visible(f"{answer.number:>4}  {answer.at:%Y-%m-%d}  {answer.kind}: {what}{known}{run}")
+    said = str(answer.kind) if answer.closes else f"{answer.kind}, open again"
+    return visible(f"{answer.number:>4}  {answer.at:%Y-%m-%d}  {said}: {what}{known}{run}")
 
 
 _ABOUT_WIDTH = 60

@@ -299,9 +299,8 @@ class Journal:
         self.answer(store, [Answer(rejected, "", frozenset({pair}), (), at) for pair in pairs])
 
     def rejected(self, store: str) -> frozenset[str]:
-        """Keys of all that a person answered about a store; nothing they name is proposed again."""
-        rows = self._ask("SELECT keys FROM answers WHERE store = ?", (store,))
-        return frozenset(key for row in rows for key in json.loads(row[0]))
+        """Keys of all that a person closed by an answer; nothing they name is proposed again."""
+        return frozenset(key for answer in self.answers(store) if answer.closes for key in answer.keys)
 
     def _runs(self, where: str, *arguments: str) -> tuple[Run, ...]:
         rows = self._ask(
@@ -353,7 +352,7 @@ def _dump(value: object) -> str:
 
 
 def _about(answer: Answer) -> str:
-    return _dump([[item.id, item.text] for item in answer.about])
+    return _dump([[item.id, item.text, *([item.said] if item.said else [])] for item in answer.about])
 
 
 def _pack(vector: tuple[float, ...] | None) -> bytes | None:

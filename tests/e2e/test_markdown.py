@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from llm_server import LanguageModel
 from markdown_trees import fingerprint, memory_file, with_past, write_tree
 from markdown_world import PROJECT, REVIEWER, WORKTREE, write_world
 
@@ -189,6 +190,58 @@ def test_a_plan_is_shown_with_every_change_before_it_is_applied(project: Path) -
     assert fingerprint(project) == before
 
 
+def _edited_plan(project: Path, *without: str) -> Path:
+    """A plan file out of which somebody took the actions on some memories."""
+    file = project.parent / "plan.jsonl"
+    _run(project, "plan", "-o", str(file), *AT)
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not any(name in line for name in without)))
+    return file
+
+
+def test_an_edited_plan_is_one_run_with_the_index_that_fits(project: Path) -> None:
+    """A file that a dropped line keeps stays in the index; one undo gives every byte back."""
+    file = _edited_plan(project, "old_cache.md")
+    (project / PROJECT / "old_queue.md").write_text("An agent wrote this meanwhile.")
+    before = fingerprint(project)
+    ran = _run(project, "apply", str(file), "--yes")
+    assert "rebuilt again" not in ran.stderr
+    index = (project / PROJECT / "MEMORY.md").read_text()
+    assert "(old_cache.md)" in index
+    assert "(old_queue.md)" in index
+    assert "(gone.md)" not in index
+    assert len(json.loads(_run(project, "runs", "--json").stdout)) == 1
+    _run(project, "undo", _run_name(ran))
+    assert fingerprint(project) == before
+
+
+def test_an_answered_conflict_is_open_again_after_the_undo(project: Path) -> None:
+    """Its sentence is asked about again and not cut by itself; the answer given then counts."""
+    told = _dream(project, answers="b\ny\n")
+    friday = project / PROJECT / "friday.md"
+    assert "Always deploy" not in friday.read_text()
+    _run(project, "undo", _run_name(told))
+    assert "Always deploy" in friday.read_text()
+    _dream(project, "--auto", "--supersede")
+    assert "Always deploy" in friday.read_text()
+    again = _dream(project, answers="b\ny\n")
+    assert "[A/B/skip]" in again.stdout
+    assert "Always deploy" not in friday.read_text()
+
+
+def test_a_skipped_conflict_is_listed_by_its_sentences(project: Path) -> None:
+    """What was in question is shown, not how the files begin."""
+    friday = project / PROJECT / "friday.md"
+    friday.write_text(friday.read_text().replace("Always", "Ines holds all the keys of the cellar. Always"))
+    _dream(project, answers="skip\ny\n")
+    (line,) = _run(project, "reject", "--list").stdout.splitlines()
+    assert (
+        f"skipped: resolve [md:{PROJECT}/friday.md] Always deploy on Fridays from the release branch.; "
+        in line
+    )
+    assert line.endswith("Never deploy on Fridays from the release branch.") or "no_friday.md" in line
+
+
 def test_over_the_budget_a_person_may_say_yes(tmp_path: Path) -> None:
     """The warning comes before the question, whose default is no; a yes is a yes."""
     names = [f"src/gone{number}.py" for number in range(5)]
@@ -343,3 +396,39 @@ def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:
 def test_status_counts_what_a_dry_run_would_prune(project: Path) -> None:
     """Both look at the same references, so they agree."""
     assert "Stale: 2\n" in _run(project, "status", "--now", "2026-11-21").stdout
+
+
+VAGUE = {
+    f"{PROJECT}/wind.md": memory_file("Reads long novels about sea voyages.", name="wind", kind="user"),
+    f"{PROJECT}/sea.md": memory_file("Reads novels about sea stories.", name="sea", kind="user"),
+}
+
+
+def test_pairs_in_doubt_are_counted_and_asked_about(tmp_path: Path) -> None:
+    """The report counts them; with --review a yes merges, and is shown and undone like any other change."""
+    root = write_tree(tmp_path / "p", VAGUE)
+    before = fingerprint(root)
+    assert "[DRY RUN] 1 more pair may be duplicates: --review" in _dream(root, "--dry-run").stdout
+    assert "1 more pair may be duplicates: --review" in _dream(root, "--auto").stdout
+    _run(root, "undo")
+    ran = _dream(root, "--review", answers="y\ny\n")
+    assert "1 of 1: may be duplicates" in ran.stdout
+    assert len(list((root / PROJECT).glob("[sw]*.md"))) == 1
+    assert ": --review" not in ran.stdout
+    _run(root, "undo", _run_name(ran))
+    assert fingerprint(root) == before
+
+
+def test_a_second_opinion_proposes_a_merge(tmp_path: Path) -> None:
+    """What the model calls a duplicate is shown and agreed to; unattended it stays in doubt; a silent model changes nothing."""
+    root = write_tree(tmp_path / "p", VAGUE)
+    model = LanguageModel()
+    asking = ("--second-opinion", f"openai:m@{model.url}")
+    ran = _dream(root, "--dry-run", *asking)
+    assert "second opinion: 1 of 1 pairs answered (1 duplicate)." in ran.stderr
+    assert "(DUPLICATE of " in ran.stdout
+    assert "(DUPLICATE of " not in _dream(root, "--auto", *asking).stdout
+    _dream(root, *asking, answers="y\n")
+    assert len(list((root / PROJECT).glob("[sw]*.md"))) == 1
+    assert len(model.asked) == 1
+    model.close()

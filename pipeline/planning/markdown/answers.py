@@ -1,13 +1,21 @@
-"""Answers that somebody wrote into a plan file: a contradicted sentence goes, not the file around it."""
+"""What a plan means that was read from a file: its answers, and the indexes that follow from the rest.
+
+A contradicted sentence goes, not the file around it. Lines may have been taken out of the file, and memories
+changed since it was written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ....records import Memory
 from ...plan import Action, Merge, Plan, Resolve, Rewrite
 from ...rules.markdown.contradictions import after
-from .settlement import contradicted_by
+from ...stores.markdown.directories import MemoryDirectory
+from .index_actions import INDEX_REASON, IndexRules, index_actions, index_drafts
+from .settlement import Texts, contradicted_by
+from .survey import Survey
 
 
 def with_answers(plan: Plan) -> Plan:
@@ -58,3 +66,40 @@ def _answered(actions: Sequence[Action], conflict: Resolve) -> list[Action]:
             )
         )
     return kept
+
+
+def completed(
+    plan: Plan,
+    memories: Mapping[str, Memory],
+    *,
+    directories: Sequence[MemoryDirectory],
+    indexes: Mapping[str, str],
+) -> Plan:
+    """The plan with the indexes as they follow from what will be done of it.
+
+    Args:
+        plan: What somebody decided about.
+        memories: All memories as they are now, by id.
+        directories: The memory directories.
+        indexes: Present text of each index that may be written, by directory.
+    """
+    own = [action for action in plan.actions if action.category != INDEX_REASON]
+    done = [action for action in own if _stands(action, memories)]
+    texts, added = Texts(Survey(plan, memories, {}, {})), []
+    for action in done:
+        if isinstance(action, Rewrite) and action.survivor not in memories:
+            added.append(action)
+        elif isinstance(action, Rewrite | Merge):
+            texts.new[str(action.survivor)] = action.text
+    rules = IndexRules(certain=len(own) == len(plan.actions))
+    drafts = index_drafts(done, texts, directories=directories, indexes=indexes, additions=added, rules=rules)
+    return replace(plan, actions=(*own, *index_actions(drafts, indexes)))
+
+
+def _stands(action: Action, memories: Mapping[str, Memory]) -> bool:
+    """Whether an action will be applied: a removal of what is gone, or of what changed, is skipped."""
+    if isinstance(action, Resolve) and action.choice is None:
+        return False
+    new = isinstance(action, Rewrite) and action.survivor not in memories
+    texts = {name: memory.text for name, memory in memories.items()}
+    return new or all(texts.get(member.id) == member.text for member in action.members)

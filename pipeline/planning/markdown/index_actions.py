@@ -70,6 +70,8 @@ def index_drafts(
     drafts: dict[str, IndexDraft] = {}
     for directory in directories:
         current = indexes.get(directory.name)
+        if rules.certain and not current and not directory.is_loaded:
+            current = None
         if current is None or _is_memory(directory, actions, texts, additions):
             drafts[directory.name] = IndexDraft(current or "")
             continue

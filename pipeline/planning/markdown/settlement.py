@@ -17,7 +17,7 @@ from ....records import ActionKind, Memory
 from ...plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite, Side
 from ...rules.markdown.contradictions import after
 from ...rules.markdown.index_file import IndexDraft
-from ...rules.markdown.signal import Fact
+from ...rules.markdown.signal import Fact, reason
 from ...stores.markdown.directories import MemoryDirectory
 from ...stores.markdown.places import file_of
 from .index_actions import INDEX_REASON, IndexRules, index_actions, index_drafts
@@ -305,8 +305,7 @@ def _put_news(news: Mapping[str, Sequence[Fact]], actions: Iterable[Action], tex
         text = texts.get(memory_id)
         gap = "\n" if re.match(r"\s*[-*+] ", text.rsplit("\n", 1)[-1]) else "\n\n"
         lines = "\n".join(f"- {fact.text}" for fact in facts)
-        sources = ", ".join(dict.fromkeys(fact.source for fact in facts))
-        texts.put(memory_id, f"{text}{gap}{lines}", f"{len(facts)} new from {sources}")
+        texts.put(memory_id, f"{text}{gap}{lines}", reason(facts))
 
 
 def _rewrites(survey: Survey, actions: Sequence[Action], texts: Texts) -> list[Rewrite]:

@@ -6,6 +6,7 @@ sentences gone; here its plan is put back onto the texts as they stand. Conflict
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
@@ -17,7 +18,7 @@ from ...plan import Member, Merge, Plan, Prune, Resolve, ScopeTotal
 from ...rules.markdown.anchors import day_of
 from ...rules.markdown.dates_absolute import absolute
 from ...rules.markdown.drift import Drift, Freshness, check_drift, condemned, mended
-from ...rules.markdown.folding import folded
+from ...rules.markdown.folding import folded, statements
 
 Planned = Callable[[Inventory], Plan]
 """The core's planning of an inventory."""
@@ -164,10 +165,13 @@ def survey(
         replace(memory, text=found.text(memory.id)) for memory in inventory.memories if memory.id not in away
     ]
     core = planned(replace(inventory, memories=tuple(views)))
-    merges = [_on_newest(merge, found) for merge in core.merges]
-    kept = tuple(merge for merge in merges if merge is not None and _may(merge, found, looks))
+    merges = _fitted(core.merges, found)
+    kept = _lasting(merges, replace(inventory, memories=tuple(views)), planned, found, looks)
+    # Conflicts are found by sentences, so of the pairs in doubt only the duplicates are worth a question.
+    doubts = _fitted([doubt for doubt in core.unsure if isinstance(doubt, Merge)], found)
+    doubts = _apart([*doubts, *(merge for merge in merges if not _may(merge, found, looks))], kept)
     prunes = tuple(_prune(number, memory, drift[memory.id], now) for number, memory in enumerate(gone, 1))
-    plan = replace(core, actions=(*kept, *prunes), unsure=(), totals=_totals(inventory.memories))
+    plan = replace(core, actions=(*kept, *prunes), unsure=tuple(doubts), totals=_totals(inventory.memories))
     return replace(found, plan=plan)
 
 
@@ -218,6 +222,58 @@ def _path(memory: Memory, directories: Mapping[str, Path]) -> Path | None:
     return directory / f"{file[0]}.md" if directory is not None else None
 
 
+def _lasting(
+    merges: Sequence[Merge], views: Inventory, planned: Planned, found: Survey, looks: Looks
+) -> list[Merge]:
+    """The merges after which a second pass has none to make.
+
+    Files take merged texts in their own way and keep their own dates, so what is judged then is not what was
+    judged now. What only a merge makes possible elsewhere is done at once; a merge whose own text would
+    be merged again is left out.
+    """
+    kept = [merge for merge in merges if _may(merge, found, looks)]
+    left_out: set[frozenset[str]] = set()
+    while kept:
+        again = [
+            merge
+            for merge in _fitted(planned(_after(views, kept)).merges, found)
+            if _may(merge, found, looks) and _ids(merge) not in left_out
+        ]
+        if not again:
+            break
+        touched = {memory_id for merge in again for memory_id in _ids(merge)}
+        unstable = [merge for merge in kept if merge.survivor in touched]
+        left_out |= {_ids(merge) for merge in unstable}
+        kept = [merge for merge in kept if merge not in unstable] if unstable else [*kept, *again]
+    return [replace(merge, id=f"m{number}") for number, merge in enumerate(kept, 1)]
+
+
+def _after(views: Inventory, merges: Sequence[Merge]) -> Inventory:
+    """The memories as they will be."""
+    texts = {merge.survivor: merge.text for merge in merges}
+    gone = {memory_id for merge in merges for memory_id in merge.removes}
+    staying = (memory for memory in views.memories if memory.id not in gone)
+    memories = (replace(memory, text=texts.get(memory.id, memory.text)) for memory in staying)
+    return replace(views, memories=tuple(memories))
+
+
+def _apart(doubts: Sequence[Merge], merges: Sequence[Merge]) -> list[Merge]:
+    """Doubts about memories that nothing else touches, each with a name of its own."""
+    taken = {memory_id for merge in merges for memory_id in _ids(merge)}
+    left = [doubt for doubt in doubts if not taken & _ids(doubt)]
+    return [replace(doubt, id=f"u{number}") for number, doubt in enumerate(left, 1)]
+
+
+def _ids(merge: Merge) -> frozenset[str]:
+    return frozenset(member.id for member in merge.members)
+
+
+def _fitted(merges: Sequence[Merge], found: Survey) -> list[Merge]:
+    """Merges as they are made in files, those that can be."""
+    fitted = [_on_newest(merge, found) for merge in merges]
+    return [merge for merge in fitted if merge is not None]
+
+
 def _on_newest(merge: Merge, found: Survey) -> Merge | None:
     """The merge with its newest member as survivor, and a text that keeps the lines as they are.
 
@@ -232,7 +288,7 @@ def _on_newest(merge: Merge, found: Survey) -> Merge | None:
     text: str | None = merge.text
     if text not in (own, *texts) and any("\n" in item for item in (own, *texts)):
         text = folded(own, texts)
-    if text is None:
+    if text is None or _merely_joins(text, (own, *texts)):
         return None
     key = exact_key(text)
     return replace(
@@ -243,6 +299,12 @@ def _on_newest(merge: Merge, found: Survey) -> Merge | None:
         metadata={},
         exact=tuple(memory.id for memory in others if exact_key(found.text(memory.id)) == key),
     )
+
+
+def _merely_joins(text: str, members: Sequence[str]) -> bool:
+    """Whether a text says all that its sources say one after the other: then nothing stood there twice."""
+    apart = Counter(exact_key(said) for member in members for said in statements(member))
+    return text not in members and not apart - Counter(map(exact_key, statements(text)))
 
 
 def _may(merge: Merge, found: Survey, looks: Looks) -> bool:

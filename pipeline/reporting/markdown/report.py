@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from ...plan import Action, Merge, Plan, Prune, Resolve, Rewrite
+from ...planning.doubts import open_question
 from ...planning.markdown.settlement import INDEX_REASON, Settled, removals
 from ...planning.markdown.survey import DATES, MOVED, Survey
 from ...results import RunResult
@@ -143,17 +144,19 @@ class MarkdownReport(PlanReport):
     def explanations(self) -> list[str]:
         """Texts, scores and evidence behind each merge, conflict and prune."""
         core = Report(self._plan, explain=True)
-        return [
+        lines = [
             line
             for action in self._plan.actions
             if not isinstance(action, Rewrite)
             for line in (core.line(action), *core.explanation(action))
         ]
+        return [*lines, *core.unsure_lines()]
 
     def dry_run(self, quotations: Mapping[str, Sequence[Quotation]], *, explain: bool = False) -> list[str]:
         """The whole dry run, every line prefixed: what would be done, and the report of it."""
         lines = [*self.proposals(), *self.asked()]
         lines += [*self.table(self._plan.actions, applied=False), *self.remarks(quotations), *self.current()]
+        lines += self.doubts()
         lines += self.explanations() if explain else []
         return [UNTOUCHED, *(f"{PREFIX} {line}".rstrip() for line in lines)]
 
@@ -163,6 +166,7 @@ class MarkdownReport(PlanReport):
         done = [action for action in self._plan.actions if action.id not in moved and _acted(action)]
         lines = self.table(done, applied=True)
         notes = [*self._skipped(moved), *self.open(), *self.remarks(quotations), *self.current()]
+        notes += self.doubts()
         lines += ["", *notes] if notes else []
         improved = sum(not is_index(action) for action in done)
         return [*lines, "", f"Improved {improved} memories" if done else TIGHT]
@@ -208,6 +212,11 @@ class MarkdownReport(PlanReport):
             for warning in draft.warnings
         ]
         return [*warnings, *self._notes, *self.quoted(quotations)]
+
+    def doubts(self) -> list[str]:
+        """How many pairs are left to a person, and how to see them."""
+        left = open_question(self._plan.unsure)
+        return [f"{left}: --review"] if left else []
 
     def current(self) -> list[str]:
         """The sentence for memories that are all as they should be."""

@@ -26,6 +26,15 @@ _CASES = re.compile(
     re.IGNORECASE,
 )
 _OPPOSING = frozenset({"avoid", "stop", "quit", "alway", "never", "do", "us", "longer", "pleas", "ever"})
+_REMOVING = significant_words(
+    "remove delete drop purge discard eliminate strip forbid ban prohibit prevent exclude"
+)
+_ABSENT = re.compile(r"\bno\b|\bnone\b|\bzero\b", re.IGNORECASE)
+_DENYING = re.compile(r"\b(?:not|never|cannot|nor)\b|n['\u2019]t\b", re.IGNORECASE)
+_ROUGHLY = re.compile(
+    r"[~\u2248\u00b1]\s*\d|\b(?:about|around|approximately|approx\.?|roughly|circa|nearly|almost|some)\s+\d",
+    re.IGNORECASE,
+)
 _LABELS = frozenset(
     (  # noqa: SIM905  (words in lines read better than a column of strings)
         "phase step rule plan issue pr ticket sprint wave week day chapter section level stage part "
@@ -76,7 +85,8 @@ def rival(a: str, b: str) -> str | None:
         return None
     if _denied(a, b):
         return "negation"
-    if framed(a, b) is not None and _values(first, second):
+    exact = not (_ROUGHLY.search(a) or _ROUGHLY.search(b))
+    if exact and framed(a, b) is not None and _values(first, second):
         return "value"
     return "change" if _superseding(a, b) or _superseding(b, a) else None
 
@@ -98,7 +108,15 @@ def _denied(a: str, b: str) -> bool:
     one, other = significant_words(a) - _OPPOSING, significant_words(b) - _OPPOSING
     near = one <= other or other <= one or "prefer" in one & other
     shared = len(significant_words(a) & significant_words(b))
+    if _both_against(a, b) or _both_against(b, a):
+        return False
     return near and shared >= MIN_SHARED and overlap(a, b) >= SENTENCE_OVERLAP and opposed(a, b)
+
+
+def _both_against(absent: str, removing: str) -> bool:
+    """Whether one sentence wants none of what the other takes away: "no tests for" and "delete tests for"."""
+    mute = _ABSENT.search(absent) and not _DENYING.search(absent)
+    return bool(mute and _REMOVING & significant_words(removing)) and not _DENYING.search(removing)
 
 
 def _values(first: Sequence[Token], second: Sequence[Token]) -> bool:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ....models.words import exact_key, overlap, significant_words
 from ....records import Memory, Scope
 from ...plan import Member, Rewrite
-from ...stores.markdown.directories import MemoryDirectory
+from ...stores.markdown.directories import INDEX, MemoryDirectory
+from ...stores.markdown.parsing import parse
+from ...stores.markdown.places import file_of
 from ...stores.markdown.raw_text import decode, plain
 from .dates_absolute import absolute
 
@@ -55,6 +57,8 @@ _MARKER = re.compile(
     r"^\s*(?:[-*+]|\d+[.)])?\s*(?:\[[ xX]\]\s*)?(?:\d{1,2}:\d{2}(?:\s*[ap]m)?\s*(?:[-–—:|]\s*)?)?"
 )
 _LOG_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})")
+_Row = tuple[str, str | None, frozenset[str], frozenset[str]]
+"""A place: file or memory, heading of a section, what it is about, what it says."""
 _PATTERNS = tuple((points, re.compile(pattern, re.IGNORECASE)) for points, pattern in _POINTS)
 
 
@@ -80,6 +84,9 @@ def relevance(line: str) -> int:
 
 def gather(directory: MemoryDirectory, memories: Iterable[Memory], *, now: datetime) -> list[Fact]:
     """Durable facts of the recent logs that no memory states yet, oldest first."""
+    logs = list(recent_logs(directory, now=now))
+    if not logs:
+        return []
     known = [memory.text for memory in memories]
     lines = [line for text in known for line in text.split("\n")]
     keys = {exact_key(text) for text in (*known, *lines)}
@@ -88,7 +95,7 @@ def gather(directory: MemoryDirectory, memories: Iterable[Memory], *, now: datet
         for word in significant_words(text):
             held[word].append(text)
     found: list[Fact] = []
-    for path, day in recent_logs(directory, now=now):
+    for path, day in logs:
         for line in _statements(path):
             text = absolute(line, day)
             words = significant_words(text)
@@ -144,34 +151,90 @@ def additions(
         category="project",
         members=(Member(whole, current or ""),),
         text=before + gap + "\n".join(lines) + "\n",
-        reason=f"{len(facts)} new from {', '.join(dict.fromkeys(fact.source for fact in facts))}",
+        reason=reason(facts),
     )
 
 
-def homes(facts: Sequence[Fact], memories: Iterable[Memory]) -> tuple[dict[str, list[Fact]], list[Fact]]:
-    """The memory that each fact belongs to, and the facts that belong to none.
+@dataclass(frozen=True, slots=True)
+class Homes:
+    """Where new facts belong.
 
-    A file is the place of a fact if its name or description and most of what the fact says meet there, and
-    in no other file as well.
+    Attributes:
+        memories: Facts by the memory that takes them in, which is a whole file.
+        lists: Facts by the file of entries that takes them in, and there by the heading.
+        rest: Facts without a place.
+    """
+
+    memories: Mapping[str, Sequence[Fact]]
+    lists: Mapping[str, Mapping[str, Sequence[Fact]]]
+    rest: Sequence[Fact]
+
+
+def homes(facts: Sequence[Fact], memories: Iterable[Memory]) -> Homes:
+    """The place of each fact.
+
+    A file, or a section of a list of entries, is the place of a fact if its name or description and most of
+    what the fact says meet there, and in no other file as well.
     """
     found: dict[str, list[Fact]] = defaultdict(list)
+    lists: dict[str, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
     rest: list[Fact] = []
-    rows = [(m.id, *_subject(m)) for m in memories if not m.pinned and "#" not in m.id]
+    rows = [*_files(memories := list(memories)), *_sections(memories)]
     for fact in facts:
         words = significant_words(fact.text)
         scored = sorted(
             (
-                (len(words & (about | said)), memory_id)
-                for memory_id, about, said in rows
+                (len(words & (about | said)), len(words & about), place, heading)
+                for place, heading, about, said in rows
                 if _belongs(words, about, said)
             ),
             reverse=True,
         )
-        if scored and (len(scored) == 1 or scored[0][0] > scored[1][0]):
-            found[scored[0][1]].append(fact)
-        else:
+        _, _, place, heading = scored[0] if scored else (0, 0, "", "")
+        if not scored or any(other[0] == scored[0][0] and other[2] != place for other in scored):
             rest.append(fact)
-    return dict(found), rest
+        elif heading is None:
+            found[place].append(fact)
+        else:
+            lists[place][heading].append(fact)
+    return Homes(found, lists, rest)
+
+
+def listed(current: str, facts: Mapping[str, Sequence[Fact]]) -> str:
+    """A file of entries with new ones at the end of their sections."""
+    document = parse(current.encode())
+    last = {entry.heading: entry for entry in document.entries}
+    text = document.source
+    for heading, entry in sorted(last.items(), key=lambda item: -item[1].end):
+        new = "".join(f"\n{entry.bullet}{fact.text}" for fact in facts.get(heading, ()))
+        text = text[: entry.end] + new + text[entry.end :]
+    return text
+
+
+def reason(facts: Iterable[Fact]) -> str:
+    """How many facts are new, and from where."""
+    facts = list(facts)
+    return f"{len(facts)} new from {', '.join(dict.fromkeys(fact.source for fact in facts))}"
+
+
+def _files(memories: Iterable[Memory]) -> Iterator[_Row]:
+    """Files that are one memory."""
+    for memory in memories:
+        if not memory.pinned and "#" not in memory.id:
+            yield memory.id, None, _named(memory), significant_words(memory.text)
+
+
+def _sections(memories: Iterable[Memory]) -> Iterator[_Row]:
+    """Sections of files of entries; MEMORY.md is no topic file, whatever it lists."""
+    entries: dict[tuple[str, str], list[Memory]] = defaultdict(list)
+    for memory in memories:
+        file = file_of(memory.id)
+        if file != memory.id and not memory.pinned and PurePosixPath(file).name != INDEX:
+            entries[file, str(memory.metadata.get("heading") or "")].append(memory)
+    for (file, heading), members in entries.items():
+        about = f"{re.sub(r'[_-]', ' ', PurePosixPath(file).stem)} {heading}"
+        said = frozenset(word for memory in members for word in significant_words(memory.text))
+        yield file, heading, significant_words(about) | _named(members[0]), said
 
 
 def _belongs(words: frozenset[str], about: frozenset[str], said: frozenset[str]) -> bool:
@@ -182,9 +245,10 @@ def _belongs(words: frozenset[str], about: frozenset[str], said: frozenset[str])
     )
 
 
-def _subject(memory: Memory) -> tuple[frozenset[str], frozenset[str]]:
-    about = f"{memory.metadata.get('name') or ''} {memory.metadata.get('description') or ''}"
-    return significant_words(about), significant_words(memory.text)
+def _named(memory: Memory) -> frozenset[str]:
+    return significant_words(
+        f"{memory.metadata.get('name') or ''} {memory.metadata.get('description') or ''}"
+    )
 
 
 def _statements(path: Path) -> Iterator[str]:

@@ -23,6 +23,8 @@ _APART = frozenset({"logs", "sessions", "archive"})
 _HOME = Path(".claude") / "projects"
 _ABOUT = re.compile(r"(?:(?i:readme)|INDEX|MEMORY(?:[_-][A-Z_-]+)?)\.md$")
 """Files about the memories, and indexes of old: they are no memories."""
+_PLAIN = frozenset({"memory", "memories", "memory-bank", "memory_bank"})
+"""Names of directories that say nothing about whose they are."""
 NONE_FOUND = "No memory directories found"
 
 
@@ -59,6 +61,11 @@ class MemoryDirectory:
             if not any(target.is_relative_to(place) for place in places):
                 return "is a link that leads out of the project"
         return unreadable(path)
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether an agent is known to load an index from here, so that one may be begun unasked."""
+        return ".claude" in self.path.parts
 
     def is_index_alone(self) -> bool:
         """Whether MEMORY.md is all there is, so that its own entries are the memories."""
@@ -176,7 +183,7 @@ def _name(path: Path, project: Path) -> str:
 def _title(path: Path, project: Path) -> str:
     """A directory that is just called "memory" is named after what it belongs to."""
     name = path.name
-    if name == "memory":
+    if name in _PLAIN:
         name = project.name if path.is_relative_to(project) or ".claude" in path.parts else path.parent.name
     words = re.split(r"[-_\s]+", name.strip("-_. "))
     return " ".join(word[:1].upper() + word[1:] for word in words if word) or "Project"

@@ -24,6 +24,7 @@ ENTRIES = 2
 """Fewest bullets of a file of lists."""
 DESCRIBED_ENTRIES = 4
 """Fewest bullets where the frontmatter describes the file: a few bullets are the parts of one memory."""
+_HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t]|$)")
 _FENCE = re.compile(r"^---[ \t]*$")
 _KEY = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
 _BULLET = re.compile(r"^[ ]{0,3}[-*+](?:[ \t]+|$)")
@@ -92,6 +93,12 @@ class Document:
     def body(self) -> str:
         """Text of the body, without blank lines around it."""
         return plain(self.source[self.start : self.end])
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there are headings and nothing below them, as where every entry of a list was taken out."""
+        said = [line for line in self.body.split("\n") if line.strip()]
+        return bool(said) and all(_HEADING.match(line) for line in said)
 
     def value(self, *names: str) -> Any:  # noqa: ANN401  (frontmatter may hold anything)
         """The first of these keys the frontmatter has, at the top or under `metadata`."""

@@ -147,7 +147,7 @@ class MarkdownStore:
         file_id = f"{directory.name}/{directory.relative(path)}"
         for entry in document.entries:
             yield self._entry(directory, state, step, document, entry)
-        if not document.entries and not document.mixed:
+        if not document.entries and not document.mixed and not document.is_bare:
             row = file_row(state, document, **self._about(directory, state, step))
             if row["text"]:
                 yield Snapshot(file_id, row)

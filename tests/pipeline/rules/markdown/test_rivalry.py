@@ -22,6 +22,7 @@ SCOPE = Scope.of(directory="memory")
         ("The upload limit is 20 MB per request.", "The upload limit is 50 MB per request.", "value"),
         ("The production database is Postgres.", "The production database is MySQL.", "value"),
         ("CI was moved from Jenkins to Buildkite in May.", "CI runs on Jenkins.", "change"),
+        ("Delete the test fixtures after each run.", "Never delete the test fixtures after each run.", "negation"),
         ("The gateway no longer uses Redis for sessions.", "The gateway uses Redis.", "negation"),
     ],
 )  # fmt: skip
@@ -42,6 +43,9 @@ def test_rivals_are_found(a: str, b: str, why: str) -> None:
         ("The staging service is fast and green.", "The staging service is fast and small."),
         ("Use tabs for indentation in Go files.", "Use tabs for indentation in Go files too."),
         ("CI was moved from Jenkins to Buildkite.", "CI ran on Jenkins before, which was slow."),
+        ("**Drop dead fixtures**: delete fixtures of removed suites", "**Drop dead fixtures** - no fixtures of deleted suites"),
+        ("The module lib/report.sh has ~50 lines.", "The module lib/report.sh has ~40 lines."),
+        ("The nightly import takes about 20 minutes.", "The nightly import takes about 25 minutes."),
         ("Port 3000 serves the web app locally.", "Port 3001 serves the api docs locally."),
     ],
 )  # fmt: skip
