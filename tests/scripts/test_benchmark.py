@@ -6,7 +6,7 @@ import pytest
 from mem0_dream.models.lexical import LexicalEncoder
 from mem0_dream.models.registry import load_scorer
 from mem0_dream.models.words import exact_key
-from mem0_dream.scripts import benchmark
+from mem0_dream.scripts import benchmark, benchmark_graph
 from mem0_dream.scripts.benchmark import Store, made_up, run
 from mem0_dream.settings import Settings
 
@@ -36,3 +36,10 @@ def test_a_missed_duplicate_stops_the_run(capsys):
     wrong = Store(store.memories, frozenset({(store.memories[0].id, "nowhere")}), frozenset())
     with pytest.raises(SystemExit, match="every planted copy"):
         run(wrong, LexicalEncoder(), load_scorer("keywords"), Settings(scorer="keywords"))
+
+
+def test_the_graph_benchmark_holds(capsys):
+    """Every planted pair of a made-up graph is found, and nothing else is merged."""
+    assert benchmark_graph.main(["--entities", "60", "--scorer", "keywords"]) == 0
+    shown = capsys.readouterr().out
+    assert all(row in shown for row in ("first pass, seconds", "second pass, seconds", "questions"))

@@ -7,29 +7,34 @@ united, and one is left out only if another says all of it.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ....models.guards import missing
 from ....models.merger import ENTAILED, Draft, ExtractiveMerger, MergeRefused
 from ....models.scorer import reads_context
 from ....models.words import exact_key, significant_words
 from ....records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
-from ...judging.candidates import find_candidates
+from ...judging.candidates import Near, find_candidates
 from ...judging.judge import judge
+<<<<<<< HEAD
 from ...rules.graph.names import same_names, siblings
 from ...rules.graph.nodes import SENTENCE_TYPES, Node
 from ...rules.graph.partners import same_subject
+=======
+from ...judging.neighbourhood import contexts_of
+from ...rules.graph.names import same_names
+from ...rules.graph.nodes import Node
+from ...rules.graph.partners import Said, may_be_near, partners, same_subject
+>>>>>>> graph
 from ...rules.graph.settings import GraphSettings
 from ...stores.graph.text import statement, words_of
 from ...stores.graph.usage import MERGED_MARK, combined, content
 from ..merges import Consolidated, draft_merges
-
-_PARTNER_SHARE = 0.25
-"""Share of the shorter one's words in common below which no two memories were ever near each other."""
 
 _JUDGED_SHARE = 0.6
 """Share of the shorter one's words in common from which it is judged whether one observation says another."""
@@ -78,10 +83,29 @@ class Judging:
         """Judge the pairs."""
         return judge(pairs, {m.id: m for m in memories}, self.scorer, thresholds=self.thresholds)
 
+    def side_by_side(
+        self, memories: Mapping[str, Memory], pairs: Sequence[tuple[str, str]]
+    ) -> tuple[Verdict, ...]:
+        """Judge these pairs as they stand among all memories that occur in one of them."""
+        names = sorted({end for pair in pairs for end in pair})
+        if not names:
+            return ()
+        row = {name: place for place, name in enumerate(names)}
+        texts = [memories[name].text for name in names]
+        vectors = self.encoder.encode(texts)
+        rows = np.array([(row[a], row[b]) for a, b in pairs], dtype=np.int64)
+        near = [Near(a, b, float(vectors[row[a]] @ vectors[row[b]])) for a, b in pairs]
+        if reads_context(self.scorer):
+            placed = contexts_of(vectors, texts, rows)
+            near = [replace(pair, context=context) for pair, context in zip(near, placed, strict=True)]
+        return self.verdicts([memories[name] for name in names], near)
+
 
 def _near(
     memories: Sequence[Memory], encoder: Encoder, *, floor: float, neighbours: int, contexts: bool = False
 ) -> tuple[Candidate, ...]:
+    if not memories:  # a model is loaded by the first call, whether there is anything to embed or not
+        return ()
     vectors = encoder.encode([memory.text for memory in memories])
     return find_candidates(memories, vectors, floor=floor, neighbours=neighbours, contexts=contexts)
 
@@ -91,49 +115,39 @@ def judged_memory(node: Node) -> Memory:
     return replace(node.memory, text=node.statement, created_at=None, updated_at=None, accessed_at=None)
 
 
-def with_partners(memories: Sequence[Memory]) -> list[Memory]:
-    """Those that share some words with another one of their type; only they are worth an embedding."""
-    groups: dict[str | None, list[tuple[Memory, frozenset[str]]]] = defaultdict(list)
-    for memory in memories:
-        groups[memory.category].append((memory, significant_words(memory.text)))
-    found: set[str] = set()
-    for rows in groups.values():
-        for at, (memory, mine) in enumerate(rows):
-            for other, theirs in rows[at + 1 :]:
-                if {memory.id, other.id} <= found:
-                    continue
-                if len(mine & theirs) >= _PARTNER_SHARE * min(len(mine), len(theirs)):
-                    found |= {memory.id, other.id}
-    return [memory for memory in memories if memory.id in found]
-
-
 def entity_verdicts(nodes: Sequence[Node], judging: Judging) -> tuple[Verdict, ...]:
     """What is thought of all pairs of entities of one type that are worth a person's look.
 
     Only a pair above the merge line may be merged without a person.
     """
-    memories = with_partners([judged_memory(node) for node in nodes if node.content])
     real = {node.id: node.memory for node in nodes}
-    by_name = {node.id: node for node in nodes}
-    pairs = [
+    worth = {
         pair
-        for pair in judging.near(memories, floor=judging.settings.review_above)
-        if rejection_key(real[pair.a], real[pair.b]) not in judging.rejected
-        and _may_be_one(by_name[pair.a], by_name[pair.b])
-    ]
+        for pair in partners(nodes)
+        if rejection_key(real[pair[0]], real[pair[1]]) not in judging.rejected
+    }
+    memories = _ends(nodes, worth)
+    near = judging.near(memories, floor=judging.settings.review_above)
+    pairs = [pair for pair in near if (pair.a, pair.b) in worth]
     texts = {memory.id: memory.text for memory in memories}
     return tuple(_lined(verdict, texts, judging.settings) for verdict in judging.verdicts(memories, pairs))
+
+
+def _ends(nodes: Iterable[Node], pairs: Iterable[tuple[str, str]]) -> list[Memory]:
+    """The memories of these pairs, as they are judged."""
+    wanted = {end for pair in pairs for end in pair}
+    return [judged_memory(node) for node in nodes if node.id in wanted]
 
 
 def look_alikes(nodes: Sequence[Node], encoder: Encoder, *, settings: GraphSettings, neighbours: int) -> int:
     """How many entities another one may replace, by similarity and names alone: no pair is judged."""
     free = [node for node in nodes if not node.memory.pinned]
-    memories = with_partners([judged_memory(node) for node in free if node.content])
-    texts = {memory.id: memory.text for memory in memories}
+    said = {node.id: node.statement for node in free}
+    worth = {pair for pair in partners(free) if same_subject(*(said[end] for end in pair))}
     pairs = [
         (pair.a, pair.b)
-        for pair in _near(memories, encoder, floor=settings.merge_above, neighbours=neighbours)
-        if pair.cosine > settings.merge_above and same_subject(texts[pair.a], texts[pair.b])
+        for pair in _near(_ends(free, worth), encoder, floor=settings.merge_above, neighbours=neighbours)
+        if pair.cosine > settings.merge_above and (pair.a, pair.b) in worth
     ]
     group = {node.id: node.id for node in free}
 
@@ -146,15 +160,6 @@ def look_alikes(nodes: Sequence[Node], encoder: Encoder, *, settings: GraphSetti
     for a, b in (*pairs, *same_names(free)):
         group[first(b)] = first(a)
     return sum(group[name] != name for name in group)
-
-
-def _may_be_one(a: Node, b: Node) -> bool:
-    """Whether two memories that sound alike are worth judging.
-
-    Two things whose names are unknown to each other are two, however alike their descriptions are.
-    """
-    labels = {a.type.casefold(), b.type.casefold()} <= set(SENTENCE_TYPES)
-    return not siblings(a, b) and (labels or same_subject(a.statement, b.statement))
 
 
 def named_verdicts(
@@ -250,9 +255,9 @@ class Uniting(ExtractiveMerger):
         """Judge united entities against their sources and against all others of the type."""
         if not new:
             return ()
-        texts = {memory.id: memory.text for memory in (*others, *new)}
         fresh = {memory.id: self._sources.get(memory.text, frozenset()) for memory in new}
-        memories = [_undated(memory) for memory in (*others, *new)]
+        memories = [_undated(memory) for memory in (*_beside(new, others, fresh), *new)]
+        texts = {memory.id: memory.text for memory in memories}
         review_above = self.judging.settings.review_above
         # A second pass would not look at a pair below that line; its own sources must be judged in any case.
         pairs = [
@@ -299,12 +304,12 @@ def _joined(kept: Sequence[str], node: Node, judging: Judging) -> list[str]:
         for i, text in enumerate(texts)
     }
     pairs = [
-        Candidate(f"k{i}", f"n{j}", 0.0)
+        (f"k{i}", f"n{j}")
         for i, old in enumerate(kept)
         for j, text in enumerate(new)
         if _may_say_all(old, text)
     ]
-    verdicts = judging.verdicts(memories.values(), pairs)
+    verdicts = judging.side_by_side(memories, pairs)
     same = [verdict for verdict in verdicts if verdict.auto]
     said = {verdict.pair.b for verdict in same if verdict.entailment[0] >= ENTAILED}
     weaker = {v.pair.a for v in same if v.pair.b not in said and v.entailment[1] >= ENTAILED}
@@ -329,6 +334,21 @@ def _descriptive(node: Node) -> tuple[int, int, int]:
 def _joins(pair: Candidate, fresh: Mapping[str, frozenset[str]]) -> bool:
     """Whether one of a pair is a drafted memory and the other one of its sources."""
     return pair.a in fresh.get(pair.b, ()) or pair.b in fresh.get(pair.a, ())
+
+
+def _beside(
+    new: Sequence[Memory], others: Sequence[Memory], fresh: Mapping[str, frozenset[str]]
+) -> list[Memory]:
+    """Those others that a drafted memory was made from, or may be near to."""
+    made = [(memory, Said.of(memory.text)) for memory in new]
+    return [
+        other
+        for other in others
+        if any(
+            other.id in fresh[memory.id] or may_be_near(said, Said.of(other.text), memory.category)
+            for memory, said in made
+        )
+    ]
 
 
 def _undated(memory: Memory) -> Memory:

@@ -24,6 +24,7 @@ from ...stores.graph.lines import Document
 from ...stores.graph.text import entity_text, split_part
 from ...stores.graph.usage import usage
 from ..merges import Consolidated
+from .echoes import echoes
 from .merging import Judging, entity_verdicts, merges, named_verdicts, united
 from .relation_plan import foreseen, relates, relation_rewrites
 from .relations import Edge, dangling, proposed
@@ -73,7 +74,7 @@ def graph_plan(graph: Graph, judging: Judging) -> Plan:
         scorer=judging.scorer.name,
         totals=_totals(graph.inventory),
         actions=tuple(actions),
-        unsure=planner.unsure(verdicts, actions),
+        unsure=(*planner.unsure(verdicts, actions), *planner.echoes(against, actions)),
         gaps=graph.inventory.gaps,
         fidelity=graph.inventory.fidelity,
     )
@@ -219,6 +220,15 @@ class _Planner:
                 continue
             found.append(replace(merge, id=f"u{len(found) + 1}"))
         return tuple(found)
+
+    def echoes(self, against: Iterable[Verdict], actions: Sequence[Action]) -> list[Merge]:
+        """Observations that may say the same, of memories that nothing else is proposed for."""
+        taken = {member.id for action in actions if not relates(action) for member in action.members}
+        apart = {frozenset((item.pair.a, item.pair.b)) for item in against}
+        free = [node for name, node in self.nodes.items() if name not in taken]
+        found = echoes(free, self.judging, apart=apart)
+        left = [merge for merge in found if not taken & {member.id for member in merge.members}]
+        return _numbered("o", left)
 
     def _stays(self, observations: Sequence[str]) -> bool:
         used = usage(observations)

@@ -14,7 +14,7 @@ from ...results import RunResult
 from ...rules.graph.nodes import Node
 from ...rules.graph.settings import GraphSettings
 from ...stores.graph.core_memory import core_place
-from ...stores.graph.text import RELATIONS, parse_entity_text, split_part
+from ...stores.graph.text import RELATIONS, of_observations, owner_of, parse_entity_text, split_part
 from ...stores.graph.usage import PROMOTED_MARK, usage
 from ..report import Report, one_line, visible
 from .health import Health, _shown
@@ -95,7 +95,7 @@ class GraphReport(Report):
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain; the survivor of a merge gains observations."""
         lines = super().explanation(action)
-        if not isinstance(action, Merge) or action.survivor is None:
+        if not isinstance(action, Merge) or action.survivor is None or of_observations(action):
             return lines
         before = next(member.text for member in action.members if member.id == action.survivor)
         new = [text for text in _observations(action.text) if text not in _observations(before)]
@@ -156,7 +156,7 @@ class Passed:
 
 def passed_lines(passed: Passed, settings: GraphSettings) -> list[str]:
     """The report of a pass."""
-    merges = [item for item in passed.done if isinstance(item, Merge)]
+    merges = [item for item in passed.done if isinstance(item, Merge) and not of_observations(item)]
     prunes = [item for item in passed.done if isinstance(item, Prune)]
     lines = ["# Memory Consolidation Report", "", *_head(passed), "", "## Summary"]
     lines += _summary(passed, merges, prunes)
@@ -168,7 +168,8 @@ def passed_lines(passed: Passed, settings: GraphSettings) -> list[str]:
             for item in promotions(passed.plan, passed.done)
         ],
     )
-    lines += _section("Changed", [f"- {_owner(item)}: {item.reason}" for item in _repairs(passed)])
+    changed = [f"- {_owner(item)}: {item.reason}" for item in _repairs(passed)]
+    lines += _section("Changed", [*changed, *_said_once(passed)])
     lines += _section("Relationships", passed.relations.lines)
     lines += _section("Forgotten", [line for item in prunes for line in _forgotten(item, passed)])
     lines += _section("Orphaned", [f"- {name}" for name in passed.orphans[:_MANY]] + _more(passed.orphans))
@@ -219,6 +220,17 @@ def _merge_line(action: Merge) -> str:
     return f"- {' + '.join(action.removes)} -> {action.survivor} (similarity {similarity:.2f})"
 
 
+def _said_once(passed: Passed) -> list[str]:
+    """Observations that went because another one of their memory says the same."""
+    merges = [item for item in passed.done if isinstance(item, Merge) and of_observations(item)]
+    return [
+        f'- {owner_of(item)}: "{one_line(member.text)}" is said by "{one_line(item.text)}"'
+        for item in merges
+        for member in item.members
+        if member.id in item.removes
+    ]
+
+
 def _forgotten(action: Prune, passed: Passed) -> list[str]:
     node = passed.nodes[action.members[0].id]
     last = node.usage.last_used.date().isoformat() if node.usage.last_used else "never"
@@ -264,6 +276,8 @@ def _more(names: Sequence[str]) -> list[str]:
 
 def _promotes(action: Merge) -> bool:
     """Whether what a merge unites is promoted with it."""
+    if of_observations(action):
+        return False
     before = {text for member in action.members for text in _observations(member.text)}
     return any(text.startswith(PROMOTED_MARK) and text not in before for text in _observations(action.text))
 

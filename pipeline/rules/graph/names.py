@@ -44,9 +44,10 @@ def siblings(a: Node, b: Node) -> bool:
     alike = shared >= _SIBLING_SHARE * max(map(len, names)) if all(names) else False
     if not {a.type.casefold(), b.type.casefold()} <= set(SENTENCE_TYPES):
         return alike or (shared == 0 and _one_template(a, b))
+    if not _one_template(a, b):
+        return False
     said = [set(parts_of(node.statement)) for node in (a, b)]
-    apart = bool(names[0] - said[1]) and bool(names[1] - said[0])
-    return apart and _one_template(a, b)
+    return bool(names[0] - said[1]) and bool(names[1] - said[0])
 
 
 def _one_template(a: Node, b: Node) -> bool:

@@ -26,7 +26,14 @@ from .foreign import foreign_reason
 from .lines import Document, Line, same_lines
 from .rows import Rows, row_memory
 from .sidecar import Sidecar, digest
-from .text import BROKEN_LINES, RELATIONS, parse_entity_text, parse_relations_text, split_part
+from .text import (
+    BROKEN_LINES,
+    RELATIONS,
+    of_observations,
+    parse_entity_text,
+    parse_relations_text,
+    split_part,
+)
 from .undo import put_back
 from .usage import PROMOTED_MARK
 
@@ -70,7 +77,9 @@ class GraphStore:
         merges = [action for action in plan.actions if isinstance(action, Merge)]
         self._into = {name: merge.survivor for merge in merges if merge.survivor for name in merge.removes}
         self._united = {
-            merge.survivor: parse_entity_text(merge.text)[1] for merge in merges if merge.survivor
+            merge.survivor: parse_entity_text(merge.text)[1]
+            for merge in merges
+            if merge.survivor and not of_observations(merge)
         }
         self._reasons = {
             action.members[0].id: f"{action.reason}: {action.detail}"

@@ -11,8 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from ....records import text_hash
+
+if TYPE_CHECKING:
+    from ...plan import Action
 
 RELATIONS = "relations"
 """Part of an entity that holds its outgoing relations."""
@@ -90,6 +94,17 @@ def split_part(memory_id: str) -> tuple[str, str] | None:
     """Entity and part of an id; None if it names no part."""
     name, separator, part = memory_id.rpartition(_PART)
     return (name, part) if separator and (part == RELATIONS or _is_hash(part)) else None
+
+
+def owner_of(action: Action) -> str:
+    """The entity that all ids of an action name a part of; empty if there is none."""
+    parts = {(split_part(member.id) or ("", ""))[0] for member in action.members}
+    return parts.pop() if len(parts) == 1 else ""
+
+
+def of_observations(action: Action) -> bool:
+    """Whether an action is about several observations of one entity instead of whole entities."""
+    return len(action.members) > 1 and bool(owner_of(action))
 
 
 def observation_key(observation: str) -> str:

@@ -399,3 +399,20 @@ def test_a_mem0_store_has_a_health(store, dream):
     assert "  ?    orphans: unknown" in shown
     store.gaps = ("the store listed 20 of 45",)
     assert "Read-only: the store listed 20 of 45" in dream(*ALICE, "--health", code=9).stdout
+
+
+def test_two_observations_that_may_say_the_same_are_asked_about(call, tmp_path):
+    """Seen side by side, folded after a yes alone, told in the report, and taken back by an undo."""
+    said = ["Warm the image cache before the sale", "Warm the image cache before the summer sale", "Port 9"]
+    before = write(tmp_path / "two.jsonl", [entity("shop", *said, kind="service")])
+    assert "1 more pair may be duplicates: --review" in call("--dry-run", file="two.jsonl").out
+    call("--auto", file="two.jsonl")
+    assert (tmp_path / "two.jsonl").read_bytes() == before
+    shown = call("--review", file="two.jsonl", answers="m\ny\n").out
+    assert all(text in shown for text in said[:2])
+    assert f'- shop: "{said[0]}" is said by "{said[1]}"' in shown
+    assert entities(tmp_path / "two.jsonl")["shop"] == said[1:]
+    call("--dry-run", file="two.jsonl")
+    undo = ["undo", "--store", "graph", "--file", str(tmp_path / "two.jsonl")]
+    assert CliRunner().invoke(main, undo, input="y\n").exit_code == 0
+    assert (tmp_path / "two.jsonl").read_bytes() == before

@@ -11,9 +11,11 @@ from graph_world import NOW, big_graph, entities, entity, relation, session, wri
 from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.cli.graph.schedule import schedule_text
 from mem0_dream.pipeline.graph_session import GraphSession
-from mem0_dream.pipeline.planning.graph.merging import Uniting, judged_memory
+from mem0_dream.pipeline.planning.doubts import decided
+from mem0_dream.pipeline.planning.graph.echoes import comparable
+from mem0_dream.pipeline.planning.graph.merging import Uniting, judged_memory, united
 from mem0_dream.pipeline.planning.graph.relations import dangling, orphans, proposed
-from mem0_dream.pipeline.reporting.graph.health import graph_health, health_lines
+from mem0_dream.pipeline.reporting.graph.health import TYPES, graph_health, health_lines
 from mem0_dream.pipeline.reporting.graph.reflection import (
     belief_lines,
     beliefs,
@@ -825,10 +827,10 @@ def test_observations_of_one_entity_are_never_judged_by_a_model(tmp_path, own_st
 
 def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):
     """Against its own sources however far they are, and against others only above the review line."""
-    lines = [entity("a", "one"), entity("b", "two"), entity("near", "three"), entity("far", "four")]
+    lines = [entity("a", "one"), entity("b", "two"), entity("near", "one three"), entity("far", "one four")]
     write(tmp_path / "g.jsonl", lines)
     drafted = {"a: one two.": [1, 0], "a: one.": [0.3, 0.95], "b: two.": [0.3, 0.95]}
-    others = {"near: three.": [0.8, 0.6], "far: four.": [0.6, 0.8]}
+    others = {"near: one three.": [0.8, 0.6], "far: one four.": [0.6, 0.8]}
     scorer = FakeScorer()
     with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder({**drafted, **others})) as opened:
         found = {node.id: node for node in nodes_of(opened.read(ScopeFilter()).memories)}
@@ -840,8 +842,36 @@ def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):
     assert {({pair.a, pair.b} - {text}).pop() for pair in scorer.asked} == {
         "a: one.",
         "b: two.",
-        "near: three.",
+        "near: one three.",
     }
+
+
+class CountingEncoder(FakeEncoder):
+    """Knows which texts it was asked to embed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def encode(self, texts):
+        """Note the texts, and embed them."""
+        self.asked += texts
+        return super().encode(texts)
+
+
+def test_only_what_may_be_one_is_embedded(tmp_path, own_state):
+    """Two services that do not know each other's names are two, in whatever words they are described."""
+    said = "Runs as a container behind the gateway and writes its logs to the central collector"
+    lines = [
+        *(entity(name, said, kind="service") for name in ("billing", "search", "upload")),
+        entity("mail queue", f"{said}, and holds letters", kind="service"),
+        entity("letters", f"{said}, the queue of all mail", kind="service"),
+    ]
+    write(tmp_path / "g.jsonl", lines)
+    encoder = CountingEncoder()
+    with judged_by(tmp_path / "g.jsonl", own_state, FakeScorer(), encoder) as opened:
+        opened.propose(ScopeFilter(), now=NOW)
+    assert sorted(text.partition(":")[0] for text in encoder.asked) == ["letters", "mail queue"]
 
 
 def test_the_floor_changes_no_plan_of_a_big_graph(tmp_path, own_state):
@@ -855,3 +885,101 @@ def test_the_floor_changes_no_plan_of_a_big_graph(tmp_path, own_state):
             plans.append(opened.propose(ScopeFilter(), now=NOW))
     assert plans[0] == plans[1]
     assert (len(plans[0].merges), len(plans[0].conflicts)) == (20, 1)
+
+
+NEAR = ("The main database is PostgreSQL 16", "Uses PostgreSQL 16 as the main database")
+
+
+def asked_about(path, state, observations, **answers):
+    """The questions about observations of one memory, and the pairs that the scorer saw."""
+    write(path, [entity("api", *observations, kind="service")])
+    scorer = FakeScorer(default=lambda _a, _b: answers.get("probabilities", (1.0, 0.0, 0.0)))
+    scorer.reads_context = True
+    with judged_by(path, state, scorer, FakeEncoder()) as opened:
+        plan = opened.propose(ScopeFilter(), now=NOW)
+    assert plan.actions == ()
+    return [tuple(sorted(member.text for member in item.members)) for item in plan.unsure], scorer.asked
+
+
+def test_observations_that_may_say_the_same_are_a_question(tmp_path, own_state):
+    """Alike but not equal: a person is asked, and no pass folds them by itself."""
+    more = ("Deployed with Helm", "Owned by the payments team")
+    found, judged = asked_about(tmp_path / "g.jsonl", own_state, (*NEAR, *more))
+    assert found == [NEAR]
+    assert len(judged) == 1
+
+
+@pytest.mark.parametrize(
+    ("observations", "probabilities"),
+    [
+        (NEAR, (0.2, 0.0, 0.8)),
+        (("Retries failed jobs after 5 minutes", "Retries failed jobs after 9 minutes"), (1.0, 0.0, 0.0)),
+        (("Retries failed jobs", "Retries failed mails and sends alerts"), (1.0, 0.0, 0.0)),
+        (("Docker image of the server 計画", "Docker image of the server 完了"), (1.0, 0.0, 0.0)),
+    ],
+    ids=["judged distinct", "a number differs", "half of the words", "letters that no model reads"],
+)
+def test_observations_that_differ_are_no_question(tmp_path, own_state, observations, probabilities):
+    """What the scorer or a guard tells apart, and what only begins alike, are two facts."""
+    found, _ = asked_about(tmp_path / "g.jsonl", own_state, observations, probabilities=probabilities)
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "may"),
+    [
+        ("Step 1: ann moves (cell=1) to cell=2", "Step 2: ann moves (cell=2) to cell=3", False),
+        ("Step 3: ann moves (cell=1) to cell=2", "Step 1: ann moves (cell=1) to cell=2", False),
+        ("Ten to 20x cheaper", "Ten to 20x cheaper and 3x smaller", True),
+        (
+            "Replaced user.door_lock with user.door_lock.get()",
+            "Replaced usr.door_lock with usr.door_lock.get()",
+            False,
+        ),
+        ("Send the image: 'box send x.io/img'", "Name the image: 'box name img x.io/img'", False),
+        ("Code: anna/garden", "Code: github.com/anna/garden", True),
+        ("Reads config/tools.yml at start", "At start config/tools.yml is read", True),
+        ("Adds caching \u8a08\u753b", "Adds caching \u5b8c\u4e86", False),
+        ("L\u00e4uft auf Port 80", "L\u00e4uft \u00f6ffentlich auf Port 80", True),
+    ],
+)
+def test_rows_of_a_list_are_never_the_same(a, b, may):
+    """Numbers in their order, names of code and the letters say so before any model is asked."""
+    assert (comparable(a, b), comparable(b, a)) == (may, may)
+
+
+def test_a_question_is_more_likely_right_than_wrong(tmp_path, own_state):
+    """A duplicate by the threshold alone, at even odds, is nobody's question."""
+    found, _ = asked_about(tmp_path / "g.jsonl", own_state, NEAR, probabilities=(0.5, 0.1, 0.4))
+    assert found == []
+
+
+def test_observations_are_judged_where_they_stand(tmp_path, own_state):
+    """With their own cosine and their place among each other, so that a screen can see them."""
+    _, judged = asked_about(tmp_path / "g.jsonl", own_state, NEAR)
+    assert [(pair.cosine > 0, pair.context is not None) for pair in judged] == [(True, True)]
+    kept = [f"{NEAR[0]} since May", "Deployed with Helm"]
+    write(tmp_path / "h.jsonl", [entity("api", *kept), entity("api two", *NEAR)])
+    scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.0, 1.0))
+    scorer.reads_context = True
+    with judged_by(tmp_path / "h.jsonl", own_state, scorer, FakeEncoder()) as opened:
+        united(nodes_of(opened.read(ScopeFilter()).memories), opened.judging(NOW))
+    assert scorer.asked
+    assert all(pair.cosine > 0 and pair.context is not None for pair in scorer.asked)
+
+
+def test_an_accepted_question_leaves_one_observation_and_can_be_undone(tmp_path, own_state):
+    """The other observation goes, the report says both, and undo gives the bytes back; a no is final."""
+    before = write(tmp_path / "g.jsonl", [entity("api", *NEAR, "Deployed with Helm", kind="service")])
+    scorer = FakeScorer(default=lambda _a, _b: (1.0, 0.0, 0.0))
+    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder()) as opened:
+        plan = opened.propose(ScopeFilter(), now=NOW)
+        yes = decided(plan, [plan.unsure[0].id], {}, [plan.unsure[0].id])
+        shown = opened.reporter(yes, explain=True).lines()
+        assert all(any(text in line for line in shown) for text in NEAR)
+        opened.apply(yes, now=NOW, within_budget=False)
+        left = entities(tmp_path / "g.jsonl")["api"]
+        assert (len(left), len(set(left) & set(NEAR))) == (2, 1)
+        opened.undo(now=NOW)
+        assert (tmp_path / "g.jsonl").read_bytes() == before
+        assert opened.propose(ScopeFilter(), now=NOW).unsure == ()
