@@ -118,7 +118,7 @@ class MarkdownSession(Session):
         return self._with_conflicts(found, merged=True)
 
     def second_opinion(self, plan: Plan, *, unattended: bool, say: Say) -> Plan:
-        """The plan after a language model was asked; it may propose merges, and no conflict of whole files."""
+        """The plan after a language model was asked; it proposes merges alone."""
         advised = super().second_opinion(plan, unattended=unattended, say=say)
         known = {action.id for action in plan.actions}
         odd = {a.id for a in advised.actions if a.id not in known and not isinstance(a, Merge)}

@@ -21,16 +21,10 @@ from ....models.words import exact_key, significant_words
 from ....records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
 from ...judging.candidates import Near, find_candidates
 from ...judging.judge import judge
-<<<<<<< HEAD
-from ...rules.graph.names import same_names, siblings
-from ...rules.graph.nodes import SENTENCE_TYPES, Node
-from ...rules.graph.partners import same_subject
-=======
 from ...judging.neighbourhood import contexts_of
 from ...rules.graph.names import same_names
 from ...rules.graph.nodes import Node
 from ...rules.graph.partners import Said, may_be_near, partners, same_subject
->>>>>>> graph
 from ...rules.graph.settings import GraphSettings
 from ...stores.graph.text import statement, words_of
 from ...stores.graph.usage import MERGED_MARK, combined, content

@@ -6,12 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ....models.words import exact_key
 from ....records import Candidate, Label, Memory, Verdict
-<<<<<<< HEAD
 from ...stores.graph.text import observation_key, part_id, parts_of
-=======
-from ...stores.graph.text import observation_key, part_id
-from .names import parts_of
->>>>>>> graph
 from .nodes import SENTENCE_TYPES, Node
 from .partners import same_subject
 from .rivals import rivals

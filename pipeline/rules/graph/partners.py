@@ -1,10 +1,3 @@
-<<<<<<< HEAD
-"""Which memories of one type may be about one thing, by their words."""
-
-from __future__ import annotations
-
-from ....models.words import significant_words
-=======
 """Which memories of one type may be one thing at all, by their words: only those are embedded and judged.
 
 Embedding a memory costs a hundred times what comparing its words does, so that the words come first.
@@ -52,15 +45,10 @@ class Said:
         """Whether they have so many words in common that they may be near each other."""
         fewer = min(len(self.words), len(other.words))
         return len(self.words & other.words) >= PARTNER_SHARE * fewer
->>>>>>> graph
 
 
 def same_subject(a: str, b: str) -> bool:
     """Whether each statement holds every word of the other's name."""
-<<<<<<< HEAD
-    names = [significant_words(text.partition(":")[0]) for text in (a, b)]
-    return names[0] <= significant_words(b) and names[1] <= significant_words(a)
-=======
     return Said.of(a).names(Said.of(b))
 
 
@@ -89,4 +77,3 @@ def partners(nodes: Iterable[Node]) -> frozenset[Pair]:
         for (a, first), (b, second) in itertools.combinations(rows, 2)
         if may_be_near(first, second, kind) and not siblings(a, b)
     )
->>>>>>> graph

@@ -15,7 +15,7 @@ from mem0_dream.pipeline.planning.doubts import decided
 from mem0_dream.pipeline.planning.graph.echoes import comparable
 from mem0_dream.pipeline.planning.graph.merging import Uniting, judged_memory, united
 from mem0_dream.pipeline.planning.graph.relations import dangling, orphans, proposed
-from mem0_dream.pipeline.reporting.graph.health import TYPES, graph_health, health_lines
+from mem0_dream.pipeline.reporting.graph.health import graph_health, health_lines
 from mem0_dream.pipeline.reporting.graph.reflection import (
     belief_lines,
     beliefs,
