@@ -1,4 +1,4 @@
-"""A whole pass in one call, whatever the kind of store: each is planned and applied by its own session."""
+"""A whole pass in one call, whatever the kind of store."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
-from .engine import ENGINES, Session, scope_filter
+from .engine import Session, scope_filter
+from .kinds import kind_of
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -57,35 +58,21 @@ def consolidate(
         BudgetExceededError: If the plan removes more than the delete budget.
     """
     scopes = scope_filter(user_id=user_id, agent_id=agent_id, run_id=run_id, app_id=app_id)
-    if store.kind in ENGINES and (scopes.ids or retire):
+    scoped = kind_of(store).scoped
+    if not scoped and (scopes.ids or retire):
         raise UsageError(
             f"A store of the kind {store.kind} has no users and no expiry; leave ids and retire out."
         )
-    if not scopes.ids and not all_scopes and store.kind not in ENGINES:
+    if scoped and not scopes.ids and not all_scopes:
         raise UsageError(
             "Say whose memories to consolidate: user_id, agent_id, run_id or app_id, or all_scopes=True."
         )
     moment = now or datetime.now(UTC)
-    session = session_for(store, settings=settings, state_dir=state_dir)
+    session = Session(store, settings=settings, state_dir=state_dir)
     try:
         with session.locked():
-            plan = session.propose(scopes, now=moment, unattended=apply)
-            if store.kind not in ENGINES:
-                plan = session.second_opinion(plan, unattended=apply, say=logger.info)
+            plan = session.look(scopes, now=moment, unattended=apply, say=logger.info).plan
             result = session.apply(plan, now=moment, retire=retire) if apply else None
     finally:
         session.release()
     return Consolidation(plan, result)
-
-
-def session_for(
-    store: Store, *, settings: Settings | None = None, state_dir: Path | str | None = None
-) -> Session:
-    """The session that fits a kind of store; the plain one for every kind that needs no other."""
-    if store.kind not in ENGINES:
-        return Session(store, settings=settings, state_dir=state_dir)
-    import importlib
-
-    module, name = ENGINES[store.kind]
-    engine: type[Session] = getattr(importlib.import_module(f".{module}", __package__), name)
-    return engine(store, settings=settings, state_dir=state_dir)

@@ -12,20 +12,11 @@ from ...errors import UsageError
 if TYPE_CHECKING:
     from ..engine import Session
     from ..plan import Plan, Side
-    from .options import Options
 
 
-def only(plan: Plan, options: Options) -> Plan:
-    """Keep the kinds of actions the options ask for."""
-    from ...records import ActionKind
-
-    if options.merge_only and options.forget_only:
-        raise UsageError("--merge-only and --forget-only exclude each other; leave both out for everything.")
-    if options.merge_only:
-        return plan.only(ActionKind.MERGE)
-    if options.forget_only:
-        return plan.only(ActionKind.PRUNE)
-    return plan
+def say_aside(line: str) -> None:
+    """Tell something on the error stream that is no part of the report."""
+    click.echo(f"mem0-dream: {line}", err=True)
 
 
 def warned(session: Session, plan: Plan) -> bool:
@@ -36,26 +27,6 @@ def warned(session: Session, plan: Plan) -> bool:
             f"Careful: this removes {over}, more than the delete budget of {session.settings.max_delete:.0%}."
         )
     return over is not None
-
-
-def say_nothing(plan: Plan) -> None:
-    """There is nothing to apply; what may be a duplicate, or was left open, is no clean bill."""
-    from ..reporting import report
-
-    nothing = report.NOTHING_NEW if plan.left_open else report.NOTHING_FOUND
-    click.echo(report.NOTHING_CERTAIN if plan.unsure else nothing)
-    tell_open(plan)
-
-
-def tell_open(plan: Plan) -> None:
-    """What is left to a person, and how to see it; nothing if there is nothing."""
-    from ..planning.doubts import open_question
-
-    if plan.unsure:
-        click.echo(f"{open_question(plan.unsure)}: --review")
-    if plan.left_open:
-        noun = "conflicts were" if plan.left_open > 1 else "conflict was"
-        click.echo(f"{plan.left_open} {noun} left open earlier: `mem0-dream reject --list`")
 
 
 def ask_choice(question: str) -> Side | None:

@@ -27,7 +27,6 @@ OPTIONS_OF = {
     "all_scopes": (MEM0,),
     "retire": (MEM0,),
     "assume_unread": (MEM0,),
-    "review": STORES,
     "root": (MARKDOWN,),
     "memory_dirs": (MARKDOWN,),
     "transcripts": (MARKDOWN,),

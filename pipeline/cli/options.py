@@ -10,7 +10,7 @@ import contextlib
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,11 +21,12 @@ from click.core import ParameterSource
 
 from ...errors import ConfigError, UsageError
 from .graph.opening import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
-from .graph.opening import graph_session
+from .graph.opening import open_graph
 from .kinds import GRAPH, MARKDOWN, MEM0, STORES, refuse_other_kinds
-from .markdown import PLACE_OPTIONS, markdown_session
+from .markdown import PLACE_OPTIONS, open_markdown
 
 if TYPE_CHECKING:
+    from ...records import ActionKind
     from ...settings import Settings
     from ..engine import Session
     from ..stores.base import ScopeFilter
@@ -207,40 +208,59 @@ def running(ctx: click.Context) -> Options:
     return found if isinstance(found, Options) else Options()
 
 
+def wanted(options: Options) -> frozenset[ActionKind] | None:
+    """The kinds of actions the options ask for; None for all.
+
+    Raises:
+        UsageError: If they contradict each other.
+    """
+    from ...records import ActionKind
+
+    if options.merge_only and options.forget_only:
+        raise UsageError("--merge-only and --forget-only exclude each other; leave both out for everything.")
+    if options.merge_only or options.forget_only:
+        return frozenset({ActionKind.MERGE if options.merge_only else ActionKind.PRUNE})
+    return None
+
+
 @contextlib.contextmanager
-def open_session(options: Options) -> Iterator[Session]:
+def open_session(options: Options, given: Mapping[str, Any] | None = None) -> Iterator[Session]:
     """Open the configured store with its settings, and close it again.
+
+    Args:
+        options: They name the store.
+        given: Options of a pass, by name, which say what is wanted of it.
 
     Raises:
         ConfigError: If there is no configuration, or it is wrong.
         StoreLockedError: If the running agent holds the store.
     """
-    if options.store_kind == MARKDOWN:
-        with markdown_session(options) as session:
-            yield session
-        return
-    if options.store_kind == GRAPH:
-        with graph_session(options) as graph:
-            yield graph
-        return
+    openers = {MARKDOWN: open_markdown, GRAPH: open_graph}
+    with openers.get(options.store_kind or MEM0, _open_mem0)(options, given or {}) as session:
+        yield session
+
+
+def _open_mem0(options: Options, _given: Mapping[str, Any]) -> Session:
     if options.config is None:
         raise ConfigError(_no_configuration())
     from ..engine import Session
+    from ..planning.plain import PlainPlanner
     from ..stores import open_store
     from ..stores.mem0.config import load_config
     from .progress import Bars
 
     os.environ.setdefault("TQDM_DISABLE", "1")  # the models mem0 loads would draw bars of their own
     config = load_config(options.config)
-    settings = settings_of(dict(config.settings), options)
+    settings, kinds = settings_of(dict(config.settings), options), wanted(options)
     store = open_store(config)
+    planner = PlainPlanner(store, wanted=kinds)
     try:
-        opened = Session(store, settings=settings, state_dir=options.state_dir, observer=Bars())
+        return Session(
+            store, settings=settings, state_dir=options.state_dir, observer=Bars(), planner=planner
+        )
     except BaseException:
         store.close()
         raise
-    with opened:
-        yield opened
 
 
 def _no_configuration() -> str:

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
+from ...errors import IncompleteListingError
 from ...records import Scope, Verdict
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite
+from ..planning.doubts import open_question
+from ..planning.plan_file import to_json
 from ..results import RunResult, UndoResult
+from .alignment import excerpts
 from .spoken_evidence import spoken
 
 TITLE = "## dream — consolidation report"
@@ -20,6 +25,7 @@ NOTHING_FOUND = "Dream complete. No duplicate, contradictory, or stale memories 
 NOTHING_CERTAIN = "Dream complete. Nothing is certain enough to propose."
 NOTHING_NEW = "Dream complete. Nothing new to propose."
 CANCELLED = "Cancelled. No changes made."
+UNCHANGED = "Dry run: no changes made."
 TEXT_WIDTH = 100
 """Characters of a merged text in the report."""
 EXPLAINED_WIDTH = 1_000
@@ -38,7 +44,7 @@ class Report:
             explain: Add texts, scores and evidence under each line.
             texts: Add the texts of what is to go for good, even without `explain`.
         """
-        self._texts = texts
+        self._with_texts = texts
         self._plan = plan
         self._explain = explain
         self._members: dict[str, Member] = {m.id: m for action in plan.actions for m in action.members}
@@ -69,6 +75,100 @@ class Report:
     def label(self, memory_id: str) -> str:
         """A memory's short name, such as `[mem0:1f2e3d4c]`."""
         return f"[{self._plan.kind}:{self._short.get(memory_id, memory_id)}]"
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to be agreed to, and nothing to be reported."""
+        return not self._plan.actions
+
+    @property
+    def confirms(self) -> bool:
+        """Whether a person has to agree to it."""
+        return True
+
+    def dry_run(self) -> list[str]:
+        """What a pass would do.
+
+        Raises:
+            IncompleteListingError: If nothing was found, but not everything was seen.
+        """
+        plan = self._plan
+        self._refuse_unseen()
+        if not plan.totals:
+            return [NOTHING_STORED]
+        lines = self._shown()
+        if not plan.actions:
+            return [*lines, *self.nothing()]
+        return [*lines, *self.left_open(), self.proposal(), *self._gaps(), UNCHANGED]
+
+    def opening(self, *, asks: bool) -> list[str]:
+        """What a person is shown before the questions.
+
+        Args:
+            asks: They will be asked about doubts, too.
+
+        Raises:
+            IncompleteListingError: If nothing was found, but not everything was seen.
+        """
+        plan = self._plan
+        self._refuse_unseen()
+        if not plan.totals:
+            return [NOTHING_STORED]
+        if asks:
+            return self._shown()
+        return [*self._shown(), *(self.left_open() if plan.actions else self.nothing())]
+
+    def nothing(self) -> list[str]:
+        """There is nothing to apply; what may be a duplicate, or was left open, is no clean bill."""
+        if not self._plan.totals:
+            return [NOTHING_STORED]
+        nothing = NOTHING_NEW if self._plan.left_open else NOTHING_FOUND
+        return [NOTHING_CERTAIN if self._plan.unsure else nothing, *self.left_open()]
+
+    def left_open(self) -> list[str]:
+        """What is left to a person, and how to see it; nothing if there is nothing."""
+        plan = self._plan
+        lines = [f"{open_question(plan.unsure)}: --review"] if plan.unsure else []
+        if plan.left_open:
+            noun = "conflicts were" if plan.left_open > 1 else "conflict was"
+            lines.append(f"{plan.left_open} {noun} left open earlier: `mem0-dream reject --list`")
+        return lines
+
+    def sides(self, conflict: Resolve) -> list[str]:
+        """Both sides of a conflict, above the question."""
+        texts = {member.id: member.text for member in conflict.members}
+        sides = excerpts(texts[conflict.a[0]], texts[conflict.b[0]])
+        return [f"  {side}: {text}{likely(conflict, side)}" for side, text in zip("AB", sides, strict=True)]
+
+    def question(self, conflict: Resolve) -> str:
+        """What a person is asked about a conflict."""
+        return self.line(conflict).removesuffix("[A/B/skip]")
+
+    def changed(self, before: Report) -> list[str]:  # noqa: ARG002
+        """What follows from the answers and was not shown yet."""
+        return []
+
+    def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:  # noqa: ARG002
+        """The report after a run.
+
+        Args:
+            result: What was done.
+            auto: Nobody looked on.
+            took: How long the pass took.
+        """
+        if auto:
+            if not self._plan.totals:
+                return [NOTHING_STORED]
+            return [auto_summary(result, conflicts=len(self._plan.conflicts) + self._plan.left_open)]
+        return [*moved_lines(result, self._plan, self), summary(result), *self.left_open()]
+
+    def skipped(self, result: RunResult) -> list[str]:
+        """What nobody was asked about and could not be done; names no memory, for logs are kept."""
+        return [f"mem0-dream: skipped {name}: {reason}" for name, reason in result.moved]
+
+    def to_json(self, result: RunResult | None) -> dict[str, Any]:
+        """For programs: the plan, and what was done of it."""
+        return to_json(self._plan, result)
 
     def line(self, action: Action) -> str:
         """The one line that stands for an action."""
@@ -109,6 +209,19 @@ class Report:
             lines += [self.line(action), *self.explanation(action)]
         return [visible(line) for line in lines]
 
+    def _shown(self) -> list[str]:
+        lines = self.lines() if self._plan.actions else []
+        return [*lines, *(self.unsure_lines() if self._explain else [])]
+
+    def _gaps(self) -> list[str]:
+        return [f"Read-only: {gap}" for gap in self._plan.gaps]
+
+    def _refuse_unseen(self) -> None:
+        if self._plan.gaps and not self._plan.actions:
+            raise IncompleteListingError(
+                f"Read-only: {'; '.join(self._plan.gaps)}. Nothing was found in what could be listed."
+            )
+
     def _sections(self, scope: Scope) -> list[str]:
         lines: list[str] = []
         for name, actions in self._parts():
@@ -118,7 +231,7 @@ class Report:
             for action in here:
                 lines.append(self.line(action))
                 lines += [*self._difference(action), *_disagreements(action)]
-                if self._texts and not self._explain and isinstance(action, Prune):
+                if self._with_texts and not self._explain and isinstance(action, Prune):
                     lines.append(f"    {one_line(action.members[0].text)}")
                 lines += self.explanation(action) if self._explain else []
         return lines
@@ -220,6 +333,11 @@ def moved_lines(result: RunResult, plan: Plan, report: Report) -> list[str]:
 def undo_summary(result: UndoResult) -> str:
     """The line after an undo."""
     return f"Run {result.run} taken back — restored: {result.restored}, withdrawn: {result.withdrawn}"
+
+
+def likely(conflict: Resolve, side: str) -> str:
+    """A word beside the side of a conflict that was stated later."""
+    return " (newer, likely to hold)" if conflict.newer == side.lower() else ""
 
 
 def _scope(action: Action) -> Scope:
