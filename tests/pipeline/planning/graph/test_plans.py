@@ -248,15 +248,15 @@ def test_what_an_undo_took_back_is_not_done_again(tmp_path, own_state):
     assert [prune.members[0].id for prune in propose(opened).prunes] == ["old"]
 
 
-def test_a_graph_is_not_changed_by_a_session_that_keeps_no_archive(tmp_path, own_state):
-    """The public function takes the graph's own way; a bare delete of a memory is refused."""
+def test_nothing_is_forgotten_without_a_reason_for_the_archive(tmp_path, own_state):
+    """The public function says why; a bare delete of a memory is refused."""
     from mem0_dream import consolidate
     from mem0_dream.errors import UsageError
 
     lines = [*twins(), entity("old", "Try the grunt runner", "Discovered: 2025-01-01")]
     write(tmp_path / "m.jsonl", lines)
     store = session(tmp_path / "m.jsonl", own_state).store
-    with pytest.raises(RefusedChangeError, match="without a copy in the archive"):
+    with pytest.raises(RefusedChangeError, match="would go without a reason"):
         store.write(Delete("old"))
     with pytest.raises(UsageError, match="has no users"):
         consolidate(store, user_id="alice", state_dir=own_state)
