@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 # -qq: errors only. setuptools warns at length about a root that is the package.
 INSTALL := $(BIN)/python -m pip install -qq --constraint constraints.txt
 
-.PHONY: install demo check lint types test strings bench figures docs clean
+.PHONY: install demo demo-platform check lint types test strings bench figures docs browser axe screenshots clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("mem0-dream needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
@@ -22,6 +22,10 @@ install: $(VENV)/.installed
 demo: install
 	@$(BIN)/python scripts/demo.py
 
+# A night on a double of mem0's hosted platform: real client, real HTTP, a bad line.
+demo-platform: install
+	@$(BIN)/python scripts/demo_platform.py
+
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,7 +39,7 @@ types: install
 check: lint types
 
 # One thread for each worker's models: more would only fight for the same cores.
-test: check
+test: check axe
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
 # The bundled scorer on 5,000 drawn strings instead of 200: minutes.
@@ -54,5 +58,23 @@ docs: install
 	$(BIN)/python scripts/cli_reference.py > docs/cli.md.new
 	mv docs/cli.md.new docs/cli.md
 
+# The tests of the pages need Debian's Chromium; without it they are skipped, and say so.
+browser:
+	@command -v chromium >/dev/null || \
+	{ command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get update -qq && \
+	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium npm >/dev/null; } || \
+	echo "No Chromium: the tests of the pages will be skipped. Install the package chromium."
+
+# Accessibility checks for the tests of the pages, from npm; nothing of it is shipped.
+AXE := node_modules/axe-core/axe.min.js
+axe: $(AXE)
+$(AXE):
+	@{ command -v npm >/dev/null && npm install --silent --no-save --no-package-lock --no-audit --no-fund axe-core@4.14.1; } || \
+	echo "No npm, or it has no network: the accessibility checks will be skipped."
+
+# docs/images, drawn from the demonstration's memories.
+screenshots: install
+	$(BIN)/python scripts/screenshots.py
+
 clean:
-	rm -rf build dist *.egg-info .demo .typecheck .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf build dist *.egg-info .demo .typecheck .pytest_cache .mypy_cache .ruff_cache .import_linter_cache node_modules

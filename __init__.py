@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .errors import DreamError
-    from .pipeline.consolidation import Consolidation, consolidate
+    from .pipeline.consolidation import Consolidation, aconsolidate, consolidate
     from .pipeline.engine import Session
     from .pipeline.plan import Merge, Plan, Prune, Resolve
     from .pipeline.results import RunResult, UndoResult
@@ -39,6 +39,7 @@ _PLACES = {
     "Settings": "settings",
     "UndoResult": "pipeline.results",
     "Verdict": "records",
+    "aconsolidate": "pipeline.consolidation",
     "consolidate": "pipeline.consolidation",
     "open_store": "pipeline.stores",
     "track_access": "pipeline.writing.access",
@@ -59,6 +60,7 @@ __all__ = [
     "Settings",
     "UndoResult",
     "Verdict",
+    "aconsolidate",
     "consolidate",
     "open_store",
     "track_access",

@@ -8,6 +8,7 @@
     +-- StoreError (4)             the store answers with an error or only in part
     |   +-- StoreLockedError (5)   another process holds the store, or another run is under way
     |   +-- IncompleteListingError (4)  the listing is not provably complete, so nothing may be written
+    |   +-- MovedOnError (4)            the store is no longer what a person agreed to change
     |   +-- RefusedChangeError (4)      one change is impossible; the writer skips its action and goes on
     +-- JournalError (6)           a run cannot be found, resumed or undone
     +-- ModelError (7)             a model cannot be loaded or does not fit its place
@@ -59,6 +60,10 @@ class StoreError(DreamError):
 
 class IncompleteListingError(StoreError):
     """The listing is not provably complete, so nothing may be written."""
+
+
+class MovedOnError(StoreError):
+    """The store, or what was agreed to, is no longer as it was shown; nothing was changed."""
 
 
 class RefusedChangeError(StoreError):

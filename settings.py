@@ -34,6 +34,17 @@ def parse_days(value: Any) -> timedelta:  # noqa: ANN401  (pydantic hands over w
     return timedelta(days=int(match.group(1)) * _DAYS_PER_UNIT[unit])
 
 
+def parse_hours(value: Any) -> timedelta:  # noqa: ANN401
+    """Read a duration as `parse_days` does, or in hours: "24h".
+
+    Raises:
+        ValueError: If it is neither, or negative.
+    """
+    match = re.match(r"^\s*(\d+)\s*(?:h|hours?)\s*$", str(value), re.IGNORECASE)
+    return timedelta(hours=int(match[1])) if match else parse_days(value)
+
+
+Hours = Annotated[timedelta, BeforeValidator(parse_hours)]
 Days = Annotated[timedelta, BeforeValidator(parse_days)]
 
 
@@ -48,6 +59,36 @@ def check_opinion(value: Any) -> bool | str:  # noqa: ANN401
     if isinstance(value, str) and value.startswith("openai:") and "@http" in value:
         return value
     raise ValueError("write true for the model of mem0's own configuration, or openai:MODEL@URL")
+
+
+HYGIENE = ("secret", "echo", "chatter", "heartbeat", "tool-output", "greeting")
+"""Classes of memories that are none; see `pipeline.rules.hygiene`."""
+
+
+def check_classes(value: Any) -> tuple[str, ...]:  # noqa: ANN401
+    """Accept true or "all", false, or classes of hygiene as a list or separated by commas.
+
+    Raises:
+        ValueError: If one is unknown.
+    """
+    if isinstance(value, bool):
+        return HYGIENE if value else ()
+    given = value.split(",") if isinstance(value, str) else value
+    if not isinstance(given, list | tuple):
+        raise ValueError(  # noqa: TRY004  (pydantic reports this one)
+            f"write true, or classes of {', '.join(HYGIENE)}"
+        )
+    names = [str(name).strip().lower().replace("_", "-") for name in given]
+    if names == ["all"]:
+        return HYGIENE
+    plain = {name: known for known in HYGIENE for name in (known, f"{known}s", f"{known}es")}
+    unknown = next((name for name in names if name not in plain), None)
+    if unknown is not None:
+        raise ValueError(f"{unknown!r} is no class; they are {', '.join(HYGIENE)}, or all")
+    return tuple(dict.fromkeys(plain[name] for name in names))
+
+
+Classes = Annotated[tuple[str, ...], BeforeValidator(check_classes)]
 
 
 class Settings(BaseModel):
@@ -71,6 +112,12 @@ class Settings(BaseModel):
         second_opinion_timeout: Seconds for one answer.
         second_opinion_auto: An unattended run merges what the model calls duplicates, too.
         assume_unread: An unattended run takes what is not on record as unread.
+        due_after: With --if-due: so long after the last unattended run nothing happens.
+        due_new: With --if-due: nor while fewer memories than this are new.
+        recall_check: Questions asked before and after a plan, so that nothing that stays becomes hard to
+            find; None asks `UNATTENDED_QUESTIONS` where nobody looks on, 0 none.
+        hygiene: Classes of memories that are none, proposed to go while a person looks on.
+        hygiene_auto: Classes that an unattended run removes, too.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -92,6 +139,11 @@ class Settings(BaseModel):
     second_opinion_timeout: float = Field(default=60, gt=0)
     second_opinion_auto: bool = False
     assume_unread: bool = False
+    due_after: Hours = timedelta(hours=24)
+    due_new: int = Field(default=20, ge=0)
+    recall_check: int | None = Field(default=None, ge=0)
+    hygiene: Classes = ()
+    hygiene_auto: Classes = ()
 
 
 def read_settings(section: Mapping[str, Any]) -> Settings:

@@ -257,6 +257,15 @@ def _adds(sentence: str, so_far: str) -> bool:
     return not _stated(sentence, so_far) or bool(missing([sentence], so_far))
 
 
+def keeps(merged: str, clause: str) -> bool:
+    """Whether a merged text still says a clause of one of its sources.
+
+    >>> keeps("Takes 20 mg daily.", "takes 20 mg"), keeps("Takes 20 mg daily.", "takes 40 mg")
+    (True, False)
+    """
+    return clause in merged or not _adds(clause, merged)
+
+
 def sentences(text: str) -> list[str]:
     """Cut a text at sentence ends and line breaks.
 

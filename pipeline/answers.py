@@ -1,7 +1,7 @@
 """What a person has answered: a refusal, a skip, an undo; nothing repeats what was answered.
 
 An answer is kept by the texts it is about, never by ids alone: it lapses as soon as one of them
-changes. Every answer can be listed and withdrawn.
+changes. A pin alone is about a memory, whatever it says. Every answer can be listed and withdrawn.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypeGuard
 
-from ..records import ActionKind, Memory, TextHashed, rejection_key, text_hash
+from ..records import ActionKind, Inventory, Memory, TextHashed, rejection_key, text_hash
 from .plan import Action, Merge, Plan, Prune, Resolve, Rewrite
 
 
@@ -24,6 +24,7 @@ class AnswerKind(StrEnum):
     REJECTED = "rejected"
     SKIPPED = "skipped"
     TAKEN_BACK = "taken back"
+    PINNED = "pinned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,11 @@ class Answer:
         """A refusal to hear about two memories again."""
         about = (About(a.id, a.text), About(b.id, b.text))
         return cls(AnswerKind.REJECTED, "", frozenset({rejection_key(a, b)}), about, at)
+
+    @classmethod
+    def pin(cls, memory_id: str, text: str, *, at: datetime) -> Answer:
+        """A wish that a memory be left alone, whatever it comes to say."""
+        return cls(AnswerKind.PINNED, "", frozenset({f"pin:{memory_id}"}), (About(memory_id, text),), at)
 
     @property
     def closes(self) -> bool:
@@ -166,7 +172,9 @@ def unanswered(plan: Plan, answered: Collection[str], *, asked: Collection[str] 
         for action in plan.actions
         if (isinstance(action, Rewrite) and action.survivor in asked) or not _known(action, answered)
     )
-    return plan if len(actions) == len(plan.actions) else replace(plan, actions=actions)
+    unsure = tuple(doubt for doubt in plan.unsure if not _known(doubt, answered))
+    same = len(actions) == len(plan.actions) and len(unsure) == len(plan.unsure)
+    return plan if same else replace(plan, actions=actions, unsure=unsure)
 
 
 def _known(action: Action, answered: Collection[str]) -> bool:
@@ -181,6 +189,22 @@ def taken_back(actions: Iterable[Action], *, run: str, at: datetime) -> list[Ans
         for action in actions
         if not (isinstance(action, Prune) and action.reason == "forgotten")
     ]
+
+
+def pinned_ids(answers: Iterable[Answer]) -> frozenset[str]:
+    """Memories that a person wants to be left alone."""
+    return frozenset(
+        item.id for answer in answers if answer.kind is AnswerKind.PINNED for item in answer.about
+    )
+
+
+def with_pins(inventory: Inventory, answers: Iterable[Answer]) -> Inventory:
+    """The inventory in which what a person pinned is pinned, whatever the store knows of it."""
+    pins = pinned_ids(answers)
+    if not pins:
+        return inventory
+    memories = tuple(replace(m, pinned=True) if m.id in pins else m for m in inventory.memories)
+    return replace(inventory, memories=memories)
 
 
 def held(answers: Iterable[Answer], memories: Iterable[Memory]) -> frozenset[str]:

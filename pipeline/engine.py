@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Self
 from ..errors import JournalError, StoreError, UsageError
 from ..records import Inventory, Memory, Verdict
 from ..settings import Settings, read_settings
-from .answers import Answer, AnswerKind, open_conflicts
+from .answers import Answer, AnswerKind, open_conflicts, with_pins
 from .judging.models import Models
 from .kinds import kind_of
 from .plan import Merge, Plan, Resolve, Side
@@ -37,7 +37,7 @@ from .writing.writer import Writer, acts
 if TYPE_CHECKING:
     from ..models.encoder import Encoder
     from ..models.scorer import PairScorer, Thresholds
-    from .reporting.report import Report
+    from .reporting.passing import PassReport
 
 
 SCOPE_IDS = ("user_id", "agent_id", "run_id", "app_id")
@@ -81,6 +81,7 @@ class Session:
         self.access = AccessLog(self.directory)
         self.models = Models(self.settings, self.directory, encoder=encoder, scorer=scorer)
         self._observer = observer or Silent()
+        self.inventory: Inventory | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -100,20 +101,25 @@ class Session:
         self.journal.close()
         self.access.close()
 
-    def locked(self) -> contextlib.AbstractContextManager[None]:
-        """Keep other runs away from this store.
+    def locked(self, *, wait_s: float = 0.0) -> contextlib.AbstractContextManager[None]:
+        """Keep other runs away from this store, after so many seconds of waiting at most.
 
         Raises:
             StoreLockedError: On entering, if another run is under way.
         """
-        return store_lock(self.directory, self.store.fingerprint)
+        return store_lock(self.directory, self.store.fingerprint, wait_s=wait_s)
+
+    def watch(self, observer: Observer) -> None:
+        """Tell somebody else how far a pass has come."""
+        self._observer = observer
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List the memories of the matching scopes."""
         with self._observer.stage("fetch", None) as advance:
             inventory = self.store.read(scopes)
             advance(len(inventory.memories))
-        return inventory
+        self.inventory = with_pins(inventory, self.answered)
+        return self.inventory
 
     def look(
         self,
@@ -236,7 +242,7 @@ class Session:
         chosen = self.planner.answered(plan, choices or {})
         if within_budget:
             check_budget(chosen, max_share=self.settings.max_delete, min_count=self.settings.min_delete)
-        run = _run_name(now)
+        run = run_name(now)
         if not chosen.gaps and any(map(acts, chosen.actions)):
             self._back_up(run)
         retire_on = _yesterday(now) if retire else None
@@ -258,7 +264,9 @@ class Session:
         """A plan that was read, edited and answered elsewhere, as it will be applied to this store."""
         return self.planner.completed(plan) if plan.store == self.store.fingerprint else plan
 
-    def reporter(self, proposed: Plan | Proposal, *, explain: bool = False, texts: bool = False) -> Report:
+    def reporter(
+        self, proposed: Plan | Proposal, *, explain: bool = False, texts: bool = False
+    ) -> PassReport:
         """What shows a plan to a person, with all that its kind of store does besides.
 
         Args:
@@ -374,7 +382,8 @@ def scope_filter(**ids: str | None) -> ScopeFilter:
     return ScopeFilter({name: value.strip() for name, value in ids.items() if value is not None})
 
 
-def _run_name(now: datetime) -> str:
+def run_name(now: datetime) -> str:
+    """A new name for a run: when it began, and something that no other run has."""
     return f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 

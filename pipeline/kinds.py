@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 if TYPE_CHECKING:
     from .planning.graph.proposing import GraphPlanner
     from .planning.proposal import Planner, Proposal
-    from .reporting.report import Report
+    from .reporting.passing import PassReport
     from .stores.base import Store
     from .stores.graph.store import GraphStore
     from .stores.markdown.store import MarkdownStore
@@ -32,7 +32,7 @@ class MakesReport(Protocol):
         *,
         explain: bool,
         texts: bool,
-    ) -> Report:
+    ) -> PassReport:
         """The report of a proposal for a store; see `Session.reporter`."""
         ...
 
@@ -67,10 +67,10 @@ def _plain_planner(store: Store) -> Planner:
 
 def _plain_report(
     _store: Store, _planner: Planner, _journal: Journal, proposal: Proposal, /, *, explain: bool, texts: bool
-) -> Report:
-    from .reporting.report import Report
+) -> PassReport:
+    from .reporting.passing import PassReport
 
-    return Report(proposal.plan, explain=explain, texts=texts)
+    return PassReport(proposal.plan, explain=explain, texts=texts)
 
 
 def _markdown_planner(store: Store) -> Planner:
@@ -88,7 +88,7 @@ def _markdown_report(
     *,
     explain: bool,
     texts: bool,  # noqa: ARG001  (they are always shown)
-) -> Report:
+) -> PassReport:
     from .planning.markdown.planner import MarkdownPlanner
     from .reporting.markdown.report import MarkdownReport, PlanReport
 
@@ -114,7 +114,7 @@ def _graph_report(
     *,
     explain: bool,
     texts: bool,  # noqa: ARG001  (what is forgotten is archived)
-) -> Report:
+) -> PassReport:
     from .reporting.graph.passing import GraphReporter
 
     graph = cast("GraphStore", store)

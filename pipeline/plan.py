@@ -14,6 +14,9 @@ from typing import Any, Literal
 from ..records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
 
 Side = Literal["a", "b"]
+PruneReason = Literal[
+    "stale", "vague", "forgotten", "secret", "echo", "chatter", "heartbeat", "tool-output", "greeting"
+]
 DRAFTED = "\U0010fffd+"
 """Begins the id of a text that is not stored yet; a private-use character, to sort behind all others."""
 
@@ -28,6 +31,7 @@ class Member:
         created_at: As stored, or None.
         updated_at: As stored, or None.
         stated_at: The latest moment the fact is known to have been stated or read.
+        hash: SHA-256 of the text that was judged where `text` is not that text, since it holds a secret.
     """
 
     id: str
@@ -35,11 +39,16 @@ class Member:
     created_at: datetime | None = None
     updated_at: datetime | None = None
     stated_at: datetime | None = None
+    hash: str | None = None
 
     @property
     def text_hash(self) -> str:
         """SHA-256 of the text that was judged."""
-        return text_hash(self.text)
+        return self.hash or text_hash(self.text)
+
+    def shown_as(self, text: str) -> Member:
+        """The same memory under a text that may be shown; preconditions hold for its own."""
+        return replace(self, text=text, hash=self.text_hash)
 
     @classmethod
     def of(cls, memory: Memory) -> Member:
@@ -163,7 +172,7 @@ class Prune:
         scope: Whose memory it is.
         category: Its category.
         members: The one memory.
-        reason: "stale", "vague" or "forgotten".
+        reason: "stale", "vague", "forgotten", or a class of hygiene.
         age_days: Age when the plan was made; None if unknown.
         detail: What was measured, in a few words.
     """
@@ -172,10 +181,15 @@ class Prune:
     scope: Scope
     category: str | None
     members: tuple[Member, ...]
-    reason: Literal["stale", "vague", "forgotten"]
+    reason: PruneReason
     age_days: int | None = None
     detail: str = ""
     kind: Literal[ActionKind.PRUNE] = ActionKind.PRUNE
+
+    @property
+    def junk(self) -> bool:
+        """Whether it goes because it is no memory, and not for its age or brevity."""
+        return self.reason not in ("stale", "vague", "forgotten")
 
     @property
     def survivor(self) -> None:

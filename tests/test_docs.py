@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import subprocess
 import sys
 import tomllib
@@ -16,10 +15,10 @@ import yaml
 from mem0_dream.pipeline.cli.main import main as command_line
 from mem0_dream.scripts.cli_reference import errors, reference
 from mem0_dream.settings import Settings
+from typed import PROGRAM, parse
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
-PROGRAM = "mem0-dream"
 MARK = "<!-- checked -->"
 
 
@@ -30,18 +29,6 @@ def page_id(page: Path) -> str:
 def commands() -> Iterator[tuple[str, click.Command]]:
     yield PROGRAM, command_line
     yield from command_line.commands.items()
-
-
-def parse(line: str) -> None:
-    """Parse a command line with the program's own parser, without running it."""
-    program, *words = shlex.split(line, comments=True)
-    assert program == PROGRAM
-    name = next((word for word in words if word in command_line.commands), None)
-    cut = words.index(name) if name else len(words)
-    # The group alone would run its pass without a command, which parsing does not do.
-    context = command_line.make_context(PROGRAM, words[:cut], resilient_parsing=not words[:cut])
-    if name:
-        command_line.commands[name].make_context(name, words[cut + 1 :], parent=context)
 
 
 def console_lines(text: str) -> list[str]:

@@ -11,8 +11,11 @@ import pytest
 HEAVY = (
     "torch", "transformers", "sentence_transformers", "faiss", "mem0", "numpy", "pydantic", "openai",
     "qdrant_client", "chromadb", "psycopg", "sklearn", "rich", "yaml",
+    "jinja2", "starlette", "uvicorn",
 )  # fmt: skip
-COMMANDS = ("status", "forget", "runs", "undo", "resume", "plan", "apply", "reject")
+COMMANDS = (
+    "status", "forget", "runs", "undo", "resume", "plan", "apply", "reject", "report", "review", "doctor", "schedule",
+)  # fmt: skip
 
 
 def loaded_by(code: str) -> list[str]:

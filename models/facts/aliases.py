@@ -118,6 +118,41 @@ _SHORTEST_ROOT = 4
 _SHORTEST_TYPO = 7
 
 
+_OF_GROUP: dict[int, frozenset[str]] = {
+    number: frozenset(word for word, of in _ALIAS_GROUPS.items() if of == number)
+    for number in set(_ALIAS_GROUPS.values())
+}
+_SHORT_OF: dict[str, frozenset[str]] = {
+    short: frozenset(word for word, forms in _FORMAL.items() if short in forms)
+    for short in frozenset().union(*_FORMAL.values())
+}
+
+
+def named_among(word: str, words: frozenset[str]) -> bool:
+    """Whether any of these folded words names the same thing; looked up, for documents have thousands.
+
+    >>> named_among("postgres", frozenset({"the", "postgresql", "port"}))
+    True
+    """
+    known = {word} | _FORMAL.get(word, frozenset()) | _SHORT_OF.get(word, frozenset())
+    known |= _OF_GROUP.get(_ALIAS_GROUPS.get(word, -1), frozenset())
+    endings = _DERIVED if len(word) >= _SHORTEST_ROOT else ("s",)
+    known |= {word + ending for ending in endings}
+    known |= {
+        word.removesuffix(ending)
+        for ending in _DERIVED
+        if word.endswith(ending) and (ending == "s" or len(word) - len(ending) >= _SHORTEST_ROOT)
+    }
+    if not known.isdisjoint(words):
+        return True
+    return len(word) >= _SHORTEST_TYPO and "".join(sorted(word)) in _letters(words)
+
+
+@lru_cache(maxsize=64)
+def _letters(words: frozenset[str]) -> frozenset[str]:
+    return frozenset("".join(sorted(word)) for word in words if len(word) >= _SHORTEST_TYPO)
+
+
 @lru_cache(maxsize=65536)
 def same_name(left: str, right: str) -> bool:
     """Whether two folded words name the same thing.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .aliases import same_name
+from .aliases import named_among
 from .amounts import Number
 from .clocks import Clock
 from .dates import Day, Relative
@@ -49,7 +49,7 @@ def _elsewhere(detail: Detail, facts: Facts) -> bool:
         case Name():
             found = _name(detail, facts)
         case Identifier():
-            found = any(same_name(detail.key, word) for word in facts.vocabulary)
+            found = named_among(detail.key, facts.vocabulary)
         case Quote():
             found = detail.key in fold(facts.text)
     return found
@@ -92,7 +92,7 @@ def _name(name: Name, facts: Facts) -> bool:
     """Whether the word of a name stands there in any case or spelling, as initials, or as the user."""
     if name.folded in facts.vocabulary or (name.opens and _SUBJECT in facts.vocabulary):
         return True
-    if any(same_name(name.folded, word) for word in facts.vocabulary):
+    if named_among(name.folded, facts.vocabulary):
         return True
     if name.text.isupper() and len(name.folded) > 1 and name.folded in facts.initials:
         return True

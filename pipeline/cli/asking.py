@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from ...errors import UsageError
+from .logs import tell
 
 if TYPE_CHECKING:
     from ..engine import Session
     from ..plan import Plan, Side
+    from ..planning.proposal import Proposal
+    from .options import Options
+
+
+def looked(session: Session, options: Options, *, unattended: bool = False) -> Proposal:
+    """What a pass would do, with a second opinion if one is wanted, and without what would hide a fact."""
+    from ..consolidation import recall_checked
+
+    proposal = session.look(options.scopes(), now=options.moment, unattended=unattended, say=say_aside)
+    if session.kind.scoped:
+        plan = recall_checked(session, proposal.plan, unattended=unattended)
+        proposal = replace(proposal, plan=plan, asked=plan)
+    if not unattended:  # who applies a plan unseen prints all of its notes
+        for note in proposal.plan.notes:
+            say_aside(note)
+    return proposal
+
+
+def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
+    """The plan of what a pass would do."""
+    return looked(session, options, unattended=unattended).plan
 
 
 def say_aside(line: str) -> None:
     """Tell something on the error stream that is no part of the report."""
-    click.echo(f"mem0-dream: {line}", err=True)
+    tell(line)
 
 
 def warned(session: Session, plan: Plan) -> bool:

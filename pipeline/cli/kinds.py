@@ -17,16 +17,24 @@ if TYPE_CHECKING:
     from .options import Options
 
 MEM0, MARKDOWN, GRAPH = "mem0", "md", "graph"
-STORES = (MEM0, MARKDOWN, GRAPH)
+PLATFORM, SERVER = "platform", "server"
+STORES = (MEM0, PLATFORM, SERVER, MARKDOWN, GRAPH)
+_OF_MEM0 = (MEM0, PLATFORM, SERVER)
 
 OPTIONS_OF = {
-    "user_id": (MEM0,),
-    "agent_id": (MEM0,),
-    "run_id": (MEM0,),
-    "app_id": (MEM0,),
-    "all_scopes": (MEM0,),
-    "retire": (MEM0,),
-    "assume_unread": (MEM0,),
+    "user_id": _OF_MEM0,
+    "agent_id": _OF_MEM0,
+    "run_id": _OF_MEM0,
+    "app_id": (MEM0, PLATFORM),
+    "all_scopes": _OF_MEM0,
+    "retire": _OF_MEM0,
+    "assume_unread": _OF_MEM0,
+    "hygiene": _OF_MEM0,
+    "recall_check": _OF_MEM0,
+    "host": (PLATFORM,),
+    "org": (PLATFORM,),
+    "project": (PLATFORM,),
+    "url": (SERVER,),
     "root": (MARKDOWN,),
     "memory_dirs": (MARKDOWN,),
     "transcripts": (MARKDOWN,),
@@ -36,7 +44,6 @@ OPTIONS_OF = {
     "graph_file": (GRAPH,),
     "mcp": (GRAPH,),
     "core": (GRAPH,),
-    "if_due": (GRAPH,),
     "repair": (GRAPH,),
     "relate": (GRAPH,),
     "repair_relations": (GRAPH,),
@@ -73,9 +80,26 @@ def again(options: Options, *words: str) -> str:
     elif options.store_kind == GRAPH:
         places += [("--store", GRAPH), ("--file", options.graph_file), ("--mcp", options.mcp)]
         places += [("--core", options.core)]
+    elif options.store_kind == PLATFORM:
+        places += [("--store", PLATFORM), ("--host", options.host), ("--org", options.org)]
+        places += [("--project", options.project)]
+    elif options.store_kind == SERVER:
+        places += [("--store", SERVER), ("--url", options.url)]
     places.append(("--state-dir", options.state_dir))
     given = [word for name, value in places if value is not None for word in (name, _absolute(value))]
-    return shlex.join(["mem0-dream", *words, *given])
+    return " ".join(map(quoted, ["mem0-dream", *words, *given]))
+
+
+def quoted(word: str) -> str:
+    r"""A word for a shell, as it can be shown and copied: what a terminal would act on is an escape.
+
+    >>> quoted("my notes"), quoted("a\x1b'")
+    ("'my notes'", "$'a\\U0000001b\\''")
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    plain = word.replace("\\", r"\\").replace("'", r"\'")
+    return "$'" + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in plain) + "'"
 
 
 def completed(text: str, options: Options) -> str:

@@ -86,17 +86,15 @@ def calibrate(
       mem0-dream calibrate my-pairs.jsonl --precision 0.99
     """  # noqa: D301
     options = Options.gather(ctx, given)
-    from ...models.registry import load_encoder, load_scorer
+    from ...models.registry import load_scorer
     from ...settings import Settings
     from ..judging import calibration
-    from ..judging.labelling import read_pairs
     from ..planning.doubts import answered_pairs
     from ..writing.state import state_directory
 
-    spec = options.scorer or Settings().scorer
-    scorer, directory = load_scorer(spec), state_directory(options.state_dir)
+    spec, directory = options.scorer or Settings().scorer, state_directory(options.state_dir)
     if reset:
-        calibration.save_thresholds(directory, scorer.name, None)
+        calibration.save_thresholds(directory, load_scorer(spec).name, None)
         click.echo(f"{spec} decides by its own thresholds again.")
         return
     file = file or answered_pairs(directory)
@@ -104,16 +102,30 @@ def calibrate(
         raise UsageError(
             "Name the file of labelled pairs, or give --reset; answers to --review will do, too."
         )
-    pairs = _with_cosines(read_pairs(file), load_encoder(options.encoder, scorer=spec))
-    fitted = calibration.calibrate(
-        scorer.score([item.pair for item in pairs]).probabilities,
+    click.echo(fitted(file, directory, scorer=spec, encoder=options.encoder, precision=precision))
+
+
+def fitted(file: Path, directory: Path, *, scorer: str, encoder: str | None, precision: float) -> str:
+    """Fit and keep the thresholds of a scorer, and say what they reach.
+
+    Raises:
+        UsageError: If the file cannot be read, or holds too few pairs.
+    """
+    from ...models.registry import load_encoder, load_scorer
+    from ..judging import calibration
+    from ..judging.labelling import read_pairs
+
+    judge = load_scorer(scorer)
+    pairs = _with_cosines(read_pairs(file), load_encoder(encoder, scorer=scorer))
+    found = calibration.calibrate(
+        judge.score([item.pair for item in pairs]).probabilities,
         _vetoes(pairs),
         [item.label for item in pairs],
-        base=scorer.thresholds,
+        base=judge.thresholds,
         auto_precision=precision,
     )
-    calibration.save_thresholds(directory, scorer.name, fitted.thresholds)
-    click.echo(_table(fitted, len(pairs)))
+    calibration.save_thresholds(directory, judge.name, found.thresholds)
+    return _table(found, len(pairs))
 
 
 def _with_cosines(pairs: tuple[LabelledPair, ...], encoder: Any) -> list[LabelledPair]:

@@ -7,24 +7,34 @@ traceback shown to a user is a bug.
 from __future__ import annotations
 
 import io
+import logging
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
 
 from ...errors import DreamError
+from .colour import plain_terminal
+from .doctor import doctor
 from .graph.commands import COMMANDS as GRAPH_COMMANDS
 from .graph.opening import pass_options as graph_pass_options
 from .health import show_health
 from .kinds import completed
 from .label import calibrate, label
+from .logs import tell
 from .markdown import COMMANDS as MARKDOWN_COMMANDS
 from .markdown import pass_options
+from .mcp import mcp_command
+from .night import night, night_options
 from .options import Options, plan_options, running, scope_options, store_options
 from .passes import consolidate_command
 from .plans import COMMANDS as PLAN_COMMANDS
-from .review import plain_terminal
+from .platform import commands as remote_commands
+from .report import report_command
 from .runs import COMMANDS
+from .schedule import schedule
+from .web import review_command
 
 _INTERRUPTED = 130
 
@@ -38,19 +48,19 @@ class DreamGroup(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-        if plain_terminal():
+        if ctx.color is None and plain_terminal():
             ctx.color = False
         try:
             return super().invoke(ctx)
         except DreamError as error:
             from ..reporting.report import visible
 
-            told = f"mem0-dream: {completed(str(error), running(ctx))}"
-            click.echo("\n".join(visible(line) for line in told.split("\n")), err=True)
+            told = completed(str(error), running(ctx))
+            tell("\n".join(visible(line) for line in told.split("\n")), level=logging.ERROR)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:
             told = "interrupted; `mem0-dream resume` finishes a run that had begun."
-            click.echo(f"mem0-dream: {completed(told, running(ctx))}", err=True)
+            tell(completed(told, running(ctx)))
             ctx.exit(_INTERRUPTED)
 
 
@@ -69,6 +79,7 @@ class DreamGroup(click.Group):
 @click.option("--explain", is_flag=True, help="Show texts, scores and evidence under each line.")
 @click.option("--review", is_flag=True, help="Ask about unsure pairs too.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; asks nothing.")
+@night_options
 @pass_options
 @graph_pass_options
 @click.version_option(package_name="mem0-dream")
@@ -85,9 +96,19 @@ def main(ctx: click.Context, /, **given: Any) -> None:
     ctx.obj = options = Options.gather(ctx, given)
     if ctx.invoked_subcommand is None and given["health"]:
         show_health(ctx, options, given)
+    elif ctx.invoked_subcommand is None and not options.named and sys.stdout.isatty():
+        from .begin import first_steps
+
+        click.echo("\n".join(first_steps(Path())))
     elif ctx.invoked_subcommand is None:
-        consolidate_command(options, given)
+        with night(ctx, options, given):
+            consolidate_command(options, given)
 
 
-for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, label, calibrate):
+_MORE = (schedule, doctor, label, calibrate, mcp_command, report_command, review_command)
+for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, *_MORE):
     main.add_command(_command)
+
+
+for _alias in remote_commands(consolidate_command):
+    main.add_command(_alias)

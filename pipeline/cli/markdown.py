@@ -14,6 +14,7 @@ from .kinds import GRAPH, again
 if TYPE_CHECKING:
     from ..engine import Session
     from ..planning.markdown.planner import MarkdownPlanner
+    from ..planning.stages import Observer
     from ..stores.markdown.store import MarkdownStore
     from .options import Options
 
@@ -60,7 +61,7 @@ def pass_options(command: Command) -> Command:
     return command
 
 
-def open_markdown(options: Options, given: Mapping[str, Any]) -> Session:
+def open_markdown(options: Options, given: Mapping[str, Any], observer: Observer | None = None) -> Session:
     """A session on the memory directories of a project."""
     from ..engine import Session
     from ..stores.markdown.directories import discover
@@ -77,7 +78,7 @@ def open_markdown(options: Options, given: Mapping[str, Any]) -> Session:
         store,
         settings=settings_of(section, options),
         state_dir=state,
-        observer=Bars(),
+        observer=observer or Bars(),
         planner=_planner(store, options, given),
     )
 
@@ -128,6 +129,7 @@ def markdown_store(session: Session) -> MarkdownStore:
 def announced(session: Session, _options: Options, _given: Mapping[str, Any]) -> bool:
     """Name the directories without a memory; say whether any has one, or an index."""
     from ..reporting.markdown.report import EMPTY
+    from ..reporting.report import visible
     from ..stores.markdown.directories import INDEX
 
     directories = markdown_store(session).directories
@@ -138,7 +140,7 @@ def announced(session: Session, _options: Options, _given: Mapping[str, Any]) ->
         if directory.topics():
             busy = True
         else:
-            click.echo(f"{directory.name}: {EMPTY}")
+            click.echo(visible(f"{directory.name}: {EMPTY}"))
             busy |= (directory.path / INDEX).is_file()
     return busy
 

@@ -7,9 +7,7 @@ from the group, so `mem0-dream --config c.yaml status` equals `mem0-dream status
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -20,15 +18,20 @@ import click
 from click.core import ParameterSource
 
 from ...errors import ConfigError, UsageError
+from .colour import option as colour_option
 from .graph.opening import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
-from .graph.opening import open_graph
-from .kinds import GRAPH, MARKDOWN, MEM0, STORES, refuse_other_kinds
+from .graph.opening import open_graph, require_place
+from .kinds import GRAPH, MARKDOWN, MEM0, PLATFORM, SERVER, STORES, refuse_other_kinds
+from .logs import set_up_logs
 from .markdown import PLACE_OPTIONS, open_markdown
+from .platform import PLACE_OPTIONS as REMOTE_PLACE_OPTIONS
+from .platform import open_remote
 
 if TYPE_CHECKING:
     from ...records import ActionKind
     from ...settings import Settings
     from ..engine import Session
+    from ..planning.stages import Observer
     from ..stores.base import ScopeFilter
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -60,8 +63,11 @@ _STORE_OPTIONS = (
     click.option("--store", "store_kind", type=click.Choice(STORES), help="Kind of store. [default: mem0]"),
     *PLACE_OPTIONS,
     *GRAPH_PLACE_OPTIONS,
+    *REMOTE_PLACE_OPTIONS,
     click.option("--state-dir", type=click.Path(path_type=Path), help="Where journal and caches live."),
+    click.option("--log-json", is_flag=True, help="Log as one JSON object for each line."),
     click.option("-v", "--verbose", count=True, help="Log what happens; twice for details."),
+    colour_option,
 )
 _SCOPE_OPTIONS = (
     click.option("--user-id", help="Only this user's memories."),
@@ -87,6 +93,20 @@ _PLAN_OPTIONS = (
     ),
     click.option(
         "--max-delete", type=click.FloatRange(0, 1), help="Largest share of a scope one run may remove."
+    ),
+    click.option(
+        "--hygiene",
+        is_flag=False,
+        flag_value="all",
+        metavar="[CLASSES]",
+        help="Propose to remove what is no memory: all, or some of secret,echo,chatter,heartbeat,"
+        "tool-output,greeting.",
+    ),
+    click.option(
+        "--recall-check",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Ask N questions before and after: leave out merges that hide a fact. [default with --auto: 50]",
     ),
     click.option("--merge-only", is_flag=True, help="Propose merges alone."),
     click.option("--forget-only", is_flag=True, help="Propose prunes alone."),
@@ -119,8 +139,13 @@ class Options:
     graph_file: Path | None = None
     mcp: str | None = None
     core: Path | None = None
+    host: str | None = None
+    org: str | None = None
+    project: str | None = None
+    url: str | None = None
     state_dir: Path | None = None
     verbose: int = 0
+    log_json: bool = False
     user_id: str | None = None
     agent_id: str | None = None
     run_id: str | None = None
@@ -131,9 +156,12 @@ class Options:
     encoder: str | None = None
     second_opinion: str | None = None
     max_delete: float | None = None
+    hygiene: str | None = None
+    recall_check: int | None = None
     merge_only: bool = False
     forget_only: bool = False
     assume_unread: bool = False
+    wait: float | None = None
     named: frozenset[str] = frozenset()
 
     @classmethod
@@ -163,7 +191,7 @@ class Options:
         if ctx.invoked_subcommand is None:
             refuse_other_kinds(options.named, options.store_kind or MEM0)
         ctx.meta[_KEPT] = options
-        _log(options.verbose)
+        set_up_logs(options.verbose, as_json=options.log_json)
         return options
 
     @property
@@ -224,23 +252,27 @@ def wanted(options: Options) -> frozenset[ActionKind] | None:
 
 
 @contextlib.contextmanager
-def open_session(options: Options, given: Mapping[str, Any] | None = None) -> Iterator[Session]:
+def open_session(
+    options: Options, given: Mapping[str, Any] | None = None, *, observer: Observer | None = None
+) -> Iterator[Session]:
     """Open the configured store with its settings, and close it again.
 
     Args:
         options: They name the store.
         given: Options of a pass, by name, which say what is wanted of it.
+        observer: Is told how far a pass has come; bars are drawn if omitted.
 
     Raises:
         ConfigError: If there is no configuration, or it is wrong.
         StoreLockedError: If the running agent holds the store.
     """
-    openers = {MARKDOWN: open_markdown, GRAPH: open_graph}
-    with openers.get(options.store_kind or MEM0, _open_mem0)(options, given or {}) as session:
+    openers = {MARKDOWN: open_markdown, GRAPH: open_graph, PLATFORM: open_remote, SERVER: open_remote}
+    opened = openers.get(options.store_kind or MEM0, _open_mem0)(options, given or {}, observer)
+    with opened as session:
         yield session
 
 
-def _open_mem0(options: Options, _given: Mapping[str, Any]) -> Session:
+def _open_mem0(options: Options, _given: Mapping[str, Any], observer: Observer | None = None) -> Session:
     if options.config is None:
         raise ConfigError(_no_configuration())
     from ..engine import Session
@@ -256,18 +288,46 @@ def _open_mem0(options: Options, _given: Mapping[str, Any]) -> Session:
     planner = PlainPlanner(store, wanted=kinds)
     try:
         return Session(
-            store, settings=settings, state_dir=options.state_dir, observer=Bars(), planner=planner
+            store,
+            settings=settings,
+            state_dir=options.state_dir,
+            observer=observer or Bars(),
+            planner=planner,
         )
     except BaseException:
         store.close()
         raise
 
 
+def require_store(options: Options) -> None:
+    """Refuse options that name no store, before anything is opened.
+
+    Raises:
+        UsageError: If they do not say whose memories, or ask what this kind of store cannot do.
+        ConfigError: If there is no such place.
+    """
+    options.scopes()
+    if options.store_kind in (MARKDOWN, GRAPH) and options.second_opinion is not None:
+        raise UsageError("--second-opinion works on mem0 stores; leave it out.")
+    if options.store_kind == GRAPH:
+        require_place(options)
+    elif options.store_kind == MARKDOWN:
+        from ..stores.markdown.directories import discover
+
+        discover(options.root or Path(), options.memory_dirs or ())
+    elif options.config is None:
+        raise ConfigError(_no_configuration())
+    else:
+        from ..stores.mem0.config import load_config
+
+        load_config(options.config)
+
+
 def _no_configuration() -> str:
     if os.environ.get("MEM0_API_KEY"):
         return (
-            "MEM0_API_KEY is set, but memories on mem0's hosted platform are not supported: mem0-dream works "
-            "on the open-source Memory (Qdrant, FAISS, Chroma, pgvector); give its configuration with "
+            "No configuration. MEM0_API_KEY is set: for memories on mem0's hosted platform say `mem0-dream "
+            "platform` or --store platform; for the open-source Memory give its configuration with "
             "--config mem0.yaml."
         )
     return "No configuration: give mem0's own with --config mem0.yaml."
@@ -294,13 +354,9 @@ def settings_of(section: dict[str, Any], options: Options) -> Settings:
         "scorer": options.scorer,
         "encoder": options.encoder,
         "max_delete": options.max_delete,
+        "hygiene": options.hygiene,
+        "recall_check": options.recall_check,
         "second_opinion": True if options.second_opinion == "true" else options.second_opinion,
     }
     given |= {"assume_unread": True} if options.assume_unread else {}
     return read_settings(section | {name: value for name, value in given.items() if value is not None})
-
-
-def _log(verbose: int) -> None:
-    level = {0: logging.ERROR, 1: logging.INFO}.get(verbose, logging.DEBUG)
-    logging.basicConfig(level=logging.ERROR, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
-    logging.getLogger("mem0_dream").setLevel(level)

@@ -11,18 +11,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import IncompleteListingError, UsageError
-from .asking import ask_choice, confirmed, say_aside, warned
+from .asking import ask_choice, confirmed, looked, say_aside, warned
+from .colour import echo
+from .due import is_due, note_pass
 from .graph import passes as graph
 from .kinds import GRAPH, MARKDOWN, again
+from .logs import tell
 from .markdown import announced, mend_index
+from .night import tell_night
 from .options import Options, open_session
+from .platform import tell_fidelity
 from .review import may_ask, reviewed
 
 if TYPE_CHECKING:
     from ..engine import Session
     from ..plan import Plan, Side
     from ..planning.proposal import Proposal
-    from ..reporting.report import Report
+    from ..reporting.passing import PassReport
     from ..results import RunResult
 
 Given = Mapping[str, Any]
@@ -43,25 +48,34 @@ def consolidate_command(options: Options, given: Given) -> None:
     options.scopes()  # whose memories are meant is asked before anything is opened
     with open_session(options, given) as session:
         kind = session.store.kind
+        if given["auto"]:
+            _refuse_hygiene(session, options)
         if kind in READY and not READY[kind](session, options, given):
+            return
+        if kind != GRAPH and not is_due(session, options, given):
             return
         if given["dry_run"] or (given["as_json"] and not given["auto"]):
             shown = _reporter(session, looked(session, options), given)
             _print_json(shown, None) if given["as_json"] else _echo(shown.dry_run())
             return
-        with session.locked():
+        with session.locked(wait_s=options.wait or 0.0):
             if kind not in LOCKED or LOCKED[kind](session, options, given):
                 _pass(session, options, given)
 
 
-def looked(session: Session, options: Options, *, unattended: bool = False) -> Proposal:
-    """What a pass would do, with a second opinion if one is wanted."""
-    return session.look(options.scopes(), now=options.moment, unattended=unattended, say=say_aside)
+def _refuse_hygiene(session: Session, options: Options) -> None:
+    """Unattended, nothing goes as junk that the configuration does not name.
 
-
-def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
-    """The plan of what a pass would do."""
-    return looked(session, options, unattended=unattended).plan
+    Raises:
+        UsageError: If the command line asks for more.
+    """
+    settings = session.settings
+    more = [name for name in settings.hygiene if name not in settings.hygiene_auto]
+    if options.hygiene is not None and more:
+        raise UsageError(
+            f"--auto removes {', '.join(more)} only if the configuration says so: set "
+            f"mem0_dream.hygiene_auto: [{', '.join(more)}], or leave --auto out and look at each."
+        )
 
 
 def mended(session: Session, options: Options, result: RunResult) -> None:
@@ -81,6 +95,8 @@ def _pass(session: Session, options: Options, given: Given) -> None:
         return
     shown, result = done
     session.planner.remember(now=options.moment, run=result.run)
+    if session.store.kind != GRAPH:  # a graph has notes of its own
+        note_pass(session, options, result.run)
     if given["as_json"]:
         _print_json(shown, result)
     else:
@@ -88,7 +104,7 @@ def _pass(session: Session, options: Options, given: Given) -> None:
     mended(session, options, result)
     told = not auto or (session.store.kind == MARKDOWN and not given["as_json"])
     if result.run and told:
-        click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+        tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
 
 
 def _resume_interrupted(session: Session, options: Options) -> None:
@@ -101,20 +117,22 @@ def _resume_interrupted(session: Session, options: Options) -> None:
 
 def _unattended(
     session: Session, proposal: Proposal, options: Options, given: Given
-) -> tuple[Report, RunResult]:
+) -> tuple[PassReport, RunResult]:
     _refuse_gaps(proposal.plan, "Nothing was changed.")
     for note in proposal.plan.notes:
         say_aside(note)
     shown = _reporter(session, proposal, given)
+    tell_fidelity(session, proposal.plan)
     result = session.apply(proposal.plan, now=options.clock, retire=given["retire"])
+    tell_night(proposal.plan, result)
     for line in shown.skipped(result):
-        click.echo(line, err=True)
+        say_aside(line)
     return shown, result
 
 
 def _attended(
     session: Session, proposal: Proposal, options: Options, given: Given
-) -> tuple[Report, RunResult] | None:
+) -> tuple[PassReport, RunResult] | None:
     """Show, ask about each conflict and doubt, then about all of it; None if nothing is to be done."""
     from ..reporting import report
 
@@ -146,7 +164,7 @@ def _attended(
     return final, result
 
 
-def _ask(shown: Report, conflict: Any) -> Side | None:
+def _ask(shown: PassReport, conflict: Any) -> Side | None:
     for line in shown.sides(conflict):
         click.echo(line)
     return ask_choice(shown.question(conflict))
@@ -157,23 +175,19 @@ def _refuse_gaps(plan: Plan, told: str) -> None:
         raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. {told}")
 
 
-def _reporter(session: Session, proposal: Proposal, given: Given) -> Report:
+def _reporter(session: Session, proposal: Proposal, given: Given) -> PassReport:
     import sys
 
     return session.reporter(proposal, explain=given["explain"], texts=sys.stdout.isatty())
 
 
-_COLOURS = {"Merges": "green", "Conflicts": "yellow", "Prune": "red", "##": "cyan"}
-
-
 def _echo(lines: Iterable[str]) -> None:
-    """Headings in colour; click strips it where the output is no terminal."""
-    for line in lines:
-        colour = _COLOURS.get(line.split(" ", 1)[0])
-        click.echo(click.style(line, fg=colour, bold=True) if colour else line)
+    shown = list(lines)
+    if shown:
+        echo(shown)
 
 
-def _print_json(shown: Report, result: RunResult | None) -> None:
+def _print_json(shown: PassReport, result: RunResult | None) -> None:
     from ..planning.plan_file import json_text
 
     click.echo(json_text(shown.to_json(result)))

@@ -11,6 +11,7 @@ import click
 from ...errors import DreamError, IncompleteListingError, UsageError
 from .kinds import GRAPH, again
 from .options import Options, open_session, plan_options, scope_options, store_options
+from .platform import tell_fidelity
 
 if TYPE_CHECKING:
     from ..engine import Session
@@ -33,7 +34,7 @@ def plan_command(ctx: click.Context, /, output: str, **given: Any) -> None:
     """  # noqa: D301
     options = Options.gather(ctx, given)
     from ..planning.plan_file import dump_plan
-    from .passes import proposed
+    from .asking import proposed
 
     with open_session(options) as session:
         plan = proposed(session, options)
@@ -72,6 +73,7 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
         plan = session.completed(plan)
         # Entities are named in full, and what they gain is no line of its own.
         shown = session.reporter(plan, explain=plan.kind == GRAPH, texts=sys.stdout.isatty())
+        tell_fidelity(session, plan)
         if not yes:
             _require_consent(session, plan, shown, file)
         result = session.apply(plan, now=options.clock, choices={}, retire=retire, within_budget=yes)

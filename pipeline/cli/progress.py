@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -59,7 +61,10 @@ class Bars:
             words = TextColumn("{task.description:<9}")
             left = TextColumn("{task.fields[left]}")
             columns = (SpinnerColumn(), words, BarColumn(), MofNCompleteColumn(), left, TimeElapsedColumn())
-            self._display = Progress(*columns, console=Console(stderr=True), transient=True)
+            context = click.get_current_context(silent=True)
+            plain = True if context is not None and context.color is False else None
+            console = Console(stderr=True, no_color=plain)
+            self._display = Progress(*columns, console=console, transient=True)
             self._display.start()
         self._open += 1
         return self._display

@@ -6,7 +6,6 @@ applied; a no is remembered. Nothing is asked where no person can see the pairs.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
+
+from .colour import colours
 
 if TYPE_CHECKING:
     from ...records import Label
@@ -47,16 +48,6 @@ _CONFLICT_HELP = (
     "a: A holds, remove B. b: B holds, remove A. n: both hold. s or Enter: leave both as they are. "
     "q: stop, ask about the rest another time. What is answered is asked again only if a text changes."
 )
-
-
-def colours() -> bool:
-    """Whether the output may be coloured: https://no-color.org, and terminals that cannot."""
-    return sys.stdout.isatty() and not plain_terminal()
-
-
-def plain_terminal() -> bool:
-    """Whether the user, or the terminal, asks for text alone."""
-    return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
 
 
 def attended() -> bool:

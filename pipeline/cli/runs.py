@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import IncompleteListingError, UsageError
+from .doctor import undo_links
+from .heartbeat import show_last
 from .kinds import again, completed
 from .options import Options, open_session, plan_options, scope_options, store_options
+from .platform import tell_fidelity
 
 if TYPE_CHECKING:
     from ...records import Inventory, Memory
+    from ..answers import Answer
     from ..engine import Session
+    from ..reporting.status import Status
     from ..results import RunResult, UndoResult
 
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
@@ -35,25 +40,31 @@ def status(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
     """  # noqa: D301
     options = Options.gather(ctx, given)
     from ..planning.plan_file import json_text
-    from ..reporting.status import spoken_status, status_of
+    from ..reporting.status import spoken_status
 
     with open_session(options) as session:
-        inventory = session.read(options.scopes())
-        history = session.journal.runs(session.store.fingerprint)
-        found = status_of(
-            inventory,
-            history,
-            settings=session.settings,
-            now=options.moment,
-            accessed=session.access.last(session.store.fingerprint),
-            answers=session.answered,
-            kind=session.store.kind,
-            condemned=_condemned(session, inventory, options),
-        )
+        found = found_status(session, options)
     if as_json:
         click.echo(json_text(found.to_json(), sort_keys=False))
     else:
         click.echo("\n".join(completed(line, options) for line in spoken_status(found)))
+
+
+def found_status(session: Session, options: Options) -> Status:
+    """What an open store holds."""
+    from ..reporting.status import status_of
+
+    inventory = session.read(options.scopes())
+    return status_of(
+        inventory,
+        session.journal.runs(session.store.fingerprint),
+        settings=session.settings,
+        now=options.moment,
+        accessed=session.access.last(session.store.fingerprint),
+        answers=session.answered,
+        kind=session.store.kind,
+        condemned=_condemned(session, inventory, options),
+    )
 
 
 def _condemned(session: Session, inventory: Inventory, options: Options) -> int | None:
@@ -96,11 +107,11 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
         if not found:
             click.echo("No memory matches.")
             return
-        short = report.short_ids(memory.id for memory in inventory.memories)
+        short = report.spoken_ids((memory.id for memory in inventory.memories), session.store.kind)
         for number, memory in enumerate(found, 1):
             pinned = " (pinned, never touched)" if memory.pinned else ""
             label = f"[{session.store.kind}:{short[memory.id]}]"
-            click.echo(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}")
+            click.echo(report.visible(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}"))
         if inventory.gaps:
             raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
         chosen = [found[i] for i in _pick(len(found)) if not found[i].pinned]
@@ -108,16 +119,18 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
             click.echo(report.CANCELLED)
             return
         plan = forget_plan(chosen, inventory, kind=session.store.kind, now=options.moment)
+        tell_fidelity(session, plan)
         result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
         click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
 
 
 def _is_meant(chosen: list[Memory], session: Session, short: Mapping[str, str]) -> bool:
     """Name what is to go once more, and ask; a number is easily mistyped."""
+    from ..reporting.report import visible
     from .asking import confirmed
 
     names = " ".join(f"[{session.store.kind}:{short[memory.id]}]" for memory in chosen)
-    return confirmed(f"To forget: {names}.")
+    return confirmed(visible(f"To forget: {names}."))
 
 
 def _pick(count: int) -> list[int]:
@@ -131,24 +144,44 @@ def _pick(count: int) -> list[int]:
 
 
 @click.command()
+@click.option(
+    "--last", is_flag=True, help="Only the last unattended run, from its heartbeat; exit code 9 on trouble."
+)
+@click.option(
+    "--within",
+    type=click.FloatRange(min=0),
+    default=36,
+    show_default=True,
+    metavar="HOURS",
+    help="With --last: a job that has not run for so long is in trouble.",
+)
 @store_options
 @json_option
 @click.pass_context
-def runs(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
+def runs(ctx: click.Context, /, *, last: bool, within: float, as_json: bool, **given: Any) -> None:
     """List the runs of this store, newest first.
+
+    With --last nothing is opened but the heartbeat files: exit code 0 means that each job of a scheduler ran
+    within so many hours and ended well, 9 that one failed, died, is overdue, or that none ever ran.
 
     \b
     Example:
       mem0-dream runs --config mem0.yaml
+      mem0-dream runs --last --json --config mem0.yaml
     """  # noqa: D301
     options = Options.gather(ctx, given)
+    if last:
+        show_last(ctx, options, within=within, as_json=as_json)
+        return
     from ..planning.plan_file import json_text
     from ..reporting.status import run_json, run_line
+    from ..writing.doctor import SUFFIX
 
     with open_session(options) as session:
-        found = [
-            (run, session.journal.changes(run.id)) for run in session.journal.runs(session.store.fingerprint)
-        ]
+        fingerprint = session.store.fingerprint
+        listed = [*session.journal.runs(fingerprint), *session.journal.runs(fingerprint + SUFFIX)]
+        listed.sort(key=lambda run: run.started_at, reverse=True)
+        found = [(run, session.journal.changes(run.id)) for run in listed]
         remarks = [session.remark(run) for run, _ in found] if not as_json else []
     if as_json:
         click.echo(json_text([run_json(*each) for each in found], sort_keys=False))
@@ -171,8 +204,14 @@ def undo(ctx: click.Context, /, run: str | None, **given: Any) -> None:
       mem0-dream undo --config mem0.yaml
     """  # noqa: D301
     options = Options.gather(ctx, given)
+    from ..writing.doctor import is_repair
+
     with open_session(options) as session, session.locked():
-        _echo_result(session.undo(run, now=options.clock))
+        repaired = session.journal.run(run) if run else None
+        if repaired is not None and is_repair(repaired):
+            undo_links(session, repaired, options)
+        else:
+            _echo_result(session.undo(run, now=options.clock), session.answered)
 
 
 @click.command()
@@ -188,7 +227,7 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     """  # noqa: D301
     options = Options.gather(ctx, given)
     with open_session(options) as session, session.locked():
-        _echo_result(session.resume(run, now=options.clock))
+        _echo_result(session.resume(run, now=options.clock), session.answered)
 
 
 @click.command()
@@ -279,7 +318,7 @@ def _by_prefix(session: Session, memories: Iterable[Memory], text: str) -> Memor
     return found[0]
 
 
-def _echo_result(result: RunResult | UndoResult) -> None:
+def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> None:
     from ..reporting import report
     from ..results import RunResult
 
@@ -287,8 +326,9 @@ def _echo_result(result: RunResult | UndoResult) -> None:
         click.echo(report.summary(result))
         return
     click.echo(report.undo_summary(result))
-    told = "A conflict is open again; what else was taken back is not proposed again; see "
-    click.echo(f"{told}`mem0-dream reject --list`.", err=True)
+    click.echo("What was taken back is not proposed again; see `mem0-dream reject --list`.", err=True)
+    if any(answer.run == result.run and not answer.closes for answer in answers):
+        click.echo("Conflicts that had been answered are open again.", err=True)
     for memory_id, reason in result.kept:
         click.echo(report.visible(f"Left alone: memory {memory_id}: {reason}"))
 

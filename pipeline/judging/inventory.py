@@ -38,6 +38,7 @@ class Circumstances:
         thresholds: Calibrated thresholds instead of the scorer's own.
         unattended: Nobody sees the plan before it is applied, so age alone removes less.
         tracked: Ids that the agent's own client is known to have read.
+        hygiene: Classes of memories that are none and may be proposed to go (see `rules.hygiene`).
     """
 
     now: datetime
@@ -46,6 +47,7 @@ class Circumstances:
     thresholds: Thresholds | None = None
     unattended: bool = False
     tracked: frozenset[str] = frozenset()
+    hygiene: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)

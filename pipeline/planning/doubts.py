@@ -7,6 +7,7 @@ itself; a person's yes moves it into the plan, where it is applied like any othe
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import replace
@@ -83,15 +84,36 @@ def keep_answer(directory: Path, doubt: Doubt, label: Label) -> Path:
 
     The file holds the texts of both memories, so only its owner may read it.
     """
+    return keep_answers(directory, [(doubt, label)])
+
+
+def keep_answers(directory: Path, answers: Iterable[tuple[Doubt, Label]]) -> Path:
+    """Append several answers; see `keep_answer`."""
     file = directory / ANSWERS_FILE
-    a, b = as_memories(doubt)
-    line = pair_line(a, b, label)
     with contextlib.suppress(FileExistsError):
         os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    if rejection_key(a, b) not in labelled_keys(file):
-        with file.open("a", encoding="utf-8") as stream:
-            stream.write(line)
+    known = set(labelled_keys(file))
+    with file.open("a", encoding="utf-8") as stream:
+        for doubt, label in answers:
+            a, b = as_memories(doubt)
+            if rejection_key(a, b) not in known:
+                known.add(rejection_key(a, b))
+                stream.write(pair_line(a, b, label))
     return file
+
+
+def forget_answer(directory: Path, doubt: Doubt) -> None:
+    """Take a pair out of the file of answers again."""
+    file = directory / ANSWERS_FILE
+    key = rejection_key(*as_memories(doubt))
+    if not file.exists() or key not in labelled_keys(file):
+        return
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if line.strip() and json.loads(line).get("key") != key]
+    partial = file.with_suffix(".part")
+    partial.touch(mode=0o600)
+    partial.write_text("".join(kept), encoding="utf-8")
+    partial.replace(file)
 
 
 def answered_pairs(directory: Path) -> Path | None:

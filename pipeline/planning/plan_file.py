@@ -35,14 +35,24 @@ def _adapter() -> TypeAdapter[Plan]:
 
 def dump_plan(plan: Plan) -> str:
     """Write a plan as JSON Lines; equal plans give equal bytes."""
-    whole = _adapter().dump_python(plan, mode="json")
+    whole = _dumped(plan)
     header = {"format": FORMAT, "version": VERSION} | {name: whole[name] for name in _HEADER_FIELDS}
     lines = [
         header,
         *({"record": "action", **action} for action in whole["actions"]),
         *({"record": "unsure", **verdict} for verdict in whole["unsure"]),
     ]
-    return "".join(json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n" for line in lines)
+    return "".join(_shown(json.dumps(line, ensure_ascii=False, sort_keys=True)) + "\n" for line in lines)
+
+
+def _dumped(plan: Plan) -> dict[str, Any]:
+    """A plan as plain values; the hash of a text is written only where the text is not the memory's own."""
+    whole: dict[str, Any] = _adapter().dump_python(plan, mode="json")
+    for action in (*whole["actions"], *whole["unsure"]):
+        for member in action["members"]:
+            if member["hash"] is None:
+                del member["hash"]
+    return whole
 
 
 def parse_plan(text: str) -> Plan:
@@ -121,7 +131,7 @@ def to_json(plan: Plan, result: RunResult | None) -> dict[str, Any]:
     import dataclasses
 
     whole: dict[str, Any] = {
-        "plan": _adapter().dump_python(plan, mode="json"),
+        "plan": _dumped(plan),
         "proposed": {
             "merges": len(plan.merges),
             "prunes": len(plan.prunes),
@@ -139,6 +149,9 @@ def to_json(plan: Plan, result: RunResult | None) -> dict[str, Any]:
 
 def json_text(value: object, *, sort_keys: bool = True) -> str:
     """JSON for people and programs alike: a character that a terminal cannot show as it is, is escaped."""
-    text = json.dumps(value, ensure_ascii=False, indent=2, sort_keys=sort_keys)
+    return _shown(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=sort_keys))
+
+
+def _shown(text: str) -> str:
     # White space between the tokens is printable or a line break; everything else stands inside a string.
     return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)

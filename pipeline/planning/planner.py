@@ -33,6 +33,7 @@ from ..judging.inventory import Circumstances, Judging
 from ..judging.original_rules import RULE
 from ..judging.subjects import keys_by_scope
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
+from ..rules.hygiene import find_junk, prunes_of, without_junk
 from ..rules.stale import Prune as StaleFinding
 from ..rules.stale import find_prunes, is_stale
 from ..rules.unattended import Spared, spared
@@ -79,10 +80,13 @@ def build_plan(
         the writer refuses.
     """
     now = circumstances.now
-    living = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
+    present = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
+    keys = keys_by_scope(present, settings=settings)
+    junk = find_junk(present, circumstances.hygiene, keys=keys)
+    cleaned = prunes_of(junk, unattended=circumstances.unattended, refused=circumstances.rejected)
+    living = without_junk(present, junk, cleaned)
     prunes, notes = _prunes(living, settings, circumstances)
     vague = {prune.memory.id for prune in prunes if prune.reason == "vague"}
-    keys = keys_by_scope(living, settings=settings)
     judged, copies = fold(
         [memory for memory in living if not memory.pinned and memory.id not in vague],
         rejected=circumstances.rejected,
@@ -98,13 +102,14 @@ def build_plan(
         *_merge_actions(merges, in_place=in_place, amend=amend),
         *_conflict_actions(living, verdicts, merges, prunes),
         *_prune_actions(prunes, merges),
+        *cleaned,
     ]
     return Plan(
         store=inventory.store,
         kind=kind,
         now=now,
         scorer=scorer.name,
-        totals=_totals(living),
+        totals=_totals(present),
         actions=_numbered(actions),
         unsure=_unsure(verdicts, {memory.id: memory for memory in living}, actions, amend=amend),
         gaps=inventory.gaps,

@@ -60,6 +60,7 @@ class Means:
             thresholds=self.models.calibrated,
             unattended=self.unattended,
             tracked=self.tracked if self.unattended else frozenset(),
+            hygiene=frozenset(self.settings.hygiene_auto if self.unattended else self.settings.hygiene),
         )
 
 

@@ -12,6 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .marks import word_key
+from .report import one_line
+
 if TYPE_CHECKING:
     from rich.text import Text
 
@@ -25,7 +28,6 @@ MAX_WORD = 60
 """Characters of one word that are shown at most."""
 MATCHED_WORDS = 400
 """Words between the common beginning and end that are compared; the comparison is quadratic."""
-_PUNCTUATION = ".,;:!?\"'“”‘’()"
 _ELLIPSIS = "…"
 
 
@@ -47,15 +49,9 @@ class Column:
 _CUT = Column(_ELLIPSIS, _ELLIPSIS)
 
 
-def escaped(text: str) -> str:
-    """One line in which every control, bidi, private or unassigned character is an escape."""
-    flat = " ".join(text.split())
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in flat)
-
-
 def columns(a: str, b: str) -> tuple[Column, ...]:
     """Align two texts word by word; case and punctuation around a word are no difference."""
-    words_a, words_b = escaped(a).split(" "), escaped(b).split(" ")
+    words_a, words_b = one_line(a).split(" "), one_line(b).split(" ")
     found = list(_aligned(words_a, words_b))
     if max(len(a), len(b)) > CUT_FROM:
         found = list(_around_differences(found))[:MAX_COLUMNS]
@@ -109,13 +105,13 @@ def coloured(row: Iterable[Column]) -> tuple[Text, Text]:
 def excerpts(a: str, b: str) -> tuple[str, str]:
     """Both texts on one line each, whole if they are short, else cut around their differences."""
     if max(len(a), len(b)) <= CUT_FROM:
-        return escaped(a), escaped(b)
+        return one_line(a), one_line(b)
     found = columns(a, b)
     return " ".join(c.a for c in found if c.a), " ".join(c.b for c in found if c.b)
 
 
 def _aligned(a: Sequence[str], b: Sequence[str]) -> Iterator[Column]:
-    keys_a, keys_b = [_key(word) for word in a], [_key(word) for word in b]
+    keys_a, keys_b = [word_key(word) for word in a], [word_key(word) for word in b]
     start = _common(keys_a, keys_b)
     end = _common(keys_a[start:][::-1], keys_b[start:][::-1])
     yield from map(_equal, a[:start], b[:start])
@@ -138,10 +134,6 @@ def _between(
             yield from (_different(x, y) for x, y in itertools.zip_longest(left, right, fillvalue=""))
     if (a_stop, b_stop) != (a_end, b_end):
         yield Column(_ELLIPSIS if a_stop < a_end else "", _ELLIPSIS if b_stop < b_end else "", differs=True)
-
-
-def _key(word: str) -> str:
-    return word.strip(_PUNCTUATION).casefold() or word
 
 
 def _common(a: Sequence[str], b: Sequence[str]) -> int:

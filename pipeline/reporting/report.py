@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
 
-from ...errors import IncompleteListingError
 from ...records import Scope, Verdict
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite
-from ..planning.doubts import open_question
-from ..planning.plan_file import to_json
 from ..results import RunResult, UndoResult
-from .alignment import excerpts
+from .marks import Marked, Tone, marked
 from .spoken_evidence import spoken
 
 TITLE = "## dream — consolidation report"
@@ -25,12 +21,13 @@ NOTHING_FOUND = "Dream complete. No duplicate, contradictory, or stale memories 
 NOTHING_CERTAIN = "Dream complete. Nothing is certain enough to propose."
 NOTHING_NEW = "Dream complete. Nothing new to propose."
 CANCELLED = "Cancelled. No changes made."
-UNCHANGED = "Dry run: no changes made."
 TEXT_WIDTH = 100
 """Characters of a merged text in the report."""
 EXPLAINED_WIDTH = 1_000
 """Characters of a text with --explain: longer ones are documents, which nobody reads in a terminal."""
 _ID_WIDTH = 8
+_NAMED = ("md", "graph")
+"""Kinds of stores whose ids are names."""
 
 
 class Report:
@@ -51,8 +48,7 @@ class Report:
         doubtful = (member.id for action in plan.unsure for member in action.members)
         apart = (memory_id for a, b, _ in plan.apart for memory_id in (a, b)) if explain else ()
         ids = [*self._members, *doubtful, *apart]
-        # A path is a name: cut off it would name another file.
-        self._short = {name: name for name in ids} if plan.kind == "md" else short_ids(ids)
+        self._short = spoken_ids(ids, plan.kind)
 
     def lines(self) -> list[str]:
         """The whole report but for its last line, which asks or states."""
@@ -64,7 +60,7 @@ class Report:
         if self._explain and self._plan.apart:
             lines.append(f"Equal words that stay apart ({len(self._plan.apart)}):")
             lines += [f"{self.label(a)} / {self.label(b)} — {why}" for a, b, why in self._plan.apart]
-        return [visible(line) for line in lines]
+        return [_safe(line) for line in lines]
 
     def proposal(self) -> str:
         """The line with the totals."""
@@ -75,100 +71,6 @@ class Report:
     def label(self, memory_id: str) -> str:
         """A memory's short name, such as `[mem0:1f2e3d4c]`."""
         return f"[{self._plan.kind}:{self._short.get(memory_id, memory_id)}]"
-
-    @property
-    def idle(self) -> bool:
-        """Whether there is nothing to be agreed to, and nothing to be reported."""
-        return not self._plan.actions
-
-    @property
-    def confirms(self) -> bool:
-        """Whether a person has to agree to it."""
-        return True
-
-    def dry_run(self) -> list[str]:
-        """What a pass would do.
-
-        Raises:
-            IncompleteListingError: If nothing was found, but not everything was seen.
-        """
-        plan = self._plan
-        self._refuse_unseen()
-        if not plan.totals:
-            return [NOTHING_STORED]
-        lines = self._shown()
-        if not plan.actions:
-            return [*lines, *self.nothing()]
-        return [*lines, *self.left_open(), self.proposal(), *self._gaps(), UNCHANGED]
-
-    def opening(self, *, asks: bool) -> list[str]:
-        """What a person is shown before the questions.
-
-        Args:
-            asks: They will be asked about doubts, too.
-
-        Raises:
-            IncompleteListingError: If nothing was found, but not everything was seen.
-        """
-        plan = self._plan
-        self._refuse_unseen()
-        if not plan.totals:
-            return [NOTHING_STORED]
-        if asks:
-            return self._shown()
-        return [*self._shown(), *(self.left_open() if plan.actions else self.nothing())]
-
-    def nothing(self) -> list[str]:
-        """There is nothing to apply; what may be a duplicate, or was left open, is no clean bill."""
-        if not self._plan.totals:
-            return [NOTHING_STORED]
-        nothing = NOTHING_NEW if self._plan.left_open else NOTHING_FOUND
-        return [NOTHING_CERTAIN if self._plan.unsure else nothing, *self.left_open()]
-
-    def left_open(self) -> list[str]:
-        """What is left to a person, and how to see it; nothing if there is nothing."""
-        plan = self._plan
-        lines = [f"{open_question(plan.unsure)}: --review"] if plan.unsure else []
-        if plan.left_open:
-            noun = "conflicts were" if plan.left_open > 1 else "conflict was"
-            lines.append(f"{plan.left_open} {noun} left open earlier: `mem0-dream reject --list`")
-        return lines
-
-    def sides(self, conflict: Resolve) -> list[str]:
-        """Both sides of a conflict, above the question."""
-        texts = {member.id: member.text for member in conflict.members}
-        sides = excerpts(texts[conflict.a[0]], texts[conflict.b[0]])
-        return [f"  {side}: {text}{likely(conflict, side)}" for side, text in zip("AB", sides, strict=True)]
-
-    def question(self, conflict: Resolve) -> str:
-        """What a person is asked about a conflict."""
-        return self.line(conflict).removesuffix("[A/B/skip]")
-
-    def changed(self, before: Report) -> list[str]:  # noqa: ARG002
-        """What follows from the answers and was not shown yet."""
-        return []
-
-    def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:  # noqa: ARG002
-        """The report after a run.
-
-        Args:
-            result: What was done.
-            auto: Nobody looked on.
-            took: How long the pass took.
-        """
-        if auto:
-            if not self._plan.totals:
-                return [NOTHING_STORED]
-            return [auto_summary(result, conflicts=len(self._plan.conflicts) + self._plan.left_open)]
-        return [*moved_lines(result, self._plan, self), summary(result), *self.left_open()]
-
-    def skipped(self, result: RunResult) -> list[str]:
-        """What nobody was asked about and could not be done; names no memory, for logs are kept."""
-        return [f"mem0-dream: skipped {name}: {reason}" for name, reason in result.moved]
-
-    def to_json(self, result: RunResult | None) -> dict[str, Any]:
-        """For programs: the plan, and what was done of it."""
-        return to_json(self._plan, result)
 
     def line(self, action: Action) -> str:
         """The one line that stands for an action."""
@@ -183,44 +85,48 @@ class Report:
             return f'{self.label(action.a[0])} vs {self.label(action.b[0])} — "{action.topic}" {answer}'
         if isinstance(action, Rewrite):
             return f"{self.label(action.survivor)} — {action.reason}"
+        if action.junk:
+            text = clip(action.members[0].text)
+            return f'{self.label(action.members[0].id)} — {action.reason}: {action.detail}: "{text}"'
         age = f"{action.age_days}d old" if action.age_days is not None else "age unknown"
         return f"{self.label(action.members[0].id)} — {action.category or 'uncategorised'}, {age}"
 
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain."""
-        lines = [
-            f"    {_side(action, m.id)}{self.label(m.id)} {_day(m.stated_at)}  {explained(m.text)}"
-            for m in _in_order(action)
-        ]
+        return [_safe(line) for line in (*self._texts_of(action), *self._behind(action))]
+
+    def _behind(self, action: Action) -> list[str]:
+        """What is said about the texts of an action."""
         if isinstance(action, Prune):
-            return [*lines, "    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
+            return ["    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
         if isinstance(action, Rewrite):
-            return lines
-        if isinstance(action, Resolve) and action.newer:
-            lines.append(f"    {action.newer.upper()} was stated later and is the likely winner")
+            return []
+        lines = [line for verdict in action.verdicts for line in self._why(verdict)]
         if isinstance(action, Merge):
-            lines.append(f"    {_what_stays(action, self.label)}")
-        return lines + [line for verdict in action.verdicts for line in self._why(verdict)]
+            return [f"    {_what_stays(action, self.label)}", *lines]
+        if action.newer:
+            return [f"    {action.newer.upper()} was stated later and is the likely winner", *lines]
+        return lines
+
+    def _texts_of(self, action: Action) -> list[str]:
+        """A line for each memory, the words marked that differ from what it is held against."""
+        texts = {member.id: explained(member.text) for member in action.members}
+        lines: list[str] = []
+        for member in _in_order(action):
+            head = visible(
+                f"    {_side(action, member.id)}{self.label(member.id)} {_day(member.stated_at)}  "
+            )
+            tone: Tone = "stays" if _stays(action, member.id) else "goes"
+            held = [texts[name] for name in _held_against(action, member.id)]
+            lines.append(marked(texts[member.id], held, tone=tone).behind(head))
+        return lines
 
     def unsure_lines(self) -> list[str]:
         """What only a person can decide; --auto never touches it."""
         lines = [f"Unsure ({len(self._plan.unsure)}):"] if self._plan.unsure else []
         for action in self._plan.unsure:
             lines += [self.line(action), *self.explanation(action)]
-        return [visible(line) for line in lines]
-
-    def _shown(self) -> list[str]:
-        lines = self.lines() if self._plan.actions else []
-        return [*lines, *(self.unsure_lines() if self._explain else [])]
-
-    def _gaps(self) -> list[str]:
-        return [f"Read-only: {gap}" for gap in self._plan.gaps]
-
-    def _refuse_unseen(self) -> None:
-        if self._plan.gaps and not self._plan.actions:
-            raise IncompleteListingError(
-                f"Read-only: {'; '.join(self._plan.gaps)}. Nothing was found in what could be listed."
-            )
+        return [_safe(line) for line in lines]
 
     def _sections(self, scope: Scope) -> list[str]:
         lines: list[str] = []
@@ -231,7 +137,7 @@ class Report:
             for action in here:
                 lines.append(self.line(action))
                 lines += [*self._difference(action), *_disagreements(action)]
-                if self._with_texts and not self._explain and isinstance(action, Prune):
+                if self._with_texts and not self._explain and isinstance(action, Prune) and not action.junk:
                     lines.append(f"    {one_line(action.members[0].text)}")
                 lines += self.explanation(action) if self._explain else []
         return lines
@@ -269,6 +175,11 @@ class Report:
         return self.label(memory_id) if memory_id in self._short else "[merged]"
 
 
+def spoken_ids(ids: Iterable[str], kind: str) -> dict[str, str]:
+    """Ids as a person reads them; a path or a name stays whole, for cut off it would name another one."""
+    return {memory_id: memory_id for memory_id in ids} if kind in _NAMED else short_ids(ids)
+
+
 def short_ids(ids: Iterable[str]) -> dict[str, str]:
     """Shorten ids to the fewest leading characters, at least eight, that tell all of them apart.
 
@@ -284,13 +195,23 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
 
 
 def one_line(text: str) -> str:
-    """The text with all white space folded and control characters made visible."""
+    """The text with all white space folded and every other control character as its escape."""
     return visible(" ".join(text.split()))
 
 
 def visible(text: str) -> str:
-    """The text with a sign for each character that could forge or colour a line of the terminal."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    r"""The text with an escape for each character that could forge, colour or turn round a line.
+
+    Everything foreign that is shown to a person goes through here, whatever shows it.
+
+    >>> visible("red \x1b[31m alert, \u202e turned")
+    'red \\x1b[31m alert, \\u202e turned'
+    """
+    return "".join(char if char.isprintable() else _escape(char) for char in text)
+
+
+def _escape(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
 
 
 def clip(text: str, width: int = TEXT_WIDTH) -> str:
@@ -335,13 +256,30 @@ def undo_summary(result: UndoResult) -> str:
     return f"Run {result.run} taken back — restored: {result.restored}, withdrawn: {result.withdrawn}"
 
 
-def likely(conflict: Resolve, side: str) -> str:
-    """A word beside the side of a conflict that was stated later."""
-    return " (newer, likely to hold)" if conflict.newer == side.lower() else ""
+def _safe(line: str) -> str:
+    """A line without foreign controls; one with marks is made of such text, and keeps them."""
+    return line if isinstance(line, Marked) else visible(line)
 
 
 def _scope(action: Action) -> Scope:
     return action.scope
+
+
+def _stays(action: Action, memory_id: str) -> bool:
+    """Whether a text is what stays of a merge, or what was said later in a conflict."""
+    if isinstance(action, Resolve):
+        return memory_id in action.b
+    return memory_id == action.survivor
+
+
+def _held_against(action: Action, memory_id: str) -> list[str]:
+    """The memories that a memory's words are compared with."""
+    if isinstance(action, Resolve):
+        return [action.b[0] if memory_id in action.a else action.a[0]]
+    if not isinstance(action, Merge):
+        return []
+    others = [member.id for member in action.members if member.id != memory_id]
+    return [action.survivor] if action.survivor in others else others
 
 
 def _in_order(action: Action) -> list[Member]:

@@ -15,7 +15,8 @@ def open_store(source: str | os.PathLike[str] | Mapping[str, Any] | object) -> S
     """Open a store from what a user has at hand.
 
     Args:
-        source: Path of a mem0 configuration file, the configuration itself, or a mem0 `Memory`.
+        source: Path of a mem0 configuration file, the configuration itself, a mem0 `Memory`, or a
+            `MemoryClient` of the hosted platform.
 
     Raises:
         ConfigError: If the configuration is missing, unreadable or wrong.
@@ -28,4 +29,10 @@ def open_store(source: str | os.PathLike[str] | Mapping[str, Any] | object) -> S
         return open_mem0(load_config(Path(source)))
     if isinstance(source, (Mem0Config, Mapping)):
         return open_mem0(source)
+    from .clients import is_platform_client
+
+    if is_platform_client(source):
+        from .platform import platform_of
+
+        return platform_of(source)
     return Mem0Store(source)

@@ -170,7 +170,7 @@ def track_access(
     state_dir: str | Path | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Any:  # noqa: ANN401  (it stands for the client it was given)
-    """Wrap a mem0 `Memory` or `AsyncMemory` so that its reads are remembered.
+    """Wrap a client of mem0, synchronous or not, embedded or hosted, so that its reads are remembered.
 
     Args:
         memory: The client.
@@ -199,9 +199,9 @@ class _Note:
     def __call__(self, answer: Any) -> None:  # noqa: ANN401
         try:
             if self._target is None:
-                from ..stores.mem0.place import store_fingerprint
+                from ..stores.clients import client_fingerprint
 
-                self._target = AccessLog(self._state_dir), store_fingerprint(self._memory)
+                self._target = AccessLog(self._state_dir), client_fingerprint(self._memory)
             log, fingerprint = self._target
             log.record(fingerprint, _ids(answer), self._clock(), tracked=True)
         except Exception as error:  # noqa: BLE001  (an access log must never break the application)

@@ -119,7 +119,7 @@ class Writer:
                 continue
             try:
                 if change.operation is Operation.AMEND:
-                    self._put_metadata_back(run, change)
+                    self._put_metadata_back(run, change, plan)
                 elif change.operation is not Operation.ADD:
                     restored += self._put_back(run, change, plan)
                 else:
@@ -343,15 +343,19 @@ class Writer:
         self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
         return 1
 
-    def _put_metadata_back(self, run: Run, change: Recorded) -> None:
-        """Take united metadata back, unless the memory was written, or removed, since."""
+    def _put_metadata_back(self, run: Run, change: Recorded, plan: Plan) -> None:
+        """Take united metadata back, unless the memory was written, or removed, since.
+
+        Where the same action had given the memory a new text, that is no writing of anybody else.
+        """
         memory_id = change.memory or ""
         before = self._journal.snapshot(run.id, memory_id)
         now = self._store.fetch([memory_id]).get(memory_id)
         if now is None:
             raise _MovedError("it was removed since the run")
         then, present = self._store.parse(before), self._store.parse(now)
-        if (then.text, then.updated_at) != (present.text, present.updated_at):
+        rewritten = present.text in _written(plan, change.action) - {then.text}
+        if not rewritten and (then.text, then.updated_at) != (present.text, present.updated_at):
             raise _MovedError("it was written anew since the run")
         self._store.write(Restore(before))
         self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)

@@ -16,6 +16,7 @@ from mem0_dream.pipeline.cli.kinds import OPTIONS_OF
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.kinds import KINDS as OWN_WAYS
 from mem0_dream.pipeline.planning.plan_file import parse_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings
@@ -28,12 +29,14 @@ Call = Callable[..., Result]
 
 
 @pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """A world of each kind."""
     reason = NOT_YET.get((request.node.originalname, request.param))
     if reason:
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
-    return KINDS[request.param](tmp_path, monkeypatch)
+    built = KINDS[request.param](tmp_path, monkeypatch)
+    yield built
+    built.close()
 
 
 @pytest.fixture
@@ -41,13 +44,14 @@ def call(world: World, tmp_path: Path) -> Call:
     """The command line on this world."""
     config = tmp_path / "settings.yaml"
     config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
-    scope = ("--all",) if world.kind == "mem0" else ("--config", str(config))
+    has_users = world.kind not in OWN_WAYS
+    scope = ("--all",) if has_users else ("--config", str(config))
 
     def invoke(*words: str, answers: str = "", code: int = 0) -> Result:
         timed = (
             () if {"undo", "resume", "apply", "reject", "runs"} & set(words) else ("--now", NOW.isoformat())
         )
-        given = scope if timed or world.kind != "mem0" else ()
+        given = scope if timed or not has_users else ()
         done = CliRunner().invoke(main, [*words, *world.words, *given, *timed], input=answers)
         assert not isinstance(done.exception, Exception), done.exception
         assert done.exit_code == code, done.output
@@ -90,8 +94,8 @@ class TestCommandLine:
         changed = {name for name in before if after.get(name) != before[name]}
         assert changed
         for name in changed:
-            label = {"mem0": f"[mem0:{name[:8]}", "md": f": {name} ("}.get(
-                world.kind, f"[{world.kind}:{name}"
+            label = {"md": f": {name} (", "graph": f"[graph:{name}"}.get(
+                world.kind, f"[{world.kind}:{name[:8]}"
             )
             assert label in shown, f"{name} was not shown"
         assert removed(world, before) == {name for action in plan.actions for name in action.removes}
@@ -146,6 +150,18 @@ class TestCommandLine:
         call("reject", "--forget", number)
         assert "[A/B/skip]" in call(answers="skip\ny\n").stdout
 
+    def test_an_answer_that_was_undone_is_asked_for_again(self, world: World, call: Call) -> None:
+        """The conflict is open: nothing answers it unattended, and the answer given then counts."""
+        before = world.content()
+        assert "[A/B/skip]" in call(answers="b\ny\n").stdout
+        answered = world.content()
+        call("undo")
+        assert world.content() == before
+        call("--auto")
+        assert world.content() == before
+        assert "[A/B/skip]" in call(answers="b\ny\n").stdout
+        assert world.content() not in (before, answered)
+
     def test_a_cancelled_pass_remembers_nothing(self, world: World, call: Call) -> None:
         """A no is about all of it."""
         before = world.content()
@@ -179,7 +195,7 @@ class TestCommandLine:
     def test_options_of_another_kind_are_refused(self, world: World, call: Call) -> None:
         """Each of them, before anything happens."""
         before = world.content()
-        flags = {"index_only", "supersede", "if_due", "repair", "retire", "assume_unread"}
+        flags = {"index_only", "supersede", "repair", "retire", "assume_unread"}
         for name in sorted(flags):
             if world.kind not in OPTIONS_OF[name]:
                 told = call("--auto", f"--{name.replace('_', '-')}", code=2)
@@ -281,7 +297,7 @@ class TestLibrary:
         settings, state = Settings(**SETTINGS), tmp_path / "library-state"
         state.mkdir(exist_ok=True)
         store = world.open()
-        if world.kind != "mem0":
+        if world.kind in OWN_WAYS:
             with pytest.raises(UsageError, match="has no users"):
                 consolidate(store, user_id="alice", settings=settings, state_dir=state)
         done = consolidate(store, all_scopes=True, settings=settings, state_dir=state, now=NOW, apply=True)

@@ -398,9 +398,23 @@ def test_status_counts_what_a_dry_run_would_prune(project: Path) -> None:
     assert "Stale: 2\n" in _run(project, "status", "--now", "2026-11-21").stdout
 
 
+RULES = """Letters are one page long.
+They name the city first.
+They never apologise for gaps.
+They are built from the base template by the letter script.
+The title of a role has no comma.
+Numbers come from the canonical table.
+"""
+LATER = """Old letters stay in the archive of their year.
+Ines signs whatever goes abroad, with blue ink and a stamp.
+Envelopes are ordered in March from the printer round the corner.
+Translations go through Bo, who keeps the glossary of Danish terms.
+Attachments carry the reference of the tender they answer.
+Nobody sends anything on the last Friday before a holiday.
+"""
 VAGUE = {
-    f"{PROJECT}/wind.md": memory_file("Reads long novels about sea voyages.", name="wind", kind="user"),
-    f"{PROJECT}/sea.md": memory_file("Reads novels about sea stories.", name="sea", kind="user"),
+    f"{PROJECT}/letters.md": memory_file(f"{RULES}Cy reads them.", name="letter quality", date="2026-01-05"),
+    f"{PROJECT}/letters_all.md": memory_file(RULES + LATER, name="letter quality, all", date="2026-04-05"),
 }
 
 
@@ -413,7 +427,8 @@ def test_pairs_in_doubt_are_counted_and_asked_about(tmp_path: Path) -> None:
     _run(root, "undo")
     ran = _dream(root, "--review", answers="y\ny\n")
     assert "1 of 1: may be duplicates" in ran.stdout
-    assert len(list((root / PROJECT).glob("[sw]*.md"))) == 1
+    assert [path.name for path in (root / PROJECT).glob("l*.md")] == ["letters_all.md"]
+    assert "Cy reads them." in (root / PROJECT / "letters_all.md").read_text()
     assert ": --review" not in ran.stdout
     _run(root, "undo", _run_name(ran))
     assert fingerprint(root) == before
@@ -429,6 +444,6 @@ def test_a_second_opinion_proposes_a_merge(tmp_path: Path) -> None:
     assert "(DUPLICATE of " in ran.stdout
     assert "(DUPLICATE of " not in _dream(root, "--auto", *asking).stdout
     _dream(root, *asking, answers="y\n")
-    assert len(list((root / PROJECT).glob("[sw]*.md"))) == 1
+    assert [path.name for path in (root / PROJECT).glob("l*.md")] == ["letters_all.md"]
     assert len(model.asked) == 1
     model.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -21,8 +21,14 @@ from markdown_trees import fingerprint, memory_file, write_tree
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter, Store
+from mem0_dream.pipeline.stores.platform import open_platform
+from mem0_dream.pipeline.stores.remote.calling import Patience
+from mem0_dream.pipeline.stores.server import open_server
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
+from mem0_dream.testing_http import LoopbackServer
+from mem0_dream.testing_platform import PlatformDouble
+from mem0_dream.testing_server import ServerDouble
 from mem0_stores import remember
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -30,6 +36,17 @@ PINNED = "[pinned] Fixed bug"
 SETTINGS: dict[str, Any] = {"scorer": "keywords", "max_delete": 1.0, "min_delete": 0, "assume_unread": True}
 AREAS = ("checkout", "search", "billing", "catalogue", "shipping", "returns", "accounts", "pricing")
 DIMENSIONS = 64
+STATEMENTS = [
+    ("Deploys the shop to staging on Tuesdays", 40),
+    ("Deploys the shop to staging on Tuesdays early", 20),
+    ("Uses tabs for indentation in Go code.", 90),
+    ("Never uses tabs for indentation in Go code.", 3),
+    ("Fixed bug", 10),
+    ("Something about work", 10),
+    (PINNED, 900),
+    *((f"The {area} service is written in language number {n}.", 15) for n, area in enumerate(AREAS)),
+]
+"""Text and age in days of what a mem0 store holds, wherever it is."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +61,7 @@ class World:
         content: All that is stored, to the byte where bytes are the store's own.
         pair: Ids of the two statements of one fact.
         pinned: Id of the pinned memory.
+        close: Ends what the world runs on.
     """
 
     kind: str
@@ -53,6 +71,7 @@ class World:
     content: Callable[[], Any]
     pair: tuple[str, str]
     pinned: str
+    close: Callable[[], None] = lambda: None
 
     def session(self, state: Path) -> Session:
         """The session that the library would use."""
@@ -70,15 +89,7 @@ class World:
 
 def mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """A real Qdrant store that mem0 wrote; only its embedder is a fake."""
-    embedder = FakeEncoder()
-
-    class Embedder:
-        config = None
-
-        def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-            return [float(value) for value in embedder.encode([text])[0]]
-
-    monkeypatch.setattr("mem0.utils.factory.EmbedderFactory.create", lambda *_: Embedder())
+    monkeypatch.setattr("mem0.utils.factory.EmbedderFactory.create", lambda *_: fake_embedder())
     config = {
         "vector_store": {
             "provider": "qdrant",
@@ -95,17 +106,7 @@ def mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     }
     file = folder / "mem0.json"
     file.write_text(json.dumps(config))
-    rows = [
-        ("Deploys the shop to staging on Tuesdays", 40),
-        ("Deploys the shop to staging on Tuesdays early", 20),
-        ("Uses tabs for indentation in Go code.", 90),
-        ("Never uses tabs for indentation in Go code.", 3),
-        ("Fixed bug", 10),
-        ("Something about work", 10),
-        (PINNED, 900),
-        *((f"The {area} service is written in language number {n}.", 15) for n, area in enumerate(AREAS)),
-    ]
-    ids = _fill_mem0({key: value for key, value in config.items() if key != "mem0_dream"}, rows)
+    ids = _fill_mem0({key: value for key, value in config.items() if key != "mem0_dream"}, STATEMENTS)
 
     def content() -> Any:
         store = open_store(file)
@@ -129,7 +130,14 @@ def _fill_mem0(config: dict[str, Any], rows: list[tuple[str, int]]) -> list[str]
     from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 
     memory = Memory.from_config({**config, "llm": {"provider": "openai", "config": {"api_key": "none"}}})
-    ids = [
+    ids = remembered(memory, rows)
+    Mem0Store(memory, owned=True).close()
+    return ids
+
+
+def remembered(memory: Any, rows: list[tuple[str, int]]) -> list[str]:
+    """Statements of one user, as old as said."""
+    return [
         remember(
             memory,
             text,
@@ -138,8 +146,19 @@ def _fill_mem0(config: dict[str, Any], rows: list[tuple[str, int]]) -> list[str]
         )
         for text, days in rows
     ]
-    Mem0Store(memory, owned=True).close()
-    return ids
+
+
+def fake_embedder() -> Any:
+    """What mem0 is handed for an embedder."""
+    encoder = FakeEncoder()
+
+    class Embedder:
+        config = None
+
+        def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+            return [float(value) for value in encoder.encode([text])[0]]
+
+    return Embedder()
 
 
 def markdown_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
@@ -220,8 +239,68 @@ def graph_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     )
 
 
+def platform_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A project of the hosted platform, or rather of its double, over real HTTP."""
+    double = PlatformDouble()
+    ids = [
+        double.put(text, user_id="alice", created_at=NOW - timedelta(days=days)) for text, days in STATEMENTS
+    ]
+    return _remote_world(folder, monkeypatch, double, kind="platform", option="--host", ids=ids)
+
+
+def server_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A mem0 server of one's own: the double's routes, and mem0 itself behind them."""
+    from mem0 import Memory
+    from qdrant_client import QdrantClient
+
+    monkeypatch.setattr("mem0.utils.factory.EmbedderFactory.create", lambda *_: fake_embedder())
+    place = {"client": QdrantClient(":memory:"), "collection_name": "memories"}
+    memory = Memory.from_config(
+        {
+            "vector_store": {
+                "provider": "qdrant",
+                "config": {**place, "embedding_model_dims": DIMENSIONS},
+            },
+            "embedder": {"provider": "openai", "config": {"api_key": "none"}},
+            "llm": {"provider": "openai", "config": {"api_key": "none"}},
+            "history_db_path": str(folder / "history.db"),
+        }
+    )
+    double = ServerDouble(memory, key="none")
+    ids = remembered(memory, STATEMENTS)
+    return _remote_world(folder, monkeypatch, double, kind="server", option="--url", ids=ids)
+
+
+def _remote_world(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, double: Any, *, kind: str, option: str, ids: list[str]
+) -> World:
+    """Ids are the service's own, so the content is all that an undo promises: everything else."""
+    monkeypatch.setenv("MEM0_API_KEY", "m0-double")
+    monkeypatch.setenv("MEM0_SERVER_API_KEY", "none")
+    server = LoopbackServer(double)
+    file = folder / "remote.json"
+    patience = Patience(per_minute=1e9, first_wait=0.001)
+    file.write_text(json.dumps({"mem0_dream": SETTINGS | {"remote": asdict(patience)}}))
+
+    def opened() -> Store:
+        if kind == "platform":
+            return open_platform(host=server.url, patience=patience)
+        return open_server(server.url, patience=patience)
+
+    def content() -> Any:
+        store = opened()
+        memories = store.read(ScopeFilter()).memories
+        store.close()
+        return sorted((repr(replace(memory, id="")), repr(memory.metadata)) for memory in memories)
+
+    words = ("--store", kind, option, server.url, "--config", str(file))
+    return World(kind, folder, words, opened, content, (ids[0], ids[1]), ids[6], server.close)
+
+
 KINDS: dict[str, Callable[[Path, pytest.MonkeyPatch], World]] = {
     "mem0": mem0_world,
+    "platform": platform_world,
+    "server": server_world,
     "md": markdown_world,
     "graph": graph_world,
 }

@@ -1,9 +1,7 @@
-"""Commands that only knowledge graphs have: restore, relevance, reflect, attention, schedule."""
+"""Commands that only knowledge graphs have: restore, relevance, reflect, attention."""
 
 from __future__ import annotations
 
-import shutil
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +9,7 @@ import click
 from ....errors import UsageError
 from ...planning.plan_file import json_text, parse_plan
 from ..options import plan_options, store_options
-from .opening import graph_options, graph_session, require_place
+from .opening import graph_options, graph_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -212,47 +210,5 @@ def attention(ctx: click.Context, /, *, focus: str | None, reset: bool, as_json:
             click.echo("\n".join(visible(line) for line in lines))
 
 
-@click.command()
-@click.option(
-    "--print",
-    "kind",
-    type=click.Choice(("cron", "systemd", "launchd")),
-    required=True,
-    help="For which scheduler.",
-)
-@click.option("--time-zone", default="UTC", show_default=True, help="IANA name of the time zone.")
-@store_options
-@click.pass_context
-def schedule(ctx: click.Context, /, kind: str, time_zone: str, **given: Any) -> None:
-    """Print an entry that looks every night whether a consolidation is due; installs nothing.
-
-    \b
-    Example:
-      mem0-dream schedule --print cron --time-zone Europe/Berlin --file memory.jsonl
-    """  # noqa: D301
-    options = graph_options(ctx, given)
-    require_place(options)
-    from .schedule import schedule_text
-
-    # A scheduler has no search path of ours.
-    program = shutil.which(sys.argv[0]) or shutil.which("mem0-dream") or "mem0-dream"
-    words = [program, "--store", "graph"]
-    for name, value in (
-        ("--file", options.graph_file),
-        ("--core", options.core),
-        ("--config", options.config),
-        ("--state-dir", options.state_dir),
-    ):
-        words += [name, str(value.expanduser().resolve())] if value is not None else []
-    for name, given_value in (
-        ("--mcp", options.mcp),
-        ("--scorer", options.scorer),
-        ("--encoder", options.encoder),
-        ("--max-delete", options.max_delete),
-    ):
-        words += [name, str(given_value)] if given_value is not None else []
-    click.echo(schedule_text(kind, [*words, "--if-due", "--auto"], zone=time_zone), nl=False)
-
-
-COMMANDS = (restore, relevance, reflect, attention, schedule)
+COMMANDS = (restore, relevance, reflect, attention)
 """What the main group offers for graphs besides `--store graph`."""

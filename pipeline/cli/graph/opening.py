@@ -14,6 +14,7 @@ from ....errors import ConfigError, UsageError
 if TYPE_CHECKING:
     from ...engine import Session
     from ...planning.graph.proposing import GraphPlanner
+    from ...planning.stages import Observer
     from ...reporting.graph.health import Health
     from ...rules.graph.settings import GraphSettings
     from ...stores.graph.store import GraphStore
@@ -37,7 +38,6 @@ PLACE_OPTIONS = (
 """Where the graph is; every command on a store takes them."""
 PASS_OPTIONS = (
     click.option("--health", is_flag=True, help="Show how the memory is doing; exit code 9 on a warning."),
-    click.option("--if-due", is_flag=True, help="With --store graph: do nothing unless it is due; say why."),
     click.option(
         "--repair", is_flag=True, help="With --store graph: move broken lines to the archive first."
     ),
@@ -58,7 +58,7 @@ def pass_options(command: Command) -> Command:
     return command
 
 
-def open_graph(options: Options, given: Mapping[str, Any]) -> Session:
+def open_graph(options: Options, given: Mapping[str, Any], observer: Observer | None = None) -> Session:
     """A session on the graph that the options name.
 
     Raises:
@@ -91,7 +91,7 @@ def open_graph(options: Options, given: Mapping[str, Any]) -> Session:
         repair_relations=bool(given.get("repair_relations")),
         wanted=kinds,
     )
-    return Session(store, settings=settings, state_dir=state, observer=Bars(), planner=planner)
+    return Session(store, settings=settings, state_dir=state, observer=observer or Bars(), planner=planner)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,8 @@ import click
 from ....errors import RefusedChangeError, UsageError
 from ..asking import confirmed, say_aside
 from ..kinds import again
+from ..logs import tell
+from ..night import tell_not_due
 from .opening import graph_parts
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ def repaired(session: Session, options: Options, given: Mapping[str, Any]) -> bo
     for _, reason in result.moved:
         raise RefusedChangeError(f"The broken lines stay: {reason}.")
     say_aside(f"{len(broken)} broken lines moved to {store.archive}.")
-    click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
+    tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
     return True
 
 
@@ -66,6 +68,8 @@ def _is_due(session: Session, options: Options, given: Mapping[str, Any]) -> boo
     names = store.document().names
     due, why = due_reason(names, planner.notes.last, settings=planner.graph, now=options.moment)
     say_aside(f"{'due' if due else 'not due'}: {why}.")
+    if not due:
+        tell_not_due(why)
     if given["as_json"] and not due:
         click.echo(json_text({"due": False, "reason": why}))
     return due

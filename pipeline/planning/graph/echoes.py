@@ -19,6 +19,7 @@ from ....records import Label, Memory, Verdict, rejection_key
 from ...plan import Member, Merge
 from ...rules.graph.conflicts import observations_of
 from ...rules.graph.nodes import Node
+from ...rules.graph.rival_words import INTENDED
 
 if TYPE_CHECKING:
     from .merging import Judging
@@ -33,6 +34,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _CODE = re.compile(r"[\w-]+(?:(?:[./_]|::|->)[\w-]+)+")
 """Paths, dotted names, and names with an underscore."""
 
+_FINISHED = re.compile(r"[✅☑✔]|\[x\]|\b(?:completed|done)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`]+)`|(?<!\w)'([^']+)'(?!\w)|\"([^\"]+)\"")
 
 Pair = tuple[str, str]
@@ -90,12 +92,13 @@ def _question(parts: dict[str, Memory], verdict: Verdict) -> Merge | None:
 def comparable(a: str, b: str) -> bool:
     """Whether two texts that share their words can say the same at all.
 
-    Not where the words in which they differ are in other than Latin letters, which neither the encoder nor
-    the scorer reads; not where each has numbers, or names of code, that the other has not, or has elsewhere:
-    "step 1: A acts in round 2" and "step 2: A acts in round 3" are two rows of one list.
+    Not in other than Latin letters, which neither the encoder nor the scorer reads; not where one alone
+    speaks of what is to be done, or is done; not where each has numbers, or names of code, that the other has
+    not, or has elsewhere: "step 1: A acts in round 2" and "step 2: A acts in round 3" are two rows of a list.
     """
-    differing = significant_words(a) ^ significant_words(b)
-    if not all("LATIN" in name(char, "") for word in differing for char in word if char.isalpha()):
+    if not all("LATIN" in name(char, "") for char in a + b if char.isalpha()):
+        return False
+    if any(bool(rule.search(a)) != bool(rule.search(b)) for rule in (INTENDED, _FINISHED)):
         return False
     first, second = (_NUMBER.findall(text) for text in (a, b))
     if not (_in_order(first, second) or _in_order(second, first)):

@@ -114,6 +114,11 @@ class GraphPlanner:
         nodes = nodes_of(self._store.read(ScopeFilter()).memories)
         self.notes.remember(Remembered.of(nodes, now=now, run=run))
 
+    @property
+    def core(self) -> tuple[tuple[str, str], ...]:
+        """Name and text of each core memory."""
+        return self._store.core.statements() if self._store.core is not None else ()
+
     def judging(self, means: Means, *, on_stage: OnStage | None = None) -> Judging:
         """Models and limits at a moment."""
         return Judging(

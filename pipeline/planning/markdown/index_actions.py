@@ -154,9 +154,21 @@ def _draft(
 
 
 def _stands(directory: MemoryDirectory) -> Callable[[str], bool]:
-    """Whether a file exists beside the memories, or from the project's root."""
+    """Whether a file exists beside the memories, or from the project's root, in whatever case of the letters.
+
+    Where the index was written names may not differ by case, as on most desktops.
+    """
     places = [directory.path, *([directory.project] if directory.project else [])]
-    return lambda file: any((place / file).exists() for place in places)
+    return lambda file: any(_exists(place / file) for place in places)
+
+
+def _exists(path: Path) -> bool:
+    if path.exists():
+        return True
+    try:
+        return any(other.name.casefold() == path.name.casefold() for other in path.parent.iterdir())
+    except OSError:
+        return False
 
 
 def _gone_for_good(folder: Path, *, certain: bool) -> Callable[[str], bool]:

@@ -83,8 +83,9 @@ class MarkdownPlanner:
         self._certain = certain
 
     def limits(self, settings: Settings) -> Settings:
-        """The same limits, but neither age nor brevity prunes."""
+        """The same limits, but neither age nor brevity prunes, nor what a rule for extractors calls junk."""
         update: dict[str, Any] = {"stale_after": NEVER, "retention": {}, "min_words": 0}
+        update |= {"hygiene": (), "hygiene_auto": ()}
         if settings.scorer == "keywords" and settings.encoder is None:
             update["floor"] = max(settings.floor, KEYWORD_FLOOR)
         return settings.model_copy(update=update)
@@ -180,6 +181,7 @@ class MarkdownPlanner:
         looks = Looks(
             dates=texts and dates,
             mends=texts and not certain,
+            asks=ActionKind.MERGE in self.wishes.kinds,
             merges=same_statement if certain else lambda _a, _b: True,
             used=lambda terms: self._used(terms, now=means.now),
         )

@@ -19,6 +19,7 @@ from ...rules.markdown.anchors import day_of
 from ...rules.markdown.dates_absolute import absolute
 from ...rules.markdown.drift import Drift, Freshness, check_drift, condemned, mended
 from ...rules.markdown.folding import folded, statements
+from .retold import retold
 
 Planned = Callable[[Inventory], Plan]
 """The core's planning of an inventory."""
@@ -62,12 +63,14 @@ class Looks:
     Attributes:
         dates: Write relative dates out.
         mends: Mend paths that the repository renamed.
+        asks: Ask about files that may tell the same, whatever the scorer thinks.
         merges: Whether a text may be merged into another.
         used: Terms that a session used lately, out of those asked for; what is in use is not condemned.
     """
 
     dates: bool = True
     mends: bool = True
+    asks: bool = True
     merges: Callable[[str, str], bool] = lambda _a, _b: True
     used: Callable[[Mapping[str, Sequence[str]]], frozenset[str]] = lambda _: frozenset()
 
@@ -168,7 +171,9 @@ def survey(
     merges = _fitted(core.merges, found)
     kept = _lasting(merges, replace(inventory, memories=tuple(views)), planned, found, looks)
     # Conflicts are found by sentences, so of the pairs in doubt only the duplicates are worth a question.
-    doubts = _fitted([doubt for doubt in core.unsure if isinstance(doubt, Merge)], found)
+    asked = [doubt for doubt in core.unsure if isinstance(doubt, Merge)]
+    asked += retold(views) if looks.asks and not core.gaps else []
+    doubts = _fitted(asked, found)
     doubts = _apart([*doubts, *(merge for merge in merges if not _may(merge, found, looks))], kept)
     prunes = tuple(_prune(number, memory, drift[memory.id], now) for number, memory in enumerate(gone, 1))
     plan = replace(core, actions=(*kept, *prunes), unsure=tuple(doubts), totals=_totals(inventory.memories))
@@ -260,8 +265,8 @@ def _after(views: Inventory, merges: Sequence[Merge]) -> Inventory:
 def _apart(doubts: Sequence[Merge], merges: Sequence[Merge]) -> list[Merge]:
     """Doubts about memories that nothing else touches, each with a name of its own."""
     taken = {memory_id for merge in merges for memory_id in _ids(merge)}
-    left = [doubt for doubt in doubts if not taken & _ids(doubt)]
-    return [replace(doubt, id=f"u{number}") for number, doubt in enumerate(left, 1)]
+    left = {_ids(doubt): doubt for doubt in reversed(doubts) if not taken & _ids(doubt)}
+    return [replace(doubt, id=f"u{number}") for number, doubt in enumerate(reversed(left.values()), 1)]
 
 
 def _ids(merge: Merge) -> frozenset[str]:
@@ -303,8 +308,11 @@ def _on_newest(merge: Merge, found: Survey) -> Merge | None:
 
 def _merely_joins(text: str, members: Sequence[str]) -> bool:
     """Whether a text says all that its sources say one after the other: then nothing stood there twice."""
+    if text in members:
+        return False
     apart = Counter(exact_key(said) for member in members for said in statements(member))
-    return text not in members and not apart - Counter(map(exact_key, statements(text)))
+    kept = not apart - Counter(map(exact_key, statements(text)))
+    return kept or len(text.split()) >= sum(len(member.split()) for member in members)
 
 
 def _may(merge: Merge, found: Survey, looks: Looks) -> bool:

@@ -20,7 +20,8 @@ from ...stores.graph.lines import Document
 from ...stores.graph.store import GraphStore
 from ...stores.graph.usage import advice
 from ...writing.journal import Journal, Outcome
-from ..report import UNCHANGED, Report, auto_summary, likely, moved_lines, one_line, summary
+from ..passing import UNCHANGED, PassReport, likely
+from ..report import auto_summary, moved_lines, one_line, summary
 from .health import Health, graph_health
 from .report import GraphReport, Passed, passed_lines
 
@@ -87,7 +88,7 @@ class GraphReporter(GraphReport):
         self._found: Found | None = proposal.found
 
     def dry_run(self) -> list[str]:
-        """What a pass would do; see `Report.dry_run`."""
+        """What a pass would do; see `PassReport.dry_run`."""
         self._refuse_unseen()
         actions = self._plan.actions
         lines = [*self.lines(), self.proposal(), *self.left_open()] if actions else self.nothing()
@@ -96,7 +97,7 @@ class GraphReporter(GraphReport):
         return [*lines, *(self.unsure_lines() if self._explain else [])]
 
     def opening(self, *, asks: bool) -> list[str]:
-        """What a person is shown before the questions; see `Report.opening`."""
+        """What a person is shown before the questions; see `PassReport.opening`."""
         self._refuse_unseen()
         shown = self.lines() if self._plan.actions or asks else self.nothing()
         return [*shown, *self._asides()]
@@ -109,13 +110,13 @@ class GraphReporter(GraphReport):
             for side, ids in (("A", conflict.a), ("B", conflict.b))
         ]
 
-    def changed(self, before: Report) -> list[str]:
+    def changed(self, before: PassReport) -> list[str]:
         """The relations, where the answers change them."""
         lines = self.relation_lines()
         return [] if isinstance(before, GraphReport) and lines == before.relation_lines() else lines
 
     def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:
-        """The report of the original; see `Report.done`."""
+        """The report of the original; see `PassReport.done`."""
         if self._found is None:
             return super().done(result, auto=auto, took=took)
         means, last = self._found.means, self._found.last

@@ -20,7 +20,9 @@ from ...rules.markdown.drift import Freshness
 from ...stores.markdown.directories import MemoryDirectory
 from ...stores.markdown.places import file_of
 from ...stores.markdown.transcripts import Quotation
-from ..report import Report, clip, likely, one_line, visible
+from ..marks import Marked
+from ..passing import PassReport, likely
+from ..report import clip, one_line, visible
 
 PREFIX = "[DRY RUN]"
 UNTOUCHED = f"{PREFIX} No files were modified. Run without --dry-run to apply changes."
@@ -31,7 +33,7 @@ ASKED = "Relative dates and moved paths are proposed to a person; --auto leaves 
 _ENTRY_WIDTH = 60
 
 
-class PlanReport(Report):
+class PlanReport(PassReport):
     """Renders the changes of a plan, from nothing but the plan."""
 
     def __init__(self, plan: Plan, *, explain: bool = False) -> None:
@@ -62,6 +64,12 @@ class PlanReport(Report):
             lines.append(f"Would {verb}: {self.place(action.survivor)} ({action.reason})")
             lines += changes(self._texts[action.survivor], action.text)
         return lines
+
+    def proposal(self) -> str:
+        """The line with the totals."""
+        plan = self._plan
+        counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
+        return f"Proposed: {counts}."
 
     def question(self, conflict: Resolve) -> str:
         """What a person is asked about a conflict."""
@@ -156,17 +164,11 @@ class MarkdownReport(PlanReport):
         """Whether anything changes."""
         return any(map(_acted, self._plan.actions))
 
-    def proposal(self) -> str:
-        """The line with the totals."""
-        plan = self._plan
-        counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
-        return f"Proposed: {counts}."
-
     def opening(self, *, asks: bool) -> list[str]:  # noqa: ARG002
         """What a person is shown before the questions."""
         return [*self.lines(), *self.remarks(), *(self.explanations() if self._explain else [])]
 
-    def changed(self, before: Report) -> list[str]:
+    def changed(self, before: PassReport) -> list[str]:
         """The changes that follow from the answers and were not shown yet."""
         known, blocks = set(before.lines()), list[list[str]]()
         for line in self.lines():
@@ -191,7 +193,7 @@ class MarkdownReport(PlanReport):
         lines += [*self.table(self._plan.actions, applied=False), *self.remarks(), *self.current()]
         lines += self.doubts()
         lines += self.explanations() if self._explain else []
-        return [UNTOUCHED, *(f"{PREFIX} {line}".rstrip() for line in lines), *self._gaps()]
+        return [UNTOUCHED, *map(_prefixed, lines), *self._gaps()]
 
     def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:  # noqa: ARG002
         """The report after a run."""
@@ -340,9 +342,13 @@ def changes(old: str, new: str) -> list[str]:
 
 def shown(name: str) -> str:
     """A name with its line breaks and control characters written out."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in name
-    )
+    return visible(name)
+
+
+def _prefixed(line: str) -> str:
+    if isinstance(line, Marked):
+        return line.behind(f"{PREFIX} ")
+    return f"{PREFIX} {line}".rstrip()
 
 
 def is_index(action: Action) -> bool:

@@ -25,6 +25,9 @@ _COMMON_PREFIX = 3
 _LONG_NAME = 2
 """Words that a name must hold for a longer one to be the same with its project in front."""
 
+_GENERAL = frozenset({"project", "system", "implementation", "module", "app", "application", "overview"})
+"""Last words of a name that say of what kind the thing is."""
+
 _SIBLING_SHARE = 0.5
 _TEMPLATE_SHARE = 4
 """Two sentences with at most one word in four different are one template."""
@@ -78,6 +81,7 @@ def same_names(nodes: Iterable[Node]) -> dict[Pair, str]:
             ("one name in two spellings", _spellings(named)),
             ("a name and its short form", _short_forms(named)),
             ("a name with and without its project", _projects(named, projects)),
+            ("a name with and without a general word", _general(named)),
         ):
             for a, b in pairs:
                 found.setdefault((min(a, b), max(a, b)), rule)
@@ -127,4 +131,14 @@ def _projects(named: Sequence[tuple[str, tuple[str, ...]]], projects: set[str]) 
         (name, longer[parts][0])
         for name, parts in named
         if len(parts) >= _LONG_NAME and len(longer.get(parts, ())) == 1
+    ]
+
+
+def _general(named: Sequence[tuple[str, tuple[str, ...]]]) -> list[Pair]:
+    """A name and the same with a word behind that only says what kind of thing it is."""
+    shorter = {parts: name for name, parts in named if len(parts) >= _LONG_NAME}
+    return [
+        (name, shorter[parts[:-1]])
+        for name, parts in named
+        if len(parts) > _LONG_NAME and parts[-1] in _GENERAL and parts[:-1] in shorter
     ]

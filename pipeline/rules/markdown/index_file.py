@@ -40,6 +40,12 @@ _RETIRED = re.compile(
 _OPENING_LINES = 6
 _FEW = 3
 """So many pointers may lead nowhere in any index."""
+_DEPENDENT = re.compile(
+    r"(?:^|[.;:!?—–]\s+|-- )\s*"
+    r"(?:when(?:ever)?|if|while|because|since|before|after|once|unless|until|where|al?though)\b[^.;:!?—–]*$",
+    re.IGNORECASE,
+)
+"""A clause that says nothing without the one behind its comma."""
 _CLAUSE = re.compile(r"(?:[.;!?]|,| [—–]| --)(?=\s)")
 
 
@@ -204,7 +210,7 @@ def _shorten(draft: _Draft, by_file: Mapping[str, Topic]) -> None:
         topic = by_file.get(line.pointer or "") if line is not None else None
         if line is None or topic is None or line.wrapped or len(line.text) <= LONG_LINE:
             continue
-        short = _cut(line.text, len(line.text) - len(line.said))
+        short = _cut(line.text, max(line.text.rfind(line.said), 0))
         known = significant_words(f"{topic.text} {topic.description} {topic.name}")
         news = not significant_words(line.said) <= known
         if short is None or (news and not topic.open):
@@ -219,7 +225,10 @@ def _cut(line: str, hook: int) -> str | None:
     """The line below the limit, cut between clauses; None if that would cost a status word or the hook."""
     room = LINE_LENGTH - 2
     ends = [match.start() for match in _CLAUSE.finditer(line, hook, room)]
-    ends = [end for end in ends if end - hook >= _LEAST and _balanced(line[hook:end])]
+    said = [(end, line[hook:end]) for end in ends if end - hook >= _LEAST]
+    ends = [
+        end for end, text in said if _balanced(text) and not (line[end] == "," and _DEPENDENT.search(text))
+    ]
     if not ends or _STATUS.search(line, ends[-1]):
         return None
     return line[: ends[-1]].rstrip(" ,;:.-—–") + "…"

@@ -84,6 +84,11 @@ class Mem0Store:
         return self._memory
 
     @property
+    def backend(self) -> Backend:
+        """The raw rows of the collection."""
+        return self._backend
+
+    @property
     def fingerprint(self) -> str:
         """Equal for equal places; holds no secret."""
         return self._fingerprint
@@ -132,7 +137,7 @@ class Mem0Store:
         """Read the given records afresh; an id is absent from the answer only if it is truly gone."""
         rows = self._backend.get(ids)
         if len(rows) < len(set(ids)):
-            self._probe()
+            self.probe()
             rows |= self._backend.get([row_id for row_id in ids if row_id not in rows])
         links = links_of(self._backend.entities(), rows.values())
         return {
@@ -309,10 +314,10 @@ class Mem0Store:
     def _exists(self, memory_id: str) -> bool:
         if self._backend.get([memory_id]):
             return True
-        self._probe()
+        self.probe()
         return bool(self._backend.get([memory_id]))
 
-    def _probe(self) -> None:
+    def probe(self) -> None:
         """Make sure that an absent row is absent, and not hidden by a store that is down.
 
         Raises:
@@ -341,7 +346,7 @@ class Mem0Store:
 def _refuse_other_clients(memory: Any) -> None:  # noqa: ANN401
     if inspect.iscoroutinefunction(getattr(memory, "search", None)):
         raise UsageError(
-            "An AsyncMemory cannot be consolidated; open a mem0 Memory with the same configuration."
+            "An AsyncMemory cannot be consolidated here; use `await aconsolidate(...)`, or open a Memory."
         )
     if not hasattr(getattr(memory, "config", None), "vector_store"):
         raise UsageError(f"{type(memory).__name__} is no mem0 Memory.")

@@ -8,9 +8,11 @@ import pkgutil
 from datetime import datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mem0_dream.models import facts
 from mem0_dream.models.facts import Day, Relative, Version, Weekday, extract
-from mem0_dream.models.facts.aliases import same_name
+from mem0_dream.models.facts.aliases import named_among, same_name
 from mem0_dream.models.facts.numerals import spelled
 from mem0_dream.models.facts.tokens import Expression, Page, fold, normalise, stem, words
 
@@ -371,3 +373,30 @@ def test_a_text_is_read_once():
 def test_examples_in_docstrings_hold(module):
     """Every literal example in the documentation of the readers is true."""
     assert doctest.testmod(importlib.import_module(f"{facts.__name__}.{module}")).failed == 0
+
+
+_ROOTS = st.sampled_from(
+    [
+        "postgres",
+        "rust",
+        "api",
+        "elizabeth",
+        "liz",
+        "kubernetes",
+        "k8s",
+        "listen",
+        "article",
+        "recital",
+        "ca",
+        "mongo",
+    ]
+)
+_FOLDED = st.builds(
+    lambda root, ending: root + ending, _ROOTS, st.sampled_from(["", "s", "sql", "db", "er", "ers", "ic"])
+)
+
+
+@given(word=_FOLDED, words=st.frozensets(_FOLDED, max_size=6))
+def test_a_word_is_looked_up_among_many_as_it_is_compared_with_each(word: str, words: frozenset[str]) -> None:
+    """The look-up is the comparison, only faster."""
+    assert named_among(word, words) is any(same_name(word, other) for other in words)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import subprocess
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 from e2e_cli import ALICE, Invoke, dream, store  # type: ignore[import-not-found]  # it lies beside this file
-from mem0_dream.pipeline.cli.kinds import OPTIONS_OF, STORES, again, completed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mem0_dream.pipeline.cli.kinds import OPTIONS_OF, STORES, again, completed, quoted
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.cli.options import Options
 
@@ -27,7 +31,7 @@ FOREIGN = [(name, kind) for name, kinds in OPTIONS_OF.items() for kind in STORES
 def written(name: str) -> list[str]:
     """The option as a person would write it."""
     param = PARAMETERS[name]
-    return [param.opts[0]] if param.is_flag else [param.opts[0], "x"]
+    return [param.opts[0]] if param.is_flag else [param.opts[0], "1"]
 
 
 def test_the_table_names_options_that_exist() -> None:
@@ -104,11 +108,11 @@ def test_relative_places_become_absolute(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_key_of_the_hosted_platform_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody with nothing but a key is told what works."""
+    """Somebody with nothing but a key is told the command for it."""
     monkeypatch.setenv("MEM0_API_KEY", "m0-secret")
     told = CliRunner().invoke(main, ["--all"])
     assert told.exit_code == 2
-    assert "hosted platform are not supported" in told.stderr
+    assert "`mem0-dream platform`" in told.stderr
     assert "--config mem0.yaml" in told.stderr
     assert "m0-secret" not in told.stderr
 
@@ -119,3 +123,18 @@ def test_the_undo_line_can_be_copied(dream: Invoke) -> None:
     words = shlex.split(done.stderr.strip().removeprefix("Undo with: "))
     assert words[:2] == ["mem0-dream", "undo"]
     assert CliRunner().invoke(main, words[1:]).exit_code == 0
+
+
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12))
+@settings(max_examples=25, deadline=None)
+def test_a_word_of_a_command_can_be_shown_and_copied(word: str) -> None:
+    """A shell reads it back as it was, and a terminal acts on nothing of it."""
+    assert quoted(word).isprintable()
+    line = f"printf %s {quoted(word)}"
+    told = subprocess.run(
+        ["bash", "-c", line],
+        capture_output=True,
+        check=True,
+        env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]},
+    )
+    assert told.stdout.decode() == word

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from e2e_cli import Invoke, dream  # type: ignore[import-not-found]  # it lies beside this file
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli import review as cli_review
+from mem0_dream.pipeline.cli.colour import colours
 from mem0_dream.pipeline.judging.labelling import read_pairs
 from mem0_dream.pipeline.plan import Merge
 from mem0_dream.pipeline.planning.doubts import ANSWERS_FILE, keep_answer, ranked, suspicion
@@ -248,7 +249,7 @@ class TestAsked:
         """Brackets mark the words, and headings have no colour, even on a terminal."""
         monkeypatch.setenv(variable, value)
         monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-        assert not cli_review.colours()
+        assert not colours()
         assert "\x1b" not in dream(*ALL, "--review", answers="n\nn\nn\ny\n").output
 
 

@@ -12,10 +12,10 @@ from mem0_dream.pipeline.reporting.alignment import (
     bracketed,
     coloured,
     columns,
-    escaped,
     excerpts,
     rows,
 )
+from mem0_dream.pipeline.reporting.report import one_line
 from rich.cells import cell_len
 
 nasty = st.text(
@@ -80,9 +80,9 @@ def test_a_hundred_kilobytes_stay_a_few_lines() -> None:
     assert columns("x" * 100_000 + "1", "x" * 100_000 + "2")[0].a.endswith("1")
 
 
-def test_control_and_bidi_characters_are_escaped() -> None:
+def test_control_and_bidi_characters_are_one_line() -> None:
     """They can be seen, and do nothing."""
-    assert escaped("a\x1b[31mred\u202eb\u2066c\x00") == "a\\x1b[31mred\\u202eb\\u2066c\\x00"
+    assert one_line("a\x1b[31mred\u202eb\u2066c\x00") == "a\\x1b[31mred\\u202eb\\u2066c\\x00"
 
 
 def test_colours_mark_the_same_words() -> None:
@@ -101,8 +101,8 @@ def test_nothing_reaches_the_terminal_raw_and_no_word_is_lost(a: str, b: str) ->
         for line in (*bracketed(row), *(text.plain for text in coloured(row))):
             assert line.isprintable()
             assert cell_len(line) <= 30 or len(row) == 1
-    assert " ".join(c.a for c in found if c.a) == escaped(a)
-    assert " ".join(c.b for c in found if c.b) == escaped(b)
+    assert " ".join(c.a for c in found if c.a) == one_line(a)
+    assert " ".join(c.b for c in found if c.b) == one_line(b)
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=30), st.lists(st.sampled_from("abc"), max_size=30))

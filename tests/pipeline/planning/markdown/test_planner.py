@@ -490,6 +490,18 @@ def test_unattended_an_index_loses_only_what_a_commit_took_away(tmp_path: Path) 
         assert [line.partition("(")[2].rstrip(")") for line in draft.removed] == expected
 
 
+def test_a_pointer_to_a_file_in_other_letters_stays(tmp_path: Path) -> None:
+    """`design.md` in an index means the project's DESIGN.md: many file systems make no difference."""
+    files = {
+        "DESIGN.md": "# How it looks\n",
+        f"{MEMORY}/a.md": "The cat is called Miso.",
+        f"{MEMORY}/MEMORY.md": "- [A](a.md)\n- [Design](design.md) - read it first\n- [Gone](gone.md)\n",
+    }
+    with open_session(write_tree(tmp_path / "project", files), tmp_path / "state") as session:
+        draft = look(session).found.settled.indexes[MEMORY]
+    assert draft.removed == ("- [Gone](gone.md)",)
+
+
 def test_unattended_an_index_is_begun_only_where_an_agent_loads_it(tmp_path: Path) -> None:
     """A directory that somebody else's agent keeps gets no file it never had; a person is asked."""
     root = write_tree(
@@ -634,6 +646,42 @@ def test_a_merge_that_a_second_pass_would_merge_again_is_left_out(tmp_path: Path
             assert _plan(session).actions == ()
 
 
+RULES = """Letters are one page long.
+They name the city first.
+They never apologise for gaps.
+They are built from the base template by the letter script.
+The title of a role has no comma.
+Numbers come from the canonical table.
+Bo reads them."""
+
+
+def test_files_that_tell_the_same_are_asked_about_whatever_the_scorer_thinks(tmp_path: Path) -> None:
+    """Named alike and mostly in the same words: a question, until it is answered; never a change."""
+    whole = RULES.replace("Bo reads them.", "Ines signs them. Old letters stay in the archive.")
+    files = {
+        f"{MEMORY}/letter_quality.md": memory_file(RULES, name="letter quality", date="2026-01-01"),
+        f"{MEMORY}/letter_quality_all.md": memory_file(
+            whole, name="letter quality, all rules", date="2026-03-01"
+        ),
+        f"{MEMORY}/archive.md": memory_file(whole.replace("signs", "binds"), name="the archive", kind="user"),
+    }
+    root = write_tree(tmp_path / "project", files)
+    with Session(
+        open_store(root, tmp_path / "state"),
+        scorer=FakeScorer(),
+        encoder=FakeEncoder(),
+        settings=Settings(floor=-1.0),
+        state_dir=tmp_path / "state",
+    ) as session:
+        plan = look(session).asked
+        assert plan.merges == ()
+        (doubt,) = plan.unsure
+        assert isinstance(doubt, Merge)
+        assert (doubt.survivor, "Bo reads them." in doubt.text) == (f"{MEMORY}/letter_quality_all.md", True)
+        session.remember_skips(plan.unsure, now=NOW)
+        assert look(session).asked.unsure == ()
+
+
 class _NeitherSaysAll(FakeScorer):
     """Takes texts for duplicates of which neither follows from the other."""
 
@@ -644,7 +692,7 @@ class _NeitherSaysAll(FakeScorer):
 def test_two_entries_are_not_put_into_one_line(tmp_path: Path) -> None:
     """A merge that keeps every word of both takes nothing away, whatever the scorer thinks of the two."""
     loops = "Read the ref in loops of the canvas, and sync it in `useLayer`"
-    moves = "Move writes to the ref into `useLayer`: `useLayer(() => { ref.now = 1 })`"
+    moves = "writes to the ref go into `useLayer`: `useLayer(() => { ref.now = 1 })`"
     files = {f"{MEMORY}/list.md": f"# React\n\n- {loops}\n- {moves}\n- The cat is called Miso\n"}
     root = write_tree(tmp_path / "project", files)
     scorer = _NeitherSaysAll(default=lambda a, b: (0.0, 0.0, 1.0) if "Miso" in a + b else (0.99, 0.0, 0.01))

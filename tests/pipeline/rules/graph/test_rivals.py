@@ -106,6 +106,8 @@ def node(name, *observations, kind="Service"):
         ("Postgres", "PostgreSQL"),
         ("k8s cluster", "Kubernetes cluster"),
         ("Derkino Data Service", "Data Service"),
+        ("Door Lock Service", "DoorLockServiceImplementation"),
+        ("Garden Shop", "Garden Shop Project"),
     ],
 )
 def test_one_name_in_two_forms(a, b):
@@ -124,6 +126,7 @@ def test_one_name_in_two_forms(a, b):
         ("Apple", "Apple Pie"),
         ("API Test", "API Tester"),
         ("Team Page", "Team Page Images"),
+        ("Shop", "Shop System"),
         ("v1", "v1s"),
     ],
 )

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from graph_world import NOW, big_graph, bring_back, entities, entity, judging, relation, session, write
 from mem0_dream.errors import RefusedChangeError, UsageError
-from mem0_dream.pipeline.cli.graph.schedule import schedule_text
+from mem0_dream.pipeline.cli.schedule import schedule_text
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.planning.doubts import decided
 from mem0_dream.pipeline.planning.graph.echoes import comparable
@@ -937,8 +937,16 @@ def test_observations_that_differ_are_no_question(tmp_path, own_state, observati
             False,
         ),
         ("Send the image: 'box send x.io/img'", "Name the image: 'box name img x.io/img'", False),
+        (
+            "Need to add the watering rota and the tool list",
+            "Added the watering rota and the tool list",
+            False,
+        ),
+        ("Check the pump and the hose", "✅ pump and hose checked", False),
+        ("✅ COMPLETED - pump checked", "Completed: pump is checked", True),
         ("Code: anna/garden", "Code: github.com/anna/garden", True),
         ("Reads config/tools.yml at start", "At start config/tools.yml is read", True),
+        ("\u652f\u63f4 Door", "\u652f\u63f4 Door Lock", False),
         ("Adds caching \u8a08\u753b", "Adds caching \u5b8c\u4e86", False),
         ("L\u00e4uft auf Port 80", "L\u00e4uft \u00f6ffentlich auf Port 80", True),
     ],

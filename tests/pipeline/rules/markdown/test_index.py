@@ -157,6 +157,16 @@ def test_a_line_is_cut_only_between_clauses() -> None:
     )
 
 
+def test_a_line_is_not_cut_behind_half_a_sentence() -> None:
+    """What begins with "when" says nothing without what is to be done then."""
+    done = "call Ines and wait for her before you do anything more about any of it at all"
+    said = f"when the queue of refunds is full of yesterday's orders, {done}"
+    current = f"- [A](a.md) — {said}; {'and more ' * 12}\n"
+    assert draft_index(current, [_topic("a.md")], title="X").text == current
+    short = said.replace(", call Ines", "; call Ines")
+    assert draft_index(current.replace(said, short), [_topic("a.md")], title="X").text.endswith("orders…\n")
+
+
 def test_a_retired_index_gets_no_pointers() -> None:
     """Where the author points elsewhere, or writes no pointers at all, nothing is begun unattended."""
     retired = "# MEMORY.md — Retired\n\nThis file is no longer loaded; see context/MEMORY.md.\n"

@@ -1,0 +1,133 @@
+"""Keys, tokens and passwords inside a text, and the text without them.
+
+What a secret looks like is told by the detectors of detect-secrets. Left out are those that call a
+public address or any unlikely string a secret: a commit is no secret, and a memory may well name one.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from detect_secrets.plugins.base import BasePlugin
+
+_NO_SECRETS = frozenset({"Base64 High Entropy String", "Hex High Entropy String", "Public IP (ipv4)"})
+_PRIVATE_KEY = "Private Key"
+_BY_NAME = "Secret Keyword"
+"""A value behind a word such as password: likely a secret, but somebody may want it remembered."""
+_WORD = re.compile(r"\S+")
+_KEY_BLOCK = re.compile(r"-*BEGIN\b.*?(?:-----END [^-]*-----|\Z)", re.DOTALL)
+_LONG_AND_MIXED = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
+"""Beside one secret there may be its other half, which no detector knows by its look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret in a text.
+
+    Attributes:
+        kind: What it is, such as "GitHub Token".
+        value: The part of the text by which it was recognised; never to be printed.
+        certain: Recognised by its own form, and not by the word before it.
+    """
+
+    kind: str
+    value: str
+    certain: bool
+
+
+def require_detectors() -> None:
+    """Refuse to look for secrets without the detectors.
+
+    Raises:
+        MissingExtraError: If they are not installed.
+    """
+    _detectors()
+
+
+def find_secrets(text: str) -> tuple[Secret, ...]:
+    """All secrets of a text, in the order of their lines.
+
+    Raises:
+        MissingExtraError: If the detectors are not installed.
+    """
+    found: dict[Secret, None] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        for kind, detector in _detectors():
+            for hit in detector.analyze_line(filename="memory.txt", line=line, line_number=number):
+                value = str(hit.secret_value or "").strip()
+                if value and not _is_placeholder(kind, value):
+                    found[Secret(kind, value, certain=kind != _BY_NAME)] = None
+    return tuple(found)
+
+
+def masked(text: str, secrets: Sequence[Secret]) -> str:
+    """The text with each secret replaced by its kind.
+
+    A detector may know a secret by its beginning, so the whole word goes; so does any other long
+    word of letters and digits, and of a private key everything down to its end.
+
+    >>> masked("The token ghp_0123 is for CI.", [Secret("GitHub Token", "ghp", certain=True)])
+    'The token [GitHub Token] is for CI.'
+    """
+    if not secrets:
+        return text
+    if any(secret.kind == _PRIVATE_KEY for secret in secrets):
+        text = _KEY_BLOCK.sub(f"[{_PRIVATE_KEY}]", text)
+
+    def cover(word: re.Match[str]) -> str:
+        """A word that holds a secret, or may be one, as its kind."""
+        kind = next((s.kind for s in secrets if set(_pieces(s.value)) & set(_within(word[0], s.value))), None)
+        if kind is None and _LONG_AND_MIXED.fullmatch(word[0]):
+            kind = "secret"
+        return word[0] if kind is None else f"[{kind}]"
+
+    kinds = {f"[{secret.kind}]" for secret in secrets}
+    parts = re.split("(" + "|".join(map(re.escape, sorted(kinds))) + ")", text)
+    return "".join(part if part in kinds else _WORD.sub(cover, part) for part in parts)
+
+
+def kinds_of(secrets: Iterable[Secret]) -> str:
+    """What was found, without repeating it."""
+    return ", ".join(dict.fromkeys(secret.kind for secret in secrets))
+
+
+def _pieces(value: str) -> list[str]:
+    return value.split()
+
+
+def _within(word: str, value: str) -> list[str]:
+    """The pieces of a value that stand in a word."""
+    return [piece for piece in _pieces(value) if piece in word]
+
+
+def _is_placeholder(kind: str, value: str) -> bool:
+    """Whether a value only stands for a secret, or is a word in capitals."""
+    from detect_secrets.filters import heuristic
+
+    if kind == "Artifactory Credentials" and not any(char.isdigit() for char in value):
+        return True
+    return kind == _BY_NAME and (
+        heuristic.is_templated_secret(value)
+        or heuristic.is_prefixed_with_dollar_sign(value)
+        or heuristic.is_not_alphanumeric_string(value)
+    )
+
+
+@functools.cache
+def _detectors() -> tuple[tuple[str, Any], ...]:
+    try:
+        from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+    except ImportError:
+        raise MissingExtraError(
+            "Looking for secrets needs the extra 'hygiene': pip install 'mem0-dream[hygiene]'. "
+            "The other classes need nothing: --hygiene echo,chatter,heartbeat,tool-output,greeting."
+        ) from None
+    found: dict[str, type[BasePlugin]] = get_mapping_from_secret_type_to_class()
+    return tuple((kind, found[kind]()) for kind in sorted(found) if kind not in _NO_SECRETS)

@@ -1,0 +1,192 @@
+"""What a plan would do to the answers of a search: no fact that stays may drop out of them.
+
+Questions are the texts of memories, those that were read lately first; an answer is the nearest memories
+of the scope, all categories. It is given on the store as it is and on the store as it would be. A merge
+that makes a fact harder to find is left out of the plan and named; what goes for good is no loss here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...records import Memory, Scope, text_hash
+from ..plan import DRAFTED, Action, Merge, Plan, Rewrite
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+
+TOP = 10
+"""Memories an agent gets for a question: mem0's own `search` gives ten by default."""
+
+UNATTENDED_QUESTIONS = 50
+"""Questions of a run at which nobody looks, unless the settings say otherwise."""
+
+NEAREST = 3
+"""How many of them answer the question: only these must still be among the answers. At the end of the list
+memories change places with every new wording: of 35 merges that write a text, asking for all ten left out
+32, for five 9, for three 2."""
+
+_DECIMALS = 6
+"""Cosines are rounded to this, so that equal texts stay equally near in every order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A fact that stays and would no longer be among the answers.
+
+    Attributes:
+        question: Id of the memory whose text was asked.
+        fact: Id of what states the fact afterwards.
+        actions: Ids of the actions that did it.
+    """
+
+    question: str
+    fact: str
+    actions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What came of a check.
+
+    Attributes:
+        plan: The plan without what would have hidden a fact.
+        asked: Questions asked.
+        losses: What was found on the way, with the actions that were left out for it.
+    """
+
+    plan: Plan
+    asked: int
+    losses: tuple[Loss, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """One sentence for each action that was left out."""
+        first: dict[str, Loss] = {}
+        for loss in self.losses:
+            for name in loss.actions:
+                first.setdefault(name, loss)
+        return tuple(
+            f"Recall check: {name} is left out, since memory {loss.fact.removeprefix(DRAFTED)} would drop "
+            f"out of the {TOP} best answers to what memory {loss.question} says."
+            for name, loss in first.items()
+        )
+
+
+def checked(
+    plan: Plan,
+    memories: Sequence[Memory],
+    *,
+    encode: Encode,
+    questions: int,
+    accessed: Mapping[str, datetime],
+) -> Recall:
+    """The plan after as many questions were asked before and after it.
+
+    Args:
+        plan: What is proposed; open conflicts change nothing.
+        memories: The living memories of its scopes, pinned ones included.
+        encode: Embeds texts: float32 [n, d], L2-normalised.
+        questions: How many to ask.
+        accessed: Latest reads, by memory id.
+    """
+    asked = _questions(plan, memories, questions, accessed)
+    losses: list[Loss] = []
+    while found := _losses(plan, memories, asked, encode):
+        losses += found
+        out = {name for loss in found for name in loss.actions}
+        plan = replace(plan, actions=tuple(action for action in plan.actions if action.id not in out))
+    result = Recall(plan, len(asked), tuple(losses))
+    return replace(result, plan=replace(plan, notes=(*plan.notes, *result.notes)))
+
+
+def _questions(
+    plan: Plan, memories: Sequence[Memory], count: int, accessed: Mapping[str, datetime]
+) -> tuple[Memory, ...]:
+    """What to ask: what was read last, then what the plan touches, then anything of the same scopes."""
+    scopes = {action.scope for action in plan.actions if _is_felt(action)}
+    touched = {member.id for action in plan.actions if _is_felt(action) for member in action.members}
+
+    def place(memory: Memory) -> tuple[int, float, str]:
+        """The order of questions; without a read, by a hash, so that no neighbourhood is preferred."""
+        read = max((at for at in (accessed.get(memory.id), memory.accessed_at) if at), default=None)
+        if read is not None:
+            return 0, -read.timestamp(), memory.id
+        return (1 if memory.id in touched else 2), 0.0, text_hash(memory.id)
+
+    asked = sorted((memory for memory in memories if memory.scope in scopes), key=place)
+    return tuple(asked[:count])
+
+
+def _is_felt(action: Action) -> bool:
+    """Whether an action changes what is found: a removal alone only makes room."""
+    return isinstance(action, Merge | Rewrite)
+
+
+def _losses(
+    plan: Plan, memories: Sequence[Memory], asked: Sequence[Memory], encode: Encode
+) -> tuple[Loss, ...]:
+    by_scope: dict[Scope, list[Memory]] = defaultdict(list)
+    for memory in asked:
+        by_scope[memory.scope].append(memory)
+    found: list[Loss] = []
+    for scope, questions in sorted(by_scope.items()):
+        here = [memory for memory in memories if memory.scope == scope]
+        actions = [action for action in plan.actions if action.scope == scope]
+        found += _losses_in_scope(here, actions, questions, encode)
+    return tuple(found)
+
+
+def _losses_in_scope(
+    memories: Sequence[Memory], actions: Sequence[Action], questions: Sequence[Memory], encode: Encode
+) -> list[Loss]:
+    before = {memory.id: memory.text for memory in memories}
+    after, becomes, written = _planned(before, actions)
+    texts = [memory.text for memory in questions]
+    losses: list[Loss] = []
+    answers = zip(_answers(before, texts, encode), _answers(after, texts, encode), strict=True)
+    for question, (then, now) in zip(questions, answers, strict=True):
+        # What answered before and stays, under the name it has then.
+        kept = {becomes.get(name, name) for name in then[:NEAREST]} & after.keys()
+        for fact in sorted(kept - set(now)):
+            # What moved is to blame: the fact's own new text, else the new texts that took its place.
+            risen = [written[name] for name in now if name in written and name not in then]
+            names = [written[fact]] if fact in written else sorted(set(risen))
+            losses += [Loss(question.id, fact, tuple(names))] if names else []
+    return losses
+
+
+def _planned(
+    before: Mapping[str, str], actions: Sequence[Action]
+) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Texts by id afterwards, what each merged memory became, and which action wrote a text."""
+    after, becomes, written = dict(before), dict[str, str](), dict[str, str]()
+    for action in actions:
+        for memory_id in action.removes:
+            after.pop(memory_id, None)
+        if not isinstance(action, Merge | Rewrite):
+            continue
+        stays = action.survivor or DRAFTED + action.id
+        if before.get(stays) != action.text:
+            written[stays] = action.id
+        after[stays] = action.text
+        becomes |= dict.fromkeys(action.removes, stays)
+    return after, becomes, written
+
+
+def _answers(texts: Mapping[str, str], questions: Sequence[str], encode: Encode) -> list[list[str]]:
+    """For each question the nearest memories, nearest first; equally near ones by id."""
+    ids = sorted(texts)
+    if not ids:
+        return [[] for _ in questions]
+    vectors, asked = encode([texts[name] for name in ids]), encode(questions)
+    cosines = np.round(asked @ vectors.T, _DECIMALS)
+    return [[ids[at] for at in np.argsort(-row, kind="stable")[:TOP]] for row in cosines]

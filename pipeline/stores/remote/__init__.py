@@ -1,0 +1,4 @@
+"""What stores behind an HTTP interface share: patience, rows, and one `Store` over a small seam.
+
+It knows no address and no client; `stores.platform` and `stores.server` bring those.
+"""

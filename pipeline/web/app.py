@@ -1,0 +1,191 @@
+"""The review over HTTP: a page, and a few requests that each do one thing on the desk.
+
+Everything that touches the desk runs in one thread, one after another; only how far it has come is told at
+any time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from ...errors import DreamError, JournalError, MovedOnError, StoreError
+from ..reporting.html import render
+from .desk import Desk
+from .gate import HEADERS, DeniedError, Gate
+from .progress import Watched
+
+BODY_BYTES = 1_000_000
+"""A longer request is refused; a merged text is far shorter."""
+_SECRET = ("cards", "memories", "map", "apart", "remarks", "notes", "scopes", "categories", "gaps")
+"""What of a page is not told without the token: every text and every name."""
+Work = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def review_app(desk: Desk, gate: Gate, watched: Watched, executor: Executor) -> Starlette:
+    """The application; `executor` has one thread, in which the desk was made."""
+    rooms = Rooms(desk, gate, watched, executor)
+    routes = [Route("/", rooms.page, methods=["GET"])]
+    routes += [Route("/progress", rooms.progress, methods=["POST"])]
+    routes += [Route(f"/{name}", rooms.doing(work), methods=["POST"]) for name, work in rooms.works().items()]
+    return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=rooms.guarded)])
+
+
+class Rooms:
+    """The requests that a review answers."""
+
+    def __init__(self, desk: Desk, gate: Gate, watched: Watched, executor: Executor) -> None:
+        """Bind what they work on."""
+        self._desk = desk
+        self._gate = gate
+        self._watched = watched
+        self._executor = executor
+
+    async def guarded(self, request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
+        """Look at every request before anything else does, and seal every answer."""
+        try:
+            self._gate.check_host(request.headers)
+            if request.method == "POST":
+                self._gate.check_write(request.headers)
+            response = await answer(request)
+        except DeniedError as denied:
+            response = _denied(request, denied)
+        response.headers.update(HEADERS)
+        return response
+
+    async def page(self, request: Request) -> Response:
+        """The page; without the token only its numbers."""
+        whole = self._gate.admits(request.query_params.get("token"))
+        data = await self._done(self._desk.data)
+        seat = self._gate.take_seat() if whole else ""
+        if not whole:
+            data |= {name: [] for name in _SECRET} | {"summary": data["summary"] | {"scopes": []}}
+            data |= {"history": {"scopes": [], "runs": [], "now": {"at": "", "counts": []}}}
+            data["live"] = data["live"] | {"answers": {}, "pins": []}
+        data["live"] = data["live"] | {"csrf": self._gate.csrf if whole else "", "seat": seat}
+        data["live"]["readonly"] = not whole or bool(data["gaps"])
+        lines = self._desk.lines if whole else ()
+        return HTMLResponse(render(data, lines=lines, live=True))
+
+    async def progress(self, _request: Request) -> Response:
+        """How far the work has come, told while it goes on."""
+        return JSONResponse(self._watched.told)
+
+    def doing(self, work: Work) -> Callable[[Request], Awaitable[Response]]:
+        """A request that does one thing on the desk, and tells how the answers stand then."""
+        desk = self._desk
+
+        async def answer(request: Request) -> Response:
+            """Read, do, tell."""
+            given = await _body(request)
+            try:
+                found = await self._done(lambda: work(given))
+            except MovedOnError as moved:
+                return JSONResponse({"error": desk.spoken(moved), "data": await self._fresh()}, 409)
+            except DreamError as error:
+                return JSONResponse({"error": desk.spoken(error)}, _status(error))
+            if found.pop("fresh", False):
+                found["data"] = await self._fresh()
+            return JSONResponse(found)
+
+        return answer
+
+    def works(self) -> dict[str, Work]:
+        """What can be asked for, by its path."""
+        desk = self._desk
+
+        def answer(given: dict[str, Any]) -> dict[str, Any]:
+            """Keep an answer."""
+            desk.answer(_text(given, "key"), _text(given, "say"), given.get("text"))
+            return {"live": desk.live()}
+
+        def withdraw(given: dict[str, Any]) -> dict[str, Any]:
+            """Take one back."""
+            desk.withdraw(_text(given, "key"))
+            return {"live": desk.live()}
+
+        def accept(given: dict[str, Any]) -> dict[str, Any]:
+            """Accept several proposals."""
+            desk.accept([str(key) for key in given.get("keys", [])])
+            return {"live": desk.live()}
+
+        def pin(given: dict[str, Any]) -> dict[str, Any]:
+            """Leave a memory alone, or no longer."""
+            desk.pin(_text(given, "id"), pinned=given.get("pinned") is True)
+            return {"live": desk.live()}
+
+        return {
+            "answer": answer,
+            "withdraw": withdraw,
+            "accept": accept,
+            "pin": pin,
+            "check": lambda given: {"lost": desk.lost(_text(given, "key"), _text(given, "text"))},
+            "preview": lambda _given: desk.preview(),
+            "apply": lambda given: desk.apply(_text(given, "digest")) | {"fresh": True},
+            "undo": lambda given: {"told": desk.undo(_text(given, "run")), "fresh": True},
+            "refresh": lambda _given: {"told": desk.refresh(), "fresh": True},
+            "calibrate": lambda _given: {"told": desk.calibrate(), "fresh": True},
+        }
+
+    async def _fresh(self) -> dict[str, Any]:
+        """The page's data once more, for the tab that has it."""
+        data: dict[str, Any] = await self._done(self._desk.data)
+        live = {"csrf": self._gate.csrf, "seat": self._gate.seat, "readonly": bool(data["gaps"])}
+        return data | {"live": data["live"] | live}
+
+    async def _done(self, work: Callable[[], Any]) -> Any:  # noqa: ANN401  (whatever the work gives)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """The JSON object of a request.
+
+    Raises:
+        DeniedError: If it is none, or too long.
+    """
+    import json
+
+    whole = b""
+    async for part in request.stream():
+        whole += part
+        if len(whole) > BODY_BYTES:
+            raise DeniedError(413, "This request is too long.")
+    try:
+        given = json.loads(whole or b"{}")
+    except ValueError:
+        raise DeniedError(400, "This request is no JSON.") from None
+    if not isinstance(given, dict):
+        raise DeniedError(400, "This request is no JSON object.")
+    return given
+
+
+def _text(given: dict[str, Any], name: str) -> str:
+    """A text that a request must hold.
+
+    Raises:
+        DeniedError: If it does not.
+    """
+    value = given.get(name)
+    if not isinstance(value, str):
+        raise DeniedError(400, f"This request names no {name}.")
+    return value
+
+
+def _denied(request: Request, denied: DeniedError) -> Response:
+    if request.method == "GET":
+        return PlainTextResponse(f"{denied}\n", denied.status)
+    return JSONResponse({"error": str(denied), "moved": denied.moved}, denied.status)
+
+
+def _status(error: DreamError) -> int:
+    """409 where another run or the store stands in the way, else 400."""
+    return 409 if isinstance(error, StoreError | JournalError) else 400

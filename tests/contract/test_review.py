@@ -1,0 +1,197 @@
+"""What holds of a review and of a report for every kind of store."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from kinds import KINDS, NOW, SETTINGS, World
+from mem0_dream.errors import MovedOnError, UsageError
+from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.stores.base import ScopeFilter, Update
+from mem0_dream.pipeline.web.desk import Desk, Ways
+
+pytestmark = pytest.mark.store
+
+
+@pytest.fixture(params=KINDS)
+def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A world of each kind."""
+    return KINDS[request.param](tmp_path, monkeypatch)
+
+
+def desk_of(world: World, state: Path) -> Desk:
+    """A review of the world, as the command line would begin one."""
+
+    @contextlib.contextmanager
+    def opened() -> Iterator[Session]:
+        with world.session(state) as session:
+            yield session
+
+    return Desk(
+        Ways(
+            open=opened,
+            propose=lambda session: session.look(ScopeFilter(), now=NOW),
+            scopes=ScopeFilter(),
+            clock=lambda: NOW,
+            undo=lambda run: f"undo {run}",
+            settled=lambda _session, _result: None,
+            calibrate=lambda: "",
+        )
+    )
+
+
+@pytest.fixture
+def desk(world: World, tmp_path: Path) -> Desk:
+    """A review of the world."""
+    return desk_of(world, tmp_path / "state")
+
+
+def key_of(desk: Desk, kind: str) -> str:
+    """The first proposal of a kind."""
+    return next(str(card["key"]) for card in desk.data()["cards"] if card["kind"] == kind)
+
+
+def test_nothing_is_done_that_was_not_accepted(world: World, desk: Desk) -> None:
+    """A review full of proposals, one of which is wanted: the merge, and what follows from it."""
+    before = world.texts()
+    desk.answer(key_of(desk, "merge"), "accept")
+    done = desk.apply(desk.preview()["digest"])
+    gone = set(before) - set(world.texts())
+    assert len(gone) == 1
+    assert gone <= set(world.pair)
+    desk.undo(done["run"])
+    assert world.texts() == before
+
+
+def test_all_that_is_applied_was_shown_and_undo_brings_it_back(world: World, desk: Desk) -> None:
+    """Every proposal accepted, every conflict answered."""
+    content = world.content()
+    for card in desk.data()["cards"]:
+        desk.answer(card["key"], "b" if card["kind"] == "resolve" else "accept")
+    shown = desk.preview()
+    done = desk.apply(shown["digest"])
+    assert world.content() != content
+    assert desk.live()["changes"] == 0
+    with world.session(desk.directory) as session:
+        run = session.journal.run(done["run"])
+        outcomes = session.journal.outcomes(run.id)
+    assert len(outcomes) == shown["changes"]
+    assert {str(outcome) for outcome, _ in outcomes.values()} == {"applied"}
+    assert "taken back" in desk.undo(done["run"])
+    assert world.content() == content
+
+
+def test_an_answer_outlives_the_program_and_lapses_with_its_question(world: World, desk: Desk) -> None:
+    """It is kept by what the question is about."""
+    key = key_of(desk, "merge")
+    desk.answer(key, "accept")
+    again = desk_of(world, desk.directory)
+    assert again.live()["answers"] == {key: {"say": "accept", "text": None}}
+    again.withdraw(key)
+    assert again.live()["answers"] == {}
+
+
+def test_a_rejected_pair_is_not_proposed_again_until_that_is_withdrawn(world: World, desk: Desk) -> None:
+    """As `mem0-dream reject` does it."""
+    key = key_of(desk, "merge")
+    desk.answer(key, "reject")
+    assert key not in {card["key"] for card in desk_of(world, desk.directory).data()["cards"]}
+    desk.withdraw(key)
+    assert key in {card["key"] for card in desk_of(world, desk.directory).data()["cards"]}
+
+
+def test_a_pinned_memory_is_left_alone_by_this_review_and_by_later_passes(world: World, desk: Desk) -> None:
+    """Until the pin is taken out."""
+    key = key_of(desk, "merge")
+    desk.answer(key, "accept")
+    desk.pin(world.pair[0], pinned=True)
+    assert desk.live()["changes"] == 0
+    with world.session(desk.directory) as session:
+        plan = session.propose(ScopeFilter(), now=NOW)
+    assert not {m.id for action in plan.actions for m in action.members} & {world.pair[0]}
+    desk.pin(world.pair[0], pinned=False)
+    assert desk.live()["changes"] == 1
+
+
+def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(
+    world: World, desk: Desk
+) -> None:
+    """Somebody else added to one of the two; the other answer still holds."""
+    desk.answer(key_of(desk, "merge"), "accept")
+    conflict = key_of(desk, "resolve")
+    desk.answer(conflict, "b")
+    shown = desk.preview()
+    text = world.texts()[world.pair[0]]
+    store = world.open()
+    store.write(Update(world.pair[0], f"{text}\n- Every other week only."))
+    store.close()
+    texts = world.texts()
+    with pytest.raises(MovedOnError, match="1 answer no longer fits"):
+        desk.apply(shown["digest"])
+    assert world.texts() == texts
+    assert set(desk.live()["answers"]) == {conflict}
+
+
+def test_what_was_not_shown_is_not_applied(desk: Desk) -> None:
+    """An answer that changed after the preview asks for another look."""
+    desk.answer(key_of(desk, "merge"), "accept")
+    shown = desk.preview()
+    desk.answer(key_of(desk, "resolve"), "a")
+    with pytest.raises(MovedOnError, match="have changed since they were shown"):
+        desk.apply(shown["digest"])
+
+
+def test_a_text_that_loses_a_detail_is_named_and_refused(desk: Desk) -> None:
+    """The guards look at a person's text as they look at a drafted one."""
+    key = key_of(desk, "merge")
+    assert desk.lost(key, " ") == [["text", "all of it"]]
+    with pytest.raises(UsageError, match="would lose 1 details of its sources: text all of it"):
+        desk.answer(key, "accept", " ")
+    assert desk.live()["answers"] == {}
+
+
+def test_the_report_of_the_command_line_holds_every_proposal(world: World, tmp_path: Path) -> None:
+    """For any kind of store, with a map, and again for the run that was applied."""
+    config = tmp_path / "settings.yaml"
+    config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
+    scope = ("--all",) if world.kind == "mem0" else ("--config", str(config))
+    state, out = ("--state-dir", str(tmp_path / "state")), tmp_path / "report.html"
+
+    def call(*words: str) -> str:
+        done = CliRunner().invoke(main, [*words, *world.words, *state])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    now = ("--now", NOW.isoformat())
+    call("report", *scope, *now, "-o", str(out))
+    data = embedded_in(out)
+    planned = json.loads(call(*scope, *now, "--json", "--dry-run"))["plan"]
+    assert [card["id"] for card in data["cards"]] == [
+        a["id"] for a in (*planned["actions"], *planned["unsure"])
+    ]
+    assert data["map"]
+    assert out.stat().st_mode & 0o077 == 0
+    call(*scope, *now, "--auto")
+    with world.session(tmp_path / "state") as session:
+        run = session.journal.runs(session.store.fingerprint)[0].id
+    call("report", run, "-o", str(out))
+    shown = embedded_in(out)
+    assert shown["run"]["id"] == run
+    assert run in shown["run"]["undo"]
+    assert {card["outcome"][0] for card in shown["cards"] if "unsure" not in card} <= {"applied", "skipped"}
+    assert len(shown["history"]["runs"]) == 1
+
+
+def embedded_in(page: Path) -> Any:
+    """The data of a page."""
+    found = re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])

@@ -1,0 +1,255 @@
+"""The server for agents as a process, with the SDK's own client over the standard streams: every kind of store."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from e2e_world import NOW, World, embeddings, messy_qdrant, messy_stores
+from graph_world import entity, write
+from markdown_trees import memory_file, write_tree
+from mcp_world import Agent, call, over_stdio
+
+__all__ = ["embeddings", "messy_qdrant", "messy_stores"]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
+
+KEYWORDS = ("--scorer", "keywords", "--now", NOW.isoformat())
+ALICE = ("--user-id", "alice")
+
+
+def agent(world: World, *options: str) -> Agent:
+    """An agent on a mem0 store of its own process."""
+    given = ("--config", str(world.config), *ALICE, *KEYWORDS, *options)
+    return over_stdio(*given, environment=world.environment())
+
+
+@pytest.mark.store
+def test_a_pass_over_a_real_mem0_store(messy_qdrant: World) -> None:
+    """Plan, answer, apply, undo over one connection; the numbers and the summary are the command line's."""
+    world, before = messy_qdrant, messy_qdrant.raw()
+    told = json.loads(world.pass_over(*ALICE, "--json").out)
+
+    async def work(client: Any) -> dict[str, Any]:
+        plan = await call(client, "dream_plan")
+        assert {name: plan["proposed"][name] for name in told["proposed"]} == told["proposed"]
+        assert plan["unsure"] == told["unsure"]
+        assert plan.progress
+        assert plan.progress[0][2].startswith("fetch")
+        sides = {item["id"]: "b" for item in plan["conflicts"]}
+        await call(client, "dream_answer", plan_id=plan["plan_id"], answers=sides)
+        done = await call(client, "dream_apply", plan_id=plan["plan_id"])
+        return {"plan": plan.data, "done": done.data}
+
+    writing = agent(world, "--allow-write", "--max-delete", "1")
+    done = writing.session(work)["done"]
+    assert done["resolved"] == told["proposed"]["conflicts"] == 1
+    assert done["summary"] == (
+        f"Dream complete — merged: {told['proposed']['merges']}, pruned: {told['proposed']['prunes']}, "
+        "conflicts resolved: 1, skipped: 0"
+    )
+    assert world.raw().keys() != before.keys()
+    assert not world.alive("tabs")
+    undone = writing.ask("dream_undo", run=done["run"])
+    assert undone["kept"] == []
+    assert {key: row[0]["data"] for key, row in world.raw().items()} == {
+        key: row[0]["data"] for key, row in before.items()
+    }
+
+
+@pytest.mark.store
+def test_a_server_that_may_only_look_changes_nothing(messy_qdrant: World) -> None:
+    """And the store is free between two calls, so that its application can go on."""
+    world, before = messy_qdrant, messy_qdrant.raw()
+
+    async def work(client: Any) -> None:
+        assert {tool.name for tool in (await client.list_tools()).tools} == {
+            "dream_plan", "dream_explain", "dream_answer", "dream_status", "relevance_check",
+        }  # fmt: skip
+        plan = await call(client, "dream_plan")
+        assert "--allow-write" in (await call(client, "dream_apply", plan_id=plan["plan_id"])).error
+        assert world.seen()  # mem0 itself opens the store while the server runs
+        assert (await call(client, "dream_status"))["memories"]["living"] > 0
+
+    agent(world).session(work)
+    assert world.raw() == before
+
+
+def graph(folder: Path, *lines: str) -> tuple[str, ...]:
+    """A graph in a folder, as options."""
+    write(folder / "memory.jsonl", lines)
+    return ("--store", "graph", "--file", str(folder / "memory.jsonl"), *KEYWORDS)
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What the process may know."""
+    return {"HOME": str(folder), "MEM0_DREAM_STATE_DIR": str(folder / "state"), "PYTHONWARNINGS": "ignore"}
+
+
+def test_a_pass_over_a_graph(tmp_path: Path) -> None:
+    """Merged, relations and all; taken back to the byte."""
+    options = graph(
+        tmp_path,
+        entity("go tabs", "Uses tabs for indentation in Go code.", "Discovered: 2026-01-02"),
+        entity("tabs in go", "Uses tabs for indentation in Go code.", "Discovered: 2026-02-02"),
+        entity("choir", "Sings alto in the cathedral choir every Thursday."),
+    )
+    before = (tmp_path / "memory.jsonl").read_bytes()
+    writing = over_stdio(*options, "--allow-write", environment=environment(tmp_path))
+
+    async def work(client: Any) -> None:
+        plan = await call(client, "dream_plan")
+        assert (plan["store"], plan["proposed"]["merges"]) == ("graph", 1)
+        done = await call(client, "dream_apply", plan_id=plan["plan_id"])
+        assert done["merged"] == 1
+        assert (tmp_path / "memory.jsonl").read_bytes() != before
+        await call(client, "dream_undo")
+
+    writing.session(work)
+    assert (tmp_path / "memory.jsonl").read_bytes() == before
+
+
+def test_a_pass_over_a_markdown_directory(tmp_path: Path) -> None:
+    """The index follows what was left out; a command of the plan undoes it."""
+    project = tmp_path / "project"
+    same = "Amounts are kept in cents, since floats lost money once."
+    write_tree(
+        project,
+        {
+            ".claude/memory/cents.md": memory_file(same, name="cents"),
+            ".claude/memory/money.md": memory_file(same, name="money"),
+            ".claude/memory/gone.md": memory_file(
+                "`LruCache` lives in `services/cache/lru.py`.", name="gone"
+            ),
+            ".claude/memory/choir.md": memory_file("The choir sings every Thursday.", name="choir"),
+        },
+    )
+    options = ("--store", "md", "--root", str(project), *KEYWORDS, "--allow-write")
+    writing = over_stdio(*options, environment=environment(tmp_path))
+
+    async def work(client: Any) -> None:
+        plan = await call(client, "dream_plan")
+        assert (plan["store"], plan["proposed"]["merges"]) == ("md", 1)
+        prunes = {item["id"]: "no" for item in plan["proposals"] if item["kind"] == "prune"}
+        left = await call(client, "dream_answer", plan_id=plan["plan_id"], answers=prunes)
+        assert (left["proposed"]["merges"], left["proposed"]["prunes"]) == (1, 0)
+        done = await call(client, "dream_apply", plan_id=plan["plan_id"])
+        assert (done["merged"], done["pruned"], done["moved"]) == (1, 0, [])
+        again = await call(client, "dream_plan")
+        assert again["proposed"] == {"merges": 0, "prunes": 0, "conflicts": 0, "changes": 0}
+
+    before = {path.name for path in (project / ".claude/memory").iterdir()}
+    writing.session(work)
+    names = {path.name for path in (project / ".claude/memory").iterdir()}
+    assert len(names & {"cents.md", "money.md"}) == 1
+    assert {"gone.md", "choir.md"} <= names
+    index = (project / ".claude/memory/MEMORY.md").read_text()
+    assert all(name in index for name in names - {"MEMORY.md"})
+    writing.ask("dream_undo")
+    assert {path.name for path in (project / ".claude/memory").iterdir()} == before
+
+
+def test_a_cancelled_plan_stops_and_the_server_goes_on(tmp_path: Path) -> None:
+    """The client gives up in the middle of a long pass; the next call is answered."""
+    lines = [entity(f"fact {n}", f"Service {n} owns schema {n * 7} and nothing else.") for n in range(1500)]
+    options = [option for option in graph(tmp_path, *lines) if option not in ("--scorer", "keywords")]
+    looking = over_stdio(*options, environment=environment(tmp_path))
+
+    async def work(client: Any) -> float:
+        seen: list[str] = []
+        with anyio.move_on_after(300) as scope:
+
+            async def stop(_done: float, _total: float | None, words: str | None) -> None:
+                seen.append(words or "")
+                if not (words or "").startswith("fetch"):
+                    scope.cancel()
+
+            await client.call_tool("dream_plan", {}, progress_callback=stop)
+        assert scope.cancelled_caught
+        assert seen
+        status = await call(client, "dream_status")
+        assert status["last_plan"] is None
+        return float(status["memories"]["living"])
+
+    assert looking.session(work) == len(lines)
+
+
+def test_only_the_protocol_is_written_to_the_output(tmp_path: Path) -> None:
+    """Every line of the output is a message, whatever is done and however it ends."""
+    evil = entity("evil \x1b[31m\u202e", "Reads \x1b[31m novels.", "Discovered: 2026-01-02")
+    options = graph(tmp_path, evil, "{broken \x1b[31m")
+    ask = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        *(
+            {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": name, "arguments": {}}}
+            for number, name in enumerate(("dream_plan", "dream_status", "dream_undo", "dream_apply", "nothing"), 2)
+        ),
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mem0_dream", "mcp", *options, "--allow-write", "-vv"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | environment(tmp_path),
+    )
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write("".join(json.dumps(message) + "\n" for message in ask))
+    process.stdin.flush()
+    answers: dict[int, Any] = {}
+    while len(answers) < 6:
+        message = json.loads(process.stdout.readline())
+        if "id" in message:
+            answers[message["id"]] = message
+    rest, errors = process.communicate(timeout=60)
+    assert rest == ""
+    assert process.returncode == 0
+    assert "Traceback" not in errors
+    assert all(line.isprintable() for line in errors.splitlines())
+    told = json.dumps(answers, ensure_ascii=False)
+    assert told.isprintable()
+    assert answers[2]["result"]["structuredContent"]["gaps"]
+
+
+def test_a_server_without_a_store_does_not_start(tmp_path: Path) -> None:
+    """One sentence on the error stream, before any protocol."""
+    for options, sentence in (
+        ((), "Say whose memories"),
+        (ALICE, "No configuration"),
+        (("--store", "graph"), "Name one graph"),
+        (("--store", "md", "--root", "nowhere"), "is no directory"),
+        (("--store", "md", "--second-opinion"), "works on mem0 stores"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "mem0_dream", "mcp", *options],
+            input="",
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            timeout=60,
+        )
+        assert (done.returncode, done.stdout) == (2, "")
+        assert sentence in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_without_the_sdk_the_command_to_install_it_is_named(tmp_path: Path) -> None:
+    """Exit code 8."""
+    code = "import sys; sys.modules['mcp'] = None; from mem0_dream.pipeline.cli.main import main; main(['mcp', *sys.argv[1:]])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *graph(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 8
+    assert "pip install 'mem0-dream[mcp]'" in done.stderr

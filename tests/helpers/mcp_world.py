@@ -1,0 +1,101 @@
+"""The server for agents with the SDK's own client: in this process on a store in memory, or over the streams."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+from builders import NOW
+from mcp import Client, StdioServerParameters
+from mem0_dream.pipeline.cli.mcp import _place
+from mem0_dream.pipeline.cli.options import Options
+from mem0_dream.pipeline.mcp_server.desk import Desk
+from mem0_dream.pipeline.mcp_server.server import DreamServer
+
+T = TypeVar("T")
+
+
+@dataclass
+class Answered:
+    """What a call gave back."""
+
+    data: dict[str, Any]
+    error: str = ""
+    progress: list[tuple[float, float | None, str]] = field(default_factory=list)
+
+    def __getitem__(self, name: str) -> Any:
+        assert not self.error, self.error
+        return self.data[name]
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> Answered:
+    """Call a tool; an error is a result, too."""
+    told: list[tuple[float, float | None, str]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message or ""))
+
+    result = await client.call_tool(tool, arguments, progress_callback=note)
+    text = getattr(result.content[0], "text", "") if result.content else ""
+    if result.is_error:
+        return Answered({}, text, told)
+    return Answered(dict(result.structured_content or {}), "", told)
+
+
+@dataclass(frozen=True)
+class Agent:
+    """An agent and its server; each `ask` is a connection of its own."""
+
+    server: Callable[[], Any]
+
+    def session(self, work: Callable[[Client], Awaitable[T]]) -> T:
+        """Do several things over one connection."""
+
+        async def run() -> T:
+            async with Client(self.server()) as client:
+                return await work(client)
+
+        return anyio.run(run)
+
+    def ask(self, tool: str, **arguments: Any) -> Answered:
+        """Call one tool."""
+        return self.session(lambda client: call(client, tool, **arguments))
+
+    def read(self, uri: str) -> str:
+        """Read a resource."""
+
+        async def work(client: Client) -> str:
+            found = await client.read_resource(uri)
+            return str(getattr(found.contents[0], "text", ""))
+
+        return self.session(work)
+
+    def tools(self) -> dict[str, Any]:
+        """The tools that are offered, by name."""
+
+        async def work(client: Client) -> dict[str, Any]:
+            return {tool.name: tool for tool in (await client.list_tools()).tools}
+
+        return self.session(work)
+
+
+def inside(config: Path, *, allow_write: bool = True, retire: bool = False, **options: Any) -> Agent:
+    """An agent whose server runs in this process, on what the configuration opens."""
+    given = Options(config=config, **{"user_id": "alice", "now": NOW} | options)
+    place = _place(given, allow_write=allow_write, retire=retire)
+    return Agent(lambda: DreamServer(Desk(place), allow_write=allow_write))
+
+
+def over_stdio(*arguments: str, environment: dict[str, str]) -> Agent:
+    """An agent whose server is a process of its own."""
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "mem0_dream", "mcp", *arguments],
+        env=os.environ | environment,
+    )
+    return Agent(lambda: parameters)

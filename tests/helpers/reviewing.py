@@ -1,0 +1,185 @@
+"""Reviews for tests: a store in memory with as many proposals as wanted, on a desk or behind a real server."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from builders import ALICE, BOB, NOW, memory
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.page_material import plan_material
+from mem0_dream.pipeline.reporting.html import page_data, render
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.web.desk import Ways
+from mem0_dream.pipeline.web.progress import Watched
+from mem0_dream.pipeline.web.serve import serve
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
+
+HOSTILE = "<script>document.title='run'</script><img src=x onerror=\"document.title='run'\"> \x1b[31mred\x1b[0m \u202egnp.\nlast"
+LIMITS = Settings(floor=-1.0, scorer="keywords", max_delete=1.0, assume_unread=True)
+SURE, MAYBE, AGAINST = (0.97, 0.0, 0.03), (0.8, 0.0, 0.2), (0.05, 0.9, 0.05)
+PLACES = [
+    "Oslo",
+    "Bergen",
+    "Turku",
+    "Vilnius",
+    "Tartu",
+    "Riga",
+    "Gdansk",
+    "Malmo",
+    "Aarhus",
+    "Kiel",
+    "Rostock",
+    "Lund",
+    "Narva",
+    "Pori",
+    "Vaasa",
+    "Oulu",
+]
+
+
+def small_store() -> InMemoryStore:
+    """A merge, a drafted merge, a conflict, two prunes, a doubt, a hostile text, bystanders, of two users."""
+    return InMemoryStore(
+        [
+            memory("dog1", "Has a whippet named Pickle.", days=30),
+            memory("dog2", "Has a brindle whippet named Pickle.", days=20),
+            memory("run1", "Trains on hills. Runs the Leeds marathon every spring."),
+            memory("run2", "Runs the Leeds marathon every spring. Wears carbon shoes."),
+            memory("tabs1", "Uses tabs for indentation in Go code.", days=90),
+            memory("tabs2", "Never uses tabs for indentation in Go code.", days=3),
+            memory("bug", "Fixed bug", category="task"),
+            memory(
+                "tap", "Is looking for a plumber in Leeds for the kitchen tap.", days=400, category="todo"
+            ),
+            memory("sea1", "Reads long novels about the sea.", scope=BOB),
+            memory("sea2", "Reads novels about sea voyages.", scope=BOB),
+            memory("evil", HOSTILE, days=300, category="todo"),
+            memory("pin", "[PINNED] Keep the lamp lit.", pinned=True, days=900),
+            memory("tea", "Drinks Assam tea without sugar before noon."),
+            memory("choir", "Sings alto in the cathedral choir every Thursday."),
+        ]
+    )
+
+
+def small_scorer() -> FakeScorer:
+    """What is thought of the pairs of the small store."""
+    texts = {name: row["text"] for name, row in small_store().rows.items()}
+    pairs = {
+        ("dog1", "dog2"): SURE,
+        ("run1", "run2"): SURE,
+        ("tabs1", "tabs2"): AGAINST,
+        ("sea1", "sea2"): MAYBE,
+    }
+    return FakeScorer({(texts[a], texts[b]): answer for (a, b), answer in pairs.items()})
+
+
+def many(count: int) -> tuple[InMemoryStore, FakeScorer]:
+    """A store of as many scopes as pairs, each with one merge, conflict or doubt about a text of its own."""
+    from mem0_dream.records import Scope
+
+    kinds = (SURE, MAYBE, AGAINST, SURE)
+    memories, pairs = [], {}
+    for n in range(count):
+        scope = Scope.of(user_id=f"user{n % 40}", run_id=str(n))
+        place = PLACES[n % len(PLACES)]
+        a = f"Keeps the spare key number {n} with the neighbour on the second floor in {place}."
+        b = f"The spare key number {n} is kept with a neighbour on the second floor in {place}."
+        memories += [
+            memory(f"{n:05}-a", a, days=40, scope=scope),
+            memory(f"{n:05}-b", b, days=20, scope=scope),
+        ]
+        pairs[a, b] = kinds[n % 4]
+    return InMemoryStore(memories), FakeScorer(pairs)
+
+
+@dataclass
+class World:
+    """A store in memory, and how a review reaches it."""
+
+    store: InMemoryStore
+    scorer: FakeScorer
+    state: Path
+
+    def session(self) -> Session:
+        """The store with fakes for models."""
+        return Session(
+            self.store, settings=LIMITS, state_dir=self.state, encoder=FakeEncoder(), scorer=self.scorer
+        )
+
+    def ways(
+        self, watched: Watched | None = None, *, calibrate: Callable[[], str] = lambda: "Fitted."
+    ) -> Ways:
+        """As the command line gives them."""
+
+        @contextlib.contextmanager
+        def opened() -> Iterator[Session]:
+            with self.session() as session:
+                session.watch(watched or Watched())
+                yield session
+
+        return Ways(
+            open=opened,
+            propose=lambda session: session.look(ScopeFilter(), now=NOW),
+            scopes=ScopeFilter(),
+            clock=lambda: NOW,
+            undo=lambda run: f"mem0-dream undo {run}",
+            settled=lambda _session, _result: None,
+            calibrate=calibrate,
+        )
+
+    def page(self) -> tuple[str, dict[str, Any]]:
+        """The report, and its data."""
+        with self.session() as session:
+            material = plan_material(session, session.propose(ScopeFilter(), now=NOW), ScopeFilter())
+        data = page_data(material)
+        return render(data, lines=material.lines), data
+
+
+def small_world(state: Path) -> World:
+    """The small store."""
+    return World(small_store(), small_scorer(), state)
+
+
+def many_world(count: int, state: Path) -> World:
+    """A store with as many proposals."""
+    return World(*many(count), state)
+
+
+@contextlib.contextmanager
+def served(ways: Ways, watched: Watched) -> Iterator[str]:
+    """A real server in a thread of its own; gives the address that the terminal would print."""
+    told: list[tuple[str, Callable[[], None]]] = []
+    failed: list[BaseException] = []
+    ready = threading.Event()
+
+    def opened(address: str, end: Callable[[], None]) -> None:
+        told.append((address, end))
+        ready.set()
+
+    def run() -> None:
+        try:
+            serve(ways, watched, port=0, opened=opened)
+        except BaseException as error:  # noqa: BLE001  (raised below, where the test waits)
+            failed.append(error)
+        finally:
+            ready.set()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    ready.wait(60)
+    if failed:
+        raise failed[0]
+    try:
+        yield told[0][0]
+    finally:
+        told[0][1]()
+        thread.join(30)
+
+
+__all__ = ["ALICE", "BOB", "HOSTILE", "World", "many_world", "served", "small_world"]

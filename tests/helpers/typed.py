@@ -1,0 +1,21 @@
+"""Command lines that documents tell somebody to type, parsed and not run."""
+
+from __future__ import annotations
+
+import shlex
+
+from mem0_dream.pipeline.cli.main import main as command_line
+
+PROGRAM = "mem0-dream"
+
+
+def parse(line: str) -> None:
+    """Parse a command line with the program's own parser, without running it."""
+    program, *words = shlex.split(line, comments=True)
+    assert program == PROGRAM
+    name = next((word for word in words if word in command_line.commands), None)
+    cut = words.index(name) if name else len(words)
+    # The group alone would run its pass without a command, which parsing does not do.
+    context = command_line.make_context(PROGRAM, words[:cut], resilient_parsing=not words[:cut])
+    if name:
+        command_line.commands[name].make_context(name, words[cut + 1 :], parent=context)

@@ -1,0 +1,162 @@
+"""Links to memories that are gone are counted, dropped on request, and named again by an undo."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.stores.base import Add
+from mem0_dream.pipeline.stores.mem0 import doctor
+from mem0_dream.pipeline.stores.mem0.store import Mem0Store
+from mem0_dream.records import Scope
+from mem0_stores import (  # type: ignore[import-not-found]
+    PROVIDERS,
+    Place,
+    place,
+    postgres,
+    qdrant,
+    shared_encoder,
+)
+
+__all__ = ["PROVIDERS", "place", "postgres", "qdrant", "shared_encoder"]
+pytestmark = pytest.mark.store
+
+
+def run(place: Place, *words: str, answers: str = "", code: int = 0) -> Result:
+    """A command on the place's store."""
+    config = Path(place.config["history_db_path"]).parent / "mem0.json"
+    config.write_text(json.dumps(place.config))
+    done = CliRunner().invoke(main, [*words, "--config", str(config)], input=answers)
+    assert not isinstance(done.exception, Exception), done.exception
+    assert done.exit_code == code, done.output
+    return done
+
+
+def links(place: Place) -> dict[str, tuple[Any, ...]]:
+    """Every entity row as it stands: payload and vector."""
+    store = place.open()
+    try:
+        entities = store.backend.entities()
+        assert entities is not None
+        rows = entities.get([row.id for row in entities.rows({})])
+        return {key: (dict(row.payload), row.vector) for key, row in sorted(rows.items())}
+    finally:
+        store.close()
+
+
+@pytest.fixture
+def orphaned(place: Place) -> tuple[Place, list[str]]:
+    """Two memories; one was deleted as mem0 does in a fresh process, and is named twice."""
+    ids = place.fill(["Lives in Lisbon", "Works in Lisbon"])
+    memory = place.memory()
+    for memory_id in ids:
+        memory._upsert_entity("Lisbon", "PROPER", memory_id, {"user_id": "alice"})
+    memory._upsert_entity("A zebra crossing on the motorway", "PROPER", ids[0], {"user_id": "alice"})
+    Mem0Store(memory, owned=True).close()
+    fresh = place.memory()
+    fresh.delete(ids[0])
+    Mem0Store(fresh, owned=True).close()
+    return place, ids
+
+
+def test_orphans_are_counted_dropped_and_named_again(orphaned: tuple[Place, list[str]]) -> None:
+    """A dry run changes nothing, a no changes nothing, an undo gives every row back."""
+    place, ids = orphaned
+    before = links(place)
+    assert (
+        "Links to memories that are gone: 2, in 2 entities."
+        in run(place, "doctor", "--dry-run", code=9).stdout
+    )
+    assert "Cancelled" in run(place, "doctor", answers="n\n").stdout
+    assert links(place) == before
+    done = run(place, "doctor", answers="y\n")
+    assert "Proposed: drop 2 links of 2 entities (an empty one goes). Apply? " in done.stdout
+    assert [payload["linked_memory_ids"] for payload, _ in links(place).values()] == [[ids[1]]]
+    assert "gone: 0, in 0 entities" in run(place, "doctor", "--dry-run").stdout
+    name = done.stderr.split("undo ")[1].split()[0]
+    assert name in run(place, "runs").stdout
+    assert "2 entities as before" in run(place, "undo", name).stdout
+    assert links(place) == before
+
+
+def test_an_undo_keeps_what_the_agent_linked_since(qdrant: Place) -> None:
+    """The entity names both again, and the newcomer."""
+    ids = qdrant.fill(["Lives in Lisbon", "Works in Lisbon", "Sings in Lisbon"])
+    memory = qdrant.memory()
+    for memory_id in ids[:2]:
+        memory._upsert_entity("Lisbon", "PROPER", memory_id, {"user_id": "alice"})
+    Mem0Store(memory, owned=True).close()
+    fresh = qdrant.memory()
+    fresh.delete(ids[0])
+    Mem0Store(fresh, owned=True).close()
+    name = run(qdrant, "doctor", "--yes").stderr.split("undo ")[1].split()[0]
+    memory = qdrant.memory()
+    memory._upsert_entity("Lisbon", "PROPER", ids[2], {"user_id": "alice"})
+    Mem0Store(memory, owned=True).close()
+    run(qdrant, "undo", name)
+    assert [set(payload["linked_memory_ids"]) for payload, _ in links(qdrant).values()] == [set(ids)]
+
+
+def test_merged_memories_are_linked(qdrant: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a merge added before the application linked anything; undo unlinks it."""
+    (first,) = qdrant.fill(["Lives in Lisbon"])
+    store = qdrant.open()
+    added = store.write(Add("Works in Lisbon", Scope.of(user_id="alice"), {}, None, "run/1"))
+    store.close()
+    memory = qdrant.memory()
+    memory._upsert_entity("Lisbon", "PROPER", first, {"user_id": "alice"})
+    Mem0Store(memory, owned=True).close()
+    before = links(qdrant)
+    told = run(qdrant, "doctor", "--dry-run").stdout
+    assert "could not be looked at, since mem0 finds entities with spaCy: 1." in told
+
+    monkeypatch.setattr(doctor, "_reads_entities", lambda: True)
+    monkeypatch.setattr("mem0.memory.main.extract_entities", lambda _: [("PROPER", "Lisbon")])
+    assert json.loads(run(qdrant, "doctor", "--json", code=9).stdout)["merged_without_links"] == [added]
+    name = run(qdrant, "doctor", "--yes").stderr.split("undo ")[1].split()[0]
+    assert [set(payload["linked_memory_ids"]) for payload, _ in links(qdrant).values()] == [{first, added}]
+    run(qdrant, "undo", name)
+    assert links(qdrant) == before
+
+
+def test_a_store_without_links_is_fine(qdrant: Place) -> None:
+    """Nothing is created by looking."""
+    qdrant.fill(["Lives in Lisbon"])
+    assert "none are linked in this store; nothing to repair" in run(qdrant, "doctor").stdout
+
+
+def test_an_incomplete_listing_repairs_nothing(
+    orphaned: tuple[Place, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A memory that was not listed is not gone."""
+    place, _ = orphaned
+    before = links(place)
+    monkeypatch.setattr(doctor, "_miscounted", lambda *_: ("the store counts 3 rows and lists 1",))
+    assert "Nothing can be repaired" in run(place, "doctor", "--yes", code=4).stderr
+    assert links(place) == before
+
+
+def test_a_memory_that_came_back_keeps_its_links(qdrant: Place) -> None:
+    """Each link is looked at again just before it would go."""
+    ids = qdrant.fill(["Lives in Lisbon"])
+    memory = qdrant.memory()
+    memory._upsert_entity("Lisbon", "PROPER", ids[0], {"user_id": "alice"})
+    store = Mem0Store(memory, owned=True)
+    entities = store.backend.entities()
+    assert entities is not None
+    (row,) = entities.rows({})
+    assert not doctor.drop_links(store, row.id, ids)
+    store.close()
+
+
+def test_other_kinds_have_no_links(tmp_path: Path) -> None:
+    """In one sentence."""
+    (tmp_path / "g.jsonl").write_text("")
+    words = ["doctor", "--store", "graph", "--file", str(tmp_path / "g.jsonl")]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 2
+    assert "this store has none" in done.stderr

@@ -1,0 +1,83 @@
+"""The report on the command line: where it goes, who may read it, and what is refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2e_cli import Invoke, dream, store  # type: ignore[import-not-found]  # it lies among the helpers
+from mem0_dream.testing import InMemoryStore
+
+__all__ = ["dream", "store"]
+
+
+def data_of(page: str) -> dict[str, Any]:
+    """What the page shows."""
+    found = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def test_it_is_written_for_its_owner_alone_and_changes_nothing(
+    dream: Invoke, store: InMemoryStore, tmp_path: Path
+) -> None:
+    """The file holds memories."""
+    before, out = json.dumps(store.rows), tmp_path / "out.html"
+    told = dream("report", "--all", "-o", str(out))
+    assert told.stderr == f"5 proposals written to {out}.\n"
+    assert out.stat().st_mode & 0o777 == 0o600
+    assert json.dumps(store.rows) == before
+    assert data_of(out.read_text(encoding="utf-8"))["summary"]["merges"] == 2
+
+
+def test_a_dash_prints_the_page(dream: Invoke) -> None:
+    """For whoever pipes it on."""
+    assert dream("report", "--all", "-o", "-").stdout.startswith("<!doctype html>")
+
+
+def test_only_what_the_options_ask_for_is_shown(dream: Invoke) -> None:
+    """As a pass would."""
+    page = data_of(dream("report", "--all", "--merge-only", "-o", "-").stdout)
+    assert {card["kind"] for card in page["cards"]} == {"merge"}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("report", "-o", "-"), 2, "Say whose memories"),
+        (("report", "no-such-run", "-o", "-"), 6, "There is no run 'no-such-run'"),
+        (
+            ("report", "--all", "-o", "/no/such/folder/x.html"),
+            2,
+            "cannot be written to /no/such/folder/x.html",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(
+    dream: Invoke, words: tuple[str, ...], code: int, told: str
+) -> None:
+    """No scope, no such run, no such folder."""
+    done = dream(*words, code=code)
+    assert told in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_pin_is_listed_and_withdrawn_like_any_answer(dream: Invoke, own_state: Path) -> None:
+    """`reject --list` names it, and --forget takes it out."""
+    from builders import NOW
+    from mem0_dream.pipeline.answers import Answer
+    from mem0_dream.pipeline.writing.journal import Journal
+
+    journal = Journal(own_state)
+    journal.answer("in-memory", [Answer.pin("dog1", "Has a whippet named Pickle.", at=NOW)])
+    journal.close()
+    kinds = [card["kind"] for card in data_of(dream("report", "--all", "-o", "-").stdout)["cards"]]
+    assert kinds.count("merge") == 1
+    assert "pinned: [memory:dog1] Has a whippet named Pickle." in dream("reject", "--list").stdout
+    dream("reject", "--forget", "1")
+    kinds = [card["kind"] for card in data_of(dream("report", "--all", "-o", "-").stdout)["cards"]]
+    assert kinds.count("merge") == 2

@@ -1,0 +1,66 @@
+"""An entry of a scheduler reaches the same memories, in every scheduler's own words."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.cli.schedule import KINDS
+
+
+def printed(*words: str, code: int = 0) -> Result:
+    """What the command prints."""
+    done = CliRunner().invoke(main, ["schedule", *words])
+    assert done.exit_code == code, done.output
+    return done
+
+
+def test_an_entry_for_mem0_names_configuration_and_scopes(tmp_path: Path) -> None:
+    """And it parses as a command line again."""
+    line = printed("--print", "cron", "--config", str(tmp_path / "m.yaml"), "--user-id", "al ice").stdout
+    words = shlex.split(line.splitlines()[1].partition("mem0-dream ")[2])
+    assert words == ["--config", str(tmp_path / "m.yaml"), "--user-id", "al ice", "--if-due", "--auto"]
+    main.make_context("mem0-dream", words)
+
+
+def test_an_entry_for_mem0_without_scopes_is_refused(tmp_path: Path) -> None:
+    """It would fail each night."""
+    done = printed("--print", "cron", "--config", str(tmp_path / "m.yaml"), code=2)
+    assert "Say whose memories" in done.stderr
+
+
+def test_an_entry_for_files_names_them(tmp_path: Path) -> None:
+    """The kind follows from the option."""
+    line = printed("--print", "cron", "--root", str(tmp_path), "--memory-dir", str(tmp_path / "m")).stdout
+    assert f"--store md --root {tmp_path} --memory-dir {tmp_path / 'm'} --if-due --auto" in line
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_further_options_are_carried(tmp_path: Path, kind: str) -> None:
+    """What stands after two dashes stands in the entry."""
+    text = printed("--print", kind, "--config", str(tmp_path / "m.yaml"), "--all", "--", "--retire").stdout
+    assert text.index("--all") < text.index("--retire") < text.index("--if-due") < text.index("--auto")
+
+
+def test_the_entry_for_kubernetes_is_a_cron_job_that_cannot_overlap(tmp_path: Path) -> None:
+    """Valid YAML; not as root, with the state on a volume."""
+    words = (
+        "--print",
+        "k8s",
+        "--config",
+        str(tmp_path / 'a"b.yaml'),
+        "--all",
+        "--time-zone",
+        "Europe/Berlin",
+    )
+    job = yaml.safe_load(printed(*words).stdout)
+    assert (job["kind"], job["spec"]["timeZone"]) == ("CronJob", "Europe/Berlin")
+    assert job["spec"]["concurrencyPolicy"] == "Forbid"
+    pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["containers"][0]["volumeMounts"] == [{"name": "state", "mountPath": "/state"}]
+    assert pod["containers"][0]["command"][:3] == ["mem0-dream", "--config", str(tmp_path / 'a"b.yaml')]

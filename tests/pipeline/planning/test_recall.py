@@ -1,0 +1,186 @@
+"""No fact that stays drops out of the answers of a search, or the merge that does it is left out and named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from builders import ALICE, BOB, NOW, memory, state
+from e2e_cli import ALICE as USER
+from e2e_cli import Invoke, dream, store  # type: ignore[import-not-found]
+from mem0_dream.pipeline.consolidation import consolidate, recall_checked
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, ScopeTotal
+from mem0_dream.pipeline.planning.recall import TOP, Recall, checked
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.records import Memory
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, InMemoryStore
+
+__all__ = ["dream", "store"]
+
+CROWD = [memory(f"z{number}", f"crowd {number}") for number in range(TOP + 2)]
+
+
+def encode(texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """On a circle: the angle in degrees stands behind an @; the crowd is at 1 degree and beyond."""
+    angles = [
+        np.radians(float(text.split("@")[1]) if "@" in text else 1 + int(text.split()[1]) / 100)
+        for text in texts
+    ]
+    return np.array([[np.cos(angle), np.sin(angle)] for angle in angles], dtype=np.float32)
+
+
+def merge(text: str, *members: Memory, survivor: str | None = None) -> Merge:
+    """A merge of memories into a text."""
+    return Merge(
+        id="m1", scope=members[0].scope, category="note", text=text, survivor=survivor,
+        members=tuple(Member.of(member) for member in members),
+    )  # fmt: skip
+
+
+def check(action: Merge | Prune, memories: Sequence[Memory], *, questions: int = 100, **more: Any) -> Recall:
+    """Check a plan of one action."""
+    plan = Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, len(memories)),), (action,))
+    return checked(plan, memories, encode=encode, questions=questions, accessed=more.get("accessed", {}))
+
+
+A, B = memory("a", "fact @0"), memory("b", "fact @0.5")
+
+
+def test_a_merged_text_far_from_both_is_left_out_and_named() -> None:
+    """Twelve others are nearer to the question than what the fact would read."""
+    found = check(merge("fact @40", A, B, survivor="a"), [A, B, *CROWD])
+    assert found.plan.actions == ()
+    assert found.plan.notes == found.notes
+    told = "Recall check: m1 is left out, since memory a would drop out of the 10 best answers to what memory"
+    assert found.notes == (f"{told} {found.losses[0].question} says.",)
+
+
+def test_a_merged_memory_counts_as_found_by_its_survivor() -> None:
+    """One is gone, the other says it all and answers for it."""
+    found = check(merge("fact @0", A, B, survivor="a"), [A, B, *CROWD])
+    assert found.losses == ()
+    assert len(found.plan.actions) == 1
+
+
+def test_a_new_memory_that_takes_the_place_of_all_is_looked_for_too() -> None:
+    """It has no id yet."""
+    assert check(merge("fact @0.2", A, B), [A, B, *CROWD]).losses == ()
+    assert check(merge("fact @40", A, B), [A, B, *CROWD]).losses != ()
+
+
+def test_what_goes_for_good_is_no_loss() -> None:
+    """A prune is meant to remove."""
+    prune = Prune(id="p1", scope=ALICE, category="note", members=(Member.of(A),), reason="stale")
+    found = check(prune, [A, B, *CROWD])
+    assert (found.asked, found.losses) == (0, ())
+
+
+def test_new_texts_that_push_another_fact_out_are_left_out() -> None:
+    """Ten answers hold no more: nine texts that rise above a fact hide it, though nothing touched it."""
+    near = [memory("n0", "near @0"), memory("n1", "near @0.2"), memory("n2", "near @0.3")]
+    far = [(memory(f"f{n}", f"far @{60 + n}"), memory(f"g{n}", f"far @{60.5 + n}")) for n in range(9)]
+    rising = [
+        replace(merge(f"far @{n / 100}", *pair, survivor=pair[0].id), id=f"m{n}")
+        for n, pair in enumerate(far)
+    ]
+    everything = [*near, *(each for pair in far for each in pair)]
+    plan = Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, len(everything)),), tuple(rising))
+    found = checked(plan, everything, encode=encode, questions=100, accessed={})
+    pushed = {name for loss in found.losses if loss.fact in ("n0", "n1") for name in loss.actions}
+    assert pushed
+    assert not pushed & {action.id for action in found.plan.actions}
+
+
+def test_questions_come_from_the_access_log_first() -> None:
+    """What was read last is asked first; one question is not enough to see the other loss."""
+    action = merge("fact @40", A, B, survivor="a")
+    read = {"z11": NOW - timedelta(days=1)}
+    memories = [A, B, *CROWD, memory("y", "far @90")]
+    assert check(action, memories, questions=1, accessed={"y": NOW}).losses == ()
+    assert [loss.question for loss in check(action, memories, questions=1).losses] in (["a"], ["b"])
+    assert check(action, memories, questions=1, accessed=read).asked == 1
+
+
+def test_another_scope_is_never_asked() -> None:
+    """Nobody searches across scopes."""
+    theirs = [replace(each, id=f"bob-{each.id}", scope=BOB) for each in CROWD]
+    assert check(merge("fact @40", A, B, survivor="a"), [A, B, *theirs]).losses == ()
+
+
+def test_the_order_of_the_memories_changes_nothing() -> None:
+    """The same plan, the same questions, the same losses."""
+    action, memories = merge("fact @40", A, B, survivor="a"), [A, B, *CROWD]
+    assert check(action, memories).losses == check(action, memories[::-1]).losses
+
+
+class Far(FakeEncoder):
+    """An encoder for which a fused text lies far from everything."""
+
+    name = "far"
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        """Both halves at 0 degrees, what they become at 40, everything else at 1."""
+        fused = [sum(word in text for word in ("Trains on", "Runs the", "carbon")) for text in texts]
+        return encode([f"x @{(1, 1, 0, 40)[count]}" for count in fused])
+
+
+def fused_store() -> InMemoryStore:
+    """Two memories that become one new text, among a crowd."""
+    run = "Runs the Leeds marathon every spring with the Otley harriers club"
+    rows = [memory("run1", f"Trains on hills. {run}."), memory("run2", f"{run}. Wears carbon shoes.")]
+    return InMemoryStore(
+        [*rows, *(memory(f"z{n}", f"Crowd number {n} says something else.") for n in range(12))]
+    )
+
+
+def session(store: InMemoryStore, path: Path, **settings: Any) -> Session:
+    """A session for which the two are duplicates by their words."""
+    limits = Settings(scorer="keywords", **settings)
+    return Session(store, settings=limits, state_dir=state(path), encoder=Far())
+
+
+def test_an_unattended_session_checks_by_itself(tmp_path: Path) -> None:
+    """Attended it is asked for; 0 switches it off; a store without vectors is not checked."""
+    for given, unattended, kept in (
+        ({}, True, 0),
+        ({}, False, 1),
+        ({"recall_check": 0}, True, 1),
+        ({"recall_check": 9}, False, 0),
+    ):
+        found = session(fused_store(), tmp_path, **given)
+        plan = found.propose(ScopeFilter(), now=NOW, unattended=unattended)
+        assert len(plan.merges) == 1
+        assert len(recall_checked(found, plan, unattended=unattended).merges) == kept
+        found.close()
+
+
+def test_through_the_command_line_a_loss_is_told(
+    dream: Invoke, store: InMemoryStore, monkeypatch: Any
+) -> None:
+    """On the error stream, with and without --auto; the rest of the plan is applied."""
+    for number in range(12):
+        extra = memory(f"z{number}", f"Crowd number {number} says something else altogether here.")
+        store.rows |= InMemoryStore([extra]).rows
+        store.vectors |= InMemoryStore([extra]).vectors
+    monkeypatch.setattr("mem0_dream.models.registry.load_encoder", lambda *_a, **_k: Far())
+    shown = dream("--dry-run", "--recall-check", "100", *USER)
+    assert "Recall check: m2 is left out" in shown.stderr
+    told = dream("--auto", "--merge-only", *USER)
+    assert "Recall check: m2 is left out" in told.stderr
+    assert "merged=1" in told.stdout
+    assert {"run1", "run2"} <= store.rows.keys()
+
+
+def test_the_library_checks_too(tmp_path: Path, monkeypatch: Any) -> None:
+    """`consolidate(apply=True)` is unattended."""
+    store = fused_store()
+    monkeypatch.setattr("mem0_dream.pipeline.consolidation.Session", lambda s, **_: session(s, tmp_path))
+    found = consolidate(store, all_scopes=True, apply=True, now=NOW)
+    assert found.plan.merges == ()
+    assert found.plan.notes[0].startswith("Recall check: m1")

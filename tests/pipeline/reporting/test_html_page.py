@@ -1,0 +1,281 @@
+"""The page as data and as one string: everything of a plan is on it, and nothing of it can run."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from builders import ALICE, NOW, memory
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, Resolve, Rewrite, ScopeTotal
+from mem0_dream.pipeline.reporting.html import Material, RunPoint, card_key, page_data, render
+from mem0_dream.pipeline.reporting.html.differences import changed_lines, differing, kept_clauses, origins
+from mem0_dream.pipeline.reporting.html.history import history_data
+from mem0_dream.pipeline.reporting.html.projection import SIDE, project
+from mem0_dream.pipeline.writing.journal import Outcome
+from mem0_dream.records import Candidate, Evidence, Label, Verdict
+from reviewing import HOSTILE, many_world, small_world
+
+TEXTS = st.text(max_size=40)
+MEGABYTE = 1_000_000
+
+
+def embedded_in(page: str) -> dict[str, Any]:
+    """The data as the browser reads it."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+@st.composite
+def actions(draw: st.DrawFn, number: int) -> Any:
+    """Any action about memories of its own, with texts of all sorts."""
+    members = tuple(
+        Member(f"{number}-{n}", draw(TEXTS), NOW, NOW, NOW) for n in range(draw(st.integers(2, 4)))
+    )
+    verdict = Verdict(
+        Candidate(members[0].id, members[1].id, 0.5),
+        Label.UNSURE,
+        probabilities=(0.5, 0.3, 0.2),
+        evidence=(Evidence("number", draw(TEXTS), veto=True),),
+    )
+    common: dict[str, Any] = {"id": f"x{number}", "scope": ALICE, "category": draw(st.none() | TEXTS)}
+    ids = [member.id for member in members]
+    survivor = draw(st.sampled_from([None, *ids]))
+    return draw(
+        st.sampled_from(
+            [
+                Merge(
+                    **common, members=members, survivor=survivor, text=draw(TEXTS), verdicts=(verdict,),
+                    exact=tuple(ids[2:]) if survivor == ids[0] else (),
+                ),
+                Resolve(
+                    **common, members=members, a=(ids[0],), b=tuple(ids[1:]), topic=draw(TEXTS), verdicts=(verdict,),
+                    said=draw(st.sampled_from([(), (draw(TEXTS), draw(TEXTS))])),
+                ),
+                Prune(**common, members=members[:1], reason="stale", detail=draw(TEXTS)),
+                Rewrite(**common, members=members[:1], text=draw(TEXTS), reason=draw(TEXTS)),
+            ]
+        )
+    )  # fmt: skip
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """A plan with a few actions and doubts."""
+    found = [draw(actions(number)) for number in range(draw(st.integers(0, 5)))]
+    doubts = tuple(item for item in found[3:] if isinstance(item, Merge | Resolve))
+    done = tuple(item for item in found if item not in doubts)
+    return Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, 20),), done, unsure=doubts)
+
+
+class TestEverything:
+    @given(plans())
+    @settings(max_examples=150, deadline=None)
+    def test_every_action_of_a_plan_is_on_the_page_with_all_its_texts(self, plan: Plan) -> None:
+        """Rule 11: the sum of what is shown is the sum of what would be done."""
+        data = embedded_in(render(page_data(Material(plan=plan))))
+        whole = (*plan.actions, *plan.unsure)
+        assert [card["key"] for card in data["cards"]] == [card_key(action) for action in whole]
+        for action, card in zip(whole, data["cards"], strict=True):
+            rows = [data["memories"][row] for row in card["members"]]
+            assert sorted((row["id"], row["text"]) for row in rows) == sorted(
+                (m.id, m.text) for m in action.members
+            )
+            shown = [row["id"] for row in rows]
+            assert card.get("stays") == (shown.index(action.survivor) if action.survivor else None)
+            if isinstance(action, Rewrite):
+                assert card.get("text", "") == action.text
+            if isinstance(action, Merge):
+                says = (
+                    rows[card["stays"]]["text"]
+                    if "stays" in card and "writes" not in card
+                    else card.get("text", "")
+                )
+                assert says == action.text
+            if isinstance(action, Resolve):
+                assert shown[: card["sides"][0]] == list(action.a)
+                assert shown[card["sides"][0] :] == list(action.b)
+                assert tuple(card.get("said", ())) == action.said
+
+    @given(plans())
+    @settings(max_examples=50, deadline=None)
+    def test_equal_material_gives_an_equal_page(self, plan: Plan) -> None:
+        """Nothing is drawn by chance or by the clock."""
+        assert render(page_data(Material(plan=plan))) == render(page_data(Material(plan=plan)))
+
+    def test_scores_of_both_directions_and_evidence_are_on_the_card(self, tmp_path: Path) -> None:
+        """Why a person should agree."""
+        _, data = small_world(tmp_path).page()
+        card = next(card for card in data["cards"] if card["kind"] == "resolve")
+        verdict = card["verdicts"][0]
+        assert (verdict["p"], verdict["entails"]) == ([0.05, 0.9, 0.05], [0.05, 0.05])
+        assert [
+            "negation",
+            "one text denies what the other says: - / Never, so only a person may merge them",
+            1,
+        ] in verdict["evidence"]
+
+    def test_a_run_that_was_applied_is_shown_with_what_became_of_each_action(self) -> None:
+        """Before, after, and what was skipped because it had moved."""
+        prune = Prune(
+            id="p1", scope=ALICE, category=None, members=(Member("m", "Fixed bug"),), reason="vague"
+        )
+        plan = Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, 1),), (prune,))
+        outcome = {"p1": (Outcome.SKIPPED, "memory m is gone")}
+        data = page_data(
+            Material(plan=plan, run="r1", state="applied", undo="mem0-dream undo r1", outcomes=outcome)
+        )
+        assert data["run"] == {"id": "r1", "state": "applied", "undo": "mem0-dream undo r1"}
+        assert data["cards"][0]["outcome"] == ["skipped", "memory m is gone"]
+
+
+class TestHarmless:
+    def test_a_memory_that_is_markup_stays_text(self, tmp_path: Path) -> None:
+        """It neither ends the script it stands in nor begins one, and keeps every character."""
+        page, _ = small_world(tmp_path).page()
+        assert page.count("<script") == page.count("</script>") == 2
+        assert "<img" not in page
+        assert "\x1b" not in page
+        assert "\u202e" not in page
+        assert HOSTILE in [row["text"] for row in embedded_in(page)["memories"]]
+
+    def test_the_page_may_run_its_own_script_and_ask_nobody(self, tmp_path: Path) -> None:
+        """The policy names hashes, and no address; a live page may ask its own server alone."""
+        page, data = small_world(tmp_path).page()
+        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+        assert policy is not None
+        assert "default-src 'none'" in policy[1]
+        assert "connect-src 'none'" in policy[1]
+        assert "unsafe" not in policy[1]
+        assert "connect-src 'self'" in render(data, live=True)
+        assert not re.search(r"https?://(?!www\.w3\.org/)", page)
+
+    def test_a_lone_surrogate_can_be_written_to_a_file(self) -> None:
+        """A text that is no valid Unicode must not stop a report."""
+        plan = Plan(
+            "s",
+            "memory",
+            NOW,
+            "fake",
+            (),
+            (
+                Prune(
+                    id="p", scope=ALICE, category=None, members=(Member("m", "a \ud800 b"),), reason="vague"
+                ),
+            ),
+        )
+        page = render(page_data(Material(plan=plan)))
+        page.encode("utf-8")
+        assert embedded_in(page)["memories"][0]["text"] == "a \ud800 b"
+
+    def test_two_thousand_proposals_fit_into_three_megabytes(self, tmp_path: Path) -> None:
+        """The page is paged; its data is not."""
+        page, data = many_world(2_000, tmp_path).page()
+        assert len(data["cards"]) == 2_000
+        assert len(page.encode()) < 3 * MEGABYTE
+
+
+class TestDifferences:
+    @given(TEXTS, TEXTS)
+    def test_words_outside_the_differences_are_equal(self, a: str, b: str) -> None:
+        """So that the page can set them below each other."""
+        first, second = ([w for w in re.split("[ \t\r\n]+", text) if w] for text in (a, b))
+        i = k = 0
+        for a0, a1, b0, b1 in [*differing(a, b), [len(first), len(first), len(second), len(second)]]:
+            assert a0 - i == b0 - k
+            for left, right in zip(first[i:a0], second[k:b0], strict=True):
+                assert left.strip(".,;:!?\"'“”‘’()").casefold() == right.strip(".,;:!?\"'“”‘’()").casefold()
+            i, k = a1, b1
+
+    def test_a_clause_that_a_merged_text_leaves_out_is_named(self) -> None:
+        """By its place in the source."""
+        assert kept_clauses("Has a dog. Takes 20 mg.", "Has a dog, a whippet.") == [[0, 10, 1], [11, 23, 0]]
+
+    def test_each_clause_of_a_draft_names_its_source(self) -> None:
+        """The first source that holds it; a clause of a person's own has none."""
+        assert origins("Has a dog. Wears shoes. Likes rye.", ["Has a dog.", "Wears shoes."]) == [
+            [0, 10, 0],
+            [11, 23, 1],
+            [24, 34, -1],
+        ]
+
+    def test_lines_that_change_stand_between_those_around_them(self) -> None:
+        """As in any diff."""
+        assert changed_lines("a\nb\nc\nd\ne\nf", "a\nb\nc\nd\ne\ng") == [
+            (" ", "d"),
+            (" ", "e"),
+            ("-", "f"),
+            ("+", "g"),
+        ]
+
+
+class TestMap:
+    def test_three_points_on_a_line_keep_their_distances(self) -> None:
+        """One direction holds all there is; the other is flat."""
+        vectors = np.array([[0, 0, 0], [1, 0, 0], [4, 0, 0]], dtype=np.float32)
+        places = project(vectors)
+        assert sorted(x for x, _ in places) in ([0, SIDE // 4, SIDE], [0, SIDE * 3 // 4, SIDE])
+        assert {y for _, y in places} == {SIDE // 2}
+
+    def test_equal_memories_alone_lie_on_one_point(self) -> None:
+        """No direction differs, and nothing is divided by nothing."""
+        assert project(np.ones((3, 4), dtype=np.float32)) == [(SIDE // 2, SIDE // 2)] * 3
+        assert project(np.zeros((0, 4), dtype=np.float32)) == []
+
+    def test_every_memory_of_a_proposal_is_on_the_map(self, tmp_path: Path) -> None:
+        """However many others there are."""
+        _, data = small_world(tmp_path).page()
+        drawn = {data["memories"][row]["id"] for _, _, row, _ in data["map"]}
+        proposed = {data["memories"][row]["id"] for card in data["cards"] for row in card["members"]}
+        assert proposed <= drawn
+        assert {card for *_, card in data["map"]} >= set(range(len(data["cards"])))
+
+
+class TestOverTime:
+    def test_a_run_draws_what_was_there_and_what_it_kept(self) -> None:
+        """Removed and added by scope; the store as it stands comes last."""
+        point = RunPoint(
+            "r", "2026-11-01T00:00:00+00:00", "applied", {ALICE: 10}, {ALICE: 3}, {ALICE: 1}, 2, 4
+        )
+        data = history_data([point], {ALICE: 9}, "2026-11-21T00:00:00+00:00")
+        assert data["runs"][0] | {"id": ""} == {
+            "id": "", "at": "2026-11-01T00:00:00+00:00", "state": "applied", "before": [10], "after": [8],
+            "removed": 3, "added": 1, "open": 2, "unsure": 4,
+        }  # fmt: skip
+        assert data["now"]["counts"] == [9]
+
+    def test_a_run_that_was_taken_back_kept_everything(self) -> None:
+        """The line goes straight on."""
+        point = RunPoint("r", "2026-11-01", "undone", {ALICE: 10}, {ALICE: 3}, {})
+        assert point.kept(ALICE) == 10
+
+
+@pytest.mark.parametrize("change", ["text", "draft"])
+def test_an_answer_belongs_to_the_texts_it_was_given_about(change: str) -> None:
+    """The key of a question changes with each text and with what is proposed, and with nothing else."""
+    members = (Member.of(memory("a", "Has a dog.")), Member.of(memory("b", "Owns a dog.")))
+    merge = Merge(id="m1", scope=ALICE, category="note", members=members, survivor="a", text="Has a dog.")
+    again = Merge(
+        id="m7", scope=ALICE, category="note", members=members[::-1], survivor="a", text="Has a dog."
+    )
+    assert card_key(merge) == card_key(again)
+    other = (
+        Merge(
+            id="m1",
+            scope=ALICE,
+            category="note",
+            members=(members[0], Member("b", "Owns two dogs.")),
+            survivor="a",
+            text="Has a dog.",
+        )
+        if change == "text"
+        else Merge(id="m1", scope=ALICE, category="note", members=members, survivor="b", text="Owns a dog.")
+    )
+    assert card_key(other) != card_key(merge)

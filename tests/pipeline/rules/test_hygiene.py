@@ -1,0 +1,322 @@
+"""What is no memory is proposed to go, with its class; what is one never is, and no secret is shown."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from builders import BOB, NOW, memory, plan_of
+from e2e_cli import ALICE as USER
+from e2e_cli import OWN, Invoke, dream, messy_store, whole  # type: ignore[import-not-found]
+from hypothesis import given
+from hypothesis import strategies as st
+from mem0_dream.errors import ConfigError, MissingExtraError
+from mem0_dream.models import secrets
+from mem0_dream.models.secrets import find_secrets, masked
+from mem0_dream.pipeline.judging.inventory import Circumstances
+from mem0_dream.pipeline.plan import Member
+from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
+from mem0_dream.pipeline.planning.planner import build_plan
+from mem0_dream.pipeline.rules.hygiene import ECHOES, Junk, find_junk
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.records import text_hash
+from mem0_dream.settings import HYGIENE, Settings, read_settings
+from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
+
+__all__ = ["dream"]
+
+SAMPLES = Path(__file__).parents[3] / "scripts" / "data" / "worlds_sample"
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+TOKEN_TEXT = f"The deploy token of the bakery is {TOKEN[:40]}"
+
+JUNK = {
+    Junk.GREETING: [
+        "Hi!", "Hello there", "Good morning", "Thanks!", "Ok, thanks", "User greeted the assistant.",
+        "Thank you so much for your help!", "User said hello", "Hello! How are you today?", "Bye",
+        "The user thanked the assistant for the help", "The conversation started with a greeting.",
+    ],
+    Junk.CHATTER: [
+        "Sure, I can help with that!", "How can I assist you today?", "Certainly! Here's what I found.",
+        "I'm happy to help. Let me know if you need anything else.", "I apologize for the confusion.",
+        "As an AI language model, I don't have personal preferences.", "You are a helpful assistant.",
+        "You are a Personal Information Organizer, specialized in accurately storing facts and preferences.",
+        "The assistant offered to help.", "User is chatting with an AI assistant", "User asked a question",
+        "No relevant facts found in this conversation.", "I don't have access to real-time data.",
+        "Hello! How can I help you today?", "Read HEARTBEAT.md if it exists. Follow it strictly.",
+    ],
+    Junk.HEARTBEAT: [
+        "HEARTBEAT_OK", "NO_REPLY", "Heartbeat check at 2026-03-01 10:00: all systems nominal",
+        "Cron job ran at 03:00 UTC: nothing to report", "Cron job daily-brief completed successfully",
+        "[cron] backup-check executed successfully", "No new messages since last check.",
+        "Agent checked the inbox, no new emails", "Current time is 2026-02-14 10:30 UTC",
+        "Session started at 2026-02-14T10:30:00Z", "Health check passed", "Nothing to report.",
+    ],
+    Junk.TOOL_OUTPUT: [
+        '{"exit_code": 0, "stdout": "x", "stderr": ""}', "[tool_result] 3 files changed", "stdout:\nok",
+        'Traceback (most recent call last):\n  File "a.py", line 3\nValueError: x',
+        "2026-01-02 10:00:00 INFO start\n2026-01-02 10:00:01 INFO loaded\n2026-01-02 10:00:02 ERROR stop",
+        "total 12\n-rw-r--r-- 1 root root 120 Jan 1 a\n-rw-r--r-- 1 root root 120 Jan 1 b",
+        "diff --git a/x b/x\n@@ -1,2 +1,2 @@\n-a\n+b\n c", "HTTP/1.1 200 OK\nContent-Type: text/html\n\nhi",
+    ],
+    Junk.ECHO: [
+        "Name is John", "<relevant_memories> User prefers Vim </relevant_memories>",
+        "According to stored memories, the user prefers Vim.", "Recalled memories: the user prefers Vim",
+        "User has a memory stating that they prefer Vim",
+    ],
+    Junk.SECRET: [
+        TOKEN_TEXT, "Stripe key sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc", 'api_key="9f8e7d6c5b4a39281706f5e4d3c2b1a0"',
+        "Postgres is at postgres://app:s3cretPass@db.internal:5432/app",
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
+    ],
+}  # fmt: skip
+
+FACTS = [
+    "The billing cron is scheduled for 02:00 UTC", "The cron job backup-check failed on 3 May",
+    "WebSocket heartbeats every 25 s, otherwise nginx drops idle sockets.", "Stop saying sorry",
+    "System prompt: you are Budsy, a good-humoured helper.", "Greet the user with sawubona.",
+    'Hates being greeted with "Great question!"', "The assistant is called Otto and keeps a dry tone.",
+    "User asked to use British spelling.", "I'm happy to help! Your flight leaves at 9:40.",
+    "Thanks to a small inheritance all creditors are paid.", "User thanked the assistant for the pasta recipe",
+    '{"name": "Ann", "likes": "tea"}', "Run `make test`, then:\nINFO is fine\nWARN needs a look by Ann",
+    "As of v5 the gateway validates tokens locally", "Passwords are kept in 1Password",
+    "Commit 'da39a3ee5e6b4b0d3255bfef95601890afd80709' broke the build", "password: ${DB_PASSWORD}",
+    "Session started at the clinic in Leeds", "You are free to add dependencies without asking anyone.",
+    "APERTURESCIENCE is the name of the cat", "Error E12 means the wire loop is broken.",
+]  # fmt: skip
+
+
+def classes_of(*texts: str) -> list[str | None]:
+    """The class of each text, each in a store of its own."""
+    found = []
+    for text in texts:
+        hits = find_junk([memory("a", text)], HYGIENE)
+        found.append(hits[0].junk.value if hits else None)
+    return found
+
+
+@pytest.mark.parametrize("junk", Junk)
+def test_each_class_is_recognised(junk: Junk) -> None:
+    """A text that is nothing else is named by its class."""
+    assert classes_of(*JUNK[junk]) == [junk.value] * len(JUNK[junk])
+
+
+@pytest.mark.parametrize("text", FACTS)
+def test_a_fact_is_never_junk(text: str) -> None:
+    """The words of junk inside a fact make it none."""
+    assert classes_of(text) == [None]
+
+
+def test_no_line_of_the_sample_worlds_is_proposed() -> None:
+    """Every line of a world is a fact that somebody wants kept."""
+    sys.path.insert(0, str(SAMPLES.parents[1] / "evaluate"))
+    from worlds import read_worlds  # type: ignore[import-not-found]
+
+    memories = [
+        memory(f"{number:05}", line.text)
+        for number, line in enumerate(line for world in read_worlds(SAMPLES) for line in world.lines)
+    ]
+    assert len(memories) > 100
+    assert find_junk(memories, HYGIENE) == ()
+
+
+def test_settings_and_rules_name_the_same_classes() -> None:
+    """The configuration cannot name a class that is not there, and none is out of its reach."""
+    assert tuple(Junk) == HYGIENE
+
+
+@pytest.mark.parametrize(
+    ("given_classes", "expected"),
+    [(True, HYGIENE), (False, ()), ("all", HYGIENE), ("greetings, secret", ("greeting", "secret")),
+     (["tool_output"], ("tool-output",))],
+)  # fmt: skip
+def test_classes_are_read_in_any_spelling(given_classes: object, expected: tuple[str, ...]) -> None:
+    """A list, words with commas, a plural, true."""
+    assert read_settings({"hygiene": given_classes}).hygiene == expected
+
+
+def test_an_unknown_class_is_named() -> None:
+    """A misspelt class must not silently look for nothing."""
+    with pytest.raises(ConfigError, match="'greting' is no class"):
+        read_settings({"hygiene": "greting"})
+
+
+def test_equal_words_ten_times_are_an_echo_and_one_stays() -> None:
+    """All but the latest statement, and none of another scope."""
+    copies = [memory(f"v{n}", "User prefers Vim", days=n + 1) for n in range(ECHOES)]
+    found = find_junk([*copies, memory("other", "User prefers Vim", scope=BOB)], [Junk.ECHO])
+    assert [each.memory.id for each in found] == [f"v{n}" for n in range(1, ECHOES)]
+    assert not any(each.certain for each in found)
+
+
+def test_nine_are_no_echo() -> None:
+    """People do repeat themselves."""
+    assert find_junk([memory(f"v{n}", "User prefers Vim") for n in range(ECHOES - 1)], [Junk.ECHO]) == ()
+
+
+def test_equal_words_about_different_subjects_are_no_echo() -> None:
+    """Ten accounts that pay in 30 days are ten facts."""
+    accounts = [memory(f"v{n}", "Pays in 30 days", metadata={"account": f"Firm {n}"}) for n in range(ECHOES)]
+    plan = junk_plan(InMemoryStore(accounts), "echo")
+    assert plan.prunes == ()
+
+
+def test_a_pinned_memory_is_never_junk() -> None:
+    """Whatever it says."""
+    assert find_junk([memory("p", "Hi!", pinned=True)], HYGIENE) == ()
+
+
+@given(st.sampled_from([text for texts in JUNK.values() for text in texts]), st.integers(10_000, 99_999))
+def test_a_fact_in_the_same_text_keeps_it(junk: str, number: int) -> None:
+    """Chatter, greetings and heartbeats go only where they stand alone."""
+    found = find_junk([memory("a", f"{junk}\nThe locker of Ann in Leeds is number {number}.")], _WHOLE_TEXT)
+    assert found == ()
+
+
+_WHOLE_TEXT = (Junk.GREETING, Junk.HEARTBEAT)
+
+
+def junk_plan(store: InMemoryStore, *classes: str, unattended: bool = False, **more: object):  # type: ignore[no-untyped-def]
+    """A plan that looks for classes of junk, every pair distinct."""
+    return build_plan(
+        store.read(ScopeFilter()),
+        kind=store.kind,
+        encoder=FakeEncoder(),
+        scorer=FakeScorer(),
+        settings=Settings(floor=-1.0),
+        circumstances=Circumstances(now=NOW, hygiene=frozenset(classes), unattended=unattended, **more),  # type: ignore[arg-type]
+    )
+
+
+def test_without_hygiene_nothing_is_looked_for() -> None:
+    """Somebody has to ask for it."""
+    assert plan_of(InMemoryStore([memory("k", TOKEN_TEXT)]), FakeScorer()).prunes == ()
+
+
+def test_a_secret_is_out_of_the_plan_and_its_file() -> None:
+    """Neither the plan nor its lines hold it, and the precondition still names the text."""
+    plan = junk_plan(InMemoryStore([memory("k", TOKEN_TEXT), memory("l", TOKEN_TEXT + "!")]), "secret")
+    member = plan.prunes[0].members[0]
+    assert member.text == "The deploy token of the bakery is [GitHub Token]"
+    assert member.text_hash == text_hash(TOKEN_TEXT)
+    assert TOKEN[:12] not in dump_plan(plan) + repr(plan)
+    assert parse_plan(dump_plan(plan)) == plan
+
+
+def test_a_refused_secret_is_shown_in_no_merge_either() -> None:
+    """What a person keeps is left alone, and still not printed."""
+    rejected = frozenset({f"prune:{text_hash(TOKEN_TEXT)}"})
+    twice = InMemoryStore([memory("k", TOKEN_TEXT), memory("l", TOKEN_TEXT)])
+    assert junk_plan(twice, "secret", rejected=rejected).actions == ()
+
+
+def test_other_plans_are_written_as_before() -> None:
+    """A member whose text is its own has no hash in the file."""
+    plan = junk_plan(InMemoryStore([memory("g", "Hi!")]), "greeting")
+    assert '"hash"' not in dump_plan(plan)
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_a_masked_text_never_holds_the_token(before: str, after: str) -> None:
+    """Wherever it stands, whatever surrounds it."""
+    text = f"{before} {TOKEN[:40]}{after}"
+    assert TOKEN[:40] not in masked(text, find_secrets(f"x {TOKEN[:40]}"))
+
+
+def test_beside_a_secret_other_unlikely_words_are_masked_too() -> None:
+    """The secret half of a pair of keys is known by no form of its own."""
+    text = "AWS: AKIAIOSFODNN7EXAMPLE wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY in Frankfurt"
+    assert masked(text, find_secrets(text)) == "AWS: [AWS Access Key] [secret] in Frankfurt"
+
+
+def test_without_the_extra_one_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other classes need nothing."""
+    secrets._detectors.cache_clear()
+    monkeypatch.setitem(sys.modules, "detect_secrets.core.plugins.util", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'mem0-dream\[hygiene\]'"):
+        find_junk([memory("a", "Hi!")], ["secret"])
+    assert [each.junk for each in find_junk([memory("a", "Hi!")], ["greeting"])] == [Junk.GREETING]
+    monkeypatch.undo()
+    secrets._detectors.cache_clear()
+
+
+def test_a_shown_member_keeps_its_precondition() -> None:
+    """Showing another text twice changes nothing about which text was judged."""
+    member = Member("a", "x").shown_as("y").shown_as("z")
+    assert (member.text, member.text_hash) == ("z", text_hash("x"))
+
+
+# --- through the command line ---
+
+
+@pytest.fixture
+def store() -> InMemoryStore:
+    """The usual store, with a secret, a greeting, and a heartbeat."""
+    store = messy_store()
+    more = InMemoryStore(
+        [
+            memory("token", TOKEN_TEXT),
+            memory("hi", "User greeted the assistant."),
+            memory("beat", "HEARTBEAT_OK"),
+        ]
+    )
+    store.rows |= more.rows
+    store.vectors |= more.vectors
+    return store
+
+
+def test_a_person_sees_class_reason_and_masked_text(dream: Invoke, store: InMemoryStore) -> None:
+    """A dry run lists each with its class; nothing changes."""
+    before = whole(store)
+    shown = dream("--dry-run", "--explain", "--hygiene", "--user-id", "alice").stdout
+    assert "— greeting: a greeting or thanks, and nothing else" in shown
+    assert "— heartbeat: a sign of life or a report of nothing" in shown
+    assert "— secret: holds a secret: GitHub Token" in shown
+    assert TOKEN[:12] not in shown
+    assert whole(store) == before
+
+
+def test_only_the_named_classes_are_proposed(dream: Invoke) -> None:
+    """`--hygiene greeting` leaves the heartbeat alone."""
+    shown = dream("--dry-run", "--hygiene", "greeting", *USER).stdout
+    assert "greeting:" in shown
+    assert "heartbeat:" not in shown
+
+
+def test_a_secret_is_masked_everywhere_and_undo_brings_it_back(
+    dream: Invoke, store: InMemoryStore, tmp_path: Path
+) -> None:
+    """In JSON, in a plan file, in the list of runs and of answers."""
+    before = json.dumps(store.rows["token"])
+    told = [dream("--json", "--hygiene", "secret", *USER).output]
+    file = tmp_path / "plan.jsonl"
+    told.append(dream("plan", "-o", str(file), "--hygiene", "secret", *USER).output + file.read_text())
+    told.append(dream("--hygiene", "secret", "--forget-only", *USER, answers="y\n").output)
+    assert "token" not in store.rows
+    told += [dream("runs", "--json").output, dream("undo").output, dream("reject", "--list").output]
+    assert json.dumps(store.rows["token"]) == before
+    assert not [text for text in told if TOKEN[:12] in text]
+
+
+def test_unattended_the_configuration_decides(dream: Invoke, store: InMemoryStore) -> None:
+    """Without `hygiene_auto` nothing goes, however it is asked for."""
+    refused = dream("--auto", "--hygiene", "greeting", *USER, code=2)
+    assert "mem0_dream.hygiene_auto: [greeting]" in refused.stderr
+    dream("--auto", "--forget-only", *USER)
+    assert {"hi", "beat", "token"} <= store.rows.keys()
+    dream("--auto", "--forget-only", *USER, settings=f"{OWN[:-1]}, hygiene_auto: [greeting]}}")
+    assert "hi" not in store.rows
+    assert {"beat", "token"} <= store.rows.keys()
+
+
+def test_unattended_a_password_by_name_stays() -> None:
+    """A value behind the word password may be wanted; a token by its own form is certain."""
+    both = InMemoryStore([memory("wifi", "wifi password = 'MeadowLark42'"), memory("key", TOKEN_TEXT)])
+    assert [prune.members[0].id for prune in junk_plan(both, "secret").prunes] == ["key", "wifi"]
+    assert [p.members[0].id for p in junk_plan(both, "secret", unattended=True).prunes] == ["key"]
+
+
+def test_hygiene_is_no_option_of_files(dream: Invoke) -> None:
+    """What an author wrote into a file is not an extractor's exhaust."""
+    assert "--hygiene is an option of" in dream("--store", "md", "--hygiene", "--dry-run", code=2).stderr

@@ -1,0 +1,216 @@
+"""A pass over the hosted platform when the line fails at any single request: nothing is lost."""
+
+from __future__ import annotations
+
+import itertools
+import ssl
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mem0_dream.errors import DreamError, StoreError
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.stores.platform import open_platform
+from mem0_dream.pipeline.stores.remote.calling import Patience
+from mem0_dream.pipeline.stores.remote.rows import memory_of
+from mem0_dream.pipeline.writing.journal import RunState
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder
+from mem0_dream.testing_http import Fault, LoopbackServer
+from mem0_dream.testing_platform import PlatformDouble
+
+pytestmark = pytest.mark.store
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+EVERYTHING = ScopeFilter()
+SETTINGS = Settings(scorer="keywords", max_delete=1.0, min_delete=0, assume_unread=True)
+QUICK = Patience(per_minute=1e9, first_wait=0.001, longest_wait=0.002, timeout=0.25, looks=3)
+ONCE = Patience(attempts=1, per_minute=1e9, first_wait=0.001, timeout=0.25, looks=3)
+DELAY = 0.3
+TEXTS = (
+    ("Deploys the shop to staging on Tuesdays", 40),
+    ("Deploys the shop to staging on Tuesdays early", 20),
+    ("Deploys the shop to staging on Tuesdays", 10),
+    ("Fixed bug", 10),
+    ("The billing service is written in Rust.", 15),
+)
+Shown = Counter[tuple[Any, ...]]
+_DONE_UNSEEN = (Fault.RESET, Fault.TRUNCATE)
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key of the double; and no certificates, which take longer to load than a pass takes."""
+    monkeypatch.setenv("MEM0_API_KEY", "m0-double")
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
+
+
+def world(name: object = "", **options: Any) -> PlatformDouble:
+    """Three statements of one fact, two of them equal; one that says nothing; a bystander."""
+    double = PlatformDouble(project=f"project {name}", **options)
+    for number, (text, days) in enumerate(TEXTS):
+        double.put(
+            text,
+            user_id="alice",
+            run_id="r1",
+            metadata={"source": f"chat {number}"},
+            created_at=NOW - timedelta(days=days),
+        )
+    return double
+
+
+def content(double: PlatformDouble) -> Shown:
+    """What is stored, as an undo promises it: everything but ids, and notes of ours."""
+    memories = [memory_of({**row, "session_id": row.get("run_id")}) for row in double.rows.values()]
+    return Counter(
+        (
+            memory.text,
+            memory.scope,
+            memory.category,
+            memory.created_at,
+            memory.updated_at,
+            memory.expires_on,
+            repr(sorted(memory.metadata.items())),
+        )
+        for memory in memories
+    )
+
+
+def facts(double: PlatformDouble) -> Counter[str]:
+    """The texts, each as often as it stands there, with its scope."""
+    return Counter(f"{item[0]} ({item[1]}, {item[5]})" for item in content(double).elements())
+
+
+@contextmanager
+def session(server: LoopbackServer, state: Path, patience: Patience = QUICK) -> Iterator[Session]:
+    """A session of one process."""
+    store = open_platform(host=server.url, patience=patience)
+    with Session(store, settings=SETTINGS, state_dir=state, encoder=FakeEncoder()) as opened:
+        yield opened
+
+
+def night(server: LoopbackServer, state: Path, patience: Patience = QUICK, *, retire: bool = False) -> None:
+    """One unattended pass."""
+    with session(server, state, patience) as opened:
+        plan = opened.propose(EVERYTHING, now=NOW, unattended=True)
+        opened.apply(plan, now=NOW, retire=retire)
+
+
+def faulty(server: LoopbackServer, position: int, fault: Fault) -> None:
+    """The fault happens to one request from now on."""
+    wanted = len(server.requests) + position
+    server.retry_after = "0.001"
+    server.fault = lambda number, _request: fault if number == wanted else None
+
+
+def sound(server: LoopbackServer) -> None:
+    """Nothing happens to any request."""
+    server.fault = lambda _number, _request: None
+
+
+def smooth(state: Path, *, retire: bool = False) -> tuple[int, Counter[str]]:
+    """How many requests a pass without faults makes, and what it leaves."""
+    double = world("smooth")
+    with LoopbackServer(double) as server:
+        night(server, state, retire=retire)
+        return len(server.requests), facts(double)
+
+
+def failure(call: Callable[[], None]) -> str:
+    """The sentence with which a call ends; empty if it succeeds."""
+    try:
+        call()
+    except DreamError as error:
+        return str(error)
+    return ""
+
+
+def finished(server: LoopbackServer, state: Path) -> None:
+    """What a failed process left is finished by the next one."""
+    with session(server, state) as opened:
+        if opened.journal.interrupted(opened.store.fingerprint) is not None:
+            opened.resume(now=NOW)
+
+
+@pytest.mark.parametrize("fault", Fault)
+def test_a_fault_at_any_request_is_survived(fault: Fault, tmp_path: Path) -> None:
+    """With the usual patience the pass ends as if nothing had been, and its undo as promised."""
+    count, after = smooth(tmp_path)
+    for position in range(count):
+        double = world(position)
+        before = content(double)
+        with LoopbackServer(double, delay=DELAY) as server:
+            faulty(server, position, fault)
+            night(server, tmp_path)
+            assert facts(double) == after, f"request {position}"
+            if fault in _DONE_UNSEEN and position % 3 == 0:
+                with session(server, tmp_path) as opened:
+                    opened.undo(now=NOW)
+                assert content(double) == before, f"undo after a fault at request {position}"
+
+
+@pytest.mark.parametrize("fault", [Fault.DROP, Fault.RESET])
+def test_a_process_that_gives_up_at_any_request_is_resumed(fault: Fault, tmp_path: Path) -> None:
+    """Without patience the pass ends with one sentence; no fact is gone by then, and resume finishes."""
+    count, after = smooth(tmp_path)
+    gave_up = 0
+    for position in range(count):
+        double = world(position)
+        before = facts(double)
+        with LoopbackServer(double) as server:
+            faulty(server, position, fault)
+            told = failure(lambda: night(server, tmp_path, ONCE))
+            assert "Deploys" not in told
+            gave_up += bool(told)
+            assert sum(text.startswith("Deploys the shop to staging on Tuesdays") for text in facts(double))
+            assert any(text.startswith("The billing service") for text in facts(double))
+            sound(server)
+            finished(server, tmp_path)
+            if facts(double) == before:  # it gave up before it had begun
+                night(server, tmp_path)
+            assert facts(double) == after, f"request {position}"
+    assert gave_up >= count - 2  # a deletion that was done, and a look for what is there
+
+
+@pytest.mark.parametrize("fault", [Fault.DROP, Fault.RESET, Fault.TWICE])
+def test_an_undo_is_finished_whatever_happens_to_a_request(fault: Fault, tmp_path: Path) -> None:
+    """Every single request of the undo; nothing comes back twice."""
+    for position in itertools.count():
+        double = world(position)
+        before = content(double)
+        with LoopbackServer(double) as server:
+            night(server, tmp_path)
+            first = len(server.requests)
+            faulty(server, position, fault)
+            with suppress(StoreError), session(server, tmp_path, ONCE) as opened:
+                opened.undo(now=NOW)
+            reached = len(server.requests) - first > position
+            sound(server)
+            finished(server, tmp_path)
+            with session(server, tmp_path) as opened:
+                if opened.journal.runs(opened.store.fingerprint)[0].state is not RunState.UNDONE:
+                    opened.undo(now=NOW)
+            assert content(double) == before, f"request {position}"
+            if not reached:
+                return
+
+
+def test_a_retiring_pass_survives_and_keeps_every_id(tmp_path: Path) -> None:
+    """With --retire nothing is deleted, and the undo gives back ids, too."""
+    count, _ = smooth(tmp_path, retire=True)
+    for position in range(count):
+        double = world(position)
+        before, ids = content(double), set(double.rows)
+        with LoopbackServer(double) as server:
+            faulty(server, position, Fault.RESET)
+            night(server, tmp_path, retire=True)
+            assert set(double.rows) == ids
+            assert sum(row.get("expiration_date") is not None for row in double.rows.values()) == 3
+            with session(server, tmp_path) as opened:
+                opened.undo(now=NOW)
+            assert content(double) == before
+            assert set(double.rows) == ids

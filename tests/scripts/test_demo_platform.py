@@ -1,0 +1,61 @@
+"""The demonstration on the platform's double runs, and its proof can fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mem0_dream.scripts import demo_platform as demo
+from mem0_dream.testing_http import LoopbackServer
+
+CONTENT = json.loads(demo.MEMORIES.read_text(encoding="utf-8"))
+
+
+def test_the_memories_are_those_of_the_other_demonstration() -> None:
+    """Every one of them, under its date and with its category."""
+    double = demo.filled(CONTENT)
+    assert len(double.rows) == len(CONTENT["memories"])
+    assert all(row["categories"] for row in double.rows.values())
+
+
+def test_a_single_difference_is_seen() -> None:
+    """A date, a key of the metadata, an expiry day; not an id."""
+    before = demo.shown(demo.filled(CONTENT))
+    for change in (
+        {"created_at": "2026-01-01T00:00:00+00:00"},
+        {"metadata": {"k": 1}},
+        {"expiration_date": "2026-01-01"},
+    ):
+        double = demo.filled(CONTENT)
+        next(iter(double.rows.values())).update(change)
+        assert demo.shown(double) != before
+    double = demo.filled(CONTENT)
+    next(iter(double.rows.values()))["id"] = "another"
+    assert demo.shown(double) == before
+
+
+def test_a_failure_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """The exit code is not 0."""
+    with LoopbackServer(demo.filled(CONTENT)) as server:
+        assert demo.told(server, ["not all came back"], gone=1) == 1
+        assert demo.told(server, [], gone=1) == 0
+    assert "FAILED: not all came back." in capsys.readouterr().out
+
+
+@pytest.mark.e2e
+def test_the_demonstration_succeeds() -> None:
+    """As a process, with the scorer that needs no model."""
+    done = subprocess.run(
+        [sys.executable, str(Path(demo.__file__)), "--scorer", "keywords"],
+        env=os.environ | {"HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "memories were deleted and came back" in done.stdout

@@ -1,0 +1,54 @@
+"""A real browser for the tests of the pages; Debian's Chromium, driven by path."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = (
+    os.environ.get("MEM0_DREAM_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests; skipped with the reason where there is none."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: install Debian's package chromium, or name one in MEM0_DREAM_CHROMIUM")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as driver:
+        # Containers run tests as root, where Chromium refuses its sandbox; only our own pages are opened.
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A tab; a script that fails, and anything the page's policy forbids, fails the test."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    tab = context.new_page()
+    wrong: list[str] = []
+    tab.on("pageerror", lambda error: wrong.append(str(error)))
+    tab.on("console", lambda told: wrong.append(told.text) if "Security Policy" in told.text else None)
+    tab.set_default_timeout(20_000)
+    yield tab
+    context.close()
+    assert wrong == []
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The accessibility checks of axe-core, installed by `make axe`."""
+    file = Path(__file__).resolve().parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+    if not file.is_file():
+        pytest.skip("axe-core is not installed: run `make axe` (needs npm)")
+    return file.read_text(encoding="utf-8")

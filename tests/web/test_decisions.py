@@ -1,0 +1,140 @@
+"""What follows from answers where one change leads to another: an index, a sentence, relations."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kinds import KINDS, NOW, World
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.web.desk import Desk, Ways
+
+pytestmark = pytest.mark.store
+
+
+def opened_desk(world: World, state: Path) -> Desk:
+    """A review of a world."""
+
+    @contextlib.contextmanager
+    def opened() -> Iterator[Session]:
+        with world.session(state) as session:
+            yield session
+
+    return Desk(
+        Ways(
+            open=opened,
+            propose=lambda session: session.look(ScopeFilter(), now=NOW),
+            scopes=ScopeFilter(),
+            clock=lambda: NOW,
+            undo=str,
+            settled=lambda _session, _result: None,
+            calibrate=str,
+        )
+    )
+
+
+class Files:
+    """A review of Markdown memories."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.world = KINDS["md"](folder, monkeypatch)
+        self.desk = opened_desk(self.world, folder / "state")
+        self.memories = next(folder.rglob("MEMORY.md")).parent
+
+    def say(self, kind: str, say: str) -> None:
+        """Answer the only proposal of a kind."""
+        (card,) = [card for card in self.desk.data()["cards"] if card["kind"] == kind]
+        self.desk.answer(card["key"], say)
+
+    def apply(self) -> str:
+        """Apply, and give all that was shown before."""
+        shown = self.desk.preview()
+        self.desk.apply(shown["digest"])
+        return "\n".join(shown["lines"])
+
+    @property
+    def index(self) -> str:
+        """The index as it stands."""
+        return (self.memories / "MEMORY.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
+    """Thirteen files: a merge, a conflict, and an index that follows."""
+    return Files(tmp_path, monkeypatch)
+
+
+def test_an_index_follows_the_file_that_goes_and_is_shown_before(files: Files) -> None:
+    """Accepting the merge alone is enough."""
+    files.say("merge", "accept")
+    shown = files.apply()
+    assert "Would rebuild: .claude/memory/MEMORY.md" in shown
+    assert "tabs.md" not in files.index
+    assert not (files.memories / "tabs.md").exists()
+    assert (files.memories / "friday.md").exists()
+
+
+def test_an_index_that_was_rejected_stays(files: Files) -> None:
+    """The file goes, the line stays, as the person wants it."""
+    before = files.index
+    files.say("merge", "accept")
+    files.say("rewrite", "reject")
+    assert "MEMORY.md" not in files.apply()
+    assert files.index == before
+
+
+def test_a_conflict_of_files_is_settled_by_its_sentence(files: Files) -> None:
+    """Nothing else of the plan is touched."""
+    tabs = (files.memories / "tabs.md").read_bytes()
+    files.say("resolve", "b")
+    files.apply()
+    assert not (files.memories / "friday.md").exists()
+    assert (files.memories / "tabs.md").read_bytes() == tabs
+
+
+def test_a_settled_contradiction_of_a_graph_leaves_its_relation_in_sight(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The relation that follows from the answer is part of what is shown."""
+    world = KINDS["graph"](tmp_path, monkeypatch)
+    desk = opened_desk(world, tmp_path / "state")
+    (card,) = [card for card in desk.data()["cards"] if card["kind"] == "resolve"]
+    desk.answer(card["key"], "b")
+    shown = desk.preview()
+    assert any("supersedes" in line for line in shown["lines"])
+    desk.apply(shown["digest"])
+    assert "supersedes" in (tmp_path / "memory.jsonl").read_text(encoding="utf-8")
+
+
+def test_an_accepted_doubt_that_touches_what_another_answer_touches_waits(tmp_path: Path) -> None:
+    """It is named, and never done unseen."""
+    from builders import MAYBE, memory
+    from mem0_dream.testing import FakeScorer, InMemoryStore
+    from reviewing import World as Memories
+
+    texts = [f"Reads novels about the sea, volume {n}." for n in "abc"]
+    pairs = {(texts[0], texts[1]): MAYBE, (texts[1], texts[2]): MAYBE}
+    store = InMemoryStore([memory(name, text) for name, text in zip("abc", texts, strict=True)])
+    desk = Desk(Memories(store, FakeScorer(pairs), tmp_path).ways())
+    for card in desk.data()["cards"]:
+        desk.answer(card["key"], "accept")
+    shown = desk.preview()
+    assert shown["changes"] == 1
+    assert shown["notes"] == ["1 accepted proposals touch memories of others; they wait for the next pass."]
+
+
+def test_a_run_notes_what_it_leaves_to_a_person(tmp_path: Path) -> None:
+    """As a run of the terminal does: conflicts left open, pairs left unsure."""
+    from reviewing import small_world
+
+    world = small_world(tmp_path)
+    desk = Desk(world.ways())
+    kinds = {card["kind"]: card["key"] for card in desk.data()["cards"] if "unsure" not in card}
+    desk.answer(kinds["merge"], "accept")
+    desk.answer(kinds["resolve"], "skip")
+    desk.apply(desk.preview()["digest"])
+    (run,) = desk.data()["history"]["runs"]
+    assert (run["open"], run["unsure"]) == (1, 1)

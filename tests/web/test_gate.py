@@ -1,0 +1,169 @@
+"""Who a review answers: each way in that is not the page of the printed link is shut."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reviewing import World, small_world
+
+testclient = pytest.importorskip("starlette.testclient", reason="starlette is not installed")
+
+from mem0_dream.pipeline.web.app import review_app  # noqa: E402
+from mem0_dream.pipeline.web.desk import Desk  # noqa: E402
+from mem0_dream.pipeline.web.gate import HEADERS, Gate  # noqa: E402
+from mem0_dream.pipeline.web.progress import Watched  # noqa: E402
+
+PORT = 41234
+HOST = f"127.0.0.1:{PORT}"
+
+
+class Front:
+    """A review without a browser."""
+
+    def __init__(self, world: World, executor: ThreadPoolExecutor) -> None:
+        self.world = world
+        self.gate = Gate(PORT)
+        self.desk = executor.submit(Desk, world.ways()).result()
+        app = review_app(self.desk, self.gate, Watched(), executor)
+        self.client = testclient.TestClient(app, base_url=f"http://{HOST}")
+
+    def page(self, token: str | None = None) -> str:
+        """The page of the printed link."""
+        found = self.client.get("/", params={"token": token or self.gate.token})
+        assert found.status_code == 200
+        return str(found.text)
+
+    def post(self, path: str, body: object = None, **changed: str | None) -> Any:
+        """A request as the page sends it, with some headers changed or left out."""
+        headers = {
+            "Origin": f"http://{HOST}",
+            "X-Dream-Token": self.gate.token,
+            "X-CSRF-Token": self.gate.csrf,
+            "X-Dream-Seat": self.gate.seat,
+        }
+        for name, value in changed.items():
+            headers |= {name.replace("_", "-"): value or ""}
+        return self.client.post(path, json=body or {}, headers=headers)
+
+    @property
+    def merge(self) -> str:
+        """The key of a merge."""
+        return next(str(card["key"]) for card in self.desk.data()["cards"] if card["kind"] == "merge")
+
+
+@pytest.fixture
+def front(tmp_path: Path) -> Iterator[Front]:
+    """A review of the small store."""
+    with ThreadPoolExecutor(max_workers=1) as executor:
+        yield Front(small_world(tmp_path), executor)
+
+
+def test_the_printed_link_shows_everything_and_may_write(front: Front) -> None:
+    """The page of the token holds the other secrets."""
+    assert "Pickle" in front.page()
+    assert front.post("/answer", {"key": front.merge, "say": "accept"}).json()["live"]["changes"] == 1
+
+
+def test_a_wrong_token_is_shown_nothing(front: Front) -> None:
+    """Neither page nor numbers."""
+    found = front.client.get("/", params={"token": "wrong"})
+    assert found.status_code == 403
+    assert found.text == "This link is not the one that the terminal printed.\n"
+
+
+def test_without_the_token_there_are_numbers_and_no_text_and_nothing_can_be_written(front: Front) -> None:
+    """Other programs of this machine may see that a review is open, and no memory."""
+    front.page()
+    bare = front.client.get("/").text
+    for secret in ("Pickle", "whippet", "alice", front.gate.token, front.gate.csrf, front.gate.seat):
+        assert secret not in bare
+    assert re.search(r'"readonly":true', bare)
+    assert re.search(r'"merges":2', bare)
+    denied = front.post("/answer", {"key": front.merge, "say": "accept"}, X_Dream_Token=None)
+    assert denied.status_code == 403
+    assert denied.json()["error"].startswith("Read-only")
+    assert front.desk.live()["answers"] == {}
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "status"),
+    [
+        ("Origin", "http://evil.example", 403),
+        ("Origin", "null", 403),
+        ("Origin", None, 403),
+        ("X_Dream_Token", "guess", 403),
+        ("X_CSRF_Token", "guess", 403),
+        ("X_CSRF_Token", None, 403),
+        ("Host", "evil.example", 421),
+        ("Host", f"evil.example:{PORT}", 421),
+        ("Content_Type", "text/plain", 415),
+    ],
+)
+def test_a_request_that_is_not_of_this_page_does_nothing(
+    front: Front, header: str, value: str | None, status: int
+) -> None:
+    """Another site, another name for this address, a form."""
+    front.page()
+    body = {"key": front.merge, "say": "accept"}
+    for path in ("/answer", "/apply", "/undo", "/progress"):
+        assert front.post(path, body, **{header: value}).status_code == status
+    assert front.desk.live()["answers"] == {}
+
+
+def test_a_name_that_leads_here_sees_no_page(front: Front) -> None:
+    """Somebody else's name may point at this machine."""
+    found = front.client.get("/", params={"token": front.gate.token}, headers={"Host": "evil.example"})
+    assert (found.status_code, "Pickle" in found.text) == (421, False)
+
+
+def test_the_tab_opened_last_is_the_one_that_writes(front: Front) -> None:
+    """The earlier one is told so."""
+    front.page()
+    first = front.gate.seat
+    front.page()
+    told = front.post("/answer", {"key": front.merge, "say": "accept"}, X_Dream_Seat=first)
+    assert (told.status_code, told.json()["moved"]) == (409, True)
+    assert front.post("/answer", {"key": front.merge, "say": "accept"}).status_code == 200
+
+
+def test_every_answer_is_sealed_and_allows_no_other_origin(front: Front) -> None:
+    """No cache keeps it, no frame holds it, no other site may read it."""
+    front.page()
+    for found in (front.client.get("/"), front.post("/progress"), front.client.get("/none")):
+        assert {name: found.headers[name] for name in HEADERS} == HEADERS
+        assert not [name for name in found.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{", b'{"say": "accept"}', b'{"key": 1, "say": "accept"}'])
+def test_a_damaged_request_is_one_sentence(front: Front, body: bytes) -> None:
+    """And no traceback."""
+    front.page()
+    headers = {
+        "Origin": f"http://{HOST}", "X-Dream-Token": front.gate.token, "X-CSRF-Token": front.gate.csrf,
+        "X-Dream-Seat": front.gate.seat, "Content-Type": "application/json",
+    }  # fmt: skip
+    told = front.client.post("/answer", content=body, headers=headers)
+    assert (told.status_code, "error" in told.json()) == (400, True)
+
+
+def test_a_request_of_a_megabyte_is_refused(front: Front) -> None:
+    """A merged text is far shorter."""
+    front.page()
+    assert front.post("/check", {"key": front.merge, "text": "x" * 1_000_001}).status_code == 413
+
+
+def test_an_answer_that_does_not_fit_its_proposal_is_refused(front: Front) -> None:
+    """A side of a merge, a text of a prune, a proposal that is not there."""
+    front.page()
+    for body in (
+        {"key": front.merge, "say": "a"},
+        {"key": "none", "say": "accept"},
+        {"key": front.merge, "say": "reject", "text": "x"},
+    ):
+        assert front.post("/answer", body).status_code == 400
+    assert front.desk.live()["answers"] == {}

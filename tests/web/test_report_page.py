@@ -1,0 +1,207 @@
+"""The report in a real Chromium, opened as a file without any network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from builders import NOW
+from mem0_dream.pipeline.page_material import run_material
+from mem0_dream.pipeline.reporting.html import page_data, render
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from page_checks import cards, violations
+from reviewing import HOSTILE, many_world, small_world
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.web
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    """The report of the small store as a file."""
+    file = tmp_path / "report.html"
+    file.write_text(small_world(tmp_path / "state").page()[0], encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def opened(page: Page, report: Path) -> Page:
+    """The report in a tab that has no network."""
+    page.context.set_offline(offline=True)
+    page.goto(report.as_uri())
+    return page
+
+
+def test_it_opens_offline_and_asks_for_nothing(page: Page, report: Path) -> None:
+    """One file, no request but the one for the file itself."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.context.set_offline(offline=True)
+    page.goto(report.as_uri())
+    for tab in ("#tab-map", "#tab-history", "#tab-proposals"):
+        page.click(tab)
+    assert [url for url in asked if not url.startswith("data:")] == [report.as_uri()]
+    assert page.title().startswith("mem0-dream")
+
+
+def test_every_proposal_is_a_card_with_its_texts(opened: Page) -> None:
+    """Merges, a conflict, prunes and a doubt, as the plan has them."""
+    shown = ["Merge", "Merge", "Conflict", "Prune", "Prune", "Prune", "May be the same"]
+    assert cards(opened) == shown
+    conflict = opened.locator("article.resolve")
+    assert conflict.locator(".side").count() == 2
+    assert conflict.locator("mark").all_inner_texts() == ["Never"]
+    assert conflict.locator(".side").nth(1).get_by_text("Stated later").is_visible()
+
+
+def test_a_clause_that_the_merged_text_drops_is_marked(opened: Page) -> None:
+    """Source beside draft: what is kept, what is dropped, and where each clause of the draft comes from."""
+    run = opened.locator("article.merge", has_text="marathon")
+    assert run.locator(".member .dropped").all_inner_texts() == ["Trains on hills."]
+    assert run.locator(".member .kept").all_inner_texts() == ["Runs the Leeds marathon every spring."]
+
+
+def test_what_a_memory_says_is_shown_and_never_run(opened: Page) -> None:
+    """Markup stays text; an escape of the terminal, and what turns the text round, is written out."""
+    evil = opened.locator("article.prune", has_text="onerror")
+    text = evil.locator(".text").inner_text()
+    assert text.startswith("<script>document.title='run'</script><img src=x")
+    assert "\\x1b[31mred\\x1b[0m \\u202egnp.\nlast" in text
+    assert "\x1b" not in text
+    assert opened.title() != "run"
+    assert HOSTILE not in text
+
+
+def test_filters_leave_what_matches(opened: Page) -> None:
+    """By kind, scope, category, confidence and words."""
+    everything = len(cards(opened))
+    opened.click('[data-kind="resolve"]')
+    assert cards(opened) == ["Conflict"]
+    opened.click('[data-kind="all"]')
+    opened.select_option('[data-filter="scope"]', label="user_id=bob")
+    assert cards(opened) == ["May be the same"]
+    opened.select_option('[data-filter="scope"]', "")
+    opened.select_option('[data-filter="category"]', label="todo")
+    assert set(cards(opened)) == {"Prune"}
+    opened.select_option('[data-filter="category"]', "")
+    opened.select_option('[data-filter="confidence"]', "middle")
+    assert cards(opened) == ["May be the same"]
+    opened.select_option('[data-filter="confidence"]', "")
+    opened.fill('input[type="search"]', "plumber")
+    assert cards(opened) == ["Prune"]
+    opened.fill('input[type="search"]', "")
+    assert len(cards(opened)) == everything
+
+
+def test_the_line_says_what_would_change_and_brings_the_nearest_first(opened: Page) -> None:
+    """Moving the automatic threshold below a doubt's score takes it in."""
+    opened.click("#line-panel summary")
+    panel = opened.locator("#line-panel")
+    assert "2 merges would need no person" in panel.inner_text()
+    opened.locator("#line").fill("0.75")
+    assert "3 merges would need no person. 1 more and 0 fewer than at 0.900" in panel.inner_text()
+    assert cards(opened)[0] == "May be the same"
+
+
+def test_keys_go_from_one_proposal_to_the_next(opened: Page) -> None:
+    """By j and k, without a mouse."""
+    opened.keyboard.press("j")
+    first = opened.evaluate("document.activeElement.id")
+    opened.keyboard.press("j")
+    assert opened.evaluate("document.activeElement.id") != first
+    opened.keyboard.press("k")
+    assert opened.evaluate("document.activeElement.id") == first
+    opened.focus("#tab-proposals")
+    opened.keyboard.press("ArrowRight")
+    assert opened.locator("#tab-map").get_attribute("aria-selected") == "true"
+
+
+def test_the_map_shows_a_text_and_leads_to_its_proposal(opened: Page) -> None:
+    """By mouse and by keys."""
+    opened.click("#tab-map")
+    assert opened.locator("svg.map path").count() >= 4
+    opened.focus("svg.map")
+    opened.keyboard.press("ArrowRight")
+    told = opened.locator("#tip").inner_text()
+    assert told
+    opened.keyboard.press("Enter")
+    assert opened.locator("#tab-proposals").get_attribute("aria-selected") == "true"
+    assert opened.evaluate("document.activeElement.tagName") == "ARTICLE"
+    opened.click("#tab-map")
+    box = opened.locator("svg.map").bounding_box()
+    assert box is not None
+    d = opened.locator("svg.map path").last.get_attribute("d") or ""
+    x, y = (float(value) for value in d[1:].split("h")[0].split())
+    opened.mouse.move(box["x"] + x * box["width"] / 1460, box["y"] + y * box["width"] / 1460)
+    assert opened.locator("#tip").is_visible()
+
+
+def test_paper_holds_every_proposal(page: Page, tmp_path: Path) -> None:
+    """What is turned page by page on the screen is printed as a whole."""
+    file = tmp_path / "many.html"
+    file.write_text(many_world(60, tmp_path / "state").page()[0], encoding="utf-8")
+    page.goto(file.as_uri())
+    assert len(cards(page)) == 25
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert len(cards(page)) == 60
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert len(cards(page)) == 25
+
+
+def test_without_scripts_the_report_is_there_as_text(browser: object, report: Path) -> None:
+    """The lines of the terminal."""
+    context = browser.new_context(java_script_enabled=False)  # type: ignore[attr-defined]
+    tab = context.new_page()
+    tab.goto(report.as_uri())
+    assert "## dream — consolidation report" in tab.locator("noscript pre").inner_text()
+    context.close()
+
+
+def test_a_phone_scrolls_in_one_direction(page: Page, report: Path) -> None:
+    """Nothing is wider than the screen."""
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(report.as_uri())
+    for tab in ("#tab-proposals", "#tab-map", "#tab-history"):
+        page.click(tab)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(page: Page, report: Path, axe: str, scheme: str) -> None:
+    """In every tab, by day and by night."""
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.goto(report.as_uri())
+    page.click("#line-panel summary")
+    for summary in page.locator("article summary").all():
+        if summary.evaluate("node => !node.parentElement.open"):
+            summary.click()
+    found = violations(page, axe)
+    for tab in ("#tab-map", "#tab-history"):
+        page.click(tab)
+        found += violations(page, axe)
+    assert found == []
+
+
+def test_a_run_is_shown_before_and_after(page: Page, tmp_path: Path) -> None:
+    """What stays, what was removed, what was left untouched because it had moved, and the way back."""
+    world = small_world(tmp_path / "state")
+    with world.session() as session:
+        plan = session.propose(ScopeFilter(), now=NOW)
+        world.store.rows["bug"]["text"] = "Fixed bug 7 in the parser"
+        run = session.apply(plan, now=NOW).run
+        material = run_material(session, run, undo=f"mem0-dream undo {run}")
+    file = tmp_path / "run.html"
+    file.write_text(render(page_data(material), lines=material.lines), encoding="utf-8")
+    page.goto(file.as_uri())
+    assert f"Run {run}, applied" in page.inner_text("h1")
+    assert f"mem0-dream undo {run}" in page.inner_text("header.top")
+    assert page.locator(".tile").all_inner_texts()[:2] == ["14\nbefore", "10\nafterwards"]
+    dog = page.locator("article.card", has_text="Pickle")
+    assert dog.locator(".badge").inner_text() == "applied"
+    assert dog.locator(".meta .goes").inner_text() == "removed"
+    bug = page.locator("article.card", has_text="Fixed bug")
+    assert "changed since the plan was made" in bug.locator(".badge").inner_text()
+    assert bug.get_by_text("untouched").is_visible()
