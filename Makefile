@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 # -qq: errors only. setuptools warns at length about a root that is the package.
 INSTALL := $(BIN)/python -m pip install -qq --constraint constraints.txt
 
-.PHONY: install demo demo-platform check lint types test strings bench figures docs browser axe screenshots clean
+.PHONY: install demo demo-platform check lint types test strings bench figures image docs browser axe screenshots clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("mem0-dream needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
@@ -54,13 +54,17 @@ figures: install
 	@test -n "$(DATA)" || { echo "Name the folder of the labelled data: make figures DATA=..."; exit 2; }
 	@$(BIN)/python scripts/evaluate/figures.py "$(DATA)"
 
+# The steps of the Dockerfile in a fresh environment; `docker build .` where there is a registry.
+image: install
+	$(BIN)/python -m pytest -q tests/test_image.py
+
 docs: install
 	$(BIN)/python scripts/cli_reference.py > docs/cli.md.new
 	mv docs/cli.md.new docs/cli.md
 
 # The tests of the pages need Debian's Chromium; without it they are skipped, and say so.
 browser:
-	@command -v chromium >/dev/null || \
+	@{ command -v chromium && command -v npm; } >/dev/null || \
 	{ command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get update -qq && \
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium npm >/dev/null; } || \
 	echo "No Chromium: the tests of the pages will be skipped. Install the package chromium."

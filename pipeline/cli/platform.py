@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ...errors import ConfigError
+from .logs import tell
 
 if TYPE_CHECKING:
     from ..engine import Session
@@ -118,15 +119,17 @@ def tell_fidelity(session: Session, plan: Plan) -> None:
     """Say what an undo could not bring back, where nobody is asked and ids do not come back."""
     if plan.actions and not session.store.capabilities.same_id and session.store.kind in (PLATFORM, SERVER):
         for note in plan.fidelity:
-            click.echo(f"mem0-dream: note: {note}", err=True)
+            tell(f"note: {note}")
 
 
 def _alias(name: str) -> Callable[[Command], click.Command]:
     """A command that is a pass over one kind of store."""
+    from .night import night_options
     from .options import plan_options, scope_options, store_options
 
     def decorate(command: Command) -> click.Command:
         """Add what a pass takes, in the order it is listed."""
+        command = night_options(command)
         for option in reversed(_PASS_OPTIONS):
             command = option(command)
         return click.command(name)(store_options(scope_options(plan_options(click.pass_context(command)))))
@@ -139,9 +142,12 @@ def commands(consolidate: Callable[[Options, dict[str, Any]], None]) -> tuple[cl
 
     def start(ctx: click.Context, given: dict[str, Any], kind: str) -> None:
         """Make a pass over one kind of store."""
+        from .night import night
         from .options import Options
 
-        consolidate(Options.gather(ctx, given, kind=kind), given)
+        options = Options.gather(ctx, given, kind=kind)
+        with night(ctx, options, given):
+            consolidate(options, given)
 
     @_alias(PLATFORM)
     def platform(ctx: click.Context, /, **given: Any) -> None:

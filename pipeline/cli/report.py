@@ -37,12 +37,13 @@ def report_command(ctx: click.Context, /, run: str | None, output: str, **given:
     from ..page_material import plan_material, run_material
     from ..reporting.html import page_data, render
 
-    scopes = options.scopes() if run is None else None
+    if run is None:
+        options.scopes()  # whose memories are meant is asked before anything is opened
     with open_session(options) as session:
-        if scopes is None:
-            material = run_material(session, str(run), undo=again(options, "undo", str(run)))
+        if run is not None:
+            material = run_material(session, run, undo=again(options, "undo", run))
         else:
-            material = plan_material(session, proposed(session, options), scopes)
+            material = plan_material(session, proposed(session, options))
     page = render(page_data(material), lines=material.lines)
     if output == "-":
         click.echo(page, nl=False)

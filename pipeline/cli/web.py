@@ -13,12 +13,14 @@ import click
 
 from ...errors import UsageError
 from .asking import looked
+from .due import note_pass
 from .kinds import again, completed
 from .options import Options, open_session, plan_options, scope_options, store_options
 
 if TYPE_CHECKING:
     from ...settings import Settings
     from ..engine import Session
+    from ..results import RunResult
     from ..web.desk import Ways
     from ..web.progress import Watched
 
@@ -60,8 +62,9 @@ def review_command(
             _open(address, state_directory(options.state_dir))
 
     from ..web.progress import Watched
+    from .progress import Bars
 
-    watched = Watched()
+    watched = Watched(Bars())
     with contextlib.suppress(KeyboardInterrupt):
         serve(_ways(options, watched, retire=retire), watched, port=port, opened=opened)
     click.echo("Review ended; answers that were not applied are kept.", err=True)
@@ -82,13 +85,17 @@ def _ways(options: Options, watched: Watched, *, retire: bool = False) -> Ways:
             seen[:] = [session.settings]
             yield session
 
+    def settled(session: Session, result: RunResult) -> None:
+        """What else a pass leaves behind: a note of its end, and an index that follows what was skipped."""
+        note_pass(session, options, result.run)
+        mended(session, options, result)
+
     return Ways(
         open=opened,
-        propose=lambda session: looked(session, options),
-        scopes=options.scopes(),
+        look=lambda session: looked(session, options),
         clock=lambda: options.clock,
         undo=lambda run: again(options, "undo", run),
-        settled=lambda session, result: mended(session, options, result),
+        settled=settled,
         calibrate=lambda: _calibrated(options, seen),
         spoken=lambda sentence: completed(sentence, options),
         retire=retire,

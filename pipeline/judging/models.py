@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 class Models:
-    """Loads what the settings name, and puts a cache before it."""
+    """Loads what the settings name, and puts a cache before it.
+
+    Attributes:
+        cache: What the models said before.
+        plans: What was planned before with what they said.
+    """
 
     def __init__(
         self,
@@ -36,6 +41,9 @@ class Models:
         self._settings = settings
         self._directory = directory
         self.cache = Cache(directory)
+        plans = directory / "plans"
+        plans.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.plans = Cache(plans)
         self._encoder = encoder
         self._scorer = scorer
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from ...records import ActionKind, Inventory
 from ...settings import Settings
 from ..answers import unanswered
 from ..plan import Plan, Side
 from ..stores.base import Store
-from .planner import build_plan
 from .proposal import Means, Proposal
 from .stages import Stages
+from .unchanged import Planning, planned
+
+if TYPE_CHECKING:
+    from ...models.scorer import PairScorer
 
 
 class PlainPlanner:
@@ -35,18 +39,7 @@ class PlainPlanner:
 
     def propose(self, inventory: Inventory, means: Means) -> Proposal:
         """See `Planner.propose`."""
-        with Stages(means.observer) as stages:
-            plan = build_plan(
-                inventory,
-                kind=self._store.kind,
-                encoder=means.models.read(on_stage=stages),
-                scorer=means.models.asked(on_stage=stages),
-                settings=means.settings,
-                circumstances=means.circumstances,
-                in_place=self._store.capabilities.fold,
-                amend=self._store.capabilities.amend,
-                on_stage=stages,
-            )
+        plan = core_plan(inventory, self._store, means)
         plan = unanswered(plan, means.rejected).only(*self._wanted)
         return Proposal.of(means.advise(plan).only(*self._wanted))
 
@@ -64,3 +57,32 @@ class PlainPlanner:
 
     def remember(self, *, now: datetime, run: str) -> None:
         """Nothing looks back."""
+
+
+def core_plan(
+    inventory: Inventory,
+    store: Store,
+    means: Means,
+    *,
+    screen: Callable[[PairScorer], PairScorer] | None = None,
+) -> Plan:
+    """What the core proposes about an inventory; scopes that are as the last plan saw them cost nothing.
+
+    Args:
+        inventory: Memories of a store, as they are judged.
+        store: Says how its merges are made.
+        means: Models, limits, and what is known about the store.
+        screen: Put before the scorer.
+    """
+    with Stages(means.observer) as stages:
+        scorer: PairScorer = means.models.asked(on_stage=stages)
+        planning = Planning(
+            kind=store.kind,
+            encoder=means.models.read(on_stage=stages),
+            scorer=scorer if screen is None else screen(scorer),
+            settings=means.settings,
+            circumstances=means.circumstances,
+            in_place=store.capabilities.fold,
+            amend=store.capabilities.amend,
+        )
+        return planned(inventory, planning, means.models.plans, stages)

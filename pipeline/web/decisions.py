@@ -107,13 +107,16 @@ def _settled(session: Session, proposal: Proposal, decisions: Decisions, *, now:
     wanted = [
         _worded(action, decisions)
         for action in proposal.asked.actions
-        if isinstance(action, Resolve) or action.id in decisions.accepted
+        if action.id in decisions.sides or action.id in decisions.accepted
     ]
-    survivors = {action.survivor for action in wanted if isinstance(action, Merge)}
+    doubtful = [item for item in proposal.asked.unsure if item.id in decisions.accepted]
+    survivors = {action.survivor for action in (*wanted, *doubtful) if isinstance(action, Merge)}
     edits = {name: edit for name, edit in survey.edits.items() if name in rewritten or name in survivors}
+    doubts = tuple(_worded(doubt, decisions) for doubt in proposal.asked.unsure)
+    asked = replace(proposal.asked, actions=tuple(wanted), unsure=doubts)
     left = replace(
         proposal,
-        asked=replace(proposal.asked, actions=tuple(wanted)),
+        asked=asked.accept(decisions.accepted, dict(decisions.sides)),
         found=replace(proposal.found, survey=replace(survey, edits=edits)),
     )
     plan = session.complete(left, dict(decisions.sides), now=now).plan

@@ -32,7 +32,6 @@ from .pending import CHANGES, Pending, PendingAnswers, Say, may_say
 if TYPE_CHECKING:
     from ..engine import Session
     from ..results import RunResult
-    from ..stores.base import ScopeFilter
 
 Found = TypeVar("Found")
 _REMEMBERED = {Say.REJECT: AnswerKind.REJECTED, Say.BOTH: AnswerKind.REJECTED, Say.SKIP: AnswerKind.SKIPPED}
@@ -45,8 +44,7 @@ class Ways:
 
     Attributes:
         open: Opens the store; the review closes it again.
-        propose: What a pass would propose to a person.
-        scopes: Whose memories are meant.
+        look: What a pass would propose to a person.
         clock: The present moment.
         undo: The command that takes a run back.
         settled: Told what a run did, while the store is still open.
@@ -56,8 +54,7 @@ class Ways:
     """
 
     open: Callable[[], AbstractContextManager[Session]]
-    propose: Callable[[Session], Proposal]
-    scopes: ScopeFilter
+    look: Callable[[Session], Proposal]
     clock: Callable[[], datetime]
     undo: Callable[[str], str]
     settled: Callable[[Session, RunResult], None]
@@ -243,10 +240,10 @@ class Desk:
 
     def _look_at(self, session: Session) -> None:
         """Make the plan anew; which answers hold follows from their keys."""
-        self._look = self._ways.propose(session)
+        self._look = self._ways.look(session)
         plan = self._look.plan
         self._keys = {card_key(action): action for action in asked_about(self._look)}
-        self._data = page_data(plan_material(session, plan, self._ways.scopes))
+        self._data = page_data(plan_material(session, plan))
         self.lines = report_lines(session, plan)
 
     def _refreshed(self, session: Session) -> int:

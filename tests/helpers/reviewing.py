@@ -125,8 +125,7 @@ class World:
 
         return Ways(
             open=opened,
-            propose=lambda session: session.look(ScopeFilter(), now=NOW),
-            scopes=ScopeFilter(),
+            look=lambda session: session.look(ScopeFilter(), now=NOW),
             clock=lambda: NOW,
             undo=lambda run: f"mem0-dream undo {run}",
             settled=lambda _session, _result: None,
@@ -136,7 +135,7 @@ class World:
     def page(self) -> tuple[str, dict[str, Any]]:
         """The report, and its data."""
         with self.session() as session:
-            material = plan_material(session, session.propose(ScopeFilter(), now=NOW), ScopeFilter())
+            material = plan_material(session, session.propose(ScopeFilter(), now=NOW))
         data = page_data(material)
         return render(data, lines=material.lines), data
 
@@ -182,4 +181,4 @@ def served(ways: Ways, watched: Watched) -> Iterator[str]:
         thread.join(30)
 
 
-__all__ = ["ALICE", "BOB", "HOSTILE", "World", "many_world", "served", "small_world"]
+__all__ = ["ALICE", "BOB", "HOSTILE", "NOW", "World", "many_world", "served", "small_world"]

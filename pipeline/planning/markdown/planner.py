@@ -20,9 +20,8 @@ from ...stores.base import ScopeFilter
 from ...stores.markdown.directories import sessions
 from ...stores.markdown.store import MarkdownStore
 from ...stores.markdown.transcripts import Quotation, evidence, used_lately
-from ..planner import build_plan
+from ..plain import core_plan
 from ..proposal import Means, Proposal
-from ..stages import Stages
 from .answers import completed, with_answers
 from .news import news_of, present_indexes
 from .settlement import IndexRules, Settled, Wishes, settle, superseded
@@ -201,18 +200,8 @@ class MarkdownPlanner:
         """The core's plan; the scorer is asked only about pairs that can be duplicates."""
         if ActionKind.MERGE not in self.wishes.kinds:
             return self._nothing(inventory, means)
-        with Stages(means.observer) as stages:
-            return build_plan(
-                inventory,
-                kind=self._store.kind,
-                encoder=means.models.read(on_stage=stages),
-                scorer=Screened(means.models.asked(on_stage=stages)),
-                settings=means.settings,
-                circumstances=replace(means, unattended=False).circumstances,
-                in_place=self._store.capabilities.fold,
-                amend=self._store.capabilities.amend,
-                on_stage=stages,
-            )
+        attended = replace(means, unattended=False)
+        return core_plan(inventory, self._store, attended, screen=Screened)
 
     def _nothing(self, inventory: Inventory, means: Means) -> Plan:
         scorer = means.settings.scorer
