@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 # -qq: errors only. setuptools warns at length about a root that is the package.
 INSTALL := $(BIN)/python -m pip install -qq --constraint constraints.txt
 
-.PHONY: install demo demo-platform check lint types test strings bench figures docs browser axe screenshots clean
+.PHONY: install demo demo-platform check lint types test strings bench figures image docs browser axe screenshots clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("mem0-dream needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
@@ -53,6 +53,10 @@ bench: install
 figures: install
 	@test -n "$(DATA)" || { echo "Name the folder of the labelled data: make figures DATA=..."; exit 2; }
 	@$(BIN)/python scripts/evaluate/figures.py "$(DATA)"
+
+# The steps of the Dockerfile in a fresh environment; `docker build .` where there is a registry.
+image: install
+	$(BIN)/python -m pytest -q tests/test_image.py
 
 docs: install
 	$(BIN)/python scripts/cli_reference.py > docs/cli.md.new

@@ -25,8 +25,9 @@ from .judging.calibration import load_thresholds
 from .judging.inventory import Circumstances
 from .plan import Merge, Plan, Resolve, Side
 from .planning.budget import Overdraft, check_budget, overdraft
-from .planning.planner import build_plan, judge_all
+from .planning.planner import judge_all
 from .planning.stages import Observer, Silent, Stages
+from .planning.unchanged import Planning, planned
 from .results import RunResult, UndoResult
 from .stores.base import ScopeFilter, Store
 from .writing.access import AccessLog
@@ -88,6 +89,7 @@ class Session:
         self.journal = Journal(self.directory)
         self.access = AccessLog(self.directory)
         self._cache = Cache(self.directory)
+        self._plans = Cache(state_directory(self.directory / "plans"))
         self._encoder = encoder
         self._scorer = scorer
         self._observer = observer or Silent()
@@ -154,8 +156,7 @@ class Session:
             hygiene=frozenset(self.settings.hygiene_auto if unattended else self.settings.hygiene),
         )
         with Stages(self._observer) as stages:
-            return build_plan(
-                inventory,
+            planning = Planning(
                 kind=self.store.kind,
                 encoder=CachedEncoder(self.encoder, self._cache, on_stage=stages),
                 scorer=self.asked(on_stage=stages),
@@ -163,8 +164,8 @@ class Session:
                 circumstances=circumstances,
                 in_place=self.store.capabilities.fold,
                 amend=self.store.capabilities.amend,
-                on_stage=stages,
             )
+            return planned(inventory, planning, self._plans, stages)
 
     def second_opinion(self, plan: Plan, *, unattended: bool, say: Callable[[str], None]) -> Plan:
         """The plan after a language model was asked about its doubts, if the settings name one.

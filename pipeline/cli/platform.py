@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ...errors import ConfigError
+from .logs import tell
 
 if TYPE_CHECKING:
     from ..engine import Session
     from ..plan import Plan
+    from ..planning.stages import Observer
     from ..stores.remote.calling import Patience
     from ..stores.remote.store import RemoteStore
     from .options import Options
@@ -51,7 +53,7 @@ _PASS_OPTIONS = (
 
 
 @contextlib.contextmanager
-def remote_session(options: Options) -> Iterator[Session]:
+def remote_session(options: Options, *, observer: Observer | None = None) -> Iterator[Session]:
     """Open the platform or the server that the options name.
 
     Raises:
@@ -67,7 +69,7 @@ def remote_session(options: Options) -> Iterator[Session]:
     settings = settings_of(section, options)
     store = _opened(options, patience, section)
     try:
-        session = Session(store, settings=settings, state_dir=options.state_dir, observer=Bars())
+        session = Session(store, settings=settings, state_dir=options.state_dir, observer=observer or Bars())
     except BaseException:
         store.close()
         raise
@@ -113,15 +115,17 @@ def tell_fidelity(session: Session, plan: Plan) -> None:
     """Say what an undo could not bring back, where nobody is asked and ids do not come back."""
     if plan.actions and not session.store.capabilities.same_id and session.store.kind in (PLATFORM, SERVER):
         for note in plan.fidelity:
-            click.echo(f"mem0-dream: note: {note}", err=True)
+            tell(f"note: {note}")
 
 
 def _alias(name: str) -> Callable[[Command], click.Command]:
     """A command that is a pass over one kind of store."""
+    from .night import night_options
     from .options import plan_options, scope_options, store_options
 
     def decorate(command: Command) -> click.Command:
         """Add what a pass takes, in the order it is listed."""
+        command = night_options(command)
         for option in reversed(_PASS_OPTIONS):
             command = option(command)
         return click.command(name)(store_options(scope_options(plan_options(click.pass_context(command)))))
@@ -134,9 +138,12 @@ def commands(consolidate: Callable[[Options, dict[str, Any]], None]) -> tuple[cl
 
     def start(ctx: click.Context, given: dict[str, Any], kind: str) -> None:
         """Make a pass over one kind of store."""
+        from .night import night
         from .options import Options
 
-        consolidate(Options.gather(ctx, given, kind=kind), given)
+        options = Options.gather(ctx, given, kind=kind)
+        with night(ctx, options, given):
+            consolidate(options, given)
 
     @_alias(PLATFORM)
     def platform(ctx: click.Context, /, **given: Any) -> None:

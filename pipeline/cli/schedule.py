@@ -146,6 +146,10 @@ def schedule(
     click.echo(schedule_text(printed, words, zone=time_zone), nl=False)
 
 
+_VALUES = (
+    "mcp", "host", "org", "project", "url", "user_id", "agent_id", "run_id", "app_id", "scorer", "encoder",
+    "max_delete",
+)  # fmt: skip
 _PLACES = ("graph_file", "mcp", "root", "memory_dirs", "config")
 
 
@@ -173,16 +177,18 @@ def _words(options: Options) -> list[str]:
         words = ["--store", GRAPH]
     elif options.store_kind == MARKDOWN:
         words = ["--store", MARKDOWN]
-    elif options.config is None:
-        raise ConfigError("No configuration: give mem0's own with --config mem0.yaml.")
     else:
+        if options.store_kind != MEM0:
+            words = ["--store", str(options.store_kind)]
+        elif options.config is None:
+            raise ConfigError("No configuration: give mem0's own with --config mem0.yaml.")
         options.scopes()
     places = (("--file", options.graph_file), ("--core", options.core), ("--root", options.root))
     configured = (("--config", options.config), ("--state-dir", options.state_dir))
     directories = [("--memory-dir", path) for path in options.memory_dirs or ()]
     for name, path in (*places, *directories, *configured):
         words += [name, str(path.expanduser().resolve())] if path is not None else []
-    for name in ("mcp", "user_id", "agent_id", "run_id", "app_id", "scorer", "encoder", "max_delete"):
+    for name in _VALUES:
         value = getattr(options, name)
         words += [f"--{name.replace('_', '-')}", str(value)] if value is not None else []
     flags = (("--all", options.all_scopes), ("--merge-only", options.merge_only))

@@ -110,7 +110,7 @@ def build_plan(
         now=now,
         scorer=scorer.name,
         totals=_totals(present),
-        actions=_numbered(actions),
+        actions=numbered(actions),
         unsure=_unsure(verdicts, {memory.id: memory for memory in living}, actions, amend=amend),
         gaps=inventory.gaps,
         fidelity=inventory.fidelity,
@@ -132,6 +132,16 @@ def _prunes(
     prunes = find_prunes(living, settings=settings, now=now, accessed=accessed, spared=kept.ids)
     refused = circumstances.rejected
     return tuple(item for item in prunes if prune_key(item.memory) not in refused), kept.notes(old)
+
+
+def scope_notes(
+    memories: Sequence[Memory], settings: Settings, circumstances: Circumstances
+) -> tuple[str, ...]:
+    """What `build_plan` would note about the memories of one scope alone."""
+    living = [memory for memory in memories if not memory.is_retired(circumstances.now.date())]
+    junk = find_junk(living, circumstances.hygiene, keys=keys_by_scope(living, settings=settings))
+    cleaned = prunes_of(junk, unattended=circumstances.unattended, refused=circumstances.rejected)
+    return _prunes(without_junk(living, junk, cleaned), settings, circumstances)[1]
 
 
 def judge_all(
@@ -367,7 +377,7 @@ def _totals(living: Iterable[Memory]) -> tuple[ScopeTotal, ...]:
 _PREFIX = {"merge": "m", "resolve": "c", "prune": "p"}
 
 
-def _numbered(actions: Sequence[Action]) -> tuple[Action, ...]:
+def numbered(actions: Sequence[Action]) -> tuple[Action, ...]:
     """Give each action its name: by kind, then in order of scope and members."""
     numbered: list[Action] = []
     for kind, prefix in _PREFIX.items():

@@ -128,6 +128,19 @@ class Spared:
         return tuple(sentence.format(count=count) for sentence, count in counted if count)
 
 
+def summed(notes: Iterable[Iterable[str]]) -> tuple[str, ...]:
+    """The notes of several plans as those of one: equal sentences with their counts added up."""
+    every = [note for part in notes for note in part]
+    counted: list[str] = []
+    for sentence in (UNTRACKED, PROTECTED):
+        before, _, after = sentence.partition("{count}")
+        same = [note for note in every if note.startswith(before) and note.endswith(after)]
+        counts = [int(note[len(before) : len(note) - len(after)]) for note in same]
+        counted += [sentence.format(count=sum(counts))] if counts else []
+        every = [note for note in every if note not in same]
+    return (*counted, *dict.fromkeys(every))
+
+
 def spared(memories: Sequence[Memory], *, tracked: frozenset[str], assume_unread: bool) -> Spared:
     """What an unattended run keeps however old it is.
 

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,14 @@ from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.mem0.config import open_mem0
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 
-PROVIDERS = ["qdrant", "faiss", "chroma", pytest.param("pgvector", marks=pytest.mark.postgres)]
+MILVUS = pytest.mark.skipif(find_spec("pymilvus") is None, reason="needs the extra milvus")
+PROVIDERS = [
+    "qdrant",
+    "faiss",
+    "chroma",
+    pytest.param("milvus", marks=MILVUS),
+    pytest.param("pgvector", marks=pytest.mark.postgres),
+]
 DIMENSIONS = 384
 EVERYTHING = ScopeFilter()
 ALICE = ScopeFilter({"user_id": "alice"})
@@ -142,6 +150,7 @@ def build_place(provider: str, folder: Path, address: str = "") -> Place:
         "qdrant": {"path": str(folder / "qdrant"), "on_disk": True},
         "faiss": {"path": str(folder / "faiss"), "distance_strategy": "cosine"},
         "chroma": {"path": str(folder / "chroma")},
+        "milvus": {"url": str(folder / "milvus.db"), "token": "", "metric_type": "COSINE"},
         "pgvector": {"connection_string": address},
     }
     where = places[provider]

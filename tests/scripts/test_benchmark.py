@@ -6,7 +6,7 @@ import pytest
 from mem0_dream.models.lexical import LexicalEncoder
 from mem0_dream.models.registry import load_scorer
 from mem0_dream.models.words import exact_key
-from mem0_dream.scripts import benchmark, benchmark_graph
+from mem0_dream.scripts import benchmark, benchmark_graph, benchmark_nights
 from mem0_dream.scripts.benchmark import Store, made_up, run
 from mem0_dream.settings import Settings
 
@@ -43,3 +43,11 @@ def test_the_graph_benchmark_holds(capsys):
     assert benchmark_graph.main(["--entities", "60", "--scorer", "keywords"]) == 0
     shown = capsys.readouterr().out
     assert all(row in shown for row in ("first pass, seconds", "second pass, seconds", "questions"))
+
+
+def test_the_nights_hold(capsys):
+    """What is remembered plans what is planned afresh, in many scopes and in one."""
+    words = ["--memories", "200", "--scopes", "20", "--scorer", "keywords", "--encoder", "words"]
+    assert benchmark_nights.main(words) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("nothing changed") == shown.count("1% changed") == 2

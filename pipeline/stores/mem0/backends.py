@@ -11,7 +11,15 @@ from .rows import Backend, Filters, Row, asking, search_links
 _LIST_BOUND = 1_000_000
 _COUNT_KEYS = ("count", "row_count", "num_entities", "document_count", "vector_count", "total_vector_count")
 _SWALLOWED = "mem0 turns an error of this store into an empty listing"
-# Why mem0's listing of a provider cannot be trusted (mem0 2.2.1).
+WRITABLE = {
+    "qdrant": "counts exactly and scrolls by point id to the end, on disk and on a server",
+    "faiss": "all of it is in memory; vectors, memories and places must be equally many",
+    "chroma": "counts exactly and pages by offset",
+    "pgvector": "counts exactly and pages by the primary key to the end",
+    "milvus": "counts exactly with strong consistency, and iterates by key to the end",
+}
+"""Providers of mem0 whose listing is proven complete, and by what; each has a backend of its own."""
+# Why mem0's listing of any other provider cannot be trusted (mem0 2.2.1), so that it stays read-only.
 LISTING_FAULTS = {
     "pinecone": f"{_SWALLOWED}, and lists by similarity to a zero vector",
     "opensearch": _SWALLOWED,
@@ -26,7 +34,15 @@ LISTING_FAULTS = {
     "redis": "dates are stored in whole seconds and a missing one as 1970",
     "vertex_ai_vector_search": "listings assume vectors of 768 dimensions",
     "elasticsearch": "servers usually end a listing at 10000 rows",
+    "azure_ai_search": "one page ends at 1000 rows, and the index is written to with a delay",
+    "azure_mysql": "its listing was not tried: no such server can run beside the tests",
+    "baidu": "one request lists at most what the service allows, and does not tell whether more is there",
+    "neptune": "its listing was not tried: no such service can run beside the tests",
+    "oracledb": "its listing was not tried: no such server can run beside the tests",
+    "s3_vectors": "a listing asks for pages larger than the service gives, and writes show with a delay",
+    "upstash_vector": "a listing is a search by similarity to one vector, in portions of 100",
 }
+"""With `WRITABLE` these are all providers that mem0 knows."""
 
 
 class GenericBackend:
@@ -131,9 +147,16 @@ def _pgvector(memory: Any) -> Backend:  # noqa: ANN401
     return PgvectorBackend(memory.vector_store, memory.vector_store.collection_name)
 
 
+def _milvus(memory: Any) -> Backend:  # noqa: ANN401
+    from .milvus import MilvusBackend
+
+    return MilvusBackend(memory.vector_store.client, memory.vector_store.collection_name)
+
+
 _BACKENDS: dict[str, Callable[[Any], Backend]] = {
     "qdrant": _qdrant,
     "faiss": _faiss,
     "chroma": _chroma,
     "pgvector": _pgvector,
+    "milvus": _milvus,
 }

@@ -38,7 +38,13 @@ _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _PATH_KEYS = frozenset({"path", "db_path", "history_db_path"})
 _NUMBER_KEYS = ("port", "dims", "dimensions")
 _SECRET_KEYS = re.compile(r"key|password|secret|token|credential|connection_string|url", re.IGNORECASE)
-_EXTRAS = {"chromadb": "chroma", "psycopg": "pgvector", "psycopg2": "pgvector", "psycopg_pool": "pgvector"}
+_EXTRAS = {
+    "chromadb": "chroma",
+    "psycopg": "pgvector",
+    "psycopg2": "pgvector",
+    "psycopg_pool": "pgvector",
+    "pymilvus": "milvus",
+}
 # The language model is never asked anything, so one that needs no key and no package takes its place.
 _NO_LLM = {"provider": "openai", "config": {"api_key": "mem0-dream-asks-no-language-model"}}
 

@@ -20,6 +20,7 @@ from .rows import asking
 _FINGERPRINT_DIGITS = 16
 _POSTGRES_PORT = 5432
 _QDRANT_PORT = 6333
+_MILVUS_PORT = 19530
 _CONNECT_SECONDS = 10
 _DEFAULT_PROVIDER = "qdrant"
 _DEFAULT_COLLECTION = "mem0"
@@ -151,6 +152,12 @@ def _conninfo(text: str) -> dict[str, Any]:
         raise ConfigError("The connection_string of the vector store is no PostgreSQL address.") from None
 
 
+def _milvus_location(_: str, config: Any) -> str:  # noqa: ANN401
+    url = str(_value(config, "url") or "http://localhost:19530")
+    name = _value(config, "db_name") or "default"
+    return f"{_url_address(url, _MILVUS_PORT)}/{name}" if "://" in url else _absolute(url)
+
+
 def _generic_location(provider: str, config: Any) -> str:  # noqa: ANN401
     parts = [f"{key}={_value(config, key)}" for key in _PLACE_KEYS if _value(config, key)]
     return f"{provider}({', '.join(_without_user(part) for part in parts)})"
@@ -222,6 +229,21 @@ def _chroma_collections(config: Any) -> list[str]:  # noqa: ANN401
             close()
 
 
+def _milvus_collections(config: Any) -> list[str]:  # noqa: ANN401
+    from pymilvus import MilvusClient
+
+    url = str(_value(config, "url"))
+    if "://" not in url and not Path(_absolute(url)).exists():
+        return []
+    client = MilvusClient(
+        uri=url, token=_value(config, "token") or "", db_name=_value(config, "db_name") or ""
+    )
+    try:
+        return [str(name) for name in client.list_collections()]
+    finally:
+        client.close()
+
+
 def _pgvector_collections(config: Any) -> list[str]:  # noqa: ANN401
     import psycopg
 
@@ -246,10 +268,12 @@ _LOCATIONS: dict[str, Callable[[str, Any], str]] = {
     "faiss": _faiss_location,
     "chroma": _chroma_location,
     "pgvector": _pgvector_location,
+    "milvus": _milvus_location,
 }
 _COLLECTIONS: dict[str, Callable[[Any], list[str]]] = {
     "qdrant": _qdrant_collections,
     "faiss": _faiss_collections,
     "chroma": _chroma_collections,
     "pgvector": _pgvector_collections,
+    "milvus": _milvus_collections,
 }

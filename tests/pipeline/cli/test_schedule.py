@@ -39,6 +39,14 @@ def test_an_entry_for_files_names_them(tmp_path: Path) -> None:
     assert f"--store md --root {tmp_path} --memory-dir {tmp_path / 'm'} --if-due --auto" in line
 
 
+def test_an_entry_for_the_platform_and_a_server_names_them() -> None:
+    """The key is no option; it comes from the environment of the job."""
+    line = printed("--print", "cron", "--store", "platform", "--org", "o1", "--all").stdout
+    assert "--store platform --org o1 --all --if-due --auto" in line
+    line = printed("--print", "cron", "--store", "server", "--url", "http://m:8000", "--user-id", "al").stdout
+    assert "--store server --url http://m:8000 --user-id al --if-due --auto" in line
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_further_options_are_carried(tmp_path: Path, kind: str) -> None:
     """What stands after two dashes stands in the entry."""

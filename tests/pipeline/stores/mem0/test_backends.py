@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from mem0_dream.errors import DreamError, StoreError
 from mem0_dream.pipeline.stores.base import Capabilities, Delete, Restore, Snapshot
-from mem0_dream.pipeline.stores.mem0.backends import LISTING_FAULTS, GenericBackend
+from mem0_dream.pipeline.stores.mem0.backends import _BACKENDS, LISTING_FAULTS, WRITABLE, GenericBackend
 from mem0_dream.pipeline.stores.mem0.rows import Row, asking
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_stores import ALICE, EVERYTHING, Place, place, postgres, qdrant, shared_encoder
@@ -58,7 +58,7 @@ def client(vector_store: DictStore, provider: str = "pinecone") -> Any:
     )
 
 
-@pytest.mark.parametrize("provider", [*LISTING_FAULTS, "milvus"])
+@pytest.mark.parametrize("provider", [*LISTING_FAULTS, "a_new_one"])
 def test_an_unknown_store_is_read_only_with_the_reason(provider: str) -> None:
     """What cannot be proven complete has a gap, so nothing may be written."""
     vectors = DictStore()
@@ -162,3 +162,12 @@ def test_a_payload_can_be_put_without_its_vector(place: Place) -> None:
     (after,) = store._backend.get([memory_id]).values()
     store.close()
     assert (after.payload, after.vector) == ({"data": "Likes coffee"}, before.vector)
+
+
+def test_every_provider_of_mem0_is_either_proven_or_read_only_with_a_reason() -> None:
+    """A provider that a new version of mem0 brings must be looked at."""
+    from mem0.utils.factory import VectorStoreFactory
+
+    assert not WRITABLE.keys() & LISTING_FAULTS.keys()
+    assert WRITABLE.keys() | LISTING_FAULTS.keys() == VectorStoreFactory.provider_to_class.keys()
+    assert WRITABLE.keys() == _BACKENDS.keys()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import threading
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -17,6 +18,7 @@ from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import Add, Amend, Delete, Restore, Retire, ScopeFilter, Update
 from mem0_dream.pipeline.stores.platform import open_platform
+from mem0_dream.pipeline.stores.platform.listing import _newest
 from mem0_dream.pipeline.stores.remote.calling import Caller, Patience, failure_of
 from mem0_dream.pipeline.stores.remote.rows import DATES_KEY
 from mem0_dream.pipeline.stores.remote.store import RemoteStore
@@ -142,6 +144,34 @@ class TestListing:
         assert inventory.gaps == ()
         assert there <= set(listed)
         assert len(listed) == len(set(listed))
+
+    def test_a_last_page_that_is_gone_is_no_error(self, place: Place) -> None:
+        """One memory less, and the platform knows no third page; the next pass is whole."""
+        for number in range(401):
+            place.double.put(f"Fact {number}", user_id="alice")
+
+        def remove(request: Request) -> None:
+            if request.query.get("page") == "3" and len(place.double.rows) == 401:
+                place.double.rows.pop(next(iter(place.double.rows)))
+
+        place.server.before = remove
+        inventory = place.open().read(EVERYTHING)
+        assert (len(inventory.memories), inventory.gaps) == (400, ())
+
+    def test_the_newest_memory_is_that_of_the_latest_moment(self, place: Place) -> None:
+        """Whatever zone the platform writes its dates in."""
+        texts = ("2026-03-01T10:00:00-07:00", "2026-03-01T16:59:00+00:00", "2026-02-01T23:00:00Z", "x", None)
+        assert _newest({"created_at": text} for text in texts) == "2026-03-01T10:00:00-07:00"
+        assert _newest([]) is None
+
+    def test_keys_of_the_users_own_metadata_are_no_scope_and_stay(self, place: Place) -> None:
+        """An id inside the metadata says nothing about whose memory it is; nothing of it is dropped."""
+        metadata = {"agent_id": "x", "app_id": "y", "role": "lead", "hash": "h", "id": 3}
+        place.double.put("Likes tea", user_id="alice", metadata=metadata)
+        place.double.put("Likes jazz", user_id="alice", metadata="no mapping")
+        found = by_text(place.open())
+        assert (found["Likes tea"].scope, found["Likes tea"].metadata) == (ALICE, metadata)
+        assert found["Likes jazz"].metadata == {}
 
     def test_a_client_that_keeps_removing_makes_the_run_read_only(self, place: Place) -> None:
         """What shifts out of sight cannot be counted back."""
@@ -502,6 +532,33 @@ class TestCommandLine:
             assert len(place.double.rows) == 10
         assert self.invoke(place, *words).exit_code == 0
         assert len(place.double.rows) == 9
+
+    def test_the_second_process_waits_if_it_is_told_to(self, place: Place, settings: Path) -> None:
+        """It begins when the first has ended, and finds nothing left to do."""
+        from mem0_dream.pipeline.writing.state import state_directory, store_lock
+
+        fingerprint, held = place.open().fingerprint, threading.Event()
+
+        def first() -> None:
+            with store_lock(state_directory(), fingerprint):
+                held.set()
+                ended.wait(30)
+
+        ended, process = threading.Event(), threading.Thread(target=first)
+        process.start()
+        held.wait(30)
+        place.server.before = lambda request: ended.set() if request.path == "/v1/ping/" else None
+        done = self.invoke(place, "platform", "--all", "--config", str(settings), "--auto", "--wait", "30")
+        process.join()
+        assert done.exit_code == 0, done.output
+        assert len(place.double.rows) == 9
+
+    def test_a_night_on_the_platform_is_due_or_not(self, place: Place, settings: Path) -> None:
+        """As for every kind; the reason is said."""
+        words = ("platform", "--all", "--config", str(settings), "--auto", "--if-due")
+        done = self.invoke(place, *words)
+        assert done.exit_code == 0, done.output
+        assert "due" in done.output
 
     def test_an_unknown_limit_is_named(self, place: Place, tmp_path: Path) -> None:
         """A misspelt limit must not silently fall back to its default."""

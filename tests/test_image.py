@@ -1,0 +1,154 @@
+"""The image is what it says: its steps work, it runs as nobody special, and keeps its state on a volume.
+
+No registry of images is at hand in tests, so the steps of the Dockerfile run as a script, in an environment of
+their own that finds what is installed here instead of downloading it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from mem0_dream.pipeline.cli.main import main
+from mem0_dream.settings import read_settings
+from mem0_stores import Place, build_place, postgres, shared_encoder  # type: ignore[import-not-found]
+
+__all__ = ["postgres", "shared_encoder"]
+
+ROOT = Path(__file__).resolve().parent.parent
+COMPOSE = ROOT / "integrations" / "compose"
+LINES = [
+    line
+    for line in re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text(encoding="utf-8")).splitlines()
+    if line and not line.startswith("#")
+]
+
+
+def steps(word: str) -> list[str]:
+    """The lines of the Dockerfile that begin with a word, without it."""
+    return [line.removeprefix(f"{word} ") for line in LINES if line.startswith(f"{word} ")]
+
+
+def test_it_does_not_run_as_root_and_keeps_its_state_on_a_volume() -> None:
+    """Of the last stage."""
+    last = LINES[max(number for number, line in enumerate(LINES) if line.startswith("FROM ")) :]
+    assert "USER 10001" in last
+    assert "VOLUME /state" in last
+    assert 'ENTRYPOINT ["mem0-dream"]' in last
+    environment = next(line for line in last if line.startswith("ENV "))
+    assert "MEM0_DREAM_STATE_DIR=/state" in environment
+    assert "MEM0_TELEMETRY=False" in environment
+    assert "HF_HUB_OFFLINE=1" in environment
+    assert all(image.split()[0].endswith("-slim") for image in steps("FROM"))
+
+
+def test_the_context_leaves_out_what_the_image_does_not_need() -> None:
+    """And nothing that the build does."""
+    left_out = (ROOT / ".dockerignore").read_text().split()
+    assert {".git", ".venv", "tests"} <= set(left_out)
+    assert not {"models", "pipeline", "indexes", "constraints.txt", "pyproject.toml", "README.md"} & set(
+        left_out
+    )
+
+
+def test_the_example_of_compose_is_a_night_that_parses() -> None:
+    """The command is one of this command line, not as root's friend, after a healthy database."""
+    services = yaml.safe_load((COMPOSE / "compose.yaml").read_text())["services"]
+    dream = services["dream"]
+    context = main.make_context("mem0-dream", list(dream["command"]))
+    assert (context.params["auto"], context.params["if_due"], context.params["retire"]) == (True, True, True)
+    assert dream["depends_on"]["db"]["condition"] == "service_healthy"
+    assert dream["read_only"] is True
+    assert "state:/state" in dream["volumes"]
+    assert services["db"]["image"].startswith("pgvector/pgvector:")
+    section = yaml.safe_load((COMPOSE / "mem0.yaml").read_text())["mem0_dream"]
+    assert read_settings(section).hygiene_auto == ("greeting", "chatter", "heartbeat", "tool-output")
+
+
+@pytest.mark.e2e
+def test_the_steps_of_the_build_make_a_program_that_works(tmp_path: Path) -> None:
+    """In a fresh environment; nothing is downloaded, since all that is needed is found here."""
+    source, venv = tmp_path / "src", tmp_path / "venv"
+    left_out = shutil.ignore_patterns(
+        *(line.removeprefix("**/") for line in (ROOT / ".dockerignore").read_text().split())
+    )
+    shutil.copytree(ROOT, source, ignore=left_out)
+    environment = os.environ | {
+        "PIP_NO_INDEX": "1",
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip's own way to say: no isolation
+        "PYTHONPATH": "",
+        "TORCH_INDEX": "",
+        "MEM0_DREAM_STATE_DIR": str(tmp_path / "state"),
+    }
+    build = [step for step in steps("RUN") if "/opt/venv" in step]
+    assert len(build) == 4
+    for step in build:
+        command = step.replace("/opt/venv", str(venv)).replace("python -m venv", f"{sys.executable} -m venv")
+        done = subprocess.run(
+            ["sh", "-ec", command],
+            cwd=source, env=environment, capture_output=True, text=True, timeout=600, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        if "-m venv" in step:
+            _see_what_is_installed_here(venv)
+    graph = tmp_path / "memory.jsonl"
+    graph.write_text(
+        json.dumps({"type": "entity", "name": "a", "entityType": "x", "observations": ["Likes tea"]})
+    )
+    words = [str(venv / "bin" / "mem0-dream"), "--store", "graph", "--file", str(graph), "--auto", "--json"]
+    done = subprocess.run(
+        words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert json.loads(done.stdout)["plan"]["scorer"].startswith("bundled"), done.stderr
+    inside = subprocess.run(
+        [str(venv / "bin" / "python"), "-c", "import mem0_dream; print(mem0_dream.__file__)"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    assert inside.stdout.startswith(str(venv))
+
+
+@pytest.mark.store
+@pytest.mark.postgres
+def test_the_night_of_compose_runs_over_postgresql(
+    tmp_path: Path, postgres: str, shared_encoder: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own configuration and command, on a real server; only the embedder is one that needs no key."""
+    config = yaml.safe_load((COMPOSE / "mem0.yaml").read_text())
+    embedder = build_place("pgvector", tmp_path, postgres).config["embedder"]
+    table = {"connection_string": postgres, "embedding_model_dims": 384, "collection_name": "compose"}
+    config["vector_store"]["config"] |= table
+    config |= {"embedder": embedder, "history_db_path": str(tmp_path / "history.db")}
+    config["llm"]["config"]["api_key"] = "unused"
+    own = {name: value for name, value in config.items() if name != "mem0_dream"}
+    texts = ["Takes the night train to Basel", "Takes the night train to Basel.", "Hello!", "Has a cat"]
+    Place("pgvector", own).fill(texts)
+    (tmp_path / "mem0.yaml").write_text(yaml.safe_dump(config))
+    monkeypatch.setenv("MEM0_DREAM_STATE_DIR", str(tmp_path / "state"))
+    given = yaml.safe_load((COMPOSE / "compose.yaml").read_text())["services"]["dream"]["command"]
+    words = [w.replace("/config/", f"{tmp_path}/").replace("/state/", f"{tmp_path}/state/") for w in given]
+    done = CliRunner().invoke(main, [*words, "--scorer", "keywords", "--encoder", "words"])
+    assert done.exit_code == 0, done.output
+    assert "merged=1 pruned=1" in done.stdout
+    assert "mem0_dream_merged 1.0" in (tmp_path / "state" / "night.prom").read_text()
+    last = CliRunner().invoke(main, ["runs", "--last", "--config", str(tmp_path / "mem0.yaml")])
+    assert last.exit_code == 0, last.output
+
+
+def _see_what_is_installed_here(venv: Path) -> None:
+    """Let a new environment find the packages of this one, after its own; the image's Python brings no setuptools."""
+    site = next(venv.glob("lib/python*/site-packages"))
+    for bundled in (*site.glob("setuptools*"), *site.glob("pkg_resources"), *site.glob("_distutils_hack")):
+        shutil.rmtree(bundled)
+    for hook in site.glob("distutils-precedence.pth"):
+        hook.unlink()
+    (site / "zz-here.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
