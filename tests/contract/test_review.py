@@ -14,6 +14,8 @@ from click.testing import CliRunner
 from kinds import KINDS, NOW, SETTINGS, World
 from mem0_dream.errors import MovedOnError, UsageError
 from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.cli.options import Options
+from mem0_dream.pipeline.cli.report import looked
 from mem0_dream.pipeline.engine import ENGINES, Session
 from mem0_dream.pipeline.stores.base import ScopeFilter, Update
 from mem0_dream.pipeline.web.desk import Desk, Ways
