@@ -122,7 +122,7 @@ def _unattended(
     for note in proposal.plan.notes:
         say_aside(note)
     shown = _reporter(session, proposal, given)
-    tell_fidelity(session, proposal.plan)
+    tell_fidelity(session, proposal.plan.fidelity, begun=bool(proposal.plan.actions))
     result = session.apply(proposal.plan, now=options.clock, retire=given["retire"])
     tell_night(proposal.plan, result)
     for line in shown.skipped(result):

@@ -73,7 +73,7 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
         plan = session.completed(plan)
         # Entities are named in full, and what they gain is no line of its own.
         shown = session.reporter(plan, explain=plan.kind == GRAPH, texts=sys.stdout.isatty())
-        tell_fidelity(session, plan)
+        tell_fidelity(session, plan.fidelity, begun=bool(plan.actions))
         if not yes:
             _require_consent(session, plan, shown, file)
         result = session.apply(plan, now=options.clock, choices={}, retire=retire, within_budget=yes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,7 +14,6 @@ from .logs import tell
 
 if TYPE_CHECKING:
     from ..engine import Session
-    from ..plan import Plan
     from ..planning.stages import Observer
     from ..stores.remote.calling import Patience
     from ..stores.remote.store import RemoteStore
@@ -115,10 +114,10 @@ def _patience(section: Any) -> Patience:
         raise ConfigError(f"The setting {place} is wrong: {first['msg']}.") from None
 
 
-def tell_fidelity(session: Session, plan: Plan) -> None:
-    """Say what an undo could not bring back, where nobody is asked and ids do not come back."""
-    if plan.actions and not session.store.capabilities.same_id and session.store.kind in (PLATFORM, SERVER):
-        for note in plan.fidelity:
+def tell_fidelity(session: Session, notes: Iterable[str], *, begun: bool = True) -> None:
+    """Say what an undo could not bring back, where ids do not come back; nothing if nothing is to be done."""
+    if begun and session.store.kind in (PLATFORM, SERVER):
+        for note in notes:
             tell(f"note: {note}")
 
 

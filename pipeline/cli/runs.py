@@ -115,11 +115,11 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
         if inventory.gaps:
             raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
         chosen = [found[i] for i in _pick(len(found)) if not found[i].pinned]
+        tell_fidelity(session, inventory.fidelity, begun=bool(chosen))
         if not chosen or not _is_meant(chosen, session, short):
             click.echo(report.CANCELLED)
             return
         plan = forget_plan(chosen, inventory, kind=session.store.kind, now=options.moment)
-        tell_fidelity(session, plan)
         result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
         click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
 

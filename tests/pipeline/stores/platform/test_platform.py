@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import ssl
 import threading
 from collections.abc import Iterator
@@ -519,6 +521,15 @@ class TestCommandLine:
         told = self.invoke(place, "apply", str(file), *words, answers="n\n")
         assert "gives no deleted id out again" in told.stderr
 
+    def test_it_is_said_before_something_is_forgotten(self, place: Place, settings: Path) -> None:
+        """Also by somebody who then thinks better of it."""
+        words = ("forget", "billing", "--store", "platform", "--all", "--config", str(settings))
+        told = self.invoke(place, *words, "--encoder", "words", answers="1\nn\n")
+        assert told.exit_code == 0, told.output
+        assert "gives no deleted id out again" in told.stderr
+        assert len(place.double.rows) == 10
+        assert "gives no" not in self.invoke(place, *words, "--encoder", "words", answers="\n").stderr
+
     def test_two_processes_do_not_meet(self, place: Place, settings: Path) -> None:
         """The second is told to wait, and works once the first has ended."""
         from mem0_dream.pipeline.writing.state import state_directory, store_lock
@@ -552,6 +563,26 @@ class TestCommandLine:
         process.join()
         assert done.exit_code == 0, done.output
         assert len(place.double.rows) == 9
+
+    @pytest.mark.parametrize("method", ["PUT", "DELETE"])
+    def test_a_pass_that_gives_up_names_the_command_that_finishes_it(
+        self, place: Place, tmp_path: Path, method: str
+    ) -> None:
+        """One sentence and exit code 4; the command reaches the same store, and an undo is whole."""
+        file = tmp_path / "hasty.yaml"
+        file.write_text("mem0_dream: {scorer: keywords, remote: {attempts: 1, per_minute: 1.0e+9}}\n")
+        before = sorted(row["memory"] for row in place.double.rows.values())
+        place.server.fault = lambda _number, request: Fault.RESET if request.method == method else None
+        failed = self.invoke(place, "platform", "--all", "--config", str(file), "--auto")
+        assert failed.exit_code == StoreError.exit_code, failed.output
+        place.server.fault = lambda _number, _request: None
+        commands = re.findall(r"`(mem0-dream [^`]+)`", failed.stderr)
+        words = next(words for words in map(shlex.split, commands) if words[1] == "resume")
+        done = CliRunner().invoke(main, words[1:])
+        assert done.exit_code == 0, done.output
+        assert len(place.double.rows) == 9
+        assert self.invoke(place, "undo", "--store", "platform", "--config", str(file)).exit_code == 0
+        assert sorted(row["memory"] for row in place.double.rows.values()) == before
 
     def test_a_night_on_the_platform_is_due_or_not(self, place: Place, settings: Path) -> None:
         """As for every kind; the reason is said."""
