@@ -194,7 +194,7 @@ class TestCommandLine:
     def test_options_of_another_kind_are_refused(self, world: World, call: Call) -> None:
         """Each of them, before anything happens."""
         before = world.content()
-        flags = {"index_only", "supersede", "if_due", "repair", "retire", "assume_unread"}
+        flags = {"index_only", "supersede", "repair", "retire", "assume_unread"}
         for name in sorted(flags):
             if world.kind not in OPTIONS_OF[name]:
                 told = call("--auto", f"--{name.replace('_', '-')}", code=2)
