@@ -64,7 +64,7 @@ docs: install
 
 # The tests of the pages need Debian's Chromium; without it they are skipped, and say so.
 browser:
-	@command -v chromium >/dev/null || \
+	@{ command -v chromium && command -v npm; } >/dev/null || \
 	{ command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get update -qq && \
 	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium npm >/dev/null; } || \
 	echo "No Chromium: the tests of the pages will be skipped. Install the package chromium."

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .engine import Session
-    from .stores.base import ScopeFilter
 
 
-def plan_material(session: Session, plan: Plan, scopes: ScopeFilter) -> Material:
-    """The material of a page that proposes a plan."""
+def plan_material(session: Session, plan: Plan) -> Material:
+    """The material of a page that proposes a plan, made of what the session has just read."""
+    read = session.inventory
     shown = {total.scope for total in plan.totals}
     memories = [
         memory
-        for memory in session.read(scopes).memories
+        for memory in (read.memories if read else ())
         if memory.scope in shown and not memory.is_retired(plan.now.date())
     ]
     return Material(

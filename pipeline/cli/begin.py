@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -25,8 +26,10 @@ def first_steps(folder: Path) -> list[str]:
     """
     config, graph = _nearby(folder, CONFIGURATIONS), _nearby(folder, GRAPHS)
     memories = _memories(folder)
+    hosted = config is None and bool(os.environ.get("MEM0_API_KEY"))
+    mem0 = ["--store", "platform"] if hosted else ["--config", str(config or CONFIGURATIONS[0])]
     rows = (
-        ("mem0 store", ["--config", str(config or CONFIGURATIONS[0]), "--all"], config),
+        ("mem0 store", [*mem0, "--all"], config or hosted),
         ("Markdown files", ["--store", "md", *(memories or ["--root", "."])], memories),
         ("knowledge graph", ["--store", "graph", "--file", str(graph or GRAPHS[0])], graph),
     )

@@ -256,7 +256,7 @@ def open_session(options: Options, *, observer: Observer | None = None) -> Itera
             yield graph
         return
     if options.store_kind in (PLATFORM, SERVER):
-        with remote_session(options) as remote:
+        with remote_session(options, observer=observer) as remote:
             yield remote
         return
     if options.config is None:
@@ -287,14 +287,16 @@ def require_store(options: Options) -> None:
         ConfigError: If there is no such place.
     """
     options.scopes()
-    if options.store_kind in (MARKDOWN, GRAPH) and options.second_opinion is not None:
-        raise UsageError("--second-opinion works on mem0 stores; leave it out.")
     if options.store_kind == GRAPH:
+        if options.second_opinion is not None:
+            raise UsageError("--second-opinion does not work on knowledge graphs; leave it out.")
         require_place(options)
     elif options.store_kind == MARKDOWN:
         from ..stores.markdown.directories import discover
 
         discover(options.root or Path(), options.memory_dirs or ())
+    elif options.store_kind in (PLATFORM, SERVER):
+        return  # key and address come from the environment, and are looked at where it is opened
     elif options.config is None:
         raise ConfigError(_no_configuration())
     else:

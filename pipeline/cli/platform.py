@@ -16,6 +16,7 @@ from .logs import tell
 if TYPE_CHECKING:
     from ..engine import Session
     from ..plan import Plan
+    from ..planning.stages import Observer
     from ..stores.remote.calling import Patience
     from ..stores.remote.store import RemoteStore
     from .options import Options
@@ -52,7 +53,7 @@ _PASS_OPTIONS = (
 
 
 @contextlib.contextmanager
-def remote_session(options: Options) -> Iterator[Session]:
+def remote_session(options: Options, *, observer: Observer | None = None) -> Iterator[Session]:
     """Open the platform or the server that the options name.
 
     Raises:
@@ -68,7 +69,7 @@ def remote_session(options: Options) -> Iterator[Session]:
     settings = settings_of(section, options)
     store = _opened(options, patience, section)
     try:
-        session = Session(store, settings=settings, state_dir=options.state_dir, observer=Bars())
+        session = Session(store, settings=settings, state_dir=options.state_dir, observer=observer or Bars())
     except BaseException:
         store.close()
         raise

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...errors import UsageError
-from .kinds import MEM0, again
+from .kinds import GRAPH, again
 from .options import Options, open_session, plan_options, scope_options, store_options
 
 if TYPE_CHECKING:
     from ..engine import Session
-    from ..plan import Plan
+    from ..web.decisions import Look
 
 
 @click.command("report")
@@ -40,12 +41,13 @@ def report_command(ctx: click.Context, /, run: str | None, output: str, **given:
     from ..page_material import plan_material, run_material
     from ..reporting.html import page_data, render
 
-    scopes = options.scopes() if run is None else None
+    if run is None:
+        options.scopes()  # whose memories are meant is asked before anything is opened
     with open_session(options) as session:
-        if scopes is None:
-            material = run_material(session, str(run), undo=again(options, "undo", str(run)))
+        if run is not None:
+            material = run_material(session, run, undo=again(options, "undo", run))
         else:
-            material = plan_material(session, proposal(session, options), scopes)
+            material = plan_material(session, looked(session, options).plan)
     page = render(page_data(material), lines=material.lines)
     if output == "-":
         click.echo(page, nl=False)
@@ -55,20 +57,26 @@ def report_command(ctx: click.Context, /, run: str | None, output: str, **given:
     click.echo(f"{proposals} proposals written to {output}.", err=True)
 
 
-def proposal(session: Session, options: Options) -> Plan:
+def looked(session: Session, options: Options) -> Look:
     """What a pass over any kind of store would propose to a person."""
     from ..markdown_session import MarkdownSession
-    from .asking import only, proposed
+    from ..web.decisions import Look
+    from .asking import only, proposed, say_aside
 
-    if session.store.kind == MEM0:
-        return proposed(session, options)
     if isinstance(session, MarkdownSession):
-        session.choices = _wishes(options)
-        return session.propose(options.scopes(), now=options.moment)
-    return only(session.propose(options.scopes(), now=options.moment), options)
+        from ..answers import open_conflicts
+
+        session.choices = wishes(options)
+        survey = session.look(now=options.moment, say=say_aside)
+        plan = session.settle(survey, {}, now=options.moment).plan
+        left = open_conflicts(session.answered, survey.memories.values())
+        return Look(replace(plan, left_open=left), survey)
+    if session.store.kind == GRAPH:
+        return Look(only(session.propose(options.scopes(), now=options.moment), options))
+    return Look(proposed(session, options))
 
 
-def _wishes(options: Options) -> Any:
+def wishes(options: Options) -> Any:
     """What of a pass over Markdown memories the options ask for."""
     from ...records import ActionKind
     from ..markdown_session import MarkdownChoices

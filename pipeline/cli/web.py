@@ -14,7 +14,7 @@ import click
 from ...errors import UsageError
 from .kinds import again, completed
 from .options import Options, open_session, plan_options, scope_options, store_options
-from .report import proposal
+from .report import looked, wishes
 
 if TYPE_CHECKING:
     from ...settings import Settings
@@ -61,8 +61,9 @@ def review_command(
             _open(address, state_directory(options.state_dir))
 
     from ..web.progress import Watched
+    from .progress import Bars
 
-    watched = Watched()
+    watched = Watched(Bars())
     with contextlib.suppress(KeyboardInterrupt):
         serve(_ways(options, watched, retire=retire), watched, port=port, opened=opened)
     click.echo("Review ended; answers that were not applied are kept.", err=True)
@@ -70,6 +71,7 @@ def review_command(
 
 def _ways(options: Options, watched: Watched, *, retire: bool = False) -> Ways:
     """How a review reaches the store that the options name."""
+    from ..markdown_session import MarkdownSession
     from ..web.desk import Ways
 
     seen: list[Settings] = []
@@ -79,13 +81,14 @@ def _ways(options: Options, watched: Watched, *, retire: bool = False) -> Ways:
         """The store, watched by the page."""
         with open_session(options) as session:
             session.watch(watched)
+            if isinstance(session, MarkdownSession):
+                session.choices = wishes(options)
             seen[:] = [session.settings]
             yield session
 
     return Ways(
         open=opened,
-        propose=lambda session: proposal(session, options),
-        scopes=options.scopes(),
+        look=lambda session: looked(session, options),
         clock=lambda: options.clock,
         undo=lambda run: again(options, "undo", run),
         settled=lambda session, result: _settled(session, result, options),
@@ -96,7 +99,10 @@ def _ways(options: Options, watched: Watched, *, retire: bool = False) -> Ways:
 
 
 def _settled(session: Session, result: RunResult, options: Options) -> None:
-    """The index of a memory directory follows what was skipped."""
+    """What else a pass leaves behind: a note of its end, and an index that follows what was skipped."""
+    from .due import note_pass
+
+    note_pass(session, options, result.run)
     from ..markdown_session import MarkdownSession
     from .markdown import mend_index
 

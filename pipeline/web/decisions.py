@@ -124,11 +124,15 @@ def _settled(
     wanted = [
         _worded(action, decisions)
         for action in survey.plan.actions
-        if isinstance(action, Resolve) or action.id in decisions.accepted
+        if action.id in decisions.sides or action.id in decisions.accepted
     ]
-    survivors = {action.survivor for action in wanted if isinstance(action, Merge)}
+    doubtful = [item for item in survey.plan.unsure if item.id in decisions.accepted]
+    survivors = {action.survivor for action in (*wanted, *doubtful) if isinstance(action, Merge)}
     edits = {name: edit for name, edit in survey.edits.items() if name in rewritten or name in survivors}
-    left = replace(survey, plan=replace(survey.plan, actions=tuple(wanted)), edits=edits)
+    doubts = tuple(_worded(doubt, decisions) for doubt in survey.plan.unsure)
+    found = replace(survey.plan, actions=tuple(wanted), unsure=doubts)
+    accepted = found.accept(decisions.accepted, dict(decisions.sides))
+    left = replace(survey, plan=accepted, edits=edits)
     plan = session.settle(left, dict(decisions.sides), now=now).plan
     answered = [
         action for action in plan.actions if not isinstance(action, Resolve) or action.choice is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,7 +31,6 @@ from .pending import CHANGES, Pending, PendingAnswers, Say, may_say
 if TYPE_CHECKING:
     from ..engine import Session
     from ..results import RunResult
-    from ..stores.base import ScopeFilter
 
 Found = TypeVar("Found")
 _REMEMBERED = {Say.REJECT: AnswerKind.REJECTED, Say.BOTH: AnswerKind.REJECTED, Say.SKIP: AnswerKind.SKIPPED}
@@ -44,8 +43,7 @@ class Ways:
 
     Attributes:
         open: Opens the store; the review closes it again.
-        propose: What a pass would propose to a person.
-        scopes: Whose memories are meant.
+        look: What a pass would propose to a person.
         clock: The present moment.
         undo: The command that takes a run back.
         settled: Told what a run did, while the store is still open.
@@ -55,8 +53,7 @@ class Ways:
     """
 
     open: Callable[[], AbstractContextManager[Session]]
-    propose: Callable[[Session], Plan]
-    scopes: ScopeFilter
+    look: Callable[[Session], Look]
     clock: Callable[[], datetime]
     undo: Callable[[str], str]
     settled: Callable[[Session, RunResult], None]
@@ -242,17 +239,10 @@ class Desk:
 
     def _look_at(self, session: Session) -> None:
         """Make the plan anew; which answers hold follows from their keys."""
-        from ..markdown_session import MarkdownSession
-
-        plan, survey = self._ways.propose(session), None
-        if isinstance(session, MarkdownSession):
-            survey = session.look(now=plan.now)
-            settled = session.settle(survey, {}, now=plan.now).plan
-            plan = replace(settled, left_open=plan.left_open)
-        self._look = Look(plan, survey)
+        self._look = look = self._ways.look(session)
         self._keys = {card_key(action): action for action in self._look.actions}
-        self._data = page_data(plan_material(session, plan, self._ways.scopes))
-        self.lines = report_lines(session, plan)
+        self._data = page_data(plan_material(session, look.plan))
+        self.lines = report_lines(session, look.plan)
 
     def _refreshed(self, session: Session) -> int:
         """Look again; how many answers no longer fit anything."""

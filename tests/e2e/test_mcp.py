@@ -225,7 +225,7 @@ def test_a_server_without_a_store_does_not_start(tmp_path: Path) -> None:
         (ALICE, "No configuration"),
         (("--store", "graph"), "Name one graph"),
         (("--store", "md", "--root", "nowhere"), "is no directory"),
-        (("--store", "md", "--second-opinion"), "works on mem0 stores"),
+        (("--store", "graph", "--file", "m.jsonl", "--second-opinion"), "does not work on knowledge graphs"),
     ):
         done = subprocess.run(
             [sys.executable, "-m", "mem0_dream", "mcp", *options],

@@ -14,6 +14,7 @@ from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.page_material import plan_material
 from mem0_dream.pipeline.reporting.html import page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.web.decisions import Look
 from mem0_dream.pipeline.web.desk import Ways
 from mem0_dream.pipeline.web.progress import Watched
 from mem0_dream.pipeline.web.serve import serve
@@ -125,8 +126,7 @@ class World:
 
         return Ways(
             open=opened,
-            propose=lambda session: session.propose(ScopeFilter(), now=NOW),
-            scopes=ScopeFilter(),
+            look=lambda session: Look(session.propose(ScopeFilter(), now=NOW)),
             clock=lambda: NOW,
             undo=lambda run: f"mem0-dream undo {run}",
             settled=lambda _session, _result: None,
@@ -136,7 +136,7 @@ class World:
     def page(self) -> tuple[str, dict[str, Any]]:
         """The report, and its data."""
         with self.session() as session:
-            material = plan_material(session, session.propose(ScopeFilter(), now=NOW), ScopeFilter())
+            material = plan_material(session, session.propose(ScopeFilter(), now=NOW))
         data = page_data(material)
         return render(data, lines=material.lines), data
 
@@ -182,4 +182,4 @@ def served(ways: Ways, watched: Watched) -> Iterator[str]:
         thread.join(30)
 
 
-__all__ = ["ALICE", "BOB", "HOSTILE", "World", "many_world", "served", "small_world"]
+__all__ = ["ALICE", "BOB", "HOSTILE", "NOW", "World", "many_world", "served", "small_world"]

@@ -13,8 +13,14 @@ def parse(line: str) -> None:
     """Parse a command line with the program's own parser, without running it."""
     program, *words = shlex.split(line, comments=True)
     assert program == PROGRAM
-    name = next((word for word in words if word in command_line.commands), None)
-    cut = words.index(name) if name else len(words)
+    # A kind of store may be called like a command.
+    places = (
+        place
+        for place, (before, word) in enumerate(zip(["", *words], words, strict=False))
+        if word in command_line.commands and before != "--store"
+    )
+    cut = next(places, len(words))
+    name = words[cut] if cut < len(words) else None
     # The group alone would run its pass without a command, which parsing does not do.
     context = command_line.make_context(PROGRAM, words[:cut], resilient_parsing=not words[:cut])
     if name:

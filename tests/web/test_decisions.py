@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from kinds import KINDS, NOW, World
+from mem0_dream.pipeline.cli.options import Options
+from mem0_dream.pipeline.cli.report import looked
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.web.desk import Desk, Ways
 
 pytestmark = pytest.mark.store
@@ -26,8 +27,7 @@ def opened_desk(world: World, state: Path) -> Desk:
     return Desk(
         Ways(
             open=opened,
-            propose=lambda session: session.propose(ScopeFilter(), now=NOW),
-            scopes=ScopeFilter(),
+            look=lambda session: looked(session, Options(now=NOW, all_scopes=True)),
             clock=lambda: NOW,
             undo=str,
             settled=lambda _session, _result: None,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from builders import NOW
 from mem0_dream.pipeline.page_material import run_material
-from mem0_dream.pipeline.reporting.html import page_data, render
+from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, Resolve, Rewrite
+from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.records import Scope
 from page_checks import cards, violations
 from reviewing import HOSTILE, many_world, small_world
 
@@ -205,3 +207,24 @@ def test_a_run_is_shown_before_and_after(page: Page, tmp_path: Path) -> None:
     bug = page.locator("article.card", has_text="Fixed bug")
     assert "changed since the plan was made" in bug.locator(".badge").inner_text()
     assert bug.get_by_text("untouched").is_visible()
+
+
+def test_texts_that_are_empty_or_differ_in_nothing_are_drawn_too(page: Page, tmp_path: Path) -> None:
+    """A conflict of equal words, a text that is emptied, nothing known of anything; no script fails."""
+    a, b, c, d = (
+        Member(name, text) for name, text in (("a", "Likes tea."), ("b", "likes tea"), ("c", ""), ("d", " "))
+    )
+    common: dict[str, Any] = {"scope": Scope(()), "category": None}
+    odd = (
+        Resolve(id="c1", members=(a, b), a=("a",), b=("b",), topic="", **common),
+        Merge(id="m1", members=(c, d), survivor=None, text="", **common),
+        Merge(id="m2", members=(a, b), survivor="a", text="Likes tea.", **common),
+        Rewrite(id="w1", members=(a,), text="", reason="", **common),
+        Rewrite(id="w2", members=(b,), text="Likes tea.", reason="spelling", **common),
+        Prune(id="p1", members=(c,), reason="vague", **common),
+    )
+    plan = Plan("s", "memory", NOW, "fake", (), odd, unsure=(odd[0], odd[2]))
+    file = tmp_path / "odd.html"
+    file.write_text(render(page_data(Material(plan=plan))), encoding="utf-8")
+    page.goto(file.as_uri())
+    assert len(cards(page)) == 8

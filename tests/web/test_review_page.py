@@ -14,7 +14,7 @@ from mem0_dream.pipeline.planning.doubts import ANSWERS_FILE
 from mem0_dream.pipeline.stores.base import Delete, ScopeFilter
 from mem0_dream.records import Label
 from page_checks import cards, violations
-from reviewing import World, many_world, served, small_world
+from reviewing import NOW, World, many_world, served, small_world
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -377,3 +377,33 @@ def test_axe_finds_nothing_serious(review: Page, axe: str, scheme: str) -> None:
     review.click('[data-do="apply"]')
     review.locator("dialog pre").wait_for()
     assert [*found, *violations(review, axe)] == []
+
+
+@pytest.mark.parametrize("kind", ["md", "graph"])
+def test_files_and_graphs_are_reviewed_on_the_same_page(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Accept the merge, see what follows, apply, take back."""
+    from kinds import KINDS, SETTINGS
+    from mem0_dream.pipeline.cli.options import Options
+    from mem0_dream.pipeline.cli.web import _ways
+
+    built = KINDS[kind](tmp_path, monkeypatch)
+    config = tmp_path / "settings.yaml"
+    config.write_text(json.dumps({"mem0_dream": SETTINGS}))
+    before = built.content()
+    options = Options(config=config, store_kind=kind, state_dir=tmp_path / "state", now=NOW)
+    options.root = built.folder / "shop" if kind == "md" else None
+    options.graph_file = built.folder / "memory.jsonl" if kind == "graph" else None
+    watched = Watched()
+    with served(_ways(options, watched), watched) as link:
+        page.goto(link)
+        merge = page.locator("article.merge").first
+        merge.locator('[data-say="accept"]').click()
+        merge.get_by_text("Accepted").wait_for()
+        apply(page)
+        assert built.content() != before
+        assert f"--store {kind}" in page.locator("#notices code").inner_text()
+        page.click('[data-do="undo-run"]')
+        page.get_by_text("taken back — restored").wait_for()
+        assert built.content() == before

@@ -17,6 +17,8 @@ Place = Callable[[str, Member, Action], int]
 """Notes a memory in the page's table and gives its row."""
 DIGITS = 3
 """Digits of a score."""
+CLAUSES_UP_TO = 4_000
+"""Characters of a text up to which its clauses are held against the others; documents show their lines."""
 
 
 def card_key(action: Action) -> str:
@@ -53,7 +55,7 @@ def card(
         "outcome": _outcome(action, outcomes),
         **_own(action, members),
     }
-    return {name: value for name, value in shown.items() if value not in (None, [], {}, "")}
+    return {name: value for name, value in shown.items() if value is not None}
 
 
 def _own(action: Action, members: Sequence[Member]) -> dict[str, Any]:
@@ -88,7 +90,8 @@ def _merge(action: Merge, members: Sequence[Member]) -> dict[str, Any]:
     sources = [member.text for member in members]
     exact = [number for number, member in enumerate(members) if member.id in action.exact]
     new = action.text not in sources
-    kept = [kept_clauses(text, action.text) if text != action.text else [] for text in sources]
+    short = max(len(text) for text in (action.text, *sources)) <= CLAUSES_UP_TO
+    kept = [kept_clauses(text, action.text) if short and text != action.text else [] for text in sources]
     before = sources[0] if action.rewrites else None
     lined = before is not None and "\n" in before + action.text
     told = new or any(place[2] == 0 for places in kept for place in places)
@@ -100,7 +103,7 @@ def _merge(action: Merge, members: Sequence[Member]) -> dict[str, Any]:
         "diffs": [differing(sources[0], text) for text in sources[1:]] if len(members) > 2 else None,
         "lines": changed_lines(before or "", action.text) if lined else None,
         "kept": kept if told else None,
-        "origins": origins(action.text, sources) if new else None,
+        "origins": origins(action.text, sources) if new and short else None,
         "merged": {
             key: [str(value) for value in values] for key, values in sorted(action.disagreements.items())
         },

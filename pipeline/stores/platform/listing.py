@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....errors import StoreError
+from ..mem0.payload import moment
 from ..remote.rows import Listing, Row
 
 PAGE_SIZE = 200
@@ -23,7 +24,10 @@ _MERGED = "merged"
 
 Filters = Mapping[str, Any]
 GetPage = Callable[[Filters, int, bool], Mapping[str, Any]]
-"""Asks for one page: filters, its number (0 for a mere count), and whether merged memories are wanted."""
+"""Asks for one page: filters, its number (0 for a mere count), and whether merged memories are wanted.
+
+A page that is not there any more has no results, and a count that no page tells.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ def list_all(get_page: GetPage, ids: Mapping[str, str]) -> Listing:
         found = _through(get_page, filters, merged=True)
         if found.steady:
             return _without_merged(get_page, filters, found)
-        newest = max((str(row.get("created_at")) for row in found.rows.values()), default=None)
+        newest = _newest(found.rows.values())
         if newest and filters is base:
             filters = {"AND": [base, {"created_at": {"lte": newest}}]}
     told = " or ".join(str(count) for count in sorted(found.counts))
@@ -68,6 +72,12 @@ def _filters(ids: Mapping[str, str]) -> Filters:
     if ids:
         return {"AND": [{key: value} for key, value in sorted(ids.items())]}
     return {"OR": [{key: "*"} for key in _ENTITIES]}
+
+
+def _newest(rows: Iterable[Row]) -> str | None:
+    """The latest date of creation, as the platform writes it."""
+    dated = [(found, str(row["created_at"])) for row in rows if (found := moment(row.get("created_at")))]
+    return max(dated)[1] if dated else None
 
 
 def _through(get_page: GetPage, filters: Filters, *, merged: bool) -> _Pass:

@@ -72,7 +72,7 @@ def memory_of(row: Row, *, held: bool = False) -> Memory:
     text = text_of(row)
     whole = {
         "categories": row.get("categories"),
-        **told,
+        **{key: value for key, value in told.items() if key not in SCOPE_KEYS},
         **ids_of(row),
         "data": text,
         "created_at": row.get("created_at"),
@@ -95,7 +95,7 @@ def memory_of(row: Row, *, held: bool = False) -> Memory:
         accessed_at=found.accessed_at,
         expires_on=found.expires_on,
         pinned=held or alone or found.pinned or says_pinned(text),
-        metadata={key: value for key, value in found.metadata.items() if key in told},
+        metadata=told,
     )
 
 
@@ -112,7 +112,9 @@ def moment_words(memory_id: object) -> str:
 def row_metadata(row: Row) -> dict[str, Any]:
     """A record's metadata without keys that hold nothing: a key that cannot be removed is emptied."""
     found = row.get("metadata")
-    return {key: value for key, value in found.items() if value is not None} if found else {}
+    if not isinstance(found, Mapping):
+        return {}
+    return {key: value for key, value in found.items() if value is not None}
 
 
 def metadata_of(row: Row) -> dict[str, Any]:
@@ -122,9 +124,10 @@ def metadata_of(row: Row) -> dict[str, Any]:
 
 def ids_of(row: Row) -> dict[str, str]:
     """The ids of a record's scope; a listing calls the run `session_id`, a search `run_id`."""
-    whole = dict(row) | {"run_id": row.get("run_id") or row.get("session_id")}
-    inner = row_metadata(row)
-    found = {key: whole.get(key) or (inner.get(key) if key == "app_id" else None) for key in SCOPE_KEYS}
+    found = {key: row.get(key) for key in SCOPE_KEYS}
+    found["run_id"] = row.get("run_id") or row.get("session_id")
+    if "app_id" not in row:  # mem0's own server has no field for it, and shows it with the metadata
+        found["app_id"] = row_metadata(row).get("app_id")
     return dict(scope_of({key: value for key, value in found.items() if value}).ids)
 
 

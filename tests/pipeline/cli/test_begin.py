@@ -25,6 +25,7 @@ def test_five_lines_with_a_command_for_each_kind_of_store(tmp_path: Path, monkey
     """In an empty folder the names are examples."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("MEM0_API_KEY", raising=False)
     lines = first_steps(Path())
     assert len(lines) == 5
     assert all(len(line) <= 100 for line in lines)
@@ -56,6 +57,17 @@ def test_what_lies_nearby_is_named(file: str, kind: str, words: str, tmp_path: P
     found = commands(first_steps(Path()))
     assert found.pop(kind) == f"mem0-dream {words} --dry-run   <- found here"
     assert not any("found here" in line for line in found.values())
+
+
+def test_a_key_for_the_hosted_platform_counts_as_found(tmp_path: Path, monkeypatch) -> None:
+    """Unless there is a configuration of one's own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("MEM0_API_KEY", "m0-x")
+    told = commands(first_steps(Path()))["mem0 store"]
+    assert told == "mem0-dream --store platform --all --dry-run   <- found here"
+    (tmp_path / "mem0.yaml").touch()
+    assert "--config mem0.yaml" in commands(first_steps(Path()))["mem0 store"]
 
 
 def test_a_name_cannot_touch_the_terminal(tmp_path: Path, monkeypatch) -> None:

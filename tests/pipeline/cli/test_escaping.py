@@ -25,6 +25,7 @@ evil = st.text(
 Run = Callable[..., str]
 PASSES = (
     ["--dry-run"], ["--dry-run", "--explain"], ["--json"], ["plan"], ["status"], ["status", "--json"], ["--health"],
+    ["--if-due", "--dry-run"], ["-vv", "--dry-run"], ["--log-json", "--dry-run"],
 )  # fmt: skip
 
 
@@ -103,6 +104,7 @@ def test_mem0_stores(bad: str, state: Path, tmp_path_factory: pytest.TempPathFac
         place = ["--config", str(config), "--state-dir", str(folder)]
         scoped = [*place, "--all", "--now", NOW.isoformat()]
         told = [shown(*words, *scoped) for words in PASSES]
+        told += [shown("doctor", *place), shown("report", *scoped, "-o", str(folder / f"r{len(bad)}.html"))]
         told += [shown("forget", "whippet plumber", *scoped, answers="1\nn\n")]
         told += [shown(*scoped, "--review", "--explain", answers="s\nn\nn\nn\nn\n")]
         told += [shown("forget", f"{bad}x", *scoped, answers="\n"), shown("reject", "a1", "b1", *place)]

@@ -216,6 +216,18 @@ class TestDifferences:
         ]
 
 
+class TestDocuments:
+    def test_documents_are_shown_by_their_lines_and_not_clause_by_clause(self) -> None:
+        """Holding every sentence of two long files against each other would take minutes."""
+        lines = [f"Sentence number {n} of a long file." for n in range(2_000)]
+        a, b = "\n".join(lines), "\n".join([*lines[:1_000], "Another one.", *lines[1_000:]])
+        members = (Member("a.md", a), Member("b.md", b))
+        merge = Merge(id="m1", scope=ALICE, category=None, members=members, survivor="a.md", text=b)
+        card = page_data(Material(plan=Plan("s", "md", NOW, "fake", (), (merge,))))["cards"][0]
+        assert "kept" not in card
+        assert ("+", "Another one.") in card["lines"]
+
+
 class TestMap:
     def test_three_points_on_a_line_keep_their_distances(self) -> None:
         """One direction holds all there is; the other is flat."""

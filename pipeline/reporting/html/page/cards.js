@@ -44,7 +44,7 @@ function afterwards(card) {
   const texts = card.members.map((row) => memory(row).text);
   const answer = answerTo(card);
   const edited = answer && answer.text !== undefined && answer.text !== null;
-  const text = edited ? answer.text : card.text !== undefined ? card.text : texts[card.stays];
+  const text = edited ? answer.text : card.text !== undefined ? card.text : texts[card.stays] ?? "";
   const label = edited ? "Afterwards (your words)" : card.writes === "new" ? "Afterwards: a new memory takes the place of all" : card.writes === "rewrites" ? `Afterwards: ${String.fromCharCode(65 + card.stays)} says` : `Afterwards: ${String.fromCharCode(65 + card.stays)} stays as it is`;
   const spans = edited || !card.origins ? [] : units(text, card.origins).filter((o) => o[2] >= 0).map(([s, e, whose]) => [s, e, "span", `from${whose % 3}`]);
   const parts = [el("p", { class: "label" }, label)];

@@ -65,7 +65,7 @@ function edit(card) { state.editing = card.key; redraw(card); const box = $(`c-$
 
 // The merged text under a person's hands; the guards look at it as it is typed.
 function editor(card) {
-  const before = card.text !== undefined ? card.text : memory(card.members[card.stays]).text;
+  const before = card.text !== undefined ? card.text : memory(card.members[card.stays || 0]).text;
   const told = el("div", { role: "status" }, el("p", { class: "small quiet" }, "Nothing is lost so far."));
   const save = el("button", { type: "button", class: "main", "data-do": "save", onclick: () => answer(card, "accept", { text: box.value }) }, "Accept this text");
   let waiting = null, asked = 0;
@@ -101,6 +101,7 @@ function showBar() {
   const answered = data.cards.filter((card) => answerTo(card)).length, count = data.live.changes;
   bar.replaceChildren(el("div", { class: "inner" },
     el("span", { class: "grow" }, `${answered} of ${plural(data.cards.length, "proposal")} answered`),
+    el("span", { class: "small quiet keys" }, el("kbd", {}, "j"), el("kbd", {}, "k"), " next, previous"),
     data.live.labelled >= data.live.offer ? el("button", { type: "button", "data-do": "calibrate", onclick: calibrate }, "Calibrate") : null,
     el("button", { type: "button", "data-do": "refresh", onclick: refresh }, "Look again"),
     el("button", { type: "button", class: "main", "data-do": "apply", disabled: !count, onclick: preview }, `Apply ${plural(count, "change")}`)));

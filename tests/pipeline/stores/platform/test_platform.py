@@ -18,6 +18,7 @@ from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import Add, Amend, Delete, Restore, Retire, ScopeFilter, Update
 from mem0_dream.pipeline.stores.platform import open_platform
+from mem0_dream.pipeline.stores.platform.listing import _newest
 from mem0_dream.pipeline.stores.remote.calling import Caller, Patience, failure_of
 from mem0_dream.pipeline.stores.remote.rows import DATES_KEY
 from mem0_dream.pipeline.stores.remote.store import RemoteStore
@@ -143,6 +144,34 @@ class TestListing:
         assert inventory.gaps == ()
         assert there <= set(listed)
         assert len(listed) == len(set(listed))
+
+    def test_a_last_page_that_is_gone_is_no_error(self, place: Place) -> None:
+        """One memory less, and the platform knows no third page; the next pass is whole."""
+        for number in range(401):
+            place.double.put(f"Fact {number}", user_id="alice")
+
+        def remove(request: Request) -> None:
+            if request.query.get("page") == "3" and len(place.double.rows) == 401:
+                place.double.rows.pop(next(iter(place.double.rows)))
+
+        place.server.before = remove
+        inventory = place.open().read(EVERYTHING)
+        assert (len(inventory.memories), inventory.gaps) == (400, ())
+
+    def test_the_newest_memory_is_that_of_the_latest_moment(self, place: Place) -> None:
+        """Whatever zone the platform writes its dates in."""
+        texts = ("2026-03-01T10:00:00-07:00", "2026-03-01T16:59:00+00:00", "2026-02-01T23:00:00Z", "x", None)
+        assert _newest({"created_at": text} for text in texts) == "2026-03-01T10:00:00-07:00"
+        assert _newest([]) is None
+
+    def test_keys_of_the_users_own_metadata_are_no_scope_and_stay(self, place: Place) -> None:
+        """An id inside the metadata says nothing about whose memory it is; nothing of it is dropped."""
+        metadata = {"agent_id": "x", "app_id": "y", "role": "lead", "hash": "h", "id": 3}
+        place.double.put("Likes tea", user_id="alice", metadata=metadata)
+        place.double.put("Likes jazz", user_id="alice", metadata="no mapping")
+        found = by_text(place.open())
+        assert (found["Likes tea"].scope, found["Likes tea"].metadata) == (ALICE, metadata)
+        assert found["Likes jazz"].metadata == {}
 
     def test_a_client_that_keeps_removing_makes_the_run_read_only(self, place: Place) -> None:
         """What shifts out of sight cannot be counted back."""
