@@ -31,6 +31,8 @@ from .pipeline.stores.base import (
 from .records import Inventory, Memory, Scope, as_utc, says_pinned
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
 _DIMENSIONS = 64
@@ -173,6 +175,10 @@ class InMemoryStore:
         memory_id = self._change(change)
         self.after_write(change)
         return memory_id
+
+    def backup(self, folder: Path) -> Sequence[Path]:  # noqa: ARG002
+        """Nothing to copy: the journal holds every record."""
+        return ()
 
     def close(self) -> None:
         """Nothing to release."""

@@ -1,4 +1,4 @@
-"""A whole pass in one call, whatever the kind of store: each is planned and applied by its own session."""
+"""A whole pass in one call, whatever the kind of store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from .engine import ENGINES, Session, scope_filter
+from .engine import Session, scope_filter
+from .kinds import kind_of
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -58,21 +59,21 @@ def consolidate(
         BudgetExceededError: If the plan removes more than the delete budget.
     """
     scopes = scope_filter(user_id=user_id, agent_id=agent_id, run_id=run_id, app_id=app_id)
-    if store.kind in ENGINES and (scopes.ids or retire):
+    scoped = kind_of(store).scoped
+    if not scoped and (scopes.ids or retire):
         raise UsageError(
             f"A store of the kind {store.kind} has no users and no expiry; leave ids and retire out."
         )
-    if not scopes.ids and not all_scopes and store.kind not in ENGINES:
+    if scoped and not scopes.ids and not all_scopes:
         raise UsageError(
             "Say whose memories to consolidate: user_id, agent_id, run_id or app_id, or all_scopes=True."
         )
     moment = now or datetime.now(UTC)
-    session = session_for(store, settings=settings, state_dir=state_dir)
+    session = Session(store, settings=settings, state_dir=state_dir)
     try:
         with session.locked():
-            plan = session.propose(scopes, now=moment, unattended=apply)
-            if store.kind not in ENGINES:
-                plan = session.second_opinion(plan, unattended=apply, say=logger.info)
+            plan = session.look(scopes, now=moment, unattended=apply, say=logger.info).plan
+            if scoped:
                 plan = recall_checked(session, plan, unattended=apply)
             result = session.apply(plan, now=moment, retire=retire) if apply else None
     finally:
@@ -148,7 +149,6 @@ def recall_checked(session: Session, plan: Plan, *, unattended: bool) -> Plan:
         plan: What is proposed.
         unattended: Nobody will see the plan, so it is checked unless the settings say otherwise.
     """
-    from .judging.cache import Cache, CachedEncoder
     from .planning.recall import UNATTENDED_QUESTIONS, checked
 
     count, read = session.settings.recall_check, session.inventory
@@ -159,20 +159,7 @@ def recall_checked(session: Session, plan: Plan, *, unattended: bool) -> Plan:
     return checked(
         plan,
         [memory for memory in read.memories if not memory.is_retired(plan.now.date())],
-        encode=CachedEncoder(session.encoder, Cache(session.directory)).encode,
+        encode=session.models.read().encode,
         questions=count,
         accessed=session.access.last(plan.store),
     ).plan
-
-
-def session_for(
-    store: Store, *, settings: Settings | None = None, state_dir: Path | str | None = None
-) -> Session:
-    """The session that fits a kind of store; the plain one for every kind that needs no other."""
-    if store.kind not in ENGINES:
-        return Session(store, settings=settings, state_dir=state_dir)
-    import importlib
-
-    module, name = ENGINES[store.kind]
-    engine: type[Session] = getattr(importlib.import_module(f".{module}", __package__), name)
-    return engine(store, settings=settings, state_dir=state_dir)

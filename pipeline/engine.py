@@ -19,27 +19,25 @@ from typing import TYPE_CHECKING, Self
 from ..errors import JournalError, StoreError, UsageError
 from ..records import Inventory, Memory, Verdict
 from ..settings import Settings, read_settings
-from .answers import Answer, AnswerKind, open_conflicts, unanswered, with_pins
-from .judging.cache import Cache, CachedEncoder, CachedScorer
-from .judging.calibration import load_thresholds
-from .judging.inventory import Circumstances
+from .answers import Answer, AnswerKind, open_conflicts, with_pins
+from .judging.models import Models
+from .kinds import kind_of
 from .plan import Merge, Plan, Resolve, Side
 from .planning.budget import Overdraft, check_budget, overdraft
 from .planning.planner import judge_all
-from .planning.stages import Observer, Silent, Stages
-from .planning.unchanged import Planning, planned
+from .planning.proposal import Means, Planner, Proposal
+from .planning.stages import Observer, Silent
 from .results import RunResult, UndoResult
 from .stores.base import ScopeFilter, Store
 from .writing.access import AccessLog
 from .writing.journal import Journal, Run, RunState
 from .writing.state import state_directory, store_lock
-from .writing.writer import Writer
+from .writing.writer import Writer, acts
 
 if TYPE_CHECKING:
     from ..models.encoder import Encoder
     from ..models.scorer import PairScorer, Thresholds
-    from .judging.cache import OnStage
-    from .reporting.report import Report
+    from .reporting.passing import PassReport
 
 
 SCOPE_IDS = ("user_id", "agent_id", "run_id", "app_id")
@@ -47,13 +45,6 @@ SCOPE_IDS = ("user_id", "agent_id", "run_id", "app_id")
 
 KEPT_BACKUPS = 5
 """Copies of a store's files that are kept, one for each of the latest runs."""
-
-
-ENGINES = {
-    "graph": ("graph_session", "GraphSession"),
-    "md": ("markdown_session", "MarkdownSession"),
-}
-"""Kinds of stores that plan and apply in a way of their own, and by which session."""
 
 
 class Session:
@@ -68,6 +59,7 @@ class Session:
         encoder: Encoder | None = None,
         scorer: PairScorer | None = None,
         observer: Observer | None = None,
+        planner: Planner | None = None,
     ) -> None:
         """Open journal, access log and cache; models are loaded when they are first needed.
 
@@ -78,20 +70,16 @@ class Session:
             encoder: Instead of the one the settings name.
             scorer: Instead of the one the settings name.
             observer: Is told how far a pass has come.
+            planner: How this kind of store is planned for, and what is wanted; everything if omitted.
         """
-        if type(self) is Session and store.kind in ENGINES:
-            raise UsageError(
-                f"A store of the kind {store.kind} needs a session of its own; open it with session_for()."
-            )
         self.store = store
-        self.settings = settings or read_settings(getattr(store, "section", {}))
+        self.kind = kind_of(store)
+        self.planner: Planner = planner or self.kind.planner(store)
+        self.settings = self.planner.limits(settings or read_settings(getattr(store, "section", {})))
         self.directory = state_directory(state_dir)
         self.journal = Journal(self.directory)
         self.access = AccessLog(self.directory)
-        self._cache = Cache(self.directory)
-        self._plans = Cache(state_directory(self.directory / "plans"))
-        self._encoder = encoder
-        self._scorer = scorer
+        self.models = Models(self.settings, self.directory, encoder=encoder, scorer=scorer)
         self._observer = observer or Silent()
         self.inventory: Inventory | None = None
 
@@ -133,39 +121,75 @@ class Session:
         self.inventory = with_pins(inventory, self.answered)
         return self.inventory
 
-    def propose(self, scopes: ScopeFilter, *, now: datetime, unattended: bool = False) -> Plan:
-        """Read the scopes and plan what to do about them; changes nothing.
+    def look(
+        self,
+        scopes: ScopeFilter,
+        *,
+        now: datetime,
+        unattended: bool = False,
+        say: Callable[[str], None] | None = None,
+    ) -> Proposal:
+        """Read the scopes and propose what to do about them; changes nothing.
 
         Args:
             scopes: Whose memories.
             now: The moment ages are reckoned from.
             unattended: Nobody will see the plan before it is applied: only what is certain.
+            say: Told what comes of a second opinion; without it nobody is asked for one.
         """
-        inventory = self.read(scopes)
-        answers = self.journal.answers(self.store.fingerprint)
-        plan = self.plan(inventory, now=now, unattended=unattended)
-        plan = unanswered(plan, self.journal.rejected(self.store.fingerprint))
-        return replace(plan, left_open=open_conflicts(answers, inventory.memories))
+        return self._proposal(self.read(scopes), now=now, unattended=unattended, say=say)
+
+    def complete(self, proposal: Proposal, choices: Mapping[str, Side | None], *, now: datetime) -> Proposal:
+        """What follows from a person's answers; nothing is judged that was judged before.
+
+        Args:
+            proposal: Of `look`; doubts that were agreed to stand among the actions of its `asked`.
+            choices: The side that stays, by conflict; the others are left open.
+            now: As for `look`.
+        """
+        return self.planner.complete(proposal, choices, self.means(now))
+
+    def propose(self, scopes: ScopeFilter, *, now: datetime, unattended: bool = False) -> Plan:
+        """The plan of `look`."""
+        return self.look(scopes, now=now, unattended=unattended).plan
 
     def plan(self, inventory: Inventory, *, now: datetime, unattended: bool = False) -> Plan:
         """Plan what to do about an inventory that was read already."""
-        circumstances = replace(
-            self._circumstances(now),
+        return self._proposal(inventory, now=now, unattended=unattended).plan
+
+    def means(self, now: datetime, *, unattended: bool = False) -> Means:
+        """What is lent to the planner."""
+        store = self.store.fingerprint
+        return Means(
+            models=self.models,
+            settings=self.settings,
+            now=now,
             unattended=unattended,
-            tracked=self.access.tracked(self.store.fingerprint) if unattended else frozenset(),
-            hygiene=frozenset(self.settings.hygiene_auto if unattended else self.settings.hygiene),
+            accessed=self.access.last(store),
+            tracked=self.access.tracked(store),
+            answers=self.journal.answers(store),
+            rejected=self.journal.rejected(store),
+            observer=self._observer,
         )
-        with Stages(self._observer) as stages:
-            planning = Planning(
-                kind=self.store.kind,
-                encoder=CachedEncoder(self.encoder, self._cache, on_stage=stages),
-                scorer=self.asked(on_stage=stages),
-                settings=self.settings,
-                circumstances=circumstances,
-                in_place=self.store.capabilities.fold,
-                amend=self.store.capabilities.amend,
-            )
-            return planned(inventory, planning, self._plans, stages)
+
+    def _proposal(
+        self,
+        inventory: Inventory,
+        *,
+        now: datetime,
+        unattended: bool,
+        say: Callable[[str], None] | None = None,
+    ) -> Proposal:
+        means = self.means(now, unattended=unattended)
+        left_open = open_conflicts(means.answers, inventory.memories)
+
+        def advise(plan: Plan) -> Plan:
+            """The plan after a second opinion, if somebody is to hear about it."""
+            return plan if say is None else self.second_opinion(plan, unattended=unattended, say=say)
+
+        found = self.planner.propose(inventory, replace(means, advise=advise))
+        asked = replace(found.asked, left_open=left_open)
+        return replace(found, plan=replace(found.plan, left_open=left_open), asked=asked)
 
     def second_opinion(self, plan: Plan, *, unattended: bool, say: Callable[[str], None]) -> Plan:
         """The plan after a language model was asked about its doubts, if the settings name one.
@@ -188,7 +212,7 @@ class Session:
                 plan,
                 settings=self.settings,
                 store=self.store,
-                cache=self._cache,
+                cache=self.models.cache,
                 unattended=unattended,
                 say=say,
                 progress=advance,
@@ -215,15 +239,16 @@ class Session:
         Raises:
             BudgetExceededError: If the plan is over budget.
         """
-        chosen = plan.with_choices(choices or {})
+        chosen = self.planner.answered(plan, choices or {})
         if within_budget:
             check_budget(chosen, max_share=self.settings.max_delete, min_count=self.settings.min_delete)
         run = run_name(now)
-        self._back_up(run)
+        if not chosen.gaps and any(map(acts, chosen.actions)):
+            self._back_up(run)
         retire_on = _yesterday(now) if retire else None
         with self._observer.stage("apply", len(chosen.actions)) as advance:
             try:
-                return self._writer().apply(chosen, run=run, at=now, retire_on=retire_on, progress=advance)
+                result = self._writer().apply(chosen, run=run, at=now, retire_on=retire_on, progress=advance)
             except StoreError as error:
                 if self.journal.interrupted(self.store.fingerprint) is None:
                     raise
@@ -232,16 +257,31 @@ class Session:
                     f"or take it back with `mem0-dream undo {run}`.",
                     ids=error.ids,
                 ) from error
+        self.planner.remember(now=now, run=result.run)
+        return result
 
-    def reporter(self, plan: Plan, *, explain: bool = False, texts: bool = False) -> Report:
-        """What shows a plan to a person; a kind of store with changes of its own shows those, too."""
-        from .reporting.report import Report
+    def completed(self, plan: Plan) -> Plan:
+        """A plan that was read, edited and answered elsewhere, as it will be applied to this store."""
+        return self.planner.completed(plan) if plan.store == self.store.fingerprint else plan
 
-        return Report(plan, explain=explain, texts=texts)
+    def reporter(
+        self, proposed: Plan | Proposal, *, explain: bool = False, texts: bool = False
+    ) -> PassReport:
+        """What shows a plan to a person, with all that its kind of store does besides.
 
-    def remark(self, run: Run) -> str:  # noqa: ARG002
+        Args:
+            proposed: What to show; of a mere plan only what follows from it alone is known.
+            explain: Add texts, scores and evidence under each line.
+            texts: Add the texts of what is to go for good, even without `explain`.
+        """
+        proposal = Proposal.of(proposed) if isinstance(proposed, Plan) else proposed
+        return self.kind.report(
+            self.store, self.planner, self.journal, proposal, explain=explain, texts=texts
+        )
+
+    def remark(self, run: Run) -> str:
         """What a kind of store adds to a run's line in the list of all runs."""
-        return ""
+        return self.kind.remark(self.store, self.journal, run)
 
     def overdraft(self, plan: Plan) -> Overdraft | None:
         """What a person should be warned about before agreeing to a plan."""
@@ -286,20 +326,17 @@ class Session:
     @property
     def encoder(self) -> Encoder:
         """The encoder, loaded on first use."""
-        if self._encoder is None:
-            from ..models.registry import load_encoder
-
-            self._encoder = load_encoder(self.settings.encoder, scorer=self.settings.scorer)
-        return self._encoder
+        return self.models.encoder
 
     @property
     def scorer(self) -> PairScorer:
         """The pair scorer, loaded on first use."""
-        if self._scorer is None:
-            from ..models.registry import load_scorer
+        return self.models.scorer
 
-            self._scorer = load_scorer(self.settings.scorer)
-        return self._scorer
+    @property
+    def thresholds(self) -> Thresholds:
+        """Where the scorer's probabilities become decisions: a person's calibration, else its own."""
+        return self.models.thresholds
 
     def judged(self, scopes: ScopeFilter, *, now: datetime) -> tuple[dict[str, Memory], tuple[Verdict, ...]]:
         """The living, unpinned memories of the scopes by id, and what is thought of their pairs."""
@@ -307,40 +344,17 @@ class Session:
         memories = [m for m in inventory.memories if not m.pinned and not m.is_retired(now.date())]
         verdicts = judge_all(
             memories,
-            encoder=CachedEncoder(self.encoder, self._cache),
-            scorer=CachedScorer(self.scorer, self._cache),
+            encoder=self.models.read(),
+            scorer=self.models.asked(),
             settings=self.settings,
-            circumstances=self._circumstances(now),
+            circumstances=self.means(now).circumstances,
         )
         return {memory.id: memory for memory in memories}, verdicts
 
-    def asked(self, *, on_stage: OnStage | None = None) -> PairScorer:
-        """The scorer as a pass asks it: what it said before is not asked again."""
-        return CachedScorer(self.scorer, self._cache, on_stage=on_stage)
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """Where the scorer's probabilities become decisions: a person's calibration, else its own."""
-        return self.calibrated or self.scorer.thresholds
-
-    @property
-    def calibrated(self) -> Thresholds | None:
-        """The thresholds of a person's own calibration for this scorer, if there is one."""
-        return load_thresholds(self.directory, self.scorer.name)
-
-    def _circumstances(self, now: datetime) -> Circumstances:
-        return Circumstances(
-            now=now,
-            accessed=self.access.last(self.store.fingerprint),
-            rejected=self.journal.rejected(self.store.fingerprint),
-            thresholds=self.calibrated,
-        )
-
     def _back_up(self, run: str) -> None:
         """Copy the files of a store that rewrites them whole; the journal alone is enough for others."""
-        backup = getattr(self.store, "backup", None)
         folder = self.directory / "backups" / self.store.fingerprint
-        if backup is not None and backup(folder / run):
+        if self.store.backup(folder / run) and folder.exists():
             for old in sorted(folder.iterdir())[:-KEPT_BACKUPS]:
                 shutil.rmtree(old)
 

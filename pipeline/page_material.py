@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ..errors import JournalError
 from ..records import Memory
-from .judging.cache import Cache, CachedEncoder
 from .plan import Plan
 from .planning.plan_file import parse_plan
 from .reporting.html import Material, RunPoint, run_point
@@ -81,10 +80,6 @@ def run_points(journal: Journal, fingerprint: str) -> list[RunPoint]:
 
 def report_lines(session: Session, plan: Plan, *, explain: bool = False) -> list[str]:
     """The plan as the terminal prints it, every change with its text; explained, with every text in full."""
-    if plan.kind == "md":
-        from .reporting.markdown.report import PlanReport
-
-        return PlanReport(plan).proposals()
     return session.reporter(plan, explain=explain or plan.kind == "graph", texts=True).lines()
 
 
@@ -92,23 +87,25 @@ def _vectors(session: Session, memories: Sequence[Memory]) -> NDArray[np.float32
     """What the encoder makes of the texts; most of it lies in the cache since the plan was made."""
     if not memories:
         return None
-    cached = CachedEncoder(session.encoder, Cache(session.directory))
-    return cached.encode([memory.text for memory in memories])
+    return session.models.read().encode([memory.text for memory in memories])
 
 
 def _remarks(session: Session, plan: Plan) -> list[str]:
     """What a kind of store adds: relations that change, files that are left out."""
-    from .markdown_session import MarkdownSession
     from .reporting.graph.report import GraphReport
+    from .reporting.markdown.report import left_out
+    from .stores.markdown.store import MarkdownStore
 
-    if isinstance(session, MarkdownSession):
-        return session.notes()
+    if isinstance(session.store, MarkdownStore):
+        return left_out(session.store.directories)
     shown = session.reporter(plan)
     return [*shown.relation_lines(), *shown.open_lines()] if isinstance(shown, GraphReport) else []
 
 
 def _relations_of_run(session: Session, run: str) -> list[str]:
-    from .graph_session import GraphSession
+    from .reporting.graph.passing import changes_of_run
+    from .stores.graph.store import GraphStore
 
-    changes = session.relation_changes(run) if isinstance(session, GraphSession) else None
+    store = session.store
+    changes = changes_of_run(run, session.journal, store) if isinstance(store, GraphStore) else None
     return [f"Relations ({changes.counts}):", *changes.lines] if changes else []

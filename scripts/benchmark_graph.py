@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mem0_dream.pipeline.graph_session import GraphSession
+from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.graph.file import FileMedium
@@ -87,7 +87,7 @@ def run(lines: Sequence[str], planted: Sequence[frozenset[str]], *, scorer: str)
         before = file.read_bytes()
         store = GraphStore(FileMedium(file), state=Path(folder))
         limits = Settings(scorer=scorer, max_delete=1.0)
-        with GraphSession(store, settings=limits, state_dir=Path(folder)) as session:
+        with Session(store, settings=limits, state_dir=Path(folder)) as session:
             plan = _timed(figures, "first pass", session)
             found = {frozenset(member.id for member in each.members) for each in (*plan.merges, *plan.unsure)}
             _require(found >= set(planted), "every planted pair is merged or asked about")
@@ -102,7 +102,7 @@ def run(lines: Sequence[str], planted: Sequence[frozenset[str]], *, scorer: str)
     return figures | {"merges": len(plan.merges), "questions": len(plan.unsure)}
 
 
-def _timed(figures: dict[str, float], what: str, session: GraphSession) -> Plan:
+def _timed(figures: dict[str, float], what: str, session: Session) -> Plan:
     wall, cpu = time.perf_counter(), time.process_time()
     plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
     figures[f"{what}, seconds"] = round(time.perf_counter() - wall, 2)

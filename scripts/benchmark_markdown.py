@@ -18,7 +18,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mem0_dream.pipeline.markdown_session import MarkdownSession
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.markdown.code_index import build_index
 from mem0_dream.pipeline.stores.markdown.directories import discover
 from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
@@ -122,10 +123,9 @@ def measure(
     state.mkdir()
     store = MarkdownStore(discover(root, home=root / "nobody"), root=root, state=state)
     settings = Settings(scorer="keywords", max_delete=1.0)
-    with MarkdownSession(store, settings=settings, state_dir=state) as session:
+    with Session(store, settings=settings, state_dir=state) as session:
         began = time.perf_counter()
-        found = session.look(now=NOW)
-        plan = session.settle(found, {}, now=NOW).plan
+        plan = session.propose(ScopeFilter(), now=NOW)
         plan_seconds = time.perf_counter() - began
         gone = sum(len(merge.removes) for merge in plan.merges)
         check((gone, len(plan.prunes)) == planted, f"{(gone, len(plan.prunes))} found, planted {planted}")
@@ -134,7 +134,7 @@ def measure(
         apply_seconds = time.perf_counter() - began
         check(result.moved == (), f"{len(result.moved)} changes were skipped")
         began = time.perf_counter()
-        again = session.settle(session.look(now=NOW), {}, now=NOW).plan
+        again = session.propose(ScopeFilter(), now=NOW)
         second_seconds = time.perf_counter() - began
         check(again.actions == (), f"a second pass proposes {len(again.actions)} changes")
     return Figures(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -13,33 +14,32 @@ from .logs import tell
 if TYPE_CHECKING:
     from ..engine import Session
     from ..plan import Plan, Side
+    from ..planning.proposal import Proposal
     from .options import Options
 
 
-def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
+def looked(session: Session, options: Options, *, unattended: bool = False) -> Proposal:
     """What a pass would do, with a second opinion if one is wanted, and without what would hide a fact."""
     from ..consolidation import recall_checked
 
-    plan = only(session.propose(options.scopes(), now=options.moment, unattended=unattended), options)
-    plan = only(session.second_opinion(plan, unattended=unattended, say=say_aside), options)
-    checked = recall_checked(session, plan, unattended=unattended)
-    for note in checked.notes[len(plan.notes) :]:
-        if not unattended:  # who applies a plan unseen prints all of its notes
+    proposal = session.look(options.scopes(), now=options.moment, unattended=unattended, say=say_aside)
+    if session.kind.scoped:
+        plan = recall_checked(session, proposal.plan, unattended=unattended)
+        proposal = replace(proposal, plan=plan, asked=plan)
+    if not unattended:  # who applies a plan unseen prints all of its notes
+        for note in proposal.plan.notes:
             say_aside(note)
-    return checked
+    return proposal
 
 
-def only(plan: Plan, options: Options) -> Plan:
-    """Keep the kinds of actions the options ask for."""
-    from ...records import ActionKind
+def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
+    """The plan of what a pass would do."""
+    return looked(session, options, unattended=unattended).plan
 
-    if options.merge_only and options.forget_only:
-        raise UsageError("--merge-only and --forget-only exclude each other; leave both out for everything.")
-    if options.merge_only:
-        return plan.only(ActionKind.MERGE)
-    if options.forget_only:
-        return plan.only(ActionKind.PRUNE)
-    return plan
+
+def say_aside(line: str) -> None:
+    """Tell something on the error stream that is no part of the report."""
+    tell(line)
 
 
 def warned(session: Session, plan: Plan) -> bool:
@@ -50,31 +50,6 @@ def warned(session: Session, plan: Plan) -> bool:
             f"Careful: this removes {over}, more than the delete budget of {session.settings.max_delete:.0%}."
         )
     return over is not None
-
-
-def say_nothing(plan: Plan) -> None:
-    """There is nothing to apply; what may be a duplicate, or was left open, is no clean bill."""
-    from ..reporting import report
-
-    nothing = report.NOTHING_NEW if plan.left_open else report.NOTHING_FOUND
-    click.echo(report.NOTHING_CERTAIN if plan.unsure else nothing)
-    tell_open(plan)
-
-
-def say_aside(line: str) -> None:
-    """Tell something on the error stream that is no part of the report."""
-    tell(line)
-
-
-def tell_open(plan: Plan) -> None:
-    """What is left to a person, and how to see it; nothing if there is nothing."""
-    from ..planning.doubts import open_question
-
-    if plan.unsure:
-        click.echo(f"{open_question(plan.unsure)}: --review")
-    if plan.left_open:
-        noun = "conflicts were" if plan.left_open > 1 else "conflict was"
-        click.echo(f"{plan.left_open} {noun} left open earlier: `mem0-dream reject --list`")
 
 
 def ask_choice(question: str) -> Side | None:

@@ -11,14 +11,14 @@ from .logs import tell
 from .night import tell_not_due
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ..engine import Session
     from ..writing.nights import NightLog
     from .options import Options
 
 
-def is_due(session: Session, options: Options, given: dict[str, Any]) -> bool:
+def is_due(session: Session, options: Options, given: Mapping[str, Any]) -> bool:
     """Whether to go on; without `--if-due` it always is."""
     if not given["if_due"]:
         return True

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import UsageError
-from .graph.opening import KIND, graph_health
+from .graph.opening import graph_health
+from .kinds import GRAPH
 
 if TYPE_CHECKING:
     from ..reporting.graph.health import Health
@@ -21,7 +22,7 @@ def show_health(ctx: click.Context, options: Options, given: dict[str, Any]) -> 
 
     if given["repair"]:
         raise UsageError("--repair changes the graph, and --health changes nothing; choose one.")
-    health = graph_health(options) if options.store_kind == KIND else _other_health(options)
+    health = graph_health(options) if options.store_kind == GRAPH else _other_health(options)
     if given["as_json"]:
         click.echo(json_text(health.to_json(), sort_keys=False))
     else:
@@ -35,7 +36,7 @@ def _other_health(options: Options) -> Health:
     from collections import Counter
 
     from ...models.words import exact_key
-    from ..markdown_session import NEVER
+    from ..planning.markdown.planner import NEVER
     from ..reporting.graph.health import health_of
     from ..rules.graph.settings import GraphSettings
     from ..stores.graph.usage import Usage

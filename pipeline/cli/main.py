@@ -10,44 +10,31 @@ import io
 import logging
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from ...errors import DreamError, IncompleteListingError, UsageError
-from .asking import ask_choice, confirmed, proposed, say_nothing, tell_open, warned
-from .colour import echo, plain_terminal
+from ...errors import DreamError
+from .colour import plain_terminal
 from .doctor import doctor
-from .due import is_due, note_pass
 from .graph.commands import COMMANDS as GRAPH_COMMANDS
-from .graph.opening import KIND as GRAPH
 from .graph.opening import pass_options as graph_pass_options
-from .graph.passes import consolidate_graph
 from .health import show_health
-from .kinds import again, completed
+from .kinds import completed
 from .label import calibrate, label
 from .logs import tell
 from .markdown import COMMANDS as MARKDOWN_COMMANDS
-from .markdown import KIND as MARKDOWN
-from .markdown import dream, pass_options
+from .markdown import pass_options
 from .mcp import mcp_command
-from .night import night, night_options, tell_night
-from .options import Options, open_session, plan_options, running, scope_options, store_options
+from .night import night, night_options
+from .options import Options, plan_options, running, scope_options, store_options
+from .passes import consolidate_command
 from .plans import COMMANDS as PLAN_COMMANDS
 from .platform import commands as remote_commands
-from .platform import tell_fidelity
 from .report import report_command
-from .review import may_ask, reviewed
 from .runs import COMMANDS
 from .schedule import schedule
 from .web import review_command
-
-if TYPE_CHECKING:
-    from ...settings import Settings
-    from ..engine import Session
-    from ..plan import Merge, Plan, Resolve, Side
-    from ..reporting.report import Report
-    from ..results import RunResult
 
 _INTERRUPTED = 130
 
@@ -121,166 +108,6 @@ def main(ctx: click.Context, /, **given: Any) -> None:
 _MORE = (schedule, doctor, label, calibrate, mcp_command, report_command, review_command)
 for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, *_MORE):
     main.add_command(_command)
-
-
-def consolidate_command(options: Options, given: dict[str, Any]) -> None:
-    """Read, propose, ask, apply."""
-    if options.store_kind == GRAPH and options.second_opinion is not None:
-        raise UsageError("--second-opinion does not work on knowledge graphs; leave it out.")
-    if options.store_kind == MARKDOWN:
-        dream(options, given)
-        return
-    if options.store_kind == GRAPH:
-        consolidate_graph(options, given)
-        return
-    auto, dry_run, as_json = given["auto"], given["dry_run"], given["as_json"]
-    if auto and dry_run:
-        raise UsageError("--auto applies and --dry-run does not; choose one.")
-    options.scopes()  # whose memories are meant is asked before anything is opened
-    with open_session(options) as session:
-        if auto:
-            refuse_hygiene(session.settings, options)
-        if not is_due(session, options, given):
-            return
-        if dry_run or (as_json and not auto):
-            plan = proposed(session, options)
-            _show(plan, given, ending="Dry run: no changes made.")
-            return
-        with session.locked(wait_s=options.wait or 0.0):
-            if auto:
-                _resume_interrupted(session, options)
-            plan = proposed(session, options, unattended=auto)
-            if auto:
-                _apply_unattended(session, plan, options, given)
-            else:
-                _apply_attended(session, plan, options, given)
-
-
-def refuse_hygiene(settings: Settings, options: Options) -> None:
-    """Unattended, nothing goes as junk that the configuration does not name.
-
-    Raises:
-        UsageError: If the command line asks for more.
-    """
-    more = [name for name in settings.hygiene if name not in settings.hygiene_auto]
-    if options.hygiene is not None and more:
-        raise UsageError(
-            f"--auto removes {', '.join(more)} only if the configuration says so: set "
-            f"mem0_dream.hygiene_auto: [{', '.join(more)}], or leave --auto out and look at each."
-        )
-
-
-def _resume_interrupted(session: Session, options: Options) -> None:
-    """An unattended run finishes what a killed one had begun, so that one crash cannot stop all nights."""
-    earlier = session.journal.interrupted(session.store.fingerprint)
-    if earlier is not None:
-        session.resume(earlier.id, now=options.clock)
-        tell(f"finished run {earlier.id}, which had been interrupted.")
-
-
-def _apply_unattended(session: Session, plan: Plan, options: Options, given: dict[str, Any]) -> None:
-    from ..reporting import report
-
-    if plan.gaps:
-        raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing was changed.")
-    if not plan.totals and not given["as_json"]:
-        click.echo(report.NOTHING_STORED)
-        return
-    tell_fidelity(session, plan.fidelity, begun=bool(plan.actions))
-    result = session.apply(plan, now=options.clock, retire=given["retire"])
-    note_pass(session, options, result.run)
-    tell_night(plan, result)
-    for note in plan.notes:
-        tell(note)
-    for name, reason in result.moved:
-        tell(f"skipped {name}: {reason}")
-    if given["as_json"]:
-        _print_json(plan, result)
-    else:
-        click.echo(report.auto_summary(result, conflicts=len(plan.conflicts) + plan.left_open))
-
-
-def _apply_attended(session: Session, plan: Plan, options: Options, given: dict[str, Any]) -> None:
-    from ..reporting import report
-
-    shown = _show(plan, given, ending=None)
-    if shown is None:
-        return
-    if plan.gaps:
-        raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
-    for note in plan.fidelity:
-        click.echo(f"Note: {note}")
-    choices = {conflict.id: _ask(conflict, shown) for conflict in plan.conflicts}
-    skipped: list[Merge | Resolve] = [item for item in plan.conflicts if choices[item.id] is None]
-    plan = reviewed(session, plan, shown, review=given["review"], now=options.clock)
-    if not plan.actions:
-        say_nothing(plan)
-        return
-    shown = report.Report(plan, explain=given["explain"])
-    over = warned(session, plan.with_choices(choices))
-    if not confirmed(shown.proposal(), default=not over):
-        click.echo(report.CANCELLED)
-        return
-    result = session.apply(
-        plan, now=options.clock, choices=choices, retire=given["retire"], within_budget=False
-    )
-    session.remember_skips(skipped, now=options.clock, run=result.run)
-    note_pass(session, options, result.run)
-    for line in report.moved_lines(result, plan, shown):
-        click.echo(line)
-    click.echo(report.summary(result))
-    tell_open(plan)
-    if result.run:
-        tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
-
-
-def _show(plan: Plan, given: dict[str, Any], *, ending: str | None) -> Report | None:
-    """Print the report; None if there is nothing to decide."""
-    from ..reporting import report
-
-    if given["as_json"]:
-        _print_json(plan, None)
-        return None
-    if plan.gaps and not plan.actions:
-        raise IncompleteListingError(
-            f"Read-only: {'; '.join(plan.gaps)}. Nothing was found in what could be listed."
-        )
-    if not plan.totals:
-        click.echo(report.NOTHING_STORED)
-        return None
-    shown = report.Report(plan, explain=given["explain"], texts=sys.stdout.isatty())
-    asks = ending is None and may_ask(plan, review=given["review"])
-    if plan.actions:
-        echo(shown.lines())
-    if given["explain"] and plan.unsure:
-        echo(shown.unsure_lines())
-    if not plan.actions:
-        if not asks:
-            say_nothing(plan)
-        return shown if asks else None
-    if not asks:
-        tell_open(plan)
-    if ending is not None:
-        click.echo(shown.proposal())
-        click.echo("".join(f"Read-only: {gap}\n" for gap in plan.gaps) + ending)
-    return shown
-
-
-def _ask(conflict: Resolve, shown: Report) -> Side | None:
-    from ..reporting.alignment import excerpts
-
-    texts = {member.id: member.text for member in conflict.members}
-    sides = excerpts(texts[conflict.a[0]], texts[conflict.b[0]])
-    for side, text in zip("AB", sides, strict=True):
-        likely = " (newer, likely to hold)" if conflict.newer == side.lower() else ""
-        click.echo(f"  {side}: {text}{likely}")
-    return ask_choice(shown.line(conflict).removesuffix("[A/B/skip]"))
-
-
-def _print_json(plan: Plan, result: RunResult | None) -> None:
-    from ..planning.plan_file import json_text, to_json
-
-    click.echo(json_text(to_json(plan, result)))
 
 
 for _alias in remote_commands(consolidate_command):

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ...errors import IncompleteListingError, UsageError
-from .colour import echo
-from .due import is_due, note_pass
+from ...errors import UsageError
 from .kinds import GRAPH, again
-from .logs import tell
-from .night import tell_night
 
 if TYPE_CHECKING:
-    from ..markdown_session import MarkdownChoices, MarkdownSession
-    from ..plan import Plan, Side
-    from ..planning.markdown.settlement import Settled
-    from ..planning.markdown.survey import Survey
+    from ..engine import Session
+    from ..planning.markdown.planner import MarkdownPlanner
     from ..planning.stages import Observer
-    from ..reporting.markdown.report import MarkdownReport
+    from ..stores.markdown.store import MarkdownStore
     from .options import Options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-KIND = "md"
 NONE_FOUND = "No memory directories found"
-CANCELLED = "Cancelled. No changes made."
 
 PLACE_OPTIONS = (
     click.option(
@@ -71,12 +61,9 @@ def pass_options(command: Command) -> Command:
     return command
 
 
-@contextlib.contextmanager
-def markdown_session(
-    options: Options, choices: MarkdownChoices | None = None, *, observer: Observer | None = None
-) -> Iterator[MarkdownSession]:
-    """Open the memory directories of a project."""
-    from ..markdown_session import MarkdownSession
+def open_markdown(options: Options, given: Mapping[str, Any], observer: Observer | None = None) -> Session:
+    """A session on the memory directories of a project."""
+    from ..engine import Session
     from ..stores.markdown.directories import discover
     from ..stores.markdown.store import MarkdownStore
     from ..writing.state import state_directory
@@ -87,86 +74,69 @@ def markdown_session(
     state = state_directory(options.state_dir)
     store = MarkdownStore(discover(root, options.memory_dirs or ()), root=root, state=state)
     section = {name: value for name, value in section_of(options).items() if name != GRAPH}
-    settings = settings_of(section, options)
-    with MarkdownSession(
-        store, choices=choices, settings=settings, state_dir=state, observer=observer or Bars()
-    ) as session:
-        yield session
+    return Session(
+        store,
+        settings=settings_of(section, options),
+        state_dir=state,
+        observer=observer or Bars(),
+        planner=_planner(store, options, given),
+    )
 
 
-def dream(options: Options, given: dict[str, Any]) -> None:
-    """One pass: orient, gather, consolidate, prune and index."""
-    from .asking import say_aside
-
-    choices = _choices(options, given)
-    with markdown_session(options, choices) as session:
-        directories = session.markdown.directories
-        if not directories:
-            click.echo(NONE_FOUND)
-            return
-        if not _announce_empty(session):
-            return
-        if not is_due(session, options, given):
-            return
-        if given["dry_run"] or (given["as_json"] and not given["auto"]):
-            _show(session, options, given)
-            return
-        with session.locked(wait_s=options.wait or 0.0):
-            if given["auto"]:
-                _resume_interrupted(session, options)
-            found = session.look(now=options.moment, say=say_aside)
-            if found.plan.gaps:
-                raise IncompleteListingError(f"Read-only: {'; '.join(found.plan.gaps)}. Nothing was changed.")
-            if given["auto"]:
-                settled = session.settle(found, {}, now=options.moment)
-            else:
-                asked = _attended(session, found, options, given)
-                if asked is None:
-                    return
-                found, settled = asked
-            _apply(session, found, settled, options, given)
-
-
-def _choices(options: Options, given: dict[str, Any]) -> MarkdownChoices:
-    """What the options ask for.
+def _planner(store: MarkdownStore, options: Options, given: Mapping[str, Any]) -> MarkdownPlanner:
+    """Plans what the options ask for.
 
     Raises:
         UsageError: If they contradict each other.
     """
     from ...records import ActionKind
-    from ..markdown_session import MarkdownChoices
+    from ..planning.markdown.planner import MarkdownPlanner
     from ..planning.markdown.settlement import Wishes
 
     only = {
         "--merge-only": (options.merge_only, {ActionKind.MERGE}),
         "--forget-only": (options.forget_only, {ActionKind.PRUNE}),
-        "--index-only": (given["index_only"], set()),
+        "--index-only": (given.get("index_only"), set[ActionKind]()),
     }
     chosen = [name for name, (is_given, _) in only.items() if is_given]
     if len(chosen) > 1:
         raise UsageError(f"{' and '.join(chosen)} exclude each other; leave all out for everything.")
-    if given["auto"] and given["dry_run"]:
-        raise UsageError("--auto applies and --dry-run does not; choose one.")
-    if given["supersede"] and not (options.scorer or "").startswith("keywords"):
+    if given.get("supersede") and not (options.scorer or "").startswith("keywords"):
         raise UsageError(
             "--supersede lets the newer statement win by the keyword rule; add --scorer keywords."
         )
-    transcripts = given["transcripts"]
+    transcripts = given.get("transcripts")
     if transcripts is not None and not transcripts.is_dir():
         raise UsageError(f"The transcripts {transcripts} are no directory.")
-    wishes = Wishes(kinds=frozenset(only[chosen[0]][1]), texts=False) if chosen else Wishes()
-    dates = given["dates"] or not given["auto"]
-    return MarkdownChoices(wishes, given["supersede"], transcripts, dates=dates, certain=given["auto"])
+    return MarkdownPlanner(
+        store,
+        wishes=Wishes(kinds=frozenset(only[chosen[0]][1]), texts=False) if chosen else Wishes(),
+        supersede=bool(given.get("supersede")),
+        transcripts=transcripts,
+        dates=True if given.get("dates") else None,
+    )
 
 
-def _announce_empty(session: MarkdownSession) -> bool:
+def markdown_store(session: Session) -> MarkdownStore:
+    """The store of a session on Markdown memories."""
+    from ..stores.markdown.store import MarkdownStore
+
+    if not isinstance(session.store, MarkdownStore):
+        raise UsageError("This works on Markdown memories; use --store md.")
+    return session.store
+
+
+def announced(session: Session, _options: Options, _given: Mapping[str, Any]) -> bool:
     """Name the directories without a memory; say whether any has one, or an index."""
     from ..reporting.markdown.report import EMPTY
     from ..reporting.report import visible
     from ..stores.markdown.directories import INDEX
 
+    directories = markdown_store(session).directories
+    if not directories:
+        click.echo(NONE_FOUND)
     busy = False
-    for directory in session.markdown.directories:
+    for directory in directories:
         if directory.topics():
             busy = True
         else:
@@ -175,135 +145,20 @@ def _announce_empty(session: MarkdownSession) -> bool:
     return busy
 
 
-def _report(session: MarkdownSession, found: Survey, settled: Settled) -> MarkdownReport:
-    from ..reporting.markdown.report import MarkdownReport
-
-    directories = session.markdown.directories
-    files = sum(len(directory.topics()) + directory.is_index_alone() for directory in directories)
-    return MarkdownReport(found, settled, files=files, directories=len(directories), notes=session.notes())
-
-
-def _show(session: MarkdownSession, options: Options, given: dict[str, Any]) -> None:
-    """What a pass would do, and nothing done."""
-    from .asking import say_aside
-
-    found = session.look(now=options.moment, say=say_aside)
-    settled = session.settle(found, {}, now=options.moment)
-    if given["as_json"]:
-        _print_json(settled, None)
-        return
-    report = _report(session, found, settled)
-    echo(report.dry_run(session.evidence(found), explain=given["explain"]))
-    for gap in found.plan.gaps:
-        click.echo(f"Read-only: {gap}")
-
-
-def _attended(
-    session: MarkdownSession, found: Survey, options: Options, given: dict[str, Any]
-) -> tuple[Survey, Settled] | None:
-    """Show the proposals, ask about conflicts and doubts, then about all of it; None if it was declined."""
-    from ..reporting.report import Report
-    from .asking import confirmed, warned
-    from .review import reviewed
-
-    shown = _report(session, found, session.settle(found, {}, now=options.moment))
-    for line in (*shown.proposals(), *shown.remarks(session.evidence(found))):
-        click.echo(line)
-    if given["explain"]:
-        echo(shown.explanations())
-    wanted = session.choices.wishes.kinds
-    conflicts = [conflict for conflict in found.plan.conflicts if conflict.kind in wanted]
-    answers = {conflict.id: _ask(shown, conflict) for conflict in conflicts}
-    skipped = [conflict for conflict in conflicts if answers[conflict.id] is None]
-    proposed = found.plan
-    plan = reviewed(session, proposed, Report(proposed), review=given["review"], now=options.clock)
-    found = replace(found, plan=plan)
-    settled = session.settle(found, answers, now=options.moment)
-    plan = settled.plan
-    if any(action.removes or action.kind == "rewrite" for action in plan.actions):
-        if any(answers.values()) or found.plan.actions != proposed.actions:
-            _show_answered(session, found, settled, shown.proposals())
-        counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
-        if not confirmed(f"Proposed: {counts}.", default=not warned(session, plan)):
-            click.echo(CANCELLED)
-            return None
-    session.remember_skips(skipped, now=options.clock)
-    return found, settled
-
-
-def _show_answered(session: MarkdownSession, found: Survey, settled: Settled, before: list[str]) -> None:
-    """The changes that follow from the answers and were not shown yet."""
-    known = set(before)
-    lines = _report(session, found, settled).proposals()
-    blocks: list[list[str]] = []
-    for line in lines:
-        if not line.startswith("  "):
-            blocks.append([])
-        blocks[-1].append(line)
-    for block in blocks:
-        if not set(block) <= known:
-            click.echo("\n".join(block))
-
-
-def _ask(shown: MarkdownReport, conflict: Any) -> Side | None:
-    from .asking import ask_choice
-
-    for line in shown.sides(conflict):
-        click.echo(line)
-    return ask_choice(shown.conflict(conflict).removesuffix("[A/B/skip]"))
-
-
-def _apply(
-    session: MarkdownSession, found: Survey, settled: Settled, options: Options, given: dict[str, Any]
-) -> None:
-    report = _report(session, found, settled)
-    quotations = session.evidence(found)
-    result = session.apply(settled.plan, now=options.clock, within_budget=given["auto"])
-    note_pass(session, options, result.run)
-    tell_night(settled.plan, result)
-    if given["as_json"]:
-        _print_json(settled, result)
-        return
-    click.echo("\n".join(report.live(result, quotations)))
-    if result.moved:
-        mend_index(session, options)
-    if result.run:
-        tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
-
-
-def mend_index(session: MarkdownSession, options: Options) -> None:
+def mend_index(session: Session, options: Options) -> None:
     """After a change was skipped the index says too little or too much: rebuild it from what is there."""
-    from ..markdown_session import MarkdownChoices
+    from ..planning.markdown.planner import MarkdownPlanner
     from ..planning.markdown.settlement import Wishes
+    from ..stores.base import ScopeFilter
 
     wishes = Wishes(kinds=frozenset(), texts=False)
-    session.choices = MarkdownChoices(wishes, certain=True)
-    found = session.look(now=options.moment)
-    plan = session.settle(found, {}, now=options.moment).plan
+    planner = MarkdownPlanner(markdown_store(session), wishes=wishes, certain=True)
+    inventory = session.read(ScopeFilter())
+    plan = planner.propose(inventory, session.means(options.moment)).plan
     if plan.rewrites:
         result = session.apply(plan, now=options.clock)
         click.echo("The index was rebuilt again, because files had moved.", err=True)
         click.echo(f"Undo that first with: {again(options, 'undo', result.run)}", err=True)
-
-
-def show_plan(plan: Plan) -> list[str]:
-    """All that a plan would change, each change with its diff."""
-    from ..reporting.markdown.report import PlanReport
-
-    return PlanReport(plan).proposals()
-
-
-def _resume_interrupted(session: MarkdownSession, options: Options) -> None:
-    earlier = session.journal.interrupted(session.store.fingerprint)
-    if earlier is not None:
-        session.resume(earlier.id, now=options.clock)
-        tell(f"finished run {earlier.id}, which had been interrupted.")
-
-
-def _print_json(settled: Settled, result: Any) -> None:
-    from ..planning.plan_file import json_text, to_json
-
-    click.echo(json_text(to_json(settled.plan, result)))
 
 
 @click.command()

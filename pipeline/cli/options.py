@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,14 +20,15 @@ from click.core import ParameterSource
 from ...errors import ConfigError, UsageError
 from .colour import option as colour_option
 from .graph.opening import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
-from .graph.opening import graph_session, require_place
-from .kinds import GRAPH, MARKDOWN, MEM0, STORES, refuse_other_kinds
+from .graph.opening import open_graph, require_place
+from .kinds import GRAPH, MARKDOWN, MEM0, PLATFORM, SERVER, STORES, refuse_other_kinds
 from .logs import set_up_logs
-from .markdown import PLACE_OPTIONS, markdown_session
+from .markdown import PLACE_OPTIONS, open_markdown
 from .platform import PLACE_OPTIONS as REMOTE_PLACE_OPTIONS
-from .platform import PLATFORM, SERVER, remote_session
+from .platform import open_remote
 
 if TYPE_CHECKING:
+    from ...records import ActionKind
     from ...settings import Settings
     from ..engine import Session
     from ..planning.stages import Observer
@@ -235,48 +236,67 @@ def running(ctx: click.Context) -> Options:
     return found if isinstance(found, Options) else Options()
 
 
+def wanted(options: Options) -> frozenset[ActionKind] | None:
+    """The kinds of actions the options ask for; None for all.
+
+    Raises:
+        UsageError: If they contradict each other.
+    """
+    from ...records import ActionKind
+
+    if options.merge_only and options.forget_only:
+        raise UsageError("--merge-only and --forget-only exclude each other; leave both out for everything.")
+    if options.merge_only or options.forget_only:
+        return frozenset({ActionKind.MERGE if options.merge_only else ActionKind.PRUNE})
+    return None
+
+
 @contextlib.contextmanager
-def open_session(options: Options, *, observer: Observer | None = None) -> Iterator[Session]:
+def open_session(
+    options: Options, given: Mapping[str, Any] | None = None, *, observer: Observer | None = None
+) -> Iterator[Session]:
     """Open the configured store with its settings, and close it again.
 
     Args:
-        options: Which store, and how.
+        options: They name the store.
+        given: Options of a pass, by name, which say what is wanted of it.
         observer: Is told how far a pass has come; bars are drawn if omitted.
 
     Raises:
         ConfigError: If there is no configuration, or it is wrong.
         StoreLockedError: If the running agent holds the store.
     """
-    if options.store_kind == MARKDOWN:
-        with markdown_session(options, observer=observer) as session:
-            yield session
-        return
-    if options.store_kind == GRAPH:
-        with graph_session(options, observer=observer) as graph:
-            yield graph
-        return
-    if options.store_kind in (PLATFORM, SERVER):
-        with remote_session(options, observer=observer) as remote:
-            yield remote
-        return
+    openers = {MARKDOWN: open_markdown, GRAPH: open_graph, PLATFORM: open_remote, SERVER: open_remote}
+    opened = openers.get(options.store_kind or MEM0, _open_mem0)(options, given or {}, observer)
+    with opened as session:
+        yield session
+
+
+def _open_mem0(options: Options, _given: Mapping[str, Any], observer: Observer | None = None) -> Session:
     if options.config is None:
         raise ConfigError(_no_configuration())
     from ..engine import Session
+    from ..planning.plain import PlainPlanner
     from ..stores import open_store
     from ..stores.mem0.config import load_config
     from .progress import Bars
 
     os.environ.setdefault("TQDM_DISABLE", "1")  # the models mem0 loads would draw bars of their own
     config = load_config(options.config)
-    settings = settings_of(dict(config.settings), options)
+    settings, kinds = settings_of(dict(config.settings), options), wanted(options)
     store = open_store(config)
+    planner = PlainPlanner(store, wanted=kinds)
     try:
-        opened = Session(store, settings=settings, state_dir=options.state_dir, observer=observer or Bars())
+        return Session(
+            store,
+            settings=settings,
+            state_dir=options.state_dir,
+            observer=observer or Bars(),
+            planner=planner,
+        )
     except BaseException:
         store.close()
         raise
-    with opened:
-        yield opened
 
 
 def require_store(options: Options) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import DreamError, IncompleteListingError, UsageError
-from .kinds import GRAPH, MARKDOWN, again
+from .kinds import GRAPH, again
 from .options import Options, open_session, plan_options, scope_options, store_options
 from .platform import tell_fidelity
 
@@ -66,10 +66,11 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
     """  # noqa: D301
     options = Options.gather(ctx, given)
     from ..reporting import report
+    from .passes import mended
 
     plan = _load_plan(file)
     with open_session(options) as session, session.locked():
-        plan = _completed(plan, session)
+        plan = session.completed(plan)
         # Entities are named in full, and what they gain is no line of its own.
         shown = session.reporter(plan, explain=plan.kind == GRAPH, texts=sys.stdout.isatty())
         tell_fidelity(session, plan.fidelity, begun=bool(plan.actions))
@@ -79,37 +80,9 @@ def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, 
         for line in report.moved_lines(result, plan, shown):
             click.echo(line)
         click.echo(report.summary(result))
-        if result.moved and options.store_kind == MARKDOWN:
-            _mend_index(session, options)
+        mended(session, options, result)
         if result.run:
             click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
-
-
-def _completed(plan: Plan, session: Session) -> Plan:
-    """The plan with what follows from it for the kind of store it was made for."""
-    from ..markdown_session import MarkdownSession
-
-    if isinstance(session, MarkdownSession) and plan.store == session.store.fingerprint:
-        return session.completed(plan)
-    return plan
-
-
-def _mend_index(session: Session, options: Options) -> None:
-    """The index of a directory follows what was skipped."""
-    from ..markdown_session import MarkdownSession
-    from .markdown import mend_index
-
-    if isinstance(session, MarkdownSession):
-        mend_index(session, options)
-
-
-def _shown_lines(plan: Plan, shown: Report) -> list[str]:
-    """Every change of a plan: a plan for files holds new texts, which the core's report has no line for."""
-    if plan.kind != MARKDOWN:
-        return shown.lines()
-    from .markdown import show_plan
-
-    return show_plan(plan)
 
 
 def _load_plan(file: str) -> Plan:
@@ -127,7 +100,7 @@ def _require_consent(session: Session, plan: Plan, shown: Report, file: str) -> 
 
     if file == "-":
         raise UsageError("A plan from the input cannot be asked about; add --yes.")
-    click.echo("\n".join(_shown_lines(plan, shown)))
+    click.echo("\n".join(shown.lines()))
     if plan.gaps:
         raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
     if not confirmed(shown.proposal(), default=not warned(session, plan)):

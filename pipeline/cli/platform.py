@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -51,29 +50,34 @@ _PASS_OPTIONS = (
 )
 
 
-@contextlib.contextmanager
-def remote_session(options: Options, *, observer: Observer | None = None) -> Iterator[Session]:
-    """Open the platform or the server that the options name.
+def open_remote(options: Options, _given: Mapping[str, Any], observer: Observer | None = None) -> Session:
+    """A session on the platform or the server that the options name.
 
     Raises:
         ConfigError: If there is no key or address, or it is refused.
         StoreError: If nobody answers.
     """
     from ..engine import Session
-    from .options import section_of, settings_of
+    from ..planning.plain import PlainPlanner
+    from .options import section_of, settings_of, wanted
     from .progress import Bars
 
     section = section_of(options)
     patience = _patience(section.pop("remote", {}))
-    settings = settings_of(section, options)
+    settings, kinds = settings_of(section, options), wanted(options)
     store = _opened(options, patience, section)
+    planner = PlainPlanner(store, wanted=kinds)
     try:
-        session = Session(store, settings=settings, state_dir=options.state_dir, observer=observer or Bars())
+        return Session(
+            store,
+            settings=settings,
+            state_dir=options.state_dir,
+            observer=observer or Bars(),
+            planner=planner,
+        )
     except BaseException:
         store.close()
         raise
-    with session:
-        yield session
 
 
 def _opened(options: Options, patience: Patience, section: Mapping[str, Any]) -> RemoteStore:

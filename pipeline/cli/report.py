@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ...errors import UsageError
-from .kinds import GRAPH, again
+from .asking import proposed
+from .kinds import again
 from .options import Options, open_session, plan_options, scope_options, store_options
-
-if TYPE_CHECKING:
-    from ..engine import Session
-    from ..web.decisions import Look
 
 
 @click.command("report")
@@ -47,7 +43,7 @@ def report_command(ctx: click.Context, /, run: str | None, output: str, **given:
         if run is not None:
             material = run_material(session, run, undo=again(options, "undo", run))
         else:
-            material = plan_material(session, looked(session, options).plan)
+            material = plan_material(session, proposed(session, options))
     page = render(page_data(material), lines=material.lines)
     if output == "-":
         click.echo(page, nl=False)
@@ -55,40 +51,6 @@ def report_command(ctx: click.Context, /, run: str | None, output: str, **given:
     _write(Path(output), page)
     proposals = len(material.plan.actions) + len(material.plan.unsure)
     click.echo(f"{proposals} proposals written to {output}.", err=True)
-
-
-def looked(session: Session, options: Options) -> Look:
-    """What a pass over any kind of store would propose to a person."""
-    from ..markdown_session import MarkdownSession
-    from ..web.decisions import Look
-    from .asking import only, proposed, say_aside
-
-    if isinstance(session, MarkdownSession):
-        from ..answers import open_conflicts
-
-        session.choices = wishes(options)
-        survey = session.look(now=options.moment, say=say_aside)
-        plan = session.settle(survey, {}, now=options.moment).plan
-        left = open_conflicts(session.answered, survey.memories.values())
-        return Look(replace(plan, left_open=left), survey)
-    if session.store.kind == GRAPH:
-        return Look(only(session.propose(options.scopes(), now=options.moment), options))
-    return Look(proposed(session, options))
-
-
-def wishes(options: Options) -> Any:
-    """What of a pass over Markdown memories the options ask for."""
-    from ...records import ActionKind
-    from ..markdown_session import MarkdownChoices
-    from ..planning.markdown.settlement import Wishes
-
-    if options.merge_only and options.forget_only:
-        raise UsageError("--merge-only and --forget-only exclude each other; leave both out for everything.")
-    if options.merge_only:
-        return MarkdownChoices(Wishes(kinds=frozenset({ActionKind.MERGE}), texts=False))
-    if options.forget_only:
-        return MarkdownChoices(Wishes(kinds=frozenset({ActionKind.PRUNE}), texts=False))
-    return MarkdownChoices()
 
 
 def _write(path: Path, page: str) -> None:

@@ -69,11 +69,11 @@ def found_status(session: Session, options: Options) -> Status:
 
 def _condemned(session: Session, inventory: Inventory, options: Options) -> int | None:
     """How many memories a pass over files would prune; None where age decides."""
-    from ..markdown_session import MarkdownSession
+    from ..planning.markdown.planner import MarkdownPlanner
 
-    if not isinstance(session, MarkdownSession):
+    if not isinstance(session.planner, MarkdownPlanner):
         return None
-    return session.condemned(inventory, now=options.moment)
+    return session.planner.condemned(inventory, session.means(options.moment))
 
 
 @click.command()

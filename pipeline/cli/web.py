@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import UsageError
+from .asking import looked
+from .due import note_pass
 from .kinds import again, completed
 from .options import Options, open_session, plan_options, scope_options, store_options
-from .report import looked, wishes
 
 if TYPE_CHECKING:
     from ...settings import Settings
@@ -71,8 +72,8 @@ def review_command(
 
 def _ways(options: Options, watched: Watched, *, retire: bool = False) -> Ways:
     """How a review reaches the store that the options name."""
-    from ..markdown_session import MarkdownSession
     from ..web.desk import Ways
+    from .passes import mended
 
     seen: list[Settings] = []
 
@@ -81,35 +82,24 @@ def _ways(options: Options, watched: Watched, *, retire: bool = False) -> Ways:
         """The store, watched by the page."""
         with open_session(options) as session:
             session.watch(watched)
-            if isinstance(session, MarkdownSession):
-                session.choices = wishes(options)
             seen[:] = [session.settings]
             yield session
+
+    def settled(session: Session, result: RunResult) -> None:
+        """What else a pass leaves behind: a note of its end, and an index that follows what was skipped."""
+        note_pass(session, options, result.run)
+        mended(session, options, result)
 
     return Ways(
         open=opened,
         look=lambda session: looked(session, options),
         clock=lambda: options.clock,
         undo=lambda run: again(options, "undo", run),
-        settled=lambda session, result: _settled(session, result, options),
+        settled=settled,
         calibrate=lambda: _calibrated(options, seen),
         spoken=lambda sentence: completed(sentence, options),
         retire=retire,
     )
-
-
-def _settled(session: Session, result: RunResult, options: Options) -> None:
-    """What else a pass leaves behind: a note of its end, and an index that follows what was skipped."""
-    from .due import note_pass
-
-    note_pass(session, options, result.run)
-    from ..markdown_session import MarkdownSession
-    from .markdown import mend_index
-
-    if result.moved and isinstance(session, MarkdownSession):
-        choices = session.choices
-        mend_index(session, options)
-        session.choices = choices
 
 
 def _calibrated(options: Options, seen: Sequence[Settings]) -> str:

@@ -97,19 +97,9 @@ def decide(plan: Plan, answers: Mapping[str, str]) -> Decided:
     )
 
 
-def completed(session: Session, decision: Decided, original: Plan, *, now: datetime) -> Plan:
+def completed(session: Session, decision: Decided) -> Plan:
     """The decided plan with what follows from it for its kind of store: indexes, relations."""
-    from ..graph_session import GraphSession
-    from ..markdown_session import MarkdownSession
-
-    plan = decision.plan.with_choices(decision.choices)
-    if isinstance(session, MarkdownSession):
-        return session.completed(plan)
-    if isinstance(session, GraphSession):
-        if decision.plan.merges != original.merges or decision.plan.prunes != original.prunes:
-            plan = session.with_relations(plan, now=now)
-        return session.decided(plan, {})
-    return plan
+    return session.completed(decision.plan.with_choices(decision.choices))
 
 
 def remember(session: Session, decision: Decided, *, now: datetime, run: str) -> None:

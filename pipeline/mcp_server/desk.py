@@ -141,7 +141,7 @@ class Desk:
             plan, given = kept.plan, {name: said.strip().lower() for name, said in answers.items()}
             kept = replace(kept, answers={**kept.answers, **decisions.checked(plan, given)})
             decision = decisions.decide(plan, kept.answers)
-            final = decisions.completed(session, decision, plan, now=self._place.moment())
+            final = decisions.completed(session, decision)
             kept = self._shelf.put(replace(kept, report=showing.report_of(session, final)))
             return AnswerResult(
                 plan_id=kept.id,
@@ -196,16 +196,15 @@ class Desk:
 
     def relevance(self, observer: Observer, learning: Learning, threshold: int | None) -> RelevanceResult:
         """Whether something is worth remembering, held against what the store holds."""
-        from ..graph_session import GraphSession
+        from ..planning.graph.proposing import GraphPlanner
         from ..rules.graph.relevance import relevance
         from ..rules.graph.settings import GraphSettings
 
         with self._place.open(observer) as session:
             limits = GraphSettings()
             core: Sequence[tuple[str, str]] = ()
-            if isinstance(session, GraphSession):
-                limits = session.graph_settings
-                core = session.store.core.statements() if session.store.core else ()
+            if isinstance(session.planner, GraphPlanner):
+                limits, core = session.planner.graph, session.planner.core
             if threshold is not None:
                 limits = limits.model_copy(update={"keep_above": threshold})
             found = relevance(
@@ -289,7 +288,7 @@ class Desk:
             final = parse_plan(unfinished.plan)
             result = session.resume(unfinished.id, now=now)
         else:
-            final = decisions.completed(session, decision, plan, now=self._place.moment())
+            final = decisions.completed(session, decision)
             kept = self._shelf.put(replace(kept, begun=now.isoformat()))
             result = session.apply(final, now=now, retire=self._place.retire)
         if not isinstance(result, RunResult):
@@ -328,9 +327,7 @@ def _cut_off(session: Session, kept: Kept) -> Run | None:
 
 def _mend(session: Session, result: RunResult, plan: Plan) -> None:
     """Where files had moved, their index says too little or too much: it follows what is there."""
-    from ..markdown_session import MarkdownSession
-
-    if result.moved and isinstance(session, MarkdownSession):
+    if result.moved and session.store.kind == decisions.MARKDOWN:
         mended = session.completed(replace(plan, actions=()))
         if mended.rewrites:
             session.apply(mended, now=_clock())

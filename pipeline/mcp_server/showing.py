@@ -10,7 +10,7 @@ from ..planning.doubts import open_question
 from ..reporting import report as texts
 from ..reporting.report import Report
 from ..reporting.spoken_evidence import spoken
-from .decisions import MARKDOWN, choices_for
+from .decisions import choices_for
 from .results import Explanation, Proposal, Proposed, Question, Said, Score
 
 if TYPE_CHECKING:
@@ -26,14 +26,8 @@ def report_of(session: Session, plan: Plan) -> str:
     """The whole report, with the sentence that stands for an empty one."""
     if not plan.actions:
         return "\n".join([_nothing(plan), *_open(plan)])
-    if plan.kind == MARKDOWN:
-        from ..reporting.markdown.report import PlanReport
-
-        counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
-        lines, last = PlanReport(plan).proposals(), f"Proposed: {counts}."
-    else:
-        shown = session.reporter(plan, texts=True)
-        lines, last = shown.lines(), shown.proposal()
+    shown = session.reporter(plan, texts=True)
+    lines, last = shown.lines(), shown.proposal()
     if len(lines) > REPORT_LINES:
         lines = [*lines[:REPORT_LINES], f"... and {len(lines) - REPORT_LINES} more lines: dream_explain"]
     return "\n".join([*lines, *_open(plan), *(f"Read-only: {gap}" for gap in plan.gaps), last])
@@ -41,9 +35,11 @@ def report_of(session: Session, plan: Plan) -> str:
 
 def left_out(session: Session) -> list[str]:
     """Files of a Markdown directory that may not be read, with the reason."""
-    from ..markdown_session import MarkdownSession
+    from ..reporting.markdown.report import left_out as files_left_out
+    from ..stores.markdown.store import MarkdownStore
 
-    return session.notes() if isinstance(session, MarkdownSession) else []
+    store = session.store
+    return files_left_out(store.directories) if isinstance(store, MarkdownStore) else []
 
 
 def _nothing(plan: Plan) -> str:

@@ -33,7 +33,7 @@ from ..judging.inventory import Circumstances, Judging
 from ..judging.original_rules import RULE
 from ..judging.subjects import keys_by_scope
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
-from ..rules.hygiene import find_junk, prunes_of, without_junk
+from ..rules.hygiene import Finding, find_junk, prunes_of, without_junk
 from ..rules.stale import Prune as StaleFinding
 from ..rules.stale import find_prunes, is_stale
 from ..rules.unattended import Spared, spared
@@ -83,7 +83,7 @@ def build_plan(
     present = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
     keys = keys_by_scope(present, settings=settings)
     junk = find_junk(present, circumstances.hygiene, keys=keys)
-    cleaned = prunes_of(junk, unattended=circumstances.unattended, refused=circumstances.rejected)
+    cleaned = junk_prunes(junk, circumstances)
     living = without_junk(present, junk, cleaned)
     prunes, notes = _prunes(living, settings, circumstances)
     vague = {prune.memory.id for prune in prunes if prune.reason == "vague"}
@@ -134,13 +134,23 @@ def _prunes(
     return tuple(item for item in prunes if prune_key(item.memory) not in refused), kept.notes(old)
 
 
+def junk_prunes(found: Sequence[Finding], circumstances: Circumstances) -> tuple[Prune, ...]:
+    """What of the junk goes under these circumstances."""
+    return prunes_of(
+        found,
+        now=circumstances.now,
+        unattended=circumstances.unattended,
+        refused=circumstances.rejected,
+    )
+
+
 def scope_notes(
     memories: Sequence[Memory], settings: Settings, circumstances: Circumstances
 ) -> tuple[str, ...]:
     """What `build_plan` would note about the memories of one scope alone."""
     living = [memory for memory in memories if not memory.is_retired(circumstances.now.date())]
     junk = find_junk(living, circumstances.hygiene, keys=keys_by_scope(living, settings=settings))
-    cleaned = prunes_of(junk, unattended=circumstances.unattended, refused=circumstances.rejected)
+    cleaned = junk_prunes(junk, circumstances)
     return _prunes(without_junk(living, junk, cleaned), settings, circumstances)[1]
 
 

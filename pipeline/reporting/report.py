@@ -41,7 +41,7 @@ class Report:
             explain: Add texts, scores and evidence under each line.
             texts: Add the texts of what is to go for good, even without `explain`.
         """
-        self._texts = texts
+        self._with_texts = texts
         self._plan = plan
         self._explain = explain
         self._members: dict[str, Member] = {m.id: m for action in plan.actions for m in action.members}
@@ -137,7 +137,7 @@ class Report:
             for action in here:
                 lines.append(self.line(action))
                 lines += [*self._difference(action), *_disagreements(action)]
-                if self._texts and not self._explain and isinstance(action, Prune) and not action.junk:
+                if self._with_texts and not self._explain and isinstance(action, Prune) and not action.junk:
                     lines.append(f"    {one_line(action.members[0].text)}")
                 lines += self.explanation(action) if self._explain else []
         return lines

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from ...models.words import exact_key
@@ -20,6 +21,7 @@ from ..judging.subjects import NO_KEYS, KeysOf, signature
 from ..plan import Member, Prune
 from .junk_words import CHATTER, GREETINGS, HEARTBEATS, PROMPT_EXAMPLES, PROMPTS, RECALLED
 from .raw_output import is_raw_output
+from .stale import age_of
 
 ECHOES = 10
 """A statement that stands so often came back from the memory itself; people repeat a fact two or three times.
@@ -87,11 +89,14 @@ def find_junk(
     return tuple(found[memory_id] for memory_id in sorted(found))
 
 
-def prunes_of(found: Iterable[Finding], *, unattended: bool, refused: Collection[str]) -> tuple[Prune, ...]:
+def prunes_of(
+    found: Iterable[Finding], *, now: datetime, unattended: bool, refused: Collection[str]
+) -> tuple[Prune, ...]:
     """The findings as actions.
 
     Args:
         found: What was found.
+        now: The moment ages are reckoned from.
         unattended: Nobody looks on: only what is certain.
         refused: Keys of the removals that a person does not want.
     """
@@ -102,6 +107,7 @@ def prunes_of(found: Iterable[Finding], *, unattended: bool, refused: Collection
             category=item.memory.category,
             members=(_member(item),),
             reason=item.junk.value,
+            age_days=None if (age := age_of(item.memory, now=now)) is None else age.days,
             detail=item.detail,
         )
         for item in found

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 from ...records import Inventory, Memory, Scope
 
@@ -59,10 +60,12 @@ class Update:
     Attributes:
         id: The memory to change.
         text: Its new text, stored verbatim.
+        at: When the run began that does so; None outside of a run.
     """
 
     id: str
     text: str
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +87,21 @@ class Amend:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Remove a memory for good (until an undo)."""
+    """Remove a memory for good (until an undo).
+
+    Attributes:
+        id: The memory to remove.
+        reason: Why it goes, in a few words; empty where another one takes its place.
+        into: Id of the memory that takes its place, or None.
+        text: What that one must say by now.
+        at: When the run began that does so; None outside of a run.
+    """
 
     id: str
+    reason: str = ""
+    into: str | None = None
+    text: str = ""
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +208,37 @@ class Store(Protocol):
         """
         ...
 
+    def backup(self, folder: Path) -> Sequence[Path]:
+        """Copy what a run rewrites whole, and name the copies; the folder is named like the run.
+
+        The journal alone is enough for a store that changes single records.
+
+        Raises:
+            StoreError: If it cannot be copied, or no run may begin now.
+        """
+        ...
+
     def close(self) -> None:
         """Release files, locks and connections."""
+        ...
+
+
+@runtime_checkable
+class RunNotes(Protocol):
+    """A store that keeps notes of its own about runs, beside what the journal knows."""
+
+    def begin(self, run: str) -> None:
+        """A run is about to make its first change."""
+        ...
+
+    def resume(self, run: str) -> None:
+        """A run that was killed goes on."""
+        ...
+
+    def finish(self, run: str, *, at: datetime) -> None:
+        """All of a run is done."""
+        ...
+
+    def undo(self, run: str) -> None:
+        """A run is about to be taken back."""
         ...

@@ -18,30 +18,16 @@ from .pending import Pending, Say
 
 if TYPE_CHECKING:
     from ..engine import Session
-    from ..markdown_session import MarkdownSession
-    from ..planning.markdown.survey import Survey
+    from ..planning.proposal import Proposal
 
 Proposed = TypeVar("Proposed", bound=Action)
 _CONSEQUENCES = ("links", "moved in from the index")
 """Reasons of rewrites that follow from other changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What a look at a store found.
-
-    Attributes:
-        plan: Everything proposed.
-        survey: Of Markdown memories, what the plan was settled from.
-    """
-
-    plan: Plan
-    survey: Survey | None = None
-
-    @property
-    def actions(self) -> tuple[Action, ...]:
-        """All that a person is asked about."""
-        return (*self.plan.actions, *self.plan.unsure)
+def asked_about(proposal: Proposal) -> tuple[Action, ...]:
+    """All that a person is asked about."""
+    return (*proposal.plan.actions, *proposal.plan.unsure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,27 +62,25 @@ class Decisions:
         )
 
 
-def decided(session: Session, look: Look, decisions: Decisions, *, now: datetime) -> Plan:
+def decided(session: Session, proposal: Proposal, decisions: Decisions, *, now: datetime) -> Plan:
     """The plan that does what was accepted, and what follows from it."""
-    from ..graph_session import GraphSession
-    from ..markdown_session import MarkdownSession
+    from ..planning.markdown.planner import Found
 
-    if isinstance(session, MarkdownSession) and look.survey is not None:
-        return _with_rest(_settled(session, look, look.survey, decisions, now=now), look, decisions)
-    plan = _chosen(look.plan, decisions)
-    if isinstance(session, GraphSession):
-        if plan.merges:
-            plan = session.with_relations(plan, now=now)
-        plan = session.decided(plan, {})
-    return _with_rest(plan, look, decisions)
+    if isinstance(proposal.found, Found):
+        plan = _settled(session, proposal, decisions, now=now)
+    else:
+        chosen = replace(proposal, asked=_chosen(proposal.plan, decisions))
+        plan = session.complete(chosen, {}, now=now).plan
+    return _with_rest(plan, proposal, decisions)
 
 
-def _with_rest(plan: Plan, look: Look, decisions: Decisions) -> Plan:
+def _with_rest(plan: Plan, proposal: Proposal, decisions: Decisions) -> Plan:
     """The plan with what it leaves to a person, as the journal tells of every run."""
     heard = decisions.accepted | decisions.refused | set(decisions.sides)
-    doubts = tuple(doubt for doubt in look.plan.unsure if doubt.id not in heard)
-    left_open = sum(conflict.id not in heard for conflict in look.plan.conflicts)
-    return replace(plan, unsure=doubts, left_open=look.plan.left_open + left_open)
+    shown = proposal.plan
+    doubts = tuple(doubt for doubt in shown.unsure if doubt.id not in heard)
+    left_open = sum(conflict.id not in heard for conflict in shown.conflicts)
+    return replace(plan, unsure=doubts, left_open=shown.left_open + left_open)
 
 
 def _chosen(plan: Plan, decisions: Decisions) -> Plan:
@@ -114,33 +98,35 @@ def _worded(action: Proposed, decisions: Decisions) -> Proposed:
     return replace(action, text=text) if isinstance(action, Merge) and text is not None else action
 
 
-def _settled(
-    session: MarkdownSession, look: Look, survey: Survey, decisions: Decisions, *, now: datetime
-) -> Plan:
+def _settled(session: Session, proposal: Proposal, decisions: Decisions, *, now: datetime) -> Plan:
     """The plan of a survey of which only what was accepted is left."""
+    survey, shown = proposal.found.survey, proposal.plan
     rewritten = {
-        action.members[0].id: action.id for action in look.plan.rewrites if action.id in decisions.accepted
+        action.members[0].id: action.id for action in shown.rewrites if action.id in decisions.accepted
     }
     wanted = [
         _worded(action, decisions)
-        for action in survey.plan.actions
+        for action in proposal.asked.actions
         if action.id in decisions.sides or action.id in decisions.accepted
     ]
-    doubtful = [item for item in survey.plan.unsure if item.id in decisions.accepted]
+    doubtful = [item for item in proposal.asked.unsure if item.id in decisions.accepted]
     survivors = {action.survivor for action in (*wanted, *doubtful) if isinstance(action, Merge)}
     edits = {name: edit for name, edit in survey.edits.items() if name in rewritten or name in survivors}
-    doubts = tuple(_worded(doubt, decisions) for doubt in survey.plan.unsure)
-    found = replace(survey.plan, actions=tuple(wanted), unsure=doubts)
-    accepted = found.accept(decisions.accepted, dict(decisions.sides))
-    left = replace(survey, plan=accepted, edits=edits)
-    plan = session.settle(left, dict(decisions.sides), now=now).plan
+    doubts = tuple(_worded(doubt, decisions) for doubt in proposal.asked.unsure)
+    asked = replace(proposal.asked, actions=tuple(wanted), unsure=doubts)
+    left = replace(
+        proposal,
+        asked=asked.accept(decisions.accepted, dict(decisions.sides)),
+        found=replace(proposal.found, survey=replace(survey, edits=edits)),
+    )
+    plan = session.complete(left, dict(decisions.sides), now=now).plan
     answered = [
         action for action in plan.actions if not isinstance(action, Resolve) or action.choice is not None
     ]
     kept = [action for action in answered if not isinstance(action, Rewrite)]
     touched = {action.scope for action in kept}
-    touched |= {action.scope for action in look.plan.actions if action.id in decisions.sides}
-    touched |= {action.scope for action in look.plan.rewrites if action.id in decisions.accepted}
+    touched |= {action.scope for action in shown.actions if action.id in decisions.sides}
+    touched |= {action.scope for action in shown.rewrites if action.id in decisions.accepted}
     rewrites = [
         action
         for action in answered

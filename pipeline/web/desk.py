@@ -21,10 +21,11 @@ from ..page_material import plan_material, report_lines
 from ..plan import Action, Merge, Plan
 from ..planning.budget import overdraft
 from ..planning.plan_file import dump_plan
+from ..planning.proposal import Proposal
 from ..reporting import report
 from ..reporting.html import card_key, page_data
 from ..writing.journal import Journal
-from .decisions import Decisions, Look, decided, moved
+from .decisions import Decisions, asked_about, decided, moved
 from .labels import OFFER, learn, learnt, unlearn
 from .pending import CHANGES, Pending, PendingAnswers, Say, may_say
 
@@ -53,7 +54,7 @@ class Ways:
     """
 
     open: Callable[[], AbstractContextManager[Session]]
-    look: Callable[[Session], Look]
+    look: Callable[[Session], Proposal]
     clock: Callable[[], datetime]
     undo: Callable[[str], str]
     settled: Callable[[Session, RunResult], None]
@@ -121,7 +122,7 @@ class Desk:
 
     def pin(self, memory_id: str, *, pinned: bool) -> None:
         """Leave a memory alone from now on, or no longer."""
-        texts = {m.id: m.text for action in self._look.actions for m in action.members}
+        texts = {m.id: m.text for action in asked_about(self._look) for m in action.members}
         if memory_id not in texts:
             raise UsageError("No proposal is about this memory.")
         self._take_out(lambda kept: kept.kind is AnswerKind.PINNED and kept.about[0].id == memory_id)
@@ -239,10 +240,11 @@ class Desk:
 
     def _look_at(self, session: Session) -> None:
         """Make the plan anew; which answers hold follows from their keys."""
-        self._look = look = self._ways.look(session)
-        self._keys = {card_key(action): action for action in self._look.actions}
-        self._data = page_data(plan_material(session, look.plan))
-        self.lines = report_lines(session, look.plan)
+        self._look = self._ways.look(session)
+        plan = self._look.plan
+        self._keys = {card_key(action): action for action in asked_about(self._look)}
+        self._data = page_data(plan_material(session, plan))
+        self.lines = report_lines(session, plan)
 
     def _refreshed(self, session: Session) -> int:
         """Look again; how many answers no longer fit anything."""

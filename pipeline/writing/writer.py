@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from ...errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
 from ..answers import AnswerKind, taken_back
-from ..plan import Action, Member, Merge, Plan, Resolve, Rewrite
+from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite
 from ..planning.plan_file import dump_plan, parse_plan
 from ..results import RunResult, UndoResult
-from ..stores.base import Add, Amend, Delete, Restore, Retire, Snapshot, Store, Update
+from ..stores.base import Add, Amend, Delete, Restore, Retire, RunNotes, Snapshot, Store, Update
 from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState
 from .results import run_result
 
@@ -39,6 +39,7 @@ class Writer:
         self._store = store
         self._journal = journal
         self._access = access
+        self._notes = store if isinstance(store, RunNotes) else None
 
     def apply(
         self,
@@ -64,10 +65,12 @@ class Writer:
             JournalError: If an earlier run of this store was interrupted.
         """
         self._refuse_unfit(plan, retire_on)
-        touched = sorted({member.id for action in plan.actions if _acts(action) for member in action.members})
+        touched = sorted({member.id for action in plan.actions if acts(action) for member in action.members})
         if not touched:
             return run_result("", plan, {}, ())
         snapshots = self._store.fetch(touched)
+        if self._notes is not None:
+            self._notes.begin(run)
         self._journal.begin(
             run,
             store=self._store.fingerprint,
@@ -91,6 +94,8 @@ class Writer:
             return self.undo(run, at=at)
         if run.state is not RunState.APPLYING:
             raise JournalError(f"Run {run.id} is {run.state}; there is nothing to resume.")
+        if self._notes is not None:
+            self._notes.resume(run.id)
         return self._carry_out(run, parse_plan(run.plan), at=at, progress=progress)
 
     def undo(self, run: Run, *, at: datetime) -> UndoResult:
@@ -102,6 +107,8 @@ class Writer:
         self._refuse_foreign(run)
         if run.state is RunState.UNDONE:
             raise JournalError(f"Run {run.id} was undone already; there is nothing to take back.")
+        if self._notes is not None:
+            self._notes.undo(run.id)
         self._journal.set_state(run.id, RunState.UNDOING, at=at)
         plan = parse_plan(run.plan)
         self._note_undo(run, plan, at=at)
@@ -166,11 +173,13 @@ class Writer:
             if action.id not in concluded:
                 self._conclude(run, action)
             progress(number)
+        if self._notes is not None:
+            self._notes.finish(run.id, at=at)
         self._journal.set_state(run.id, RunState.APPLIED, at=at)
         return run_result(run.id, plan, self._journal.outcomes(run.id), self._journal.changes(run.id))
 
     def _conclude(self, run: Run, action: Action) -> None:
-        if not _acts(action):
+        if not acts(action):
             self._journal.conclude(run.id, action.id, Outcome.SKIPPED, "left open")
             return
         try:
@@ -187,7 +196,7 @@ class Writer:
             self._check(members.values())
         survivor = self._ensure_survivor(run, action, made)
         for memory_id in action.removes:
-            self._remove(run, action, members[memory_id], made)
+            self._remove(run, action, members[memory_id], made, into=survivor)
         if survivor is not None and isinstance(action, Merge):
             self._note_use(run, survivor, action.members)
 
@@ -251,7 +260,7 @@ class Writer:
         if earlier is None or not self._states(member.id, action.text):
             self._check([member])
             number = number or self._journal.intend(run.id, action.id, Operation.REPLACE, member.id)
-            self._store.write(Update(member.id, action.text))
+            self._store.write(Update(member.id, action.text, run.started_at))
         if not self._states(member.id, action.text):
             raise _MovedError(f"the new text of memory {member.id} could not be read back")
         self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
@@ -282,7 +291,9 @@ class Writer:
                 self._store.write(Restore(self._journal.snapshot(run.id, survivor)))
             self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=survivor)
 
-    def _remove(self, run: Run, action: Action, member: Member, made: list[Recorded]) -> None:
+    def _remove(
+        self, run: Run, action: Action, member: Member, made: list[Recorded], *, into: str | None
+    ) -> None:
         earlier = next((c for c in made if c.operation is Operation.REMOVE and c.memory == member.id), None)
         if earlier is not None and earlier.state is ChangeState.DONE:
             return
@@ -297,7 +308,7 @@ class Writer:
         if run.retire_on:
             self._store.write(Retire(member.id, date.fromisoformat(run.retire_on)))
         else:
-            self._store.write(Delete(member.id))
+            self._store.write(_delete(run, action, member, into))
         self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
 
     def _is_removed(self, run: Run, memory_id: str) -> bool:
@@ -363,7 +374,15 @@ class Writer:
         return 1
 
 
-def _acts(action: Action) -> bool:
+def _delete(run: Run, action: Action, member: Member, into: str | None) -> Delete:
+    """The removal of a member, with all that its store has to know about it."""
+    if isinstance(action, Merge):
+        return Delete(member.id, into=into, text=action.text, at=run.started_at)
+    reason = f"{action.reason}: {action.detail}" if isinstance(action, Prune) else str(action.kind)
+    return Delete(member.id, reason, at=run.started_at)
+
+
+def acts(action: Action) -> bool:
     """Whether an action changes the store; a conflict without a choice does not."""
     return bool(action.removes) or isinstance(action, Rewrite)
 

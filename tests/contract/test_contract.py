@@ -15,7 +15,8 @@ from mem0_dream.errors import UsageError
 from mem0_dream.pipeline.cli.kinds import OPTIONS_OF
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.consolidation import consolidate
-from mem0_dream.pipeline.engine import ENGINES, Session
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.kinds import KINDS as OWN_WAYS
 from mem0_dream.pipeline.planning.plan_file import parse_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings
@@ -43,7 +44,7 @@ def call(world: World, tmp_path: Path) -> Call:
     """The command line on this world."""
     config = tmp_path / "settings.yaml"
     config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
-    has_users = world.kind not in ENGINES
+    has_users = world.kind not in OWN_WAYS
     scope = ("--all",) if has_users else ("--config", str(config))
 
     def invoke(*words: str, answers: str = "", code: int = 0) -> Result:
@@ -291,14 +292,12 @@ class TestLibrary:
             session.undo(now=NOW)
         assert world.content() == before
 
-    def test_consolidate_uses_the_session_of_the_kind(self, world: World, tmp_path: Path) -> None:
-        """One call does what --auto does; the plain session refuses a store that is not its own."""
+    def test_consolidate_fits_the_kind(self, world: World, tmp_path: Path) -> None:
+        """One call does what --auto does; a kind without users refuses their ids."""
         settings, state = Settings(**SETTINGS), tmp_path / "library-state"
         state.mkdir(exist_ok=True)
         store = world.open()
-        if world.kind in ENGINES:
-            with pytest.raises(UsageError, match="session of its own"):
-                Session(store, settings=settings, state_dir=state)
+        if world.kind in OWN_WAYS:
             with pytest.raises(UsageError, match="has no users"):
                 consolidate(store, user_id="alice", settings=settings, state_dir=state)
         done = consolidate(store, all_scopes=True, settings=settings, state_dir=state, now=NOW, apply=True)

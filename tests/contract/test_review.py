@@ -13,10 +13,11 @@ import pytest
 from click.testing import CliRunner
 from kinds import KINDS, NOW, SETTINGS, World
 from mem0_dream.errors import MovedOnError, UsageError
+from mem0_dream.pipeline.cli.asking import looked
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.cli.options import Options
-from mem0_dream.pipeline.cli.report import looked
 from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.kinds import KINDS as OWN_WAYS
 from mem0_dream.pipeline.stores.base import ScopeFilter, Update
 from mem0_dream.pipeline.web.desk import Desk, Ways
 
@@ -166,7 +167,7 @@ def test_the_report_of_the_command_line_holds_every_proposal(world: World, tmp_p
     """For any kind of store, with a map, and again for the run that was applied."""
     config = tmp_path / "settings.yaml"
     config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
-    scope = ("--all",) if world.kind not in ("md", "graph") else ("--config", str(config))
+    scope = ("--all",) if world.kind not in OWN_WAYS else ("--config", str(config))
     state, out = ("--state-dir", str(tmp_path / "state")), tmp_path / "report.html"
 
     def call(*words: str) -> str:

@@ -19,7 +19,7 @@ from mem0_dream.pipeline.stores.graph.store import GraphStore
 BEFORE_THE_FORK = (
     "faiss", "filelock", "mem0_dream.models.keywords", "mem0_dream.models.lexical", "mem0_dream.models.registry",
     "mem0_dream.pipeline.cli.progress", "mem0_dream.pipeline.reporting.graph.health", "mem0_dream.pipeline.reporting.graph.report",
-    "mem0_dream.pipeline.graph_session", "mem0_dream.pipeline.reporting.report",
+    "mem0_dream.pipeline.planning.graph.proposing", "mem0_dream.pipeline.reporting.report",
 )  # fmt: skip
 
 

@@ -13,9 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mem0_dream.pipeline.graph_session import GraphSession
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.planning.graph.merging import Judging
+from mem0_dream.pipeline.planning.graph.proposing import GraphPlanner
+from mem0_dream.pipeline.results import RunResult
 from mem0_dream.pipeline.rules.graph.settings import GraphSettings
 from mem0_dream.pipeline.stores.graph.file import FileMedium
+from mem0_dream.pipeline.stores.graph.restoring import restore_forgotten
 from mem0_dream.pipeline.stores.graph.store import GraphStore
 from mem0_dream.settings import Settings
 
@@ -44,15 +48,40 @@ def write(path: Path, lines: Iterable[str], *, end: str = "") -> bytes:
     return data
 
 
-def session(path: Path, state: Path, *, core: Path | None = None, **limits: Any) -> GraphSession:
+def session(
+    path: Path,
+    state: Path,
+    *,
+    core: Path | None = None,
+    relate: bool = False,
+    repair_relations: bool = False,
+    **limits: Any,
+) -> Session:
     """A session on a file with the keyword scorer."""
     store = GraphStore(FileMedium(path), state=state, core=core)
-    return GraphSession(
-        store,
-        settings=Settings(scorer="keywords", max_delete=1.0),
-        graph=GraphSettings(**limits),
-        state_dir=state,
+    planner = GraphPlanner(
+        store, limits=GraphSettings(**limits), relate=relate, repair_relations=repair_relations
     )
+    settings = Settings(scorer="keywords", max_delete=1.0)
+    return Session(store, settings=settings, state_dir=state, planner=planner)
+
+
+def repair(opened: Session) -> RunResult | None:
+    """Move broken lines to the archive."""
+    plan = opened.planner.repair(NOW)
+    return opened.apply(plan, now=NOW) if plan is not None else None
+
+
+def bring_back(opened: Session, name: str) -> tuple[int, int]:
+    """Restore a forgotten memory as the command does."""
+    counts = restore_forgotten(opened.store, name)
+    opened.planner.notes.bring_back(name, now=NOW)
+    return counts
+
+
+def judging(opened: Session) -> Judging:
+    """Models and limits of a session."""
+    return opened.planner.judging(opened.means(NOW))
 
 
 def entities(path: Path) -> dict[str, list[str]]:

@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 from graph_world import entity, relation, write
 from markdown_trees import fingerprint, memory_file, write_tree
-from mem0_dream.pipeline.consolidation import session_for
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter, Store
@@ -76,7 +75,7 @@ class World:
 
     def session(self, state: Path) -> Session:
         """The session that the library would use."""
-        return session_for(self.open(), settings=Settings(**SETTINGS), state_dir=state)
+        return Session(self.open(), settings=Settings(**SETTINGS), state_dir=state)
 
     def texts(self) -> dict[str, str]:
         """Text by id, through the store itself."""

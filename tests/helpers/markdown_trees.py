@@ -7,8 +7,12 @@ import subprocess
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from mem0_dream.pipeline.markdown_session import MarkdownChoices, MarkdownSession
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.planning.markdown.planner import MarkdownPlanner
+from mem0_dream.pipeline.planning.proposal import Proposal
+from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.markdown.directories import discover
 from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
 from mem0_dream.settings import Settings
@@ -77,9 +81,16 @@ def open_store(root: Path, state: Path) -> MarkdownStore:
     return MarkdownStore(discover(root, home=root / "nobody"), root=root, state=state)
 
 
+def look(session: Session) -> Proposal:
+    """What a pass would do."""
+    return session.look(ScopeFilter(), now=NOW)
+
+
 def open_session(
-    root: Path, state: Path, *, choices: MarkdownChoices | None = None, **settings
-) -> MarkdownSession:
-    """A session that needs no model."""
+    root: Path, state: Path, *, wishes: Mapping[str, Any] | None = None, **settings: Any
+) -> Session:
+    """A session that needs no model; `wishes` are the planner's own arguments."""
     limits = Settings(scorer="keywords", **{"max_delete": 1.0, **settings})
-    return MarkdownSession(open_store(root, state), choices=choices, settings=limits, state_dir=state)
+    store = open_store(root, state)
+    planner = MarkdownPlanner(store, **(wishes or {}))
+    return Session(store, settings=limits, state_dir=state, planner=planner)

@@ -14,7 +14,6 @@ from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.page_material import plan_material
 from mem0_dream.pipeline.reporting.html import page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.pipeline.web.decisions import Look
 from mem0_dream.pipeline.web.desk import Ways
 from mem0_dream.pipeline.web.progress import Watched
 from mem0_dream.pipeline.web.serve import serve
@@ -126,7 +125,7 @@ class World:
 
         return Ways(
             open=opened,
-            look=lambda session: Look(session.propose(ScopeFilter(), now=NOW)),
+            look=lambda session: session.look(ScopeFilter(), now=NOW),
             clock=lambda: NOW,
             undo=lambda run: f"mem0-dream undo {run}",
             settled=lambda _session, _result: None,

@@ -21,6 +21,7 @@ from mem0_dream.errors import (
 )
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session, scope_filter
+from mem0_dream.pipeline.judging.models import Models
 from mem0_dream.pipeline.planning.stages import Advance
 from mem0_dream.pipeline.stores.base import Change, ScopeFilter
 from mem0_dream.pipeline.writing.journal import RunState
@@ -131,7 +132,8 @@ def test_a_skip_is_remembered_until_a_text_changes(session: Session, store: InMe
     store.rows["t9"] = store.rows.pop("t1")
     assert session.propose(ALICE, now=NOW).conflicts == ()
     store.rows["t9"]["text"] = "Uses tabs in all Go code."
-    session._scorer = FakeScorer({(NO_TABS, "Uses tabs in all Go code."): CONTRADICTION})
+    changed = FakeScorer({(NO_TABS, "Uses tabs in all Go code."): CONTRADICTION})
+    session.models = Models(session.settings, session.directory, encoder=FakeEncoder(), scorer=changed)
     assert len(session.propose(ALICE, now=NOW).conflicts) == 1
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from kinds import KINDS, NOW, World
+from mem0_dream.pipeline.cli.asking import looked
 from mem0_dream.pipeline.cli.options import Options
-from mem0_dream.pipeline.cli.report import looked
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.web.desk import Desk, Ways
 

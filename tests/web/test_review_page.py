@@ -267,6 +267,45 @@ class TestApply:
             page.get_by_text("Dream complete — merged: 12").wait_for()
 
 
+class TestLooking:
+    def test_look_again_shows_what_the_store_says_now(self, review: Page, world: World) -> None:
+        """The answers that fit stay; the note can be closed."""
+        for words in ("Pickle", "marathon"):
+            card(review, words).locator('[data-say="accept"]').click()
+            card(review, words).get_by_text("Accepted").wait_for()
+        world.store.write(Delete("dog2"))
+        review.click('[data-do="refresh"]')
+        review.get_by_text("Looked again. 1 answer no longer fits.").wait_for()
+        assert card(review, "Pickle").count() == 0
+        assert card(review, "marathon").get_by_text("Accepted").is_visible()
+        review.click('#notices [aria-label="Close"]')
+        assert review.locator("#notices").inner_text() == ""
+
+    def test_the_other_controls_do_what_they_say(self, page: Page, tmp_path: Path) -> None:
+        """Nearest first, turning back, cancelling a text, undoing by key, the map and back."""
+        world = many_world(60, tmp_path / "state")
+        watched = Watched()
+        with served(world.ways(watched), watched) as link:
+            page.goto(link)
+            page.click('[data-do="next"]')
+            page.click('[data-do="next"]')
+            page.click('[data-do="previous"]')
+            assert "Page 2 of 3" in page.locator("#pages").inner_text()
+            page.click("#line-panel summary")
+            page.check('[data-do="near"]')
+            page.locator("#line").fill("0.8")
+            assert cards(page)[0] == "May be the same"
+            page.uncheck('[data-do="near"]')
+            page.click('[data-kind="merge"]')
+            first = page.locator("article.card").first
+            first.locator('[data-say="edit"]').click()
+            first.locator('[data-do="cancel"]').click()
+            assert first.locator("textarea").count() == 0
+            page.click("#tab-map")
+            page.click("#tab-proposals")
+            assert set(cards(page)) == {"Merge"}
+
+
 class TestHolds:
     def test_a_reload_in_the_middle_loses_nothing(self, review: Page) -> None:
         """What was answered stays answered."""

@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ....errors import UsageError
-from ...planning.plan_file import json_text
+from ...planning.plan_file import json_text, parse_plan
 from ..options import plan_options, store_options
 from .opening import graph_options, graph_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...graph_session import GraphSession
+    from ...engine import Session
+    from ...planning.graph.proposing import GraphPlanner
     from ...reporting.graph.reflection import LookBack
     from ...rules.graph.nodes import Node
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 
 
-def _nodes(session: GraphSession) -> tuple[Node, ...]:
+def _nodes(session: Session) -> tuple[Node, ...]:
     from ...rules.graph.nodes import nodes_of
     from ...stores.base import ScopeFilter
 
@@ -41,9 +42,11 @@ def restore(ctx: click.Context, /, name: str, **given: Any) -> None:
     """  # noqa: D301
     options = graph_options(ctx, given)
     from ...reporting.report import visible
+    from ...stores.graph.restoring import restore_forgotten
 
-    with graph_session(options) as session, session.locked():
-        relations, left = session.bring_back(name, now=options.clock)
+    with graph_session(options) as (session, store, planner), session.locked():
+        relations, left = restore_forgotten(store, name)
+        planner.notes.bring_back(name, now=options.clock)
         click.echo(f"Restored: {visible(name)}, with {relations} relations.")
         if left:
             click.echo(f"Left out: {left} relations to memories that are gone.")
@@ -68,14 +71,14 @@ def relevance(ctx: click.Context, /, learning: str, threshold: int | None, **giv
     from ...rules.graph import relevance as filter_
 
     asked = filter_.load_learning(learning)
-    with graph_session(options) as session:
-        settings = session.graph_settings
+    with graph_session(options) as (session, store, planner):
+        settings = planner.graph
         if threshold is not None:
             settings = settings.model_copy(update={"keep_above": threshold})
         found = filter_.relevance(
             asked,
             _nodes(session),
-            session.store.core.statements() if session.store.core else (),
+            store.core.statements() if store.core else (),
             encoder=session.encoder,
             settings=settings,
             now=options.moment,
@@ -116,11 +119,11 @@ def reflect(
     from ...reporting.report import visible
 
     data: dict[str, Any]
-    with graph_session(options) as session:
+    with graph_session(options) as (session, store, planner):
         nodes = _nodes(session)
         if about_beliefs:
-            core = session.store.core.statements() if session.store.core else ()
-            found = reflection.beliefs(core, nodes, session.judging(options.moment))
+            core = store.core.statements() if store.core else ()
+            found = reflection.beliefs(core, nodes, planner.judging(session.means(options.moment)))
             lines, data = reflection.belief_lines(found), {"beliefs": [item.to_json() for item in found]}
         elif about_memories:
             ranked = reflection.ranking(nodes)
@@ -135,7 +138,7 @@ def reflect(
                 "used": [reflection.node_json(node) for node in used],
             }
         else:
-            looked = _looked_back(session, nodes)
+            looked = _looked_back(session, planner, nodes)
             lines = reflection.look_back_lines(looked)
             data = looked.to_json() if looked else {"since": None}
     if as_json:
@@ -144,15 +147,15 @@ def reflect(
         click.echo("\n".join(visible(line) for line in lines))
 
 
-def _looked_back(session: GraphSession, nodes: Sequence[Node]) -> LookBack | None:
+def _looked_back(session: Session, planner: GraphPlanner, nodes: Sequence[Node]) -> LookBack | None:
     """What became of a graph since the last run; None if there was none."""
     from ...reporting.graph.reflection import look_back
     from ...writing.journal import Outcome, RunState
 
-    last = session.last
-    plan = session.planned(last.run) if last else None
-    if last is None or plan is None or session.journal.run(last.run).state is not RunState.APPLIED:
+    last = planner.notes.last
+    if last is None or not last.run or session.journal.run(last.run).state is not RunState.APPLIED:
         return look_back(nodes, last) if last else None
+    plan = parse_plan(session.journal.run(last.run).plan)
     done = {name for name, row in session.journal.outcomes(last.run).items() if row[0] is Outcome.APPLIED}
     return look_back(
         nodes,
@@ -188,21 +191,22 @@ def attention(ctx: click.Context, /, *, focus: str | None, reset: bool, as_json:
     if focus is not None and not significant_words(focus):
         raise UsageError(f"The focus {focus!r} holds no word that tells memories apart; give a topic.")
 
-    with graph_session(options) as session:
+    with graph_session(options) as (session, _, planner):
+        notes = planner.notes
         if focus is not None or reset:
-            session.focus = focus
+            notes.focus = focus
         nodes = _nodes(session)
-        found = topics(nodes, now=options.moment, settings=session.graph_settings, focus=session.focus)
-        matched = focused(nodes, session.focus)
+        found = topics(nodes, now=options.moment, settings=planner.graph, focus=notes.focus)
+        matched = focused(nodes, notes.focus)
         if as_json:
             whole = {
-                "focus": session.focus,
+                "focus": notes.focus,
                 "in_focus": list(matched),
                 "topics": [topic.to_json() for topic in found],
             }
             click.echo(json_text(whole, sort_keys=False))
         else:
-            lines = attention_lines(found, session.focus, len(matched))
+            lines = attention_lines(found, notes.focus, len(matched))
             click.echo("\n".join(visible(line) for line in lines))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,10 +12,12 @@ import click
 from ....errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
-    from ...graph_session import GraphSession
+    from ...engine import Session
+    from ...planning.graph.proposing import GraphPlanner
     from ...planning.stages import Observer
     from ...reporting.graph.health import Health
     from ...rules.graph.settings import GraphSettings
+    from ...stores.graph.store import GraphStore
     from ..options import Options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -56,23 +58,23 @@ def pass_options(command: Command) -> Command:
     return command
 
 
-@contextlib.contextmanager
-def graph_session(options: Options, *, observer: Observer | None = None) -> Iterator[GraphSession]:
-    """Open the graph that the options name.
+def open_graph(options: Options, given: Mapping[str, Any], observer: Observer | None = None) -> Session:
+    """A session on the graph that the options name.
 
     Raises:
         ConfigError: If they name none, or two.
     """
-    from ...graph_session import GraphSession
+    from ...engine import Session
+    from ...planning.graph.proposing import GraphPlanner
     from ...stores.graph.file import FileMedium, Medium
     from ...stores.graph.store import GraphStore
     from ...writing.state import state_directory
-    from ..options import settings_of
+    from ..options import settings_of, wanted
     from ..progress import Bars
 
     require_place(options)
     section, limits = _configured(options)
-    settings = settings_of(section, options)
+    settings, kinds = settings_of(section, options), wanted(options)
     medium: Medium
     if options.graph_file is not None:
         medium = FileMedium(options.graph_file)
@@ -82,10 +84,31 @@ def graph_session(options: Options, *, observer: Observer | None = None) -> Iter
         medium = ServerMedium(str(options.mcp))
     state = state_directory(options.state_dir)
     store = GraphStore(medium, state=state, core=options.core)
-    with GraphSession(
-        store, settings=settings, graph=limits, state_dir=state, observer=observer or Bars()
-    ) as session:
-        yield session
+    planner = GraphPlanner(
+        store,
+        limits=limits,
+        relate=bool(given.get("relate")),
+        repair_relations=bool(given.get("repair_relations")),
+        wanted=kinds,
+    )
+    return Session(store, settings=settings, state_dir=state, observer=observer or Bars(), planner=planner)
+
+
+@contextlib.contextmanager
+def graph_session(options: Options) -> Iterator[tuple[Session, GraphStore, GraphPlanner]]:
+    """Open the graph that the options name, with what only graphs have."""
+    with open_graph(options, {}) as session:
+        yield session, *graph_parts(session)
+
+
+def graph_parts(session: Session) -> tuple[GraphStore, GraphPlanner]:
+    """What only graphs have."""
+    from ...planning.graph.proposing import GraphPlanner
+    from ...stores.graph.store import GraphStore
+
+    if not isinstance(session.store, GraphStore) or not isinstance(session.planner, GraphPlanner):
+        raise UsageError("This command works on a knowledge graph; use --store graph.")
+    return session.store, session.planner
 
 
 def require_place(options: Options) -> None:
@@ -111,37 +134,14 @@ def _configured(options: Options) -> tuple[dict[str, Any], GraphSettings]:
     return section, limits
 
 
-class GraphState:
-    """A graph at one moment: its entities, orphans and health."""
-
-    def __init__(self, session: GraphSession, options: Options) -> None:
-        """Look at it; nothing is planned for that, and no pair is judged."""
-        from ...planning.graph.relations import orphans
-        from ...reporting.graph.health import graph_health
-        from ...rules.graph.nodes import nodes_of
-        from ...stores.base import ScopeFilter
-
-        inventory = session.read(ScopeFilter())
-        document = session.store.document()
-        nodes = nodes_of(inventory.memories)
-        last = session.last
-        self.nodes = {node.id: node for node in nodes}
-        self.orphans = orphans(document.names, document.relations)
-        self.health = graph_health(
-            nodes,
-            duplicates=session.look_alikes(nodes),
-            orphans=len(self.orphans),
-            settings=session.graph_settings,
-            now=options.moment,
-            gaps=inventory.gaps,
-            last=last.at if last else None,
-        )
-
-
 def graph_health(options: Options) -> Health:
     """How the graph is doing as it stands."""
-    with graph_session(options) as session:
-        return GraphState(session, options).health
+    from ...reporting.graph.passing import GraphState
+    from ...stores.base import ScopeFilter
+
+    with graph_session(options) as (session, store, planner):
+        inventory, means = session.read(ScopeFilter()), session.means(options.moment)
+        return GraphState.of(inventory, store.document(), planner, means).health
 
 
 def graph_options(ctx: click.Context, given: dict[str, Any]) -> Options:

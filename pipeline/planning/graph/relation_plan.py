@@ -158,7 +158,7 @@ def _rewritten(
 def with_supersedes(plan: Plan, document: Document) -> Plan:
     """The plan with a relation from the winner to the loser of each settled contradiction.
 
-    Only between two entities that nothing else in the plan merges or prunes.
+    Only between two entities that nothing else in the plan merges or prunes; doing so twice is doing it once.
     """
     busy = {m.id for action in plan.actions if isinstance(action, Merge | Prune) for m in action.members}
     after = foreseen(document, plan.actions)
@@ -169,11 +169,8 @@ def with_supersedes(plan: Plan, document: Document) -> Plan:
             continue
         a, b = (end[0] for end in ends if end is not None)
         winner, loser = (a, b) if conflict.choice == "a" else (b, a)
-        if (
-            winner != loser
-            and not busy & {winner, loser}
-            and (winner, loser, SUPERSEDES) not in after.relations
-        ):
+        known = {*after.relations, *_written(plan.rewrites)}
+        if winner != loser and not busy & {winner, loser} and (winner, loser, SUPERSEDES) not in known:
             wanted[winner].append(loser)
     changed = {part_id(name, RELATIONS): targets for name, targets in wanted.items()}
     actions = [
@@ -187,6 +184,16 @@ def with_supersedes(plan: Plan, document: Document) -> Plan:
         new = [(name, target, SUPERSEDES) for target in dict.fromkeys(targets)]
         actions.append(relation_rewrite(f"s{name}", plan.conflicts[0].scope, after, source=name, new=new))
     return replace(plan, actions=tuple(actions))
+
+
+def _written(rewrites: Iterable[Rewrite]) -> list[Edge]:
+    """The relations that actions write."""
+    return [
+        (action.members[0].id.removesuffix(part_id("", RELATIONS)), target, kind)
+        for action in rewrites
+        if relates(action)
+        for kind, target in parse_relations_text(action.text)
+    ]
 
 
 def relation_rewrites(

@@ -6,7 +6,7 @@ changed since it was written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ....records import Memory
@@ -18,15 +18,20 @@ from .settlement import Texts, contradicted_by
 from .survey import Survey
 
 
-def with_answers(plan: Plan) -> Plan:
+def with_answers(plan: Plan, *, only: Collection[str] | None = None) -> Plan:
     """The plan in which each answered conflict between sentences cuts the sentence that lost.
 
     Where the memory says nothing else it goes as a whole; where the sentence cannot be cut out any more
     the conflict stays open.
+
+    Args:
+        plan: A plan in which conflicts have a choice.
+        only: Ids of the conflicts that are meant; all if omitted.
     """
     actions: list[Action] = list(plan.actions)
     for conflict in plan.conflicts:
-        if conflict.choice is not None and conflict.said:
+        meant = only is None or conflict.id in only
+        if meant and conflict.choice is not None and conflict.said:
             actions = _answered(actions, conflict)
     return replace(plan, actions=tuple(actions))
 

@@ -16,7 +16,8 @@ from ...rules.graph.settings import GraphSettings
 from ...stores.graph.core_memory import core_place
 from ...stores.graph.text import RELATIONS, of_observations, owner_of, parse_entity_text, split_part
 from ...stores.graph.usage import PROMOTED_MARK, usage
-from ..report import Report, one_line, visible
+from ..passing import PassReport
+from ..report import one_line, visible
 from .health import Health, _shown
 
 _MANY = 20
@@ -26,7 +27,7 @@ _FEW = 5
 """Relations to names without a line that are listed unasked."""
 
 
-class GraphReport(Report):
+class GraphReport(PassReport):
     """The diff of a graph: names in full, and the rewrites too."""
 
     def __init__(

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from pathlib import PurePosixPath
 
 from ...plan import Action, Merge, Plan, Prune, Resolve, Rewrite
 from ...planning.doubts import open_question
 from ...planning.markdown.settlement import INDEX_REASON, Settled, removals
 from ...planning.markdown.survey import DATES, MOVED, Survey
+from ...planning.proposal import Proposal
 from ...results import RunResult
 from ...rules.markdown.drift import Freshness
+from ...stores.markdown.directories import MemoryDirectory
 from ...stores.markdown.places import file_of
 from ...stores.markdown.transcripts import Quotation
 from ..marks import Marked
-from ..report import Report, clip, one_line, visible
+from ..passing import PassReport, likely
+from ..report import clip, one_line, visible
 
 PREFIX = "[DRY RUN]"
 UNTOUCHED = f"{PREFIX} No files were modified. Run without --dry-run to apply changes."
@@ -29,15 +33,15 @@ ASKED = "Relative dates and moved paths are proposed to a person; --auto leaves 
 _ENTRY_WIDTH = 60
 
 
-class PlanReport:
+class PlanReport(PassReport):
     """Renders the changes of a plan, from nothing but the plan."""
 
-    def __init__(self, plan: Plan) -> None:
-        """Bind what is shown."""
-        self._plan = plan
+    def __init__(self, plan: Plan, *, explain: bool = False) -> None:
+        """Bind what is shown; see `Report`."""
+        super().__init__(plan, explain=explain)
         self._texts = {member.id: member.text for action in plan.actions for member in action.members}
 
-    def proposals(self) -> list[str]:
+    def lines(self) -> list[str]:
         """Each change in one line, with its diff below."""
         lines = [
             line
@@ -61,18 +65,27 @@ class PlanReport:
             lines += changes(self._texts[action.survivor], action.text)
         return lines
 
+    def proposal(self) -> str:
+        """The line with the totals."""
+        plan = self._plan
+        counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
+        return f"Proposed: {counts}."
+
+    def question(self, conflict: Resolve) -> str:
+        """What a person is asked about a conflict."""
+        return self.conflict(conflict).removesuffix("[A/B/skip]")
+
     def conflict(self, action: Resolve) -> str:
         """The one line of a conflict."""
         return (
             f'{self.place(action.a[0])} vs {self.place(action.b[0])} — "{one_line(action.topic)}" [A/B/skip]'
         )
 
-    def sides(self, action: Resolve) -> list[str]:
+    def sides(self, conflict: Resolve) -> list[str]:
         """Both sentences of a conflict, in full."""
-        said = action.said or (self._texts[action.a[0]], self._texts[action.b[0]])
+        said = conflict.said or (self._texts[conflict.a[0]], self._texts[conflict.b[0]])
         return [
-            f"  {side}: {one_line(text)}"
-            + (" (newer, likely to hold)" if action.newer == side.lower() else "")
+            f"  {side}: {one_line(text)}{likely(conflict, side)}"
             for side, text in zip("AB", said, strict=True)
         ]
 
@@ -118,59 +131,84 @@ class MarkdownReport(PlanReport):
 
     def __init__(
         self,
-        survey: Survey,
-        settled: Settled,
+        proposal: Proposal,
         *,
-        files: int,
-        directories: int,
-        notes: Sequence[str] = (),
+        directories: Sequence[MemoryDirectory],
+        evidence: Mapping[str, Sequence[Quotation]],
+        explain: bool = False,
     ) -> None:
         """Bind what is shown.
 
         Args:
-            survey: What was found.
-            settled: What is to be done.
-            files: Files of memories that were read.
-            directories: Directories that were read.
-            notes: What was left out.
+            proposal: What is to be done, and what was found.
+            directories: Where the memories are.
+            evidence: What transcripts say, by memory.
+            explain: Add texts, scores and evidence.
         """
-        super().__init__(settled.plan)
-        self._texts = {memory.id: memory.text for memory in survey.memories.values()} | self._texts
-        self._survey = survey
-        self._settled = settled
-        self._files = files
-        self._directories = directories
-        self._notes = [visible(note) for note in notes]
+        super().__init__(proposal.plan, explain=explain)
+        self._survey: Survey = proposal.found.survey
+        self._settled: Settled = proposal.found.settled
+        self._texts = {memory.id: memory.text for memory in self._survey.memories.values()} | self._texts
+        self._files = sum(len(directory.topics()) + directory.is_index_alone() for directory in directories)
+        self._directories = len(directories)
+        self._notes = [visible(note) for note in left_out(directories)]
+        self._evidence = evidence
+
+    @property
+    def idle(self) -> bool:
+        """Never: what was found is reported also where nothing changes."""
+        return False
+
+    @property
+    def confirms(self) -> bool:
+        """Whether anything changes."""
+        return any(map(_acted, self._plan.actions))
+
+    def opening(self, *, asks: bool) -> list[str]:  # noqa: ARG002
+        """What a person is shown before the questions."""
+        return [*self.lines(), *self.remarks(), *(self.explanations() if self._explain else [])]
+
+    def changed(self, before: PassReport) -> list[str]:
+        """The changes that follow from the answers and were not shown yet."""
+        known, blocks = set(before.lines()), list[list[str]]()
+        for line in self.lines():
+            if not line.startswith("  "):
+                blocks.append([])
+            blocks[-1].append(line)
+        return [line for block in blocks if not set(block) <= known for line in block]
 
     def explanations(self) -> list[str]:
         """Texts, scores and evidence behind each merge, conflict and prune."""
-        core = Report(self._plan, explain=True)
         lines = [
             line
             for action in self._plan.actions
             if not isinstance(action, Rewrite)
-            for line in (core.line(action), *core.explanation(action))
+            for line in (self.line(action), *self.explanation(action))
         ]
-        return [*lines, *core.unsure_lines()]
+        return [*lines, *self.unsure_lines()]
 
-    def dry_run(self, quotations: Mapping[str, Sequence[Quotation]], *, explain: bool = False) -> list[str]:
+    def dry_run(self) -> list[str]:
         """The whole dry run, every line prefixed: what would be done, and the report of it."""
-        lines = [*self.proposals(), *self.asked()]
-        lines += [*self.table(self._plan.actions, applied=False), *self.remarks(quotations), *self.current()]
+        lines = [*self.lines(), *self.asked()]
+        lines += [*self.table(self._plan.actions, applied=False), *self.remarks(), *self.current()]
         lines += self.doubts()
-        lines += self.explanations() if explain else []
-        return [UNTOUCHED, *map(_prefixed, lines)]
+        lines += self.explanations() if self._explain else []
+        return [UNTOUCHED, *map(_prefixed, lines), *self._gaps()]
 
-    def live(self, result: RunResult, quotations: Mapping[str, Sequence[Quotation]]) -> list[str]:
+    def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:  # noqa: ARG002
         """The report after a run."""
         moved = dict(result.moved)
         done = [action for action in self._plan.actions if action.id not in moved and _acted(action)]
         lines = self.table(done, applied=True)
-        notes = [*self._skipped(moved), *self.open(), *self.remarks(quotations), *self.current()]
+        notes = [*self._skipped(moved), *self.open(), *self.remarks(), *self.current()]
         notes += self.doubts()
         lines += ["", *notes] if notes else []
         improved = sum(not is_index(action) for action in done)
         return [*lines, "", f"Improved {improved} memories" if done else TIGHT]
+
+    def skipped(self, result: RunResult) -> list[str]:  # noqa: ARG002
+        """Nothing more: the report says so."""
+        return []
 
     def table(self, done: Iterable[Action], *, applied: bool) -> list[str]:
         """The summary of the original: counts, changes, and what is flagged."""
@@ -205,14 +243,14 @@ class MarkdownReport(PlanReport):
             lines += [self.conflict(conflict).removesuffix(" [A/B/skip]"), *self.sides(conflict)]
         return lines
 
-    def remarks(self, quotations: Mapping[str, Sequence[Quotation]]) -> list[str]:
+    def remarks(self) -> list[str]:
         """What a person should look at: indexes, files left out, what transcripts say."""
         warnings = [
             f"Warning: {shown(name)}/MEMORY.md {one_line(warning)}"
             for name, draft in sorted(self._settled.indexes.items())
             for warning in draft.warnings
         ]
-        return [*warnings, *self._notes, *self.quoted(quotations)]
+        return [*warnings, *self._notes, *self.quoted()]
 
     def doubts(self) -> list[str]:
         """How many pairs are left to a person, and how to see them."""
@@ -225,11 +263,11 @@ class MarkdownReport(PlanReport):
         count = len(self._survey.memories)
         return [] if found or not count else [f"All {count} memories are current, nothing to prune"]
 
-    def quoted(self, quotations: Mapping[str, Sequence[Quotation]]) -> list[str]:
+    def quoted(self) -> list[str]:
         """What the transcripts say about memories in doubt."""
         return [
             f"Evidence for {self.place(memory_id)}: {shown(quotation.file)}: {one_line(quotation.text)}"
-            for memory_id, found in sorted(quotations.items())
+            for memory_id, found in sorted(self._evidence.items())
             for quotation in found
         ]
 
@@ -280,6 +318,15 @@ class MarkdownReport(PlanReport):
             for action in self._plan.actions
             if action.id in moved
         ]
+
+
+def left_out(directories: Iterable[MemoryDirectory]) -> list[str]:
+    """Files that are not read, with the reason."""
+    return [
+        f"Skipped {directory.name}/{directory.relative(path)}: it {reason}"
+        for directory in directories
+        for path, reason in directory.refused()
+    ]
 
 
 def changes(old: str, new: str) -> list[str]:

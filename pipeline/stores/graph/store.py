@@ -9,14 +9,15 @@ settled and a relation added through the same writer as everything else.
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from ....errors import RefusedChangeError, StoreError
 from ....records import Inventory, Memory, Scope
-from ...plan import Merge, Plan, Prune
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Update
 from .archive import FOLDER, archive_broken, archive_forgotten
 from .core_memory import CoreFile
@@ -29,7 +30,6 @@ from .sidecar import Sidecar, digest
 from .text import (
     BROKEN_LINES,
     RELATIONS,
-    of_observations,
     parse_entity_text,
     parse_relations_text,
     split_part,
@@ -37,6 +37,7 @@ from .text import (
 from .undo import put_back
 from .usage import PROMOTED_MARK
 
+_CORE = "core memory of"
 _LEFT = "left by us"
 """What we left may hold nothing but lines of other tools; it can still be undone."""
 
@@ -64,29 +65,6 @@ class GraphStore:
         self._held: tuple[bytes, Document] | None = None
         self._indexed: Rows | None = None
         self._ours: set[str] = set()
-        self._into: dict[str, str] = {}
-        self._united: dict[str, tuple[str, ...]] = {}
-        self._reasons: dict[str, str] = {}
-        self._at: datetime | None = None
-
-    def follow(self, plan: Plan, *, at: datetime) -> None:
-        """Learn from the plan that is about to be applied where relations go, and why a memory goes.
-
-        The writer says only "delete"; whose relations that leaves behind to whom stands in the plan.
-        """
-        merges = [action for action in plan.actions if isinstance(action, Merge)]
-        self._into = {name: merge.survivor for merge in merges if merge.survivor for name in merge.removes}
-        self._united = {
-            merge.survivor: parse_entity_text(merge.text)[1]
-            for merge in merges
-            if merge.survivor and not of_observations(merge)
-        }
-        self._reasons = {
-            action.members[0].id: f"{action.reason}: {action.detail}"
-            for action in plan.actions
-            if isinstance(action, Prune)
-        }
-        self._at = at
 
     def document(self) -> Document:
         """The graph as it stands.
@@ -152,14 +130,14 @@ class GraphStore:
             self._update(document, change)
             return change.id
         if isinstance(change, Delete):
-            self._delete(document, change.id)
+            self._delete(document, change)
             return change.id
         if isinstance(change, Restore):
             self._restore(document, change.snapshot)
             return change.snapshot.id
         raise RefusedChangeError("a knowledge graph takes no such change")
 
-    def backup(self, folder: Path) -> bool:
+    def backup(self, folder: Path) -> Sequence[Path]:
         """Copy the files as they are before a run, if it may begin."""
         self.medium.check()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -169,7 +147,52 @@ class GraphStore:
         if core is not None:
             (folder / "core-memory.json").write_bytes(core)
         self.sidecar.keep_image(data)
-        return True
+        return tuple(sorted(folder.iterdir()))
+
+    def begin(self, run: str) -> None:
+        """Note which core memory a run begins with."""
+        if self.core is None:
+            return
+        before = self.core.read()
+        if before is not None:
+            self.sidecar.keep_image(before)
+        noted = {"path": str(self.core.path), "before": None if before is None else digest(before)}
+        self.sidecar.note(f"{_CORE} {run}", noted)
+
+    def resume(self, run: str) -> None:
+        """Open the core memory that a run began with, if none was given."""
+        self._noted_core(run)
+
+    def finish(self, run: str, *, at: datetime) -> None:
+        """Note the day in the core memory, and how the run left it."""
+        noted, core = self._noted_core(run), self.core
+        if core is None or not noted:
+            return
+        # A damaged file was told before, and what is in it stays.
+        with contextlib.suppress(RefusedChangeError):
+            core.consolidated(at=at)
+        after = core.read()
+        self.sidecar.note(f"{_CORE} {run}", noted | {"after": None if after is None else digest(after)})
+
+    def undo(self, run: str) -> None:
+        """Put the core memory back, where it is as the run left it."""
+        noted, core = self._noted_core(run), self.core
+        if core is None or "after" not in noted:
+            return
+        current = core.read()
+        image = self.sidecar.image(noted["before"]) if noted.get("before") else None
+        if noted["after"] == (None if current is None else digest(current)) and (
+            image is not None or noted["before"] is None
+        ):
+            core.put_back(image)
+
+    def _noted_core(self, run: str) -> dict[str, Any]:
+        """What was noted about the core memory of a run; it is opened if none was given."""
+        held = self.sidecar.noted(f"{_CORE} {run}")
+        noted = held if isinstance(held, dict) else {}
+        if self.core is None and noted:
+            self.core = CoreFile(Path(noted["path"]))
+        return noted
 
     def close(self) -> None:
         """Close the notes and the medium."""
@@ -200,22 +223,22 @@ class GraphStore:
         self.medium.save(before, after)
         self._ours.add(digest(after))
 
-    def _move_broken(self, document: Document) -> None:
+    def _move_broken(self, document: Document, at: datetime | None) -> None:
         """Put the lines that nobody can read into the archive, and only then out of the graph.
 
         Raises:
             RefusedChangeError: If they cannot be archived; then they stay.
         """
-        if self._at is None:
+        if at is None:
             raise RefusedChangeError("broken lines are moved by a run alone")
         if document.broken:
             raws = {number: line.raw for number, line in document.broken}
-            archive_broken(self.archive, raws, at=self._at)
+            archive_broken(self.archive, raws, at=at)
             self._save(document, [line for line in document.lines if line.kind != "broken"])
 
     def _update(self, document: Document, change: Update) -> None:
         if change.id == BROKEN_LINES and change.id not in document.names:
-            self._move_broken(document)
+            self._move_broken(document, change.at)
             return
         part = None if change.id in document.names else split_part(change.id)
         try:
@@ -234,41 +257,41 @@ class GraphStore:
         if not places or name != change.id:
             raise RefusedChangeError(f"the new text is not one of {change.id}")
         first = document.lines[places[0]]
-        self._promote(first, observations)
+        self._promote(first, observations, change.at)
         lines = [line for place, line in enumerate(document.lines) if place not in places[1:]]
         united = with_fields(first, fields_of(document, change.id)) if len(places) > 1 else first
         lines[places[0]] = united.changed(observations=list(observations))
         self._save(document, lines)
 
-    def _promote(self, line: Line, observations: Sequence[str]) -> None:
+    def _promote(self, line: Line, observations: Sequence[str], at: datetime | None) -> None:
         """A memory that is marked as promoted goes into the core memory first."""
         marked = [text for text in observations if text.startswith(PROMOTED_MARK)]
         if not set(marked) - set(line.item["observations"]):
             return
-        if self.core is None or self._at is None:
+        if self.core is None or at is None:
             raise RefusedChangeError("there is no core memory to promote to; give it with --core")
-        self.core.promote(line.name, line.item["entityType"], observations, at=self._at)
+        self.core.promote(line.name, line.item["entityType"], observations, at=at)
 
-    def _delete(self, document: Document, memory_id: str) -> None:
+    def _delete(self, document: Document, change: Delete) -> None:
+        memory_id, survivor = change.id, change.into
         part = None if memory_id in document.names else split_part(memory_id)
         if part is not None:
             self._save(document, without_observation(document, *part))
             return
         if memory_id not in document.names:
             return
-        survivor = self._into.get(memory_id)
         if survivor is not None:
-            self._check_survivor(document, survivor)
+            self._check_survivor(document, survivor, parse_entity_text(change.text)[1])
         lines, made = handed_over(document, memory_id, survivor)
         touching = [line.raw for line in document.lines if line.touches(memory_id)]
         if survivor is None:
-            self._keep_forgotten(document, memory_id, touching)
+            self._keep_forgotten(document, change, touching)
         self.sidecar.note_moved(
             memory_id, before=touching, made=made if survivor else (), again=not self.medium.exact
         )
         self._save(document, lines)
 
-    def _check_survivor(self, document: Document, survivor: str) -> None:
+    def _check_survivor(self, document: Document, survivor: str, says: Sequence[str]) -> None:
         """The survivor must say all of it in the very state the other one is removed from.
 
         A server that had loaded the graph before our last change may have written it back since.
@@ -279,29 +302,29 @@ class GraphStore:
             if line.kind == "entity" and line.name == survivor
             for text in line.item["observations"]
         }
-        if survivor not in document.names or not held.issuperset(self._united.get(survivor, ())):
+        if survivor not in document.names or not held.issuperset(says):
             raise RefusedChangeError(
                 f"memory {survivor}, which takes its place, does not say all of it any more"
             )
 
-    def _keep_forgotten(self, document: Document, name: str, relations: Sequence[str]) -> None:
+    def _keep_forgotten(self, document: Document, change: Delete, relations: Sequence[str]) -> None:
         """Put a memory into the archive.
 
         Raises:
-            RefusedChangeError: If no plan that the store knows says why it goes.
+            RefusedChangeError: If nobody says why it goes, and when.
         """
-        if self._at is None or name not in self._reasons:
+        if change.at is None or not change.reason:
             raise RefusedChangeError(
-                f"memory {name} would go without a copy in the archive; a graph is changed by its own session"
+                f"memory {change.id} would go without a reason, which the archive has to keep"
             )
-        own = [line for line in document.lines if line.name == name]
+        own = [line for line in document.lines if line.name == change.id]
         archive_forgotten(
             self.archive,
             {key: value for key, value in own[0].item.items() if key != "type"},
             raws=[line.raw for line in own],
             relations=relations,
-            at=self._at,
-            reason=self._reasons[name],
+            at=change.at,
+            reason=change.reason,
         )
 
     def _restore(self, document: Document, snapshot: Snapshot) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator
+import tarfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from ....errors import RefusedChangeError
+from ....errors import RefusedChangeError, StoreError
 from ..files.durable import flush_folder, write_flushed
 from .directories import unreadable
 
@@ -154,3 +155,20 @@ def _refusing(path: Path, verb: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise RefusedChangeError(f"the file {path.name} cannot be {verb} ({error.strerror})") from error
+
+
+def copy_all(folders: Mapping[str, Path], path: Path) -> None:
+    """Put folders into one archive with modification times, each under its name.
+
+    Raises:
+        StoreError: If that cannot be done.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as copy:
+            for name, folder in folders.items():
+                copy.add(folder, arcname=name.lstrip("/"))
+    except OSError as error:
+        raise StoreError(
+            f"The memory directories cannot be copied to {path} ({error.strerror}), so nothing was changed."
+        ) from error

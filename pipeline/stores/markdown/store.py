@@ -19,10 +19,11 @@ from ....records import Inventory, Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Update
 from .dating import git_dates
 from .directories import INDEX, MemoryDirectory, inside
-from .files import FileState, archive, digest, read_state, remove, replace, set_times
+from .files import FileState, archive, copy_all, digest, read_state, remove, replace, set_times
 from .history import changed_files
 from .ledger import Ledger, Step, difference
 from .parsing import Document, Entry, parse
+from .places import has_entry
 from .raw_text import edit_lines, encode, split_lines
 from .rows import entry_row, file_row, row_memory, whole_row
 
@@ -118,6 +119,12 @@ class MarkdownStore:
             return change.snapshot.id
         raise RefusedChangeError("a directory of Markdown memories takes no such change")
 
+    def backup(self, folder: Path) -> Sequence[Path]:
+        """Put everything in the directories into the archive, as one file with modification times."""
+        path = self.archive / "snapshots" / f"{folder.name}.tar"
+        copy_all({directory.name: directory.path for directory in self.directories}, path)
+        return (path,)
+
     def close(self) -> None:
         """Close the ledger."""
         self._ledger.close()
@@ -128,7 +135,7 @@ class MarkdownStore:
         Raises:
             UsageError: If it names no directory of this store, or leads out of it.
         """
-        name, _, entry = memory_id.partition("#") if _has_entry(memory_id) else (memory_id, "", "")
+        name, _, entry = memory_id.partition("#") if has_entry(memory_id) else (memory_id, "", "")
         for directory in sorted(self.directories, key=lambda item: -len(item.name)):
             if name.startswith(directory.name + "/"):
                 return directory, inside(directory, name.removeprefix(directory.name + "/")), entry or None
@@ -334,12 +341,6 @@ def scope_of(directory: MemoryDirectory) -> Scope:
 
 def _is_whole(directory: MemoryDirectory, path: Path, name: str | None) -> bool:
     return name == WHOLE or (name is None and path == directory.path / INDEX)
-
-
-def _has_entry(memory_id: str) -> bool:
-    """Whether an id names an entry; a file may have `#` in its name too."""
-    head, _, tail = memory_id.rpartition("#")
-    return head.endswith(".md") and len(tail) >= 10 and "/" not in tail and "#" not in head
 
 
 def _entry_named(document: Document, name: str, path: Path) -> Entry:

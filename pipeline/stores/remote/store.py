@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Protocol
 
 from ....errors import RefusedChangeError, StoreError, UsageError
@@ -191,6 +192,10 @@ class RemoteStore:
                 return self._retire(change)
             case Restore():
                 return self._restore(change.snapshot)
+
+    def backup(self, folder: Path) -> Sequence[Path]:  # noqa: ARG002
+        """Nothing to copy: the journal holds every record."""
+        return ()
 
     def close(self) -> None:
         """Release connections."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.heartbeat import Beat, beats, write_beat
 from mem0_dream.pipeline.writing.nights import NightLog, names_of
 from mem0_dream.pipeline.writing.owner import Owner
+from mem0_dream.pipeline.writing.state import store_lock
 from mem0_dream.settings import Settings, read_settings
 from mem0_dream.testing import InMemoryStore
 
@@ -313,6 +315,37 @@ def test_what_a_merge_adds_is_not_new(dream: Invoke, store: InMemoryStore, own_s
     assert names_of(store.rows) <= set(last.known)
     assert last.at == NOW.astimezone(UTC)
     assert isinstance(last.at, datetime)
+
+
+# --- two at once ---
+
+
+@pytest.fixture
+def other_run(own_state: Path, store: InMemoryStore) -> Iterator[threading.Event]:
+    """Another run at the same store, until the event is set."""
+    taken, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        """Have the lock."""
+        with store_lock(own_state, store.fingerprint):
+            taken.set()
+            done.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert taken.wait(60)
+    yield done
+    done.set()
+    thread.join()
+
+
+def test_a_second_run_is_refused_or_waits(dream: Invoke, other_run: threading.Event) -> None:
+    """Exit code 5 without a time to wait; with one it has its turn."""
+    refused = dream("--auto", "--all", code=5)
+    assert f"(process {os.getpid()}) is working on this store" in refused.stderr
+    assert "the last run failed: Another" in dream("runs", "--last", code=9).stdout
+    threading.Timer(0.2, other_run.set).start()
+    assert "merged=2" in dream("--auto", "--all", "--wait", "60").stdout
 
 
 # --- logs ---

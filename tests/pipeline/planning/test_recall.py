@@ -180,7 +180,7 @@ def test_through_the_command_line_a_loss_is_told(
 def test_the_library_checks_too(tmp_path: Path, monkeypatch: Any) -> None:
     """`consolidate(apply=True)` is unattended."""
     store = fused_store()
-    monkeypatch.setattr("mem0_dream.pipeline.consolidation.session_for", lambda s, **_: session(s, tmp_path))
+    monkeypatch.setattr("mem0_dream.pipeline.consolidation.Session", lambda s, **_: session(s, tmp_path))
     found = consolidate(store, all_scopes=True, apply=True, now=NOW)
     assert found.plan.merges == ()
     assert found.plan.notes[0].startswith("Recall check: m1")

@@ -121,6 +121,22 @@ def test_no_line_of_the_sample_worlds_is_proposed() -> None:
     assert find_junk(memories, HYGIENE) == ()
 
 
+def test_the_measurement_finds_nothing_in_the_samples(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And would find something that is none."""
+    from mem0_dream.scripts.evaluate import hygiene
+
+    (tmp_path / "worlds").mkdir()
+    (tmp_path / "worlds" / "w1_x.txt").write_text("# Ann | a person\n- [note] 2026-01-04 Has a cat\n")
+    (tmp_path / "stores").mkdir()
+    assert hygiene.main(tmp_path) == 0
+    gold = {"memories": [{"id": "1", "memory": "Hi!"}], "gold": {"keep": [{"id": "1", "why": "x"}]}}
+    (tmp_path / "stores" / "s.json").write_text(json.dumps(gold))
+    assert hygiene.main(tmp_path) == 1
+    assert "2 facts (1 of stores, 1 of worlds): 1 proposed" in capsys.readouterr().out
+
+
 def test_settings_and_rules_name_the_same_classes() -> None:
     """The configuration cannot name a class that is not there, and none is out of its reach."""
     assert tuple(Junk) == HYGIENE
@@ -202,6 +218,14 @@ def test_a_secret_is_out_of_the_plan_and_its_file() -> None:
     assert member.text_hash == text_hash(TOKEN_TEXT)
     assert TOKEN[:12] not in dump_plan(plan) + repr(plan)
     assert parse_plan(dump_plan(plan)) == plan
+
+
+def test_a_proposal_tells_how_old_the_memory_is() -> None:
+    """As any other removal does."""
+    plan = junk_plan(
+        InMemoryStore([memory("g", "Hi!", days=12), memory("u", "Hello", days=None)]), "greeting"
+    )
+    assert [prune.age_days for prune in plan.prunes] == [12, None]
 
 
 def test_a_refused_secret_is_shown_in_no_merge_either() -> None:

@@ -6,14 +6,16 @@ import itertools
 import json
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from graph_world import NOW, STRICT, entities, entity, relation, relations, session, twins, write
+from graph_world import NOW, STRICT, entities, entity, relation, relations, repair, session, twins, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import IncompleteListingError, RefusedChangeError, StoreError
 from mem0_dream.models.words import exact_key
+from mem0_dream.pipeline.reporting.graph.passing import changes_of_run
 from mem0_dream.pipeline.stores.base import Delete, ScopeFilter, Update
 from mem0_dream.pipeline.stores.graph.usage import MERGED_MARK, is_bookkeeping, usage
 from mem0_dream.pipeline.writing.journal import RunState
@@ -165,7 +167,7 @@ def test_repair_moves_broken_lines_to_the_archive(tmp_path, own_state):
     broken = '{"type":"entity","name":'
     write(tmp_path / "m.jsonl", [*twins()[:2], broken, *twins()[2:]])
     opened = session(tmp_path / "m.jsonl", own_state)
-    assert opened.repair(now=NOW).run
+    assert repair(opened).run
     assert (tmp_path / "m.jsonl").read_text() == "\n".join(twins())
     archived = json.loads((tmp_path / "archive" / "2026-11-21-broken.json").read_text())
     assert archived[0]["lines"] == [{"number": 3, "raw": broken}]
@@ -178,14 +180,14 @@ def test_a_repair_is_a_run_that_undo_brings_back(tmp_path, own_state, broken):
     before = b"\n".join([*lines[:3], broken, *lines[3:], broken, b""])
     (tmp_path / "m.jsonl").write_bytes(before)
     opened = session(tmp_path / "m.jsonl", own_state)
-    assert opened.repair(now=NOW).run
+    assert repair(opened).run
     apply(opened, propose(opened))
     opened.undo(now=NOW)
     assert (tmp_path / "m.jsonl").read_bytes() == b"\n".join([*lines, b""])
     opened.undo(now=NOW)
     assert (tmp_path / "m.jsonl").read_bytes() == before
-    assert opened.repair(now=NOW).run
-    assert opened.repair(now=NOW) is None
+    assert repair(opened).run
+    assert repair(opened) is None
 
 
 def test_relations_to_names_without_a_line_are_facts(tmp_path, own_state):
@@ -203,14 +205,13 @@ def test_relations_are_repaired_on_request_alone(tmp_path, own_state):
     """Every one that goes is in the report of it; undo brings the bytes back."""
     edges = [relation("shop", "kubectl"), relation("ghost", "blog"), relation("blog", "shop")]
     before = write(tmp_path / "m.jsonl", [*twins()[2:4], *edges, edges[2]])
-    opened = session(tmp_path / "m.jsonl", own_state)
-    opened.repair_relations = True
+    opened = session(tmp_path / "m.jsonl", own_state, repair_relations=True)
     plan = propose(opened)
     gone = ["- blog --uses--> shop", "- ghost --uses--> blog", "- shop --uses--> kubectl"]
     assert sorted(opened.reporter(plan).relation_lines()[1:]) == gone
     run = apply(opened, plan).run
     assert relations(tmp_path / "m.jsonl") == [("blog", "shop", "uses")]
-    assert sorted(opened.relation_changes(run).lines) == gone
+    assert sorted(changes_of_run(run, opened.journal, opened.store).lines) == gone
     opened.undo(now=NOW)
     assert (tmp_path / "m.jsonl").read_bytes() == before
 
@@ -227,7 +228,7 @@ def test_every_relation_that_a_merge_touches_is_told(tmp_path, own_state):
     ]
     assert opened.reporter(plan).relation_lines()[1:] == told
     run = apply(opened, plan).run
-    assert opened.relation_changes(run).lines == told
+    assert changes_of_run(run, opened.journal, opened.store).lines == told
     assert opened.remark(opened.journal.run(run)) == ", 0 relations added, 1 moved, 2 removed"
 
 
@@ -247,15 +248,15 @@ def test_what_an_undo_took_back_is_not_done_again(tmp_path, own_state):
     assert [prune.members[0].id for prune in propose(opened).prunes] == ["old"]
 
 
-def test_a_graph_is_not_changed_by_a_session_that_keeps_no_archive(tmp_path, own_state):
-    """The public function takes the graph's own way; a bare delete of a memory is refused."""
+def test_nothing_is_forgotten_without_a_reason_for_the_archive(tmp_path, own_state):
+    """The public function says why; a bare delete of a memory is refused."""
     from mem0_dream import consolidate
     from mem0_dream.errors import UsageError
 
     lines = [*twins(), entity("old", "Try the grunt runner", "Discovered: 2025-01-01")]
     write(tmp_path / "m.jsonl", lines)
     store = session(tmp_path / "m.jsonl", own_state).store
-    with pytest.raises(RefusedChangeError, match="without a copy in the archive"):
+    with pytest.raises(RefusedChangeError, match="would go without a reason"):
         store.write(Delete("old"))
     with pytest.raises(UsageError, match="has no users"):
         consolidate(store, user_id="alice", state_dir=own_state)
@@ -301,7 +302,7 @@ def test_a_foreign_file_is_refused_whole(tmp_path, own_state, text, reason):
     path = tmp_path / "m.jsonl"
     path.write_text(text)
     opened = session(path, own_state)
-    for attempt in (lambda: propose(opened), lambda: opened.repair(now=NOW)):
+    for attempt in (lambda: propose(opened), lambda: repair(opened)):
         with pytest.raises(StoreError, match="no graph of a memory server") as caught:
             attempt()
         assert reason in str(caught.value)
@@ -454,11 +455,11 @@ def test_a_deletion_twice_changes_nothing_more(tmp_path, own_state):
     """What a killed run had deleted already may be deleted again."""
     write(tmp_path / "m.jsonl", twins())
     opened = session(tmp_path / "m.jsonl", own_state)
-    opened.store.follow(propose(opened).only("merge"), at=NOW)
-    opened.store.write(Update("typescript-strict-mode", propose(opened).merges[0].text))
-    opened.store.write(Delete("strict-mode"))
+    text = propose(opened).merges[0].text
+    opened.store.write(Update("typescript-strict-mode", text))
+    opened.store.write(Delete("strict-mode", into="typescript-strict-mode", text=text))
     once = (tmp_path / "m.jsonl").read_bytes()
-    opened.store.write(Delete("strict-mode"))
+    opened.store.write(Delete("strict-mode", into="typescript-strict-mode", text=text))
     assert (tmp_path / "m.jsonl").read_bytes() == once
 
 
@@ -529,8 +530,7 @@ def test_relations_never_dangle_after_a_repair(lines, end, side):
     """Not even those that did before."""
     home = folder()
     write(home / "m.jsonl", lines, end=end)
-    with session(home / "m.jsonl", home) as opened:
-        opened.repair_relations = True
+    with session(home / "m.jsonl", home, repair_relations=True) as opened:
         plan = propose(opened)
         apply(opened, plan, choices={conflict.id: side for conflict in plan.conflicts})
     held = entities(home / "m.jsonl")
@@ -550,7 +550,7 @@ def test_what_a_plan_tells_of_relations_is_what_it_does(lines, end, side):
         plan = propose(opened)
         choices = {conflict.id: side for conflict in plan.conflicts}
         run = apply(opened, plan, choices=choices).run
-        told = opened.relation_changes(run)
+        told = changes_of_run(run, opened.journal, opened.store)
     after = Counter(relations(home / "m.jsonl"))
     foretold = before - Counter(told.removed) - Counter(old for old, _ in told.moved)
     assert foretold + Counter(told.added) + Counter(new for _, new in told.moved) == after
@@ -568,8 +568,9 @@ def test_what_a_person_accepts_leaves_nothing_dangling_and_can_be_undone(lines, 
     before = write(home / "m.jsonl", lines, end=end)
     with session(home / "m.jsonl", home, merge_above=1.0) as opened:
         plan = propose(opened)
-        plan = opened.with_relations(plan.accept([merge.id for merge in plan.unsure], {}), now=NOW)
-        result = apply(opened, plan)
+        proposal = opened.look(ScopeFilter(), now=NOW)
+        asked = plan.accept([merge.id for merge in plan.unsure], {})
+        result = apply(opened, opened.complete(replace(proposal, asked=asked), {}, now=NOW).plan)
         assert result.moved == ()
         if result.run:
             assert opened.undo(now=NOW).kept == ()

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from markdown_trees import MEMORY, NOW, memory_file, open_session, with_past, write_tree
+from markdown_trees import MEMORY, NOW, look, memory_file, open_session, with_past, write_tree
 from mem0_dream.errors import ConfigError
-from mem0_dream.pipeline.reporting.markdown.report import MarkdownReport
+from mem0_dream.pipeline.reporting.markdown.report import left_out
 from mem0_dream.pipeline.stores.markdown.directories import discover
 
 
 def _report(session):
-    found = session.look(now=NOW)
-    settled = session.settle(found, {}, now=NOW)
-    files = sum(len(directory.topics()) for directory in session.markdown.directories)
-    return MarkdownReport(found, settled, files=files, directories=len(session.markdown.directories)), settled
+    proposal = look(session)
+    return session.reporter(proposal), proposal.plan
+
+
+def _told(report, result):
+    return report.done(result, auto=False, took=timedelta())
 
 
 def test_all_known_places_are_found(tmp_path: Path) -> None:
@@ -65,9 +68,9 @@ def test_a_file_that_cannot_be_deleted_is_reported_and_the_rest_goes_on(tmp_path
 
     monkeypatch.setattr(Path, "unlink", refuse)
     with open_session(root, tmp_path / "state") as session:
-        report, settled = _report(session)
-        result = session.apply(settled.plan, now=NOW)
-        lines = report.live(result, {})
+        report, plan = _report(session)
+        result = session.apply(plan, now=NOW)
+        lines = _told(report, result)
     assert (root / MEMORY / "a.md").exists()
     assert not (root / MEMORY / "b.md").exists()
     assert f"Skipped {MEMORY}/a.md: the file a.md cannot be removed (Permission denied)" in lines
@@ -81,12 +84,11 @@ def test_an_index_that_would_be_over_200_lines_is_warned_about(tmp_path: Path) -
     )
     with open_session(root, tmp_path / "state", floor=0.9) as session:
         report, _ = _report(session)
-    assert report.remarks({}) == [
+    assert report.remarks() == [
         f"Warning: {MEMORY}/MEMORY.md is full: 17 files have no pointer (f188.md, f189.md, f190.md …)"
     ]
     assert (
-        f"[DRY RUN] Would rebuild: {MEMORY}/MEMORY.md (0 entries removed, 188 remaining)"
-        in report.dry_run({})
+        f"[DRY RUN] Would rebuild: {MEMORY}/MEMORY.md (0 entries removed, 188 remaining)" in report.dry_run()
     )
 
 
@@ -95,8 +97,8 @@ def test_a_bar_in_a_text_does_not_break_the_table(tmp_path: Path) -> None:
     files = {f"{MEMORY}/l.md": "# L\n\n- Use a|b here for the pipe\n- use a|b here for the pipe.\n"}
     root = write_tree(tmp_path / "project", files)
     with open_session(root, tmp_path / "state") as session:
-        report, settled = _report(session)
-        lines = report.live(session.apply(settled.plan, now=NOW), {})
+        report, plan = _report(session)
+        lines = _told(report, session.apply(plan, now=NOW))
     assert any("a\\|b" in line for line in lines)
 
 
@@ -112,7 +114,7 @@ def test_every_change_is_shown_as_a_diff(tmp_path: Path) -> None:
     root = with_past(write_tree(tmp_path / "project", files), "src/gone.py")
     with open_session(root, tmp_path / "state") as session:
         report, _ = _report(session)
-    assert report.proposals() == [
+    assert report.lines() == [
         f"Would delete: {MEMORY}/b.md (FULLY_STALE: src/gone.py)",
         "    - Pages come out of `src/gone.py`.",
         f'Would ask: {MEMORY}/c.md vs {MEMORY}/d.md — "staging database runs port" [A/B/skip]',
@@ -124,7 +126,7 @@ def test_every_change_is_shown_as_a_diff(tmp_path: Path) -> None:
         f"Would rebuild: {MEMORY}/MEMORY.md (1 entries removed, 3 remaining)",
         "    - - [Dead](dead.md) — a hook",
     ]
-    text = "\n".join(report.dry_run({}))
+    text = "\n".join(report.dry_run())
     assert (
         "| `.claude/memory/b.md` | DELETED | Fully stale: all referenced files removed (src/gone.py) |"
         in text
@@ -137,8 +139,8 @@ def test_line_breaks_and_escapes_in_names_are_written_out(tmp_path: Path) -> Non
     root = write_tree(tmp_path / "project", {name: memory_file("We moved it to Bern yesterday.", name="a")})
     with open_session(root, tmp_path / "state") as session:
         report, _ = _report(session)
-    assert f"Would update: {MEMORY}/a\\n\\x1b[31mb.md (relative dates)" in report.proposals()
-    assert all("\n" not in line and "\x1b" not in line for line in report.dry_run({}))
+    assert f"Would update: {MEMORY}/a\\n\\x1b[31mb.md (relative dates)" in report.lines()
+    assert all("\n" not in line and "\x1b" not in line for line in report.dry_run())
 
 
 def test_only_regular_files_of_a_decent_size_are_read(tmp_path: Path) -> None:
@@ -149,8 +151,8 @@ def test_only_regular_files_of_a_decent_size_are_read(tmp_path: Path) -> None:
     (root / MEMORY / "big.md").write_bytes(b"x" * 1_000_001)
     (root / MEMORY / "out.md").symlink_to(tmp_path / "outside.md")
     with open_session(root, tmp_path / "state") as session:
-        found = session.look(now=NOW)
-        assert session.notes() == [
+        found = look(session).found.survey
+        assert left_out(session.store.directories) == [
             f"Skipped {MEMORY}/big.md: it has 1,000,001 bytes, more than the 1,000,000 that are read",
             f"Skipped {MEMORY}/out.md: it is a link that leads out of the project",
             f"Skipped {MEMORY}/pipe.md: it is no regular file",
@@ -169,8 +171,7 @@ def test_an_index_that_is_a_pipe_or_read_only_is_left_alone(tmp_path: Path, kind
         index.write_text("x")
         index.chmod(0o444)
     with open_session(root, tmp_path / "state") as session:
-        found = session.look(now=NOW)
-        assert session.settle(found, {}, now=NOW).plan.actions == ()
+        assert look(session).plan.actions == ()
 
 
 def test_a_read_only_memory_is_left_alone(tmp_path: Path) -> None:
@@ -178,4 +179,4 @@ def test_a_read_only_memory_is_left_alone(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "p", {f"{MEMORY}/a.md": memory_file("We moved it to Bern yesterday.")})
     (root / MEMORY / "a.md").chmod(0o444)
     with open_session(root, tmp_path / "state") as session:
-        assert session.look(now=NOW).edits == {}
+        assert look(session).found.survey.edits == {}

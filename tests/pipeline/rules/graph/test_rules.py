@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from graph_world import NOW, big_graph, entities, entity, relation, session, write
+from graph_world import NOW, big_graph, bring_back, entities, entity, judging, relation, session, write
 from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.cli.schedule import schedule_text
-from mem0_dream.pipeline.graph_session import GraphSession
+from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.planning.doubts import decided
 from mem0_dream.pipeline.planning.graph.echoes import comparable
 from mem0_dream.pipeline.planning.graph.merging import Uniting, judged_memory, united
@@ -251,7 +251,7 @@ def test_the_original_form_of_the_core_memory_is_read_kept_and_written(tmp_path,
     lines[0] = lines[0].replace('"tests-first"', '"pattern:tests-first"')
     before = write(tmp_path / "g.jsonl", lines)
     opened = session(tmp_path / "g.jsonl", own_state, core=core)
-    limits = opened.graph_settings
+    limits = opened.planner.graph
     assert (limits.keep_above, limits.forget_unused.days, limits.forget_uses) == (3, 400, 1)
     plan = opened.propose(ScopeFilter(), now=NOW)
     assert plan.prunes == ()
@@ -292,9 +292,9 @@ def test_limits_that_were_given_come_before_those_of_the_core_memory(tmp_path, o
     core = tmp_path / "core.json"
     core.write_text(json.dumps(ORIGINAL))
     opened = session(tmp_path / "g.jsonl", own_state, core=core, forget_uses=7)
-    assert (opened.graph_settings.forget_uses, opened.graph_settings.keep_above) == (7, 3)
+    assert (opened.planner.graph.forget_uses, opened.planner.graph.keep_above) == (7, 3)
     core.write_text("{")
-    assert session(tmp_path / "g.jsonl", own_state, core=core).graph_settings == LIMITS
+    assert session(tmp_path / "g.jsonl", own_state, core=core).planner.graph == LIMITS
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"preferences": 3}', '{"stablePatterns": [{"nam": "x"}]}'])
@@ -334,7 +334,7 @@ def test_a_forgotten_memory_is_archived_first_and_comes_back(tmp_path, own_state
     assert (entry["name"], entry["extra"], entry["relations"][0]["to"]) == ("old", 1, "shop")
     assert entry["forgottenAt"] == NOW.isoformat()
     assert "unused for 400 days" in entry["reason"]
-    assert opened.bring_back("old", now=NOW) == (1, 0)
+    assert bring_back(opened, "old") == (1, 0)
     assert sorted((tmp_path / "g.jsonl").read_text().splitlines()) == sorted(lines)
     assert opened.propose(ScopeFilter(), now=NOW).prunes == ()
 
@@ -373,9 +373,9 @@ def test_restoring_leaves_out_relations_to_what_is_gone(tmp_path, own_state):
         at=NOW,
         reason="r",
     )
-    assert opened.bring_back("old", now=NOW) == (1, 1)
+    assert bring_back(opened, "old") == (1, 1)
     with pytest.raises(UsageError):
-        opened.bring_back("old", now=NOW)
+        bring_back(opened, "old")
 
 
 def test_dangling_and_orphans():
@@ -404,7 +404,7 @@ def test_relations_are_proposed_from_evidence_and_bounded(tmp_path, own_state):
             *near,
         ],
     )
-    edges = proposed({node.id: node for node in found}, [], opened.judging(NOW))
+    edges = proposed({node.id: node for node in found}, [], judging(opened))
     assert ("retry", "PostgreSQL", "applies_to") in edges
     # Shards of one template are siblings and say nothing about each other.
     related = [edge for edge in edges if edge[2] == "related_to"]
@@ -420,7 +420,7 @@ def test_what_has_a_relation_gets_no_other(tmp_path, own_state):
         [entity("retry", "With PostgreSQL, retry"), entity("PostgreSQL", "15", kind="stack")],
     )
     by_name = {node.id: node for node in found}
-    assert proposed(by_name, [("PostgreSQL", "retry", "mentioned_in")], opened.judging(NOW)) == ()
+    assert proposed(by_name, [("PostgreSQL", "retry", "mentioned_in")], judging(opened)) == ()
 
 
 def test_a_source_that_came_back_is_derived_from(tmp_path, own_state):
@@ -430,7 +430,7 @@ def test_a_source_that_came_back_is_derived_from(tmp_path, own_state):
         own_state,
         [entity("b", "x", "Merged from: a, c on 2026-01-01"), entity("a", "completely different")],
     )
-    edges = proposed({node.id: node for node in found}, [], opened.judging(NOW))
+    edges = proposed({node.id: node for node in found}, [], judging(opened))
     assert edges == (("b", "a", "derived_from"),)
 
 
@@ -704,7 +704,7 @@ def test_a_contradicted_belief_is_flagged(tmp_path, own_state):
             entity("same", "Use tabs for Go code."),
         ],
     )
-    belief = beliefs([("rule", "Use tabs for Go code")], found, opened.judging(NOW))[0]
+    belief = beliefs([("rule", "Use tabs for Go code")], found, judging(opened))[0]
     assert [each.id.partition("::")[0] for each in belief.against] == ["doubt"]
     assert [each.id.partition("::")[0] for each in belief.backing] == ["same"]
     assert belief_lines([belief])[-1] == "    against: doubt - Do not use tabs for Go code"
@@ -733,9 +733,9 @@ def test_a_hot_topic_protects_and_a_focus_does(tmp_path, own_state):
     assert weights["payment-old"] >= LIMITS.attention_floor
     assert weights["garden"] == 0.0
     assert {p.members[0].id for p in opened.propose(ScopeFilter(), now=NOW).prunes} == {"garden"}
-    opened.focus = "roses"
+    opened.planner.notes.focus = "roses"
     assert opened.propose(ScopeFilter(), now=NOW).prunes == ()
-    opened.focus = None
+    opened.planner.notes.focus = None
     assert len(opened.propose(ScopeFilter(), now=NOW).prunes) == 1
 
 
@@ -803,7 +803,7 @@ def test_a_core_memory_is_needed_to_promote(tmp_path, own_state):
 def judged_by(path, state, scorer, encoder):
     """A session with stand-ins for the models."""
     store = GraphStore(FileMedium(path), state=state)
-    return GraphSession(
+    return Session(
         store, settings=Settings(scorer="keywords"), state_dir=state, encoder=encoder, scorer=scorer
     )
 
@@ -834,7 +834,7 @@ def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):
     scorer = FakeScorer()
     with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder({**drafted, **others})) as opened:
         found = {node.id: node for node in nodes_of(opened.read(ScopeFilter()).memories)}
-        merger = Uniting(found, opened.judging(NOW), acceptable=lambda _: True)
+        merger = Uniting(found, judging(opened), acceptable=lambda _: True)
         living = [judged_memory(node) for node in found.values()]
         text = "a: one two."
         merger._sources[text] = frozenset({"a", "b"})
@@ -881,7 +881,7 @@ def test_the_floor_changes_no_plan_of_a_big_graph(tmp_path, own_state):
     for floor in (-1.0, Settings().floor):
         store = GraphStore(FileMedium(tmp_path / "g.jsonl"), state=own_state)
         limits = Settings(scorer="keywords", floor=floor)
-        with GraphSession(store, settings=limits, state_dir=own_state) as opened:
+        with Session(store, settings=limits, state_dir=own_state) as opened:
             plans.append(opened.propose(ScopeFilter(), now=NOW))
     assert plans[0] == plans[1]
     assert (len(plans[0].merges), len(plans[0].conflicts)) == (20, 1)
@@ -971,7 +971,7 @@ def test_observations_are_judged_where_they_stand(tmp_path, own_state):
     scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.0, 1.0))
     scorer.reads_context = True
     with judged_by(tmp_path / "h.jsonl", own_state, scorer, FakeEncoder()) as opened:
-        united(nodes_of(opened.read(ScopeFilter()).memories), opened.judging(NOW))
+        united(nodes_of(opened.read(ScopeFilter()).memories), judging(opened))
     assert scorer.asked
     assert all(pair.cosine > 0 and pair.context is not None for pair in scorer.asked)
 

@@ -21,7 +21,8 @@ from graph_world import (
     write,
 )
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, StoreLockedError
-from mem0_dream.pipeline.graph_session import GraphSession
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.planning.graph.proposing import GraphPlanner
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.files.exchange import OpenFile, keeps_waiting
 from mem0_dream.pipeline.stores.graph import file as graph_file
@@ -134,10 +135,12 @@ def test_a_server_that_does_not_start_is_an_error():
         ServerMedium("/does/not/exist")
 
 
-def served(command: str, path: Path, state: Path) -> GraphSession:
+def served(command: str, path: Path, state: Path, *, repair_relations: bool = False) -> Session:
     """A session over a running server on a file."""
     store = GraphStore(ServerMedium(f"MEMORY_FILE_PATH={path} {command}"), state=state)
-    return GraphSession(store, settings=Settings(scorer="keywords", max_delete=1.0), state_dir=state)
+    planner = GraphPlanner(store, repair_relations=repair_relations)
+    settings = Settings(scorer="keywords", max_delete=1.0)
+    return Session(store, settings=settings, state_dir=state, planner=planner)
 
 
 def graph_of(medium):
@@ -162,8 +165,7 @@ def test_a_running_server_consolidates_and_takes_it_back(server, tmp_path, own_s
         relation("blog", "gone"),
     ]
     write(path, lines)
-    with served(server, path, own_state) as opened:
-        opened.repair_relations = True
+    with served(server, path, own_state, repair_relations=True) as opened:
         before = graph_of(opened.store.medium)
         result = opened.apply(opened.propose(EVERYTHING, now=NOW), now=NOW)
         assert (result.merged, result.pruned, result.moved) == (1, 1, ())

@@ -16,6 +16,7 @@ from markdown_trees import (
     NOW,
     fingerprint,
     git,
+    look,
     memory_file,
     open_session,
     open_store,
@@ -25,9 +26,10 @@ from markdown_trees import (
 from mem0_dream.errors import BudgetExceededError
 from mem0_dream.models.scorer import PairInput, PairScores, distinct
 from mem0_dream.pipeline.consolidation import consolidate
-from mem0_dream.pipeline.markdown_session import MarkdownChoices, MarkdownSession
+from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.plan import Merge, Resolve, Rewrite
 from mem0_dream.pipeline.planning.markdown.answers import with_answers
+from mem0_dream.pipeline.planning.markdown.planner import MarkdownPlanner
 from mem0_dream.pipeline.planning.markdown.settlement import Wishes
 from mem0_dream.pipeline.stores.markdown.directories import discover
 from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
@@ -73,11 +75,11 @@ def _project(root: Path) -> Path:
 
 
 def _open(root: Path, state: Path, *, supersede: bool = False):
-    return open_session(root, state, choices=MarkdownChoices(supersede=supersede))
+    return open_session(root, state, wishes={"supersede": supersede})
 
 
 def _plan(session):
-    return session.settle(session.look(now=NOW), {}, now=NOW).plan
+    return look(session).plan
 
 
 def _apply(root: Path, state: Path, *, supersede: bool = False):
@@ -187,7 +189,7 @@ def test_the_whole_directory_is_copied_before_anything_changes(tree: Path, tmp_p
 
     with open_session(tree, tmp_path / "state") as session:
         session.apply(_plan(session), now=NOW)
-        copies = list((session.markdown.archive / "snapshots").glob("*.tar"))
+        copies = list((session.store.archive / "snapshots").glob("*.tar"))
     with tarfile.open(copies[0]) as archive:
         names = archive.getnames()
     assert (len(copies), f"{MEMORY}/stale.md" in names) == (1, True)
@@ -293,8 +295,8 @@ def test_without_ages_nothing_supersedes(tmp_path: Path) -> None:
 def test_a_skip_is_remembered(tree: Path, tmp_path: Path) -> None:
     """What a person left open is not asked again."""
     with open_session(tree, tmp_path / "state") as session:
-        session.remember_skips(session.look(now=NOW).plan.conflicts, now=NOW)
-        assert session.look(now=NOW).plan.conflicts == ()
+        session.remember_skips(look(session).plan.conflicts, now=NOW)
+        assert look(session).asked.conflicts == ()
 
 
 def test_types_and_directories_are_never_crossed(tmp_path: Path) -> None:
@@ -321,8 +323,9 @@ def test_pinned_memories_stay(tmp_path: Path) -> None:
     root = with_past(write_tree(tmp_path / "project", files), "src/gone.py")
     before = fingerprint(root)
     with open_session(root, tmp_path / "state") as session:
-        found = session.look(now=NOW)
-        session.apply(session.settle(found, {}, now=NOW).plan, now=NOW)
+        proposal = look(session)
+        session.apply(proposal.plan, now=NOW)
+        found = proposal.found.survey
     assert {k: v for k, v in fingerprint(root).items() if "MEMORY.md" not in k} == before
     assert [drift.memory for drift in found.flagged] == [f"{MEMORY}/a.md"]
 
@@ -341,7 +344,7 @@ def test_only_what_says_nothing_but_where_it_was_goes(tmp_path: Path) -> None:
     }
     with_past(write_tree(tmp_path / "project", files), "src/gone.py")
     with open_session(tmp_path / "project", tmp_path / "state") as session:
-        found = session.look(now=NOW)
+        found = look(session).found.survey
     assert [prune.members[0].id for prune in found.plan.prunes] == [f"{MEMORY}/z.md"]
     assert [drift.memory[-4:-3] for drift in found.flagged] == ["b", "d", "e", "f", "g"]
 
@@ -382,8 +385,8 @@ def test_too_many_removals_are_refused(tmp_path: Path) -> None:
 )
 def test_only_what_is_wished_for(tree: Path, tmp_path: Path, kinds, expected) -> None:
     """One kind alone, and the index that follows from it."""
-    choices = MarkdownChoices(Wishes(kinds=frozenset(kinds), texts=False))
-    with open_session(tree, tmp_path / "state", choices=choices) as session:
+    wishes = {"wishes": Wishes(kinds=frozenset(kinds), texts=False)}
+    with open_session(tree, tmp_path / "state", wishes=wishes) as session:
         actions = _plan(session).actions
     assert {a.kind for a in actions if not isinstance(a, Rewrite)} == kinds
     assert expected is not None
@@ -418,9 +421,9 @@ def test_transcripts_give_evidence_for_doubts(tree: Path, tmp_path: Path) -> Non
     """The newest lines with a missing reference are quoted, out of files that are never read whole."""
     lines = [json.dumps({"message": {"content": f"touching src/was.py number {n}"}}) for n in range(60)]
     write_tree(tmp_path, {"sessions/one.jsonl": "\n".join(lines) + "\n"})
-    choices = MarkdownChoices(transcripts=tmp_path / "sessions")
-    with open_session(tree, tmp_path / "state", choices=choices) as session:
-        found = session.evidence(session.look(now=NOW))
+    wishes = {"transcripts": tmp_path / "sessions"}
+    with open_session(tree, tmp_path / "state", wishes=wishes) as session:
+        found = session.planner.evidence(look(session).found.survey)
     assert [q.text for q in found[f"{MEMORY}/partly.md"]] == [
         f"touching src/was.py number {n}" for n in (59, 58, 57)
     ]
@@ -437,21 +440,21 @@ def test_an_answer_applies_without_judging_anything_again(tmp_path: Path) -> Non
     }
     root = write_tree(tmp_path / "project", files)
     scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.9, 0.1))
-    with MarkdownSession(
+    with Session(
         open_store(root, tmp_path / "state"),
         scorer=scorer,
         encoder=FakeEncoder(),
         state_dir=tmp_path / "state",
     ) as session:
-        found = session.look(now=NOW)
+        found = look(session)
         asked = len(scorer.asked)
-        plan = session.settle(found, {found.plan.conflicts[0].id: "b"}, now=NOW).plan
+        plan = session.complete(found, {found.asked.conflicts[0].id: "b"}, now=NOW).plan
         assert len(scorer.asked) == asked
-        session.look(now=NOW)
+        look(session)
         assert len(scorer.asked) == asked
         session.apply(plan, now=NOW, within_budget=False)
         assert not (root / MEMORY / "a.md").exists()
-        assert [action.kind for action in session.look(now=NOW).plan.actions] == []
+        assert [action.kind for action in look(session).asked.actions] == []
 
 
 def test_unattended_only_equal_statements_are_merged(tmp_path: Path) -> None:
@@ -464,11 +467,11 @@ def test_unattended_only_equal_statements_are_merged(tmp_path: Path) -> None:
         f"{MEMORY}/c.md": memory_file("Deploy from the release branch, with Ines on duty there", name="c"),
     }
     root = write_tree(tmp_path / "project", files)
-    with open_session(root, tmp_path / "state", choices=MarkdownChoices(certain=True)) as session:
-        assert [m.removes for m in session.look(now=NOW).plan.merges] == []
+    with open_session(root, tmp_path / "state", wishes={"certain": True}) as session:
+        assert [m.removes for m in look(session).asked.merges] == []
     (root / MEMORY / "b.md").unlink()
-    with open_session(root, tmp_path / "state", choices=MarkdownChoices(certain=True)) as session:
-        assert [len(m.removes) for m in session.look(now=NOW).plan.merges] == [1]
+    with open_session(root, tmp_path / "state", wishes={"certain": True}) as session:
+        assert [len(m.removes) for m in look(session).asked.merges] == [1]
 
 
 def test_unattended_an_index_loses_only_what_a_commit_took_away(tmp_path: Path) -> None:
@@ -482,8 +485,8 @@ def test_unattended_an_index_loses_only_what_a_commit_took_away(tmp_path: Path) 
     with_past(root, f"{MEMORY}/gone.md")
     write_tree(root, {**files, ".gitignore": "hidden.md\n"})
     for certain, expected in ((True, ["gone.md"]), (False, ["gone.md", "never.md"])):
-        with open_session(root, tmp_path / "state", choices=MarkdownChoices(certain=certain)) as session:
-            draft = session.settle(session.look(now=NOW), {}, now=NOW).indexes[MEMORY]
+        with open_session(root, tmp_path / "state", wishes={"certain": certain}) as session:
+            draft = look(session).found.settled.indexes[MEMORY]
         assert [line.partition("(")[2].rstrip(")") for line in draft.removed] == expected
 
 
@@ -495,7 +498,7 @@ def test_a_pointer_to_a_file_in_other_letters_stays(tmp_path: Path) -> None:
         f"{MEMORY}/MEMORY.md": "- [A](a.md)\n- [Design](design.md) - read it first\n- [Gone](gone.md)\n",
     }
     with open_session(write_tree(tmp_path / "project", files), tmp_path / "state") as session:
-        draft = session.settle(session.look(now=NOW), {}, now=NOW).indexes[MEMORY]
+        draft = look(session).found.settled.indexes[MEMORY]
     assert draft.removed == ("- [Gone](gone.md)",)
 
 
@@ -510,9 +513,9 @@ def test_unattended_an_index_is_begun_only_where_an_agent_loads_it(tmp_path: Pat
         state = tmp_path / f"state-{folder.strip('.').replace('/', '-')}-{certain}"
         state.mkdir()
         store = MarkdownStore(discover(root, [root / folder]), root=root, state=state)
-        choices = MarkdownChoices(certain=certain)
+        planner = MarkdownPlanner(store, certain=certain)
         limits = Settings(scorer="keywords")
-        with MarkdownSession(store, choices=choices, settings=limits, state_dir=state) as session:
+        with Session(store, planner=planner, settings=limits, state_dir=state) as session:
             assert bool(_plan(session).rewrites) is begun
 
 
@@ -526,7 +529,7 @@ def test_a_day_is_reckoned_from_the_authors_commit(tmp_path: Path) -> None:
     git(root, "add", ".")
     git(root, "commit", "-qm", "third", day="2026-03-10T23:30:00-08:00")
     with open_session(root, tmp_path / "state") as session:
-        edits = session.look(now=NOW).edits
+        edits = look(session).found.survey.edits
     assert {name: edit.text for name, edit in edits.items()} == {
         f"{MEMORY}/a.md": "We moved the gateway to Bern 2026-03-09."
     }
@@ -630,7 +633,7 @@ def test_a_merge_that_a_second_pass_would_merge_again_is_left_out(tmp_path: Path
     for names, merges in ((("a", "b", "c"), 0), (("a", "b"), 1)):
         root = tmp_path / "-".join(names)
         write_tree(root, {name: text for name, text in files.items() if Path(name).stem in names})
-        with MarkdownSession(
+        with Session(
             open_store(root, tmp_path / "state" / root.name),
             scorer=scorer,
             encoder=FakeEncoder(),
@@ -663,20 +666,20 @@ def test_files_that_tell_the_same_are_asked_about_whatever_the_scorer_thinks(tmp
         f"{MEMORY}/archive.md": memory_file(whole.replace("signs", "binds"), name="the archive", kind="user"),
     }
     root = write_tree(tmp_path / "project", files)
-    with MarkdownSession(
+    with Session(
         open_store(root, tmp_path / "state"),
         scorer=FakeScorer(),
         encoder=FakeEncoder(),
         settings=Settings(floor=-1.0),
         state_dir=tmp_path / "state",
     ) as session:
-        plan = session.look(now=NOW).plan
+        plan = look(session).asked
         assert plan.merges == ()
         (doubt,) = plan.unsure
         assert isinstance(doubt, Merge)
         assert (doubt.survivor, "Bo reads them." in doubt.text) == (f"{MEMORY}/letter_quality_all.md", True)
         session.remember_skips(plan.unsure, now=NOW)
-        assert session.look(now=NOW).plan.unsure == ()
+        assert look(session).asked.unsure == ()
 
 
 class _NeitherSaysAll(FakeScorer):
@@ -693,14 +696,14 @@ def test_two_entries_are_not_put_into_one_line(tmp_path: Path) -> None:
     files = {f"{MEMORY}/list.md": f"# React\n\n- {loops}\n- {moves}\n- The cat is called Miso\n"}
     root = write_tree(tmp_path / "project", files)
     scorer = _NeitherSaysAll(default=lambda a, b: (0.0, 0.0, 1.0) if "Miso" in a + b else (0.99, 0.0, 0.01))
-    with MarkdownSession(
+    with Session(
         open_store(root, tmp_path / "state"),
         scorer=scorer,
         encoder=FakeEncoder(),
         settings=Settings(floor=-1.0),
         state_dir=tmp_path / "state",
     ) as session:
-        found = session.look(now=NOW)
+        found = look(session)
         assert (found.plan.merges, found.plan.unsure) == ((), ())
 
 

@@ -1,0 +1,84 @@
+"""The encoder and the scorer of a session: loaded when they are first asked, and never asked twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .cache import Cache, CachedEncoder, CachedScorer, OnStage
+from .calibration import load_thresholds
+
+if TYPE_CHECKING:
+    from ...models.encoder import Encoder
+    from ...models.scorer import PairScorer, Thresholds
+    from ...settings import Settings
+
+
+class Models:
+    """Loads what the settings name, and puts a cache before it.
+
+    Attributes:
+        cache: What the models said before.
+        plans: What was planned before with what they said.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        directory: Path,
+        *,
+        encoder: Encoder | None = None,
+        scorer: PairScorer | None = None,
+    ) -> None:
+        """Load nothing yet.
+
+        Args:
+            settings: They name the models.
+            directory: The state directory, with the cache and a person's calibration.
+            encoder: Instead of the one the settings name.
+            scorer: Instead of the one the settings name.
+        """
+        self._settings = settings
+        self._directory = directory
+        self.cache = Cache(directory)
+        plans = directory / "plans"
+        plans.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.plans = Cache(plans)
+        self._encoder = encoder
+        self._scorer = scorer
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder itself."""
+        if self._encoder is None:
+            from ...models.registry import load_encoder
+
+            self._encoder = load_encoder(self._settings.encoder, scorer=self._settings.scorer)
+        return self._encoder
+
+    @property
+    def scorer(self) -> PairScorer:
+        """The pair scorer itself."""
+        if self._scorer is None:
+            from ...models.registry import load_scorer
+
+            self._scorer = load_scorer(self._settings.scorer)
+        return self._scorer
+
+    def read(self, *, on_stage: OnStage | None = None) -> CachedEncoder:
+        """The encoder as a pass asks it: what it read before is not read again."""
+        return CachedEncoder(self.encoder, self.cache, on_stage=on_stage)
+
+    def asked(self, *, on_stage: OnStage | None = None) -> CachedScorer:
+        """The scorer as a pass asks it: what it said before is not asked again."""
+        return CachedScorer(self.scorer, self.cache, on_stage=on_stage)
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Where the scorer's probabilities become decisions: a person's calibration, else its own."""
+        return self.calibrated or self.scorer.thresholds
+
+    @property
+    def calibrated(self) -> Thresholds | None:
+        """The thresholds of a person's own calibration for this scorer, if there is one."""
+        return load_thresholds(self._directory, self.scorer.name)

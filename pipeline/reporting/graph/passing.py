@@ -1,0 +1,183 @@
+"""A pass over a graph as it is told: its health before and after, and what became of its relations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from ....records import Inventory
+from ...plan import Resolve
+from ...planning.graph.proposing import Found, GraphPlanner
+from ...planning.graph.relation_plan import RelationChanges, relation_changes
+from ...planning.graph.relations import dangling, orphans
+from ...planning.plan_file import parse_plan
+from ...planning.proposal import Means, Proposal
+from ...results import RunResult
+from ...rules.graph.nodes import Node, nodes_of
+from ...stores.base import ScopeFilter
+from ...stores.graph.lines import Document
+from ...stores.graph.store import GraphStore
+from ...stores.graph.usage import advice
+from ...writing.journal import Journal, Outcome
+from ..passing import UNCHANGED, PassReport, likely
+from ..report import auto_summary, moved_lines, one_line, summary
+from .health import Health, graph_health
+from .report import GraphReport, Passed, passed_lines
+
+
+@dataclass(frozen=True, slots=True)
+class GraphState:
+    """A graph at one moment.
+
+    Attributes:
+        nodes: Its entities by name.
+        orphans: Those without a relation.
+        health: How it is doing.
+    """
+
+    nodes: dict[str, Node]
+    orphans: tuple[str, ...]
+    health: Health
+
+    @classmethod
+    def of(cls, inventory: Inventory, document: Document, planner: GraphPlanner, means: Means) -> GraphState:
+        """Look at it; nothing is planned for that, and no pair is judged."""
+        nodes, last = nodes_of(inventory.memories), planner.notes.last
+        alone = tuple(orphans(document.names, document.relations))
+        health = graph_health(
+            nodes,
+            duplicates=planner.look_alikes(nodes, means),
+            orphans=len(alone),
+            settings=planner.graph,
+            now=means.now,
+            gaps=inventory.gaps,
+            last=last.at if last else None,
+        )
+        return cls({node.id: node for node in nodes}, alone, health)
+
+
+class GraphReporter(GraphReport):
+    """Renders one pass over a graph."""
+
+    def __init__(
+        self,
+        store: GraphStore,
+        planner: GraphPlanner,
+        journal: Journal,
+        proposal: Proposal,
+        *,
+        explain: bool = False,
+    ) -> None:
+        """Bind what is shown.
+
+        Args:
+            store: The graph; relations are shown as they stand in it now.
+            planner: Made the proposal.
+            journal: Knows what became of a run.
+            proposal: What to show.
+            explain: Add texts, scores and evidence under each line.
+        """
+        document = store.document()
+        changes = relation_changes(document, proposal.plan.actions)
+        kept = set(dangling(document.names, document.relations)) - set(changes.removed)
+        super().__init__(proposal.plan, explain=explain, relations=changes, open_relations=sorted(kept))
+        self._store = store
+        self._planner = planner
+        self._journal = journal
+        self._found: Found | None = proposal.found
+
+    def dry_run(self) -> list[str]:
+        """What a pass would do; see `PassReport.dry_run`."""
+        self._refuse_unseen()
+        actions = self._plan.actions
+        lines = [*self.lines(), self.proposal(), *self.left_open()] if actions else self.nothing()
+        lines += self._asides()
+        lines += [*self._gaps(), UNCHANGED] if actions else []
+        return [*lines, *(self.unsure_lines() if self._explain else [])]
+
+    def opening(self, *, asks: bool) -> list[str]:
+        """What a person is shown before the questions; see `PassReport.opening`."""
+        self._refuse_unseen()
+        shown = self.lines() if self._plan.actions or asks else self.nothing()
+        return [*shown, *self._asides()]
+
+    def sides(self, conflict: Resolve) -> list[str]:
+        """Both observations, whole."""
+        texts = {member.id: member.text for member in conflict.members}
+        return [
+            f"  {side}: {one_line(texts[ids[0]])}{likely(conflict, side)}"
+            for side, ids in (("A", conflict.a), ("B", conflict.b))
+        ]
+
+    def changed(self, before: PassReport) -> list[str]:
+        """The relations, where the answers change them."""
+        lines = self.relation_lines()
+        return [] if isinstance(before, GraphReport) and lines == before.relation_lines() else lines
+
+    def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:
+        """The report of the original; see `PassReport.done`."""
+        if self._found is None:
+            return super().done(result, auto=auto, took=took)
+        means, last = self._found.means, self._found.last
+        after, changes = self._after(means), self._changes(result)
+        passed = Passed(
+            plan=self._plan,
+            result=result,
+            before=self._before(self._found).health,
+            after=after.health,
+            nodes=self._before(self._found).nodes,
+            orphans=after.orphans,
+            previous=last.at if last else None,
+            at=means.now,
+            took=took,
+            archive=str(self._store.archive),
+            relations=changes,
+        )
+        lines = passed_lines(passed, self._planner.graph)
+        if not auto:
+            moved = moved_lines(result, self._plan, self)
+            return [*lines, *moved, "", f"{summary(result)}, {changes.counts}", *self.left_open()]
+        line = auto_summary(result, conflicts=len(self._plan.conflicts) + self._plan.left_open)
+        counts = (
+            f" relations_added={len(changes.added)} relations_moved={len(changes.moved)}"
+            f" relations_removed={len(changes.removed)}"
+        )
+        return [*lines, "", line + counts]
+
+    def to_json(self, result: RunResult | None) -> dict[str, Any]:
+        """For programs, with the relations, and after a run with the health before and afterwards."""
+        found = self._found if result is not None else None
+        return super().to_json(result) | {
+            "health": self._after(found.means).health.to_json() if found else None,
+            "health_before": self._before(found).health.to_json() if found else None,
+            "relations": (self._changes(result) if result else self._relations).to_json(),
+        }
+
+    def _before(self, found: Found) -> GraphState:
+        return GraphState.of(found.graph.inventory, found.graph.document, self._planner, found.means)
+
+    def _after(self, means: Means) -> GraphState:
+        return GraphState.of(self._store.read(ScopeFilter()), self._store.document(), self._planner, means)
+
+    def _changes(self, result: RunResult) -> RelationChanges:
+        return changes_of_run(result.run, self._journal, self._store) or RelationChanges()
+
+    def _asides(self) -> list[str]:
+        """What stays as it is and a person may want to know."""
+        memories = self._found.graph.inventory.memories if self._found else ()
+        return [*self.open_lines(), *advice(memory.metadata["observations"] for memory in memories)]
+
+
+def changes_of_run(run: str, journal: Journal, store: GraphStore) -> RelationChanges | None:
+    """What a run did to relations; None if the state before it is not known any more."""
+    found = journal.changes(run) if run else ()
+    touched = next((change.memory for change in found if change.memory), None)
+    if touched is None:
+        return RelationChanges()
+    before = store.sidecar.image(journal.snapshot(run, touched).links[0]["sha"])
+    if before is None:
+        return None
+    done = {name for name, (outcome, _) in journal.outcomes(run).items() if outcome is Outcome.APPLIED}
+    actions = parse_plan(journal.run(run).plan).actions
+    return relation_changes(Document.parse(before), [action for action in actions if action.id in done])
