@@ -162,6 +162,18 @@ class TestCommandLine:
         assert "[A/B/skip]" in call(answers="b\ny\n").stdout
         assert world.content() not in (before, answered)
 
+    def test_a_run_is_taken_back_by_its_name_alone(self, world: World, call: Call) -> None:
+        """The journal knows how to open the store again; nothing is opened to list runs."""
+        before = world.content()
+        call("--auto")
+        assert world.content() != before
+        alone = CliRunner().invoke(main, ["runs"])
+        assert (alone.exit_code, world.words[-1] in alone.stdout) == (0, True), alone.output
+        run = alone.stdout.splitlines()[1].split()[0]
+        done = CliRunner().invoke(main, ["undo", run])
+        assert done.exit_code == 0, done.output
+        assert world.content() == before
+
     def test_a_cancelled_pass_remembers_nothing(self, world: World, call: Call) -> None:
         """A no is about all of it."""
         before = world.content()
