@@ -18,6 +18,7 @@ from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds import KINDS as OWN_WAYS
 from mem0_dream.pipeline.planning.plan_file import parse_plan
+from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings
 
@@ -303,6 +304,17 @@ class TestLibrary:
         with world.session(state) as session:
             session.undo(now=NOW)
         assert world.content() == before
+
+    def test_open_store_opens_what_is_on_this_machine(self, world: World, tmp_path: Path) -> None:
+        """A configuration, a project, a graph: by their path alone, and in the place of the command line."""
+        if world.kind in ("platform", "server"):
+            pytest.skip("has no path")
+        found = []
+        for opened in (world.open, lambda: open_store(world.words[-1], state_dir=tmp_path)):
+            store = opened()
+            found.append((store.kind, store.fingerprint))
+            store.close()
+        assert found[0] == found[1]
 
     def test_consolidate_fits_the_kind(self, world: World, tmp_path: Path) -> None:
         """One call does what --auto does; a kind without users refuses their ids."""
