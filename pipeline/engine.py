@@ -22,7 +22,7 @@ from ..settings import Settings, read_settings
 from .answers import Answer, AnswerKind, open_conflicts, with_pins
 from .judging.models import Models
 from .kinds import kind_of
-from .plan import Merge, Plan, Resolve, Side
+from .plan import Merge, Plan, Resolve, Side, acts
 from .planning.budget import Overdraft, check_budget, overdraft
 from .planning.planner import judge_all
 from .planning.proposal import Means, Planner, Proposal
@@ -32,7 +32,7 @@ from .stores.base import ScopeFilter, Store
 from .writing.access import AccessLog
 from .writing.journal import Journal, Run, RunState
 from .writing.state import state_directory, store_lock
-from .writing.writer import Writer, acts
+from .writing.writer import Writer
 
 if TYPE_CHECKING:
     from ..models.encoder import Encoder

@@ -361,6 +361,11 @@ def net_removals(action: Action) -> int:
     return len(action.removes)
 
 
+def acts(action: Action) -> bool:
+    """Whether an action changes the store; a conflict without a choice does not."""
+    return bool(action.removes) or isinstance(action, Rewrite)
+
+
 def draft_id(members: Sequence[Memory]) -> str:
     """Id of what a merge of these would add."""
     return DRAFTED + "+".join(memory.id for memory in members)

@@ -17,6 +17,19 @@ Generated from `{PROGRAM} --help` by `make docs`; do not edit.
 
 Options may stand before or after a command's name: `{PROGRAM} --config c.yaml status` equals
 `{PROGRAM} status --config c.yaml`. The report goes to the output, everything else to the error stream.
+
+`{PROGRAM} md`, `graph`, `platform` and `server` are passes over one kind of store with its own options alone;
+`--store md`, `--store graph` and so on mean the same. The journal knows how a store was opened, so that
+`{PROGRAM} runs`, `undo RUN` and `resume RUN` need no other option. It keeps no secret: a store behind
+`--mcp COMMAND`, or behind an address with a password, has to be named again.
+
+## Shell completion
+
+```console
+$ eval "$(_MEM0_DREAM_COMPLETE=bash_source {PROGRAM})"                               # in ~/.bashrc
+$ eval "$(_MEM0_DREAM_COMPLETE=zsh_source {PROGRAM})"                                # in ~/.zshrc
+$ _MEM0_DREAM_COMPLETE=fish_source {PROGRAM} > ~/.config/fish/completions/{PROGRAM}.fish
+```
 """
 OUTSIDE_THE_TREE = (
     (0, "", "Done, nothing to do, or declined by the person."),

@@ -19,7 +19,9 @@ from .colour import plain_terminal
 from .doctor import doctor
 from .graph.commands import COMMANDS as GRAPH_COMMANDS
 from .graph.opening import pass_options as graph_pass_options
+from .grouped import write_groups
 from .health import show_health
+from .kind_commands import kind_commands
 from .kinds import completed
 from .label import calibrate, label
 from .logs import tell
@@ -30,7 +32,6 @@ from .night import night, night_options
 from .options import Options, plan_options, running, scope_options, store_options
 from .passes import consolidate_command
 from .plans import COMMANDS as PLAN_COMMANDS
-from .platform import commands as remote_commands
 from .report import report_command
 from .runs import COMMANDS
 from .schedule import schedule
@@ -41,6 +42,11 @@ _INTERRUPTED = 130
 
 class DreamGroup(click.Group):
     """Turns our errors into one sentence and an exit code."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in groups, then the commands."""
+        write_groups(self, ctx, formatter)
+        self.format_commands(ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; the only place where errors are caught."""
@@ -94,21 +100,27 @@ def main(ctx: click.Context, /, **given: Any) -> None:
       mem0-dream --config mem0.yaml --all --auto --retire
     """  # noqa: D205, D301  (click's own escape keeps the example's lines)
     ctx.obj = options = Options.gather(ctx, given)
-    if ctx.invoked_subcommand is None and given["health"]:
-        show_health(ctx, options, given)
-    elif ctx.invoked_subcommand is None and not options.named and sys.stdout.isatty():
+    if ctx.invoked_subcommand is not None:
+        return
+    if not options.named and sys.stdout.isatty():
         from .begin import first_steps
 
         click.echo("\n".join(first_steps(Path())))
-    elif ctx.invoked_subcommand is None:
-        with night(ctx, options, given):
-            consolidate_command(options, given)
+        return
+    start(ctx, options, given)
+
+
+def start(ctx: click.Context, options: Options, given: dict[str, Any]) -> None:
+    """One pass, or a look at how the memory is doing."""
+    if given["health"]:
+        show_health(ctx, options, given)
+        return
+    with night(ctx, options, given):
+        consolidate_command(options, given)
 
 
 _MORE = (schedule, doctor, label, calibrate, mcp_command, report_command, review_command)
 for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, *_MORE):
     main.add_command(_command)
-
-
-for _alias in remote_commands(consolidate_command):
-    main.add_command(_alias)
+for _command in kind_commands(main, start):
+    main.add_command(_command)

@@ -24,6 +24,7 @@ from .graph.opening import open_graph, require_place
 from .kinds import GRAPH, MARKDOWN, MEM0, PLATFORM, SERVER, STORES, refuse_other_kinds
 from .logs import set_up_logs
 from .markdown import PLACE_OPTIONS, open_markdown
+from .places import note_place
 from .platform import PLACE_OPTIONS as REMOTE_PLACE_OPTIONS
 from .platform import open_remote
 
@@ -230,6 +231,12 @@ def _named(ctx: click.Context, given: dict[str, Any]) -> frozenset[str]:
     return frozenset(name for name in given if ctx.get_parameter_source(name) in written)
 
 
+def keep(ctx: click.Context, options: Options) -> Options:
+    """Let messages name commands on the store that was found."""
+    ctx.meta[_KEPT] = options
+    return options
+
+
 def running(ctx: click.Context) -> Options:
     """The options of the command that ran last in this context."""
     found = ctx.meta.get(_KEPT)
@@ -269,6 +276,7 @@ def open_session(
     openers = {MARKDOWN: open_markdown, GRAPH: open_graph, PLATFORM: open_remote, SERVER: open_remote}
     opened = openers.get(options.store_kind or MEM0, _open_mem0)(options, given or {}, observer)
     with opened as session:
+        note_place(session, options)
         yield session
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..stores.remote.store import RemoteStore
     from .options import Options
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 PLATFORM, SERVER = "platform", "server"
 REMOTE_OPTIONS = {PLATFORM: ("host", "org", "project"), SERVER: ("url",)}
 
@@ -39,15 +38,6 @@ _VARIABLES = {
     "url": "MEM0_SERVER_URL",
 }
 """Read only where such a store is opened: for any other kind they mean nothing."""
-_PASS_OPTIONS = (
-    click.option("--auto", is_flag=True, help="Ask nobody: apply merges and prunes, leave conflicts open."),
-    click.option("--dry-run", is_flag=True, help="Show the report and change nothing."),
-    click.option("--assume-unread", is_flag=True, help="With --auto: age counts where no read is on record."),
-    click.option("--retire", is_flag=True, help="Expire memories instead of deleting them; every id stays."),
-    click.option("--explain", is_flag=True, help="Show texts, scores and evidence under each line."),
-    click.option("--review", is_flag=True, help="Ask about unsure pairs too."),
-    click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; asks nothing."),
-)
 
 
 def open_remote(options: Options, _given: Mapping[str, Any], observer: Observer | None = None) -> Session:
@@ -119,60 +109,3 @@ def tell_fidelity(session: Session, notes: Iterable[str], *, begun: bool = True)
     if begun and session.store.kind in (PLATFORM, SERVER):
         for note in notes:
             tell(f"note: {note}")
-
-
-def _alias(name: str) -> Callable[[Command], click.Command]:
-    """A command that is a pass over one kind of store."""
-    from .night import night_options
-    from .options import plan_options, scope_options, store_options
-
-    def decorate(command: Command) -> click.Command:
-        """Add what a pass takes, in the order it is listed."""
-        command = night_options(command)
-        for option in reversed(_PASS_OPTIONS):
-            command = option(command)
-        return click.command(name)(store_options(scope_options(plan_options(click.pass_context(command)))))
-
-    return decorate
-
-
-def commands(consolidate: Callable[[Options, dict[str, Any]], None]) -> tuple[click.Command, ...]:
-    """What the main group offers for stores behind an interface; `consolidate` makes a pass."""
-
-    def start(ctx: click.Context, given: dict[str, Any], kind: str) -> None:
-        """Make a pass over one kind of store."""
-        from .night import night
-        from .options import Options
-
-        options = Options.gather(ctx, given, kind=kind)
-        with night(ctx, options, given):
-            consolidate(options, given)
-
-    @_alias(PLATFORM)
-    def platform(ctx: click.Context, /, **given: Any) -> None:
-        """Consolidate memories on mem0's hosted platform: a pass, as with --store platform.
-
-        The key of the project is taken from MEM0_API_KEY. Requests are paced, and repeated where the
-        platform is busy; what an undo cannot give back there is said before anything is changed.
-
-        \b
-        Example:
-          mem0-dream platform --user-id alice --dry-run
-          mem0-dream platform --all --auto --retire
-        """  # noqa: D301
-        start(ctx, given, PLATFORM)
-
-    @_alias(SERVER)
-    @click.argument("address", metavar="URL", required=False)
-    def server(ctx: click.Context, /, address: str | None, **given: Any) -> None:
-        """Consolidate memories on a mem0 server of your own at URL: a pass, as with --store server.
-
-        The key is taken from MEM0_SERVER_API_KEY, or a token from MEM0_SERVER_TOKEN.
-
-        \b
-        Example:
-          mem0-dream server http://localhost:8888 --user-id alice --dry-run
-        """  # noqa: D301
-        start(ctx, given | {"url": address or given["url"]}, SERVER)
-
-    return (platform, server)

@@ -12,7 +12,8 @@ from ...errors import IncompleteListingError, UsageError
 from .doctor import undo_links
 from .heartbeat import show_last
 from .kinds import again, completed
-from .options import Options, open_session, plan_options, scope_options, store_options
+from .options import Options, keep, open_session, plan_options, scope_options, store_options
+from .places import known_runs, names_store, recalled
 from .platform import tell_fidelity
 
 if TYPE_CHECKING:
@@ -159,13 +160,14 @@ def _pick(count: int) -> list[int]:
 @json_option
 @click.pass_context
 def runs(ctx: click.Context, /, *, last: bool, within: float, as_json: bool, **given: Any) -> None:
-    """List the runs of this store, newest first.
+    """List the runs of this store, newest first; of all stores if none is named.
 
     With --last nothing is opened but the heartbeat files: exit code 0 means that each job of a scheduler ran
     within so many hours and ended well, 9 that one failed, died, is overdue, or that none ever ran.
 
     \b
     Example:
+      mem0-dream runs
       mem0-dream runs --config mem0.yaml
       mem0-dream runs --last --json --config mem0.yaml
     """  # noqa: D301
@@ -177,6 +179,9 @@ def runs(ctx: click.Context, /, *, last: bool, within: float, as_json: bool, **g
     from ..reporting.status import run_json, run_line
     from ..writing.doctor import SUFFIX
 
+    if not names_store(options):
+        _list_known(options, as_json=as_json)
+        return
     with open_session(options) as session:
         fingerprint = session.store.fingerprint
         listed = [*session.journal.runs(fingerprint), *session.journal.runs(fingerprint + SUFFIX)]
@@ -192,6 +197,22 @@ def runs(ctx: click.Context, /, *, last: bool, within: float, as_json: bool, **g
         click.echo("No runs yet.")
 
 
+def _list_known(options: Options, *, as_json: bool) -> None:
+    """The runs of all stores that the journal knows; no store is opened for that."""
+    from ..planning.plan_file import json_text
+    from ..reporting.status import run_json, run_line
+
+    rows = known_runs(options)
+    if as_json:
+        told = [run_json(*each) | {"store": place} for place, found in rows for each in found]
+        click.echo(json_text(told, sort_keys=False))
+        return
+    for place, found in rows:
+        click.echo("\n".join([f"{place}:", *(f"  {run_line(*each)}" for each in found)]))
+    if not rows:
+        click.echo("No runs yet.")
+
+
 @click.command()
 @click.argument("run", required=False)
 @store_options
@@ -199,11 +220,14 @@ def runs(ctx: click.Context, /, *, last: bool, within: float, as_json: bool, **g
 def undo(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     """Take RUN back, or the newest run: restore what it removed, withdraw what it added.
 
+    The journal knows the store of RUN; the newest run is that of the store you name, or of the only one.
+
     \b
     Example:
+      mem0-dream undo 20261121-030000-1f2e
       mem0-dream undo --config mem0.yaml
     """  # noqa: D301
-    options = Options.gather(ctx, given)
+    options = keep(ctx, recalled(Options.gather(ctx, given), run))
     from ..writing.doctor import is_repair
 
     with open_session(options) as session, session.locked():
@@ -219,13 +243,14 @@ def undo(ctx: click.Context, /, run: str | None, **given: Any) -> None:
 @store_options
 @click.pass_context
 def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
-    """Finish RUN, or the newest run that was interrupted.
+    """Finish RUN, or the newest run that was interrupted; the journal knows the store of RUN.
 
     \b
     Example:
+      mem0-dream resume
       mem0-dream resume --config mem0.yaml
     """  # noqa: D301
-    options = Options.gather(ctx, given)
+    options = keep(ctx, recalled(Options.gather(ctx, given), run))
     with open_session(options) as session, session.locked():
         _echo_result(session.resume(run, now=options.clock), session.answered)
 

@@ -10,7 +10,7 @@ import array
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS outcomes (
 CREATE TABLE IF NOT EXISTS answers (
     number INTEGER PRIMARY KEY, store TEXT NOT NULL, kind TEXT NOT NULL, what TEXT NOT NULL,
     run TEXT NOT NULL, at TEXT NOT NULL, keys TEXT NOT NULL, about TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS places (store TEXT PRIMARY KEY, options TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS rejections (
     store TEXT NOT NULL, pair TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (store, pair));
 """
@@ -174,6 +175,15 @@ class Journal:
                 (run, store, at.isoformat(), RunState.APPLYING, retire_on, plan),
             )
             self._tell_each("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", rows)
+
+    def note_place(self, store: str, options: Mapping[str, Any]) -> None:
+        """Remember how a store is opened: options by name, none of which is a secret."""
+        if self.places().get(store) != options:
+            self._tell("INSERT OR REPLACE INTO places VALUES (?, ?)", (store, _dump(options)))
+
+    def places(self) -> dict[str, Mapping[str, Any]]:
+        """How each store is opened that was worked on, by fingerprint."""
+        return {store: json.loads(text) for store, text in self._ask("SELECT store, options FROM places")}
 
     def set_state(self, run: str, state: RunState, *, at: datetime) -> None:
         """Record how far a run has come."""

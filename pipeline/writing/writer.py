@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
 from ..answers import AnswerKind, taken_back
-from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite
+from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite, acts
 from ..planning.plan_file import dump_plan, parse_plan
 from ..results import RunResult, UndoResult
 from ..stores.base import Add, Amend, Delete, Restore, Retire, RunNotes, Snapshot, Store, Update
@@ -380,11 +380,6 @@ def _delete(run: Run, action: Action, member: Member, into: str | None) -> Delet
         return Delete(member.id, into=into, text=action.text, at=run.started_at)
     reason = f"{action.reason}: {action.detail}" if isinstance(action, Prune) else str(action.kind)
     return Delete(member.id, reason, at=run.started_at)
-
-
-def acts(action: Action) -> bool:
-    """Whether an action changes the store; a conflict without a choice does not."""
-    return bool(action.removes) or isinstance(action, Rewrite)
 
 
 def _written(plan: Plan, action_id: str) -> set[str]:

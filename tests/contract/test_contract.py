@@ -18,6 +18,7 @@ from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds import KINDS as OWN_WAYS
 from mem0_dream.pipeline.planning.plan_file import parse_plan
+from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings
 
@@ -162,6 +163,18 @@ class TestCommandLine:
         assert "[A/B/skip]" in call(answers="b\ny\n").stdout
         assert world.content() not in (before, answered)
 
+    def test_a_run_is_taken_back_by_its_name_alone(self, world: World, call: Call) -> None:
+        """The journal knows how to open the store again; nothing is opened to list runs."""
+        before = world.content()
+        call("--auto")
+        assert world.content() != before
+        alone = CliRunner().invoke(main, ["runs"])
+        assert (alone.exit_code, world.words[-1] in alone.stdout) == (0, True), alone.output
+        run = alone.stdout.splitlines()[1].split()[0]
+        done = CliRunner().invoke(main, ["undo", run])
+        assert done.exit_code == 0, done.output
+        assert world.content() == before
+
     def test_a_cancelled_pass_remembers_nothing(self, world: World, call: Call) -> None:
         """A no is about all of it."""
         before = world.content()
@@ -291,6 +304,17 @@ class TestLibrary:
         with world.session(state) as session:
             session.undo(now=NOW)
         assert world.content() == before
+
+    def test_open_store_opens_what_is_on_this_machine(self, world: World, tmp_path: Path) -> None:
+        """A configuration, a project, a graph: by their path alone, and in the place of the command line."""
+        if world.kind in ("platform", "server"):
+            pytest.skip("has no path")
+        found = []
+        for opened in (world.open, lambda: open_store(world.words[-1], state_dir=tmp_path)):
+            store = opened()
+            found.append((store.kind, store.fingerprint))
+            store.close()
+        assert found[0] == found[1]
 
     def test_consolidate_fits_the_kind(self, world: World, tmp_path: Path) -> None:
         """One call does what --auto does; a kind without users refuses their ids."""

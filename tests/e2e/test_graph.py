@@ -106,7 +106,7 @@ def test_a_pass_with_answers_then_undo(tmp_path):
     assert box.path.read_bytes() == box.before
     assert not box.core.exists()
     # What was answered and taken back is an answer, too.
-    assert "merged=0 pruned=0 conflicts_skipped=0" in box.run("--auto", *NOW)
+    assert "merged=0 pruned=0 conflicts_skipped=1" in box.run("--auto", *NOW)
     assert box.path.read_bytes() == box.before
 
 

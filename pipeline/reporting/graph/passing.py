@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from ....records import Inventory
+from ...answers import with_pins
 from ...plan import Resolve
 from ...planning.graph.proposing import Found, GraphPlanner
 from ...planning.graph.relation_plan import RelationChanges, relation_changes
@@ -120,13 +121,13 @@ class GraphReporter(GraphReport):
         if self._found is None:
             return super().done(result, auto=auto, took=took)
         means, last = self._found.means, self._found.last
-        after, changes = self._after(means), self._changes(result)
+        before, after, changes = self._before(self._found), self._after(means), self._changes(result)
         passed = Passed(
             plan=self._plan,
             result=result,
-            before=self._before(self._found).health,
+            before=before.health,
             after=after.health,
-            nodes=self._before(self._found).nodes,
+            nodes=before.nodes,
             orphans=after.orphans,
             previous=last.at if last else None,
             at=means.now,
@@ -158,7 +159,8 @@ class GraphReporter(GraphReport):
         return GraphState.of(found.graph.inventory, found.graph.document, self._planner, found.means)
 
     def _after(self, means: Means) -> GraphState:
-        return GraphState.of(self._store.read(ScopeFilter()), self._store.document(), self._planner, means)
+        inventory = with_pins(self._store.read(ScopeFilter()), means.answers)
+        return GraphState.of(inventory, self._store.document(), self._planner, means)
 
     def _changes(self, result: RunResult) -> RelationChanges:
         return changes_of_run(result.run, self._journal, self._store) or RelationChanges()

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import get_completion_class
 from click.testing import CliRunner
 from e2e_cli import ALICE, Invoke, dream, store  # type: ignore[import-not-found]  # it lies beside this file
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_trees import MEMORY, write_tree
+from mem0_dream.pipeline.cli.grouped import GROUPS, name_of
 from mem0_dream.pipeline.cli.kinds import OPTIONS_OF, STORES, again, completed, quoted
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.cli.options import Options
@@ -138,3 +141,50 @@ def test_a_word_of_a_command_can_be_shown_and_copied(word: str) -> None:
         env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]},
     )
     assert told.stdout.decode() == word
+
+
+def test_each_option_stands_in_one_group_of_the_help() -> None:
+    """A new option has to be put somewhere."""
+    grouped = [name for names in GROUPS.values() for name in names]
+    assert len(grouped) == len(set(grouped))
+    context = click.Context(main)
+    options = {name_of(param) for param in main.get_params(context) if isinstance(param, click.Option)}
+    assert options == set(grouped)
+    assert "Other options" not in main.get_help(context)
+
+
+@pytest.mark.parametrize("kind", ["md", "graph", "platform", "server"])
+def test_a_kind_has_a_command_with_its_own_options_alone(kind: str) -> None:
+    """None of another kind, none missing, and no word about `--store`."""
+    command = main.commands[kind]
+    names = {param.name for param in command.params}
+    assert not {name for name in names if kind not in OPTIONS_OF.get(str(name), (kind,))}
+    own = {name for name, kinds in OPTIONS_OF.items() if kind in kinds}
+    assert own <= names
+    assert "store_kind" not in names
+    with click.Context(command, info_name=f"mem0-dream {kind}") as context:
+        assert "--store" not in command.get_help(context)
+
+
+def test_the_command_of_a_kind_means_the_same_as_its_option(tmp_path: Path, own_state: Path) -> None:
+    """Also where the group was given options."""
+    root = write_tree(tmp_path / "shop", {f"{MEMORY}/{name}.md": "Use tabs in Go files." for name in "ab"})
+    words = ("--scorer", "keywords", "--dry-run")
+    long = CliRunner().invoke(main, ["--store", "md", "--root", str(root), *words])
+    assert (long.exit_code, "Would delete" in long.stdout) == (0, True)
+    assert CliRunner().invoke(main, ["md", str(root), *words]).stdout == long.stdout
+    mixed = CliRunner().invoke(main, ["--scorer", "keywords", "md", "--dry-run", str(root)])
+    assert mixed.stdout == long.stdout
+    refused = CliRunner().invoke(main, ["md", str(root), "--user-id", "alice"])
+    assert (refused.exit_code, "--user-id" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_completes_commands_and_options(shell: str) -> None:
+    """As the documentation says: the source is printed, and words are found."""
+    kind = get_completion_class(shell)
+    assert kind is not None
+    completion = kind(main, {}, "mem0-dream", "_MEM0_DREAM_COMPLETE")
+    assert "_MEM0_DREAM_COMPLETE" in completion.source()
+    assert [item.value for item in completion.get_completions([], "und")] == ["undo"]
+    assert [item.value for item in completion.get_completions(["md"], "--index")] == ["--index-only"]

@@ -20,6 +20,7 @@ from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this f
     store,
     whole,
 )
+from markdown_trees import MEMORY, fingerprint, write_tree
 from mem0_dream.errors import StoreError
 from mem0_dream.models.registry import CHOICES
 from mem0_dream.pipeline.cli import main as cli_module
@@ -326,3 +327,49 @@ class TestHelp:
         """--now sets the moment of ages, never the time a run is recorded under."""
         assert Options(now=NOW).moment == NOW
         assert Options(now=NOW).clock != NOW
+
+
+def _md_run(folder: Path, name: str) -> Path:
+    """A project with one run behind it."""
+    root = folder / name
+    write_tree(root, {f"{MEMORY}/{file}.md": "Use tabs in Go files." for file in ("a", "b")})
+    done = CliRunner().invoke(
+        cli_module.main, ["--store", "md", "--root", str(root), "--scorer", "keywords", "--auto"]
+    )
+    assert done.exit_code == 0, done.output
+    return root
+
+
+def test_of_two_known_stores_one_has_to_be_named(tmp_path: Path, own_state: Path) -> None:
+    """Which newest run is meant would be a guess; what can be said is shown."""
+    roots = [_md_run(tmp_path, name) for name in ("one", "two")]
+    before = [fingerprint(root) for root in roots]
+    refused = CliRunner().invoke(cli_module.main, ["undo"])
+    assert refused.exit_code == 2
+    assert all(f"--root {root}" in refused.stderr for root in roots)
+    assert [fingerprint(root) for root in roots] == before
+    assert (
+        CliRunner().invoke(cli_module.main, ["undo", "--store", "md", "--root", str(roots[0])]).exit_code == 0
+    )
+    assert (roots[0] / MEMORY / "b.md").exists()
+
+
+def test_no_secret_is_noted(tmp_path: Path, own_state: Path) -> None:
+    """A server's command and an address with a password are not kept; such a store is named again."""
+    from types import SimpleNamespace
+
+    from mem0_dream.pipeline.cli.options import Options
+    from mem0_dream.pipeline.cli.places import note_place
+    from mem0_dream.pipeline.writing.journal import Journal
+
+    journal = Journal(own_state)
+    session = SimpleNamespace(journal=journal, store=SimpleNamespace(fingerprint="f"))
+    for options in (
+        Options(store_kind="graph", mcp="TOKEN=1 npx server"),
+        Options(store_kind="server", url="http://me:secret@host"),
+    ):
+        note_place(session, options)
+    assert journal.places() == {}
+    note_place(session, Options(store_kind="server", url="http://host"))
+    assert journal.places() == {"f": {"store_kind": "server", "url": "http://host"}}
+    journal.close()

@@ -31,6 +31,7 @@ from mem0_dream.pipeline.plan import Merge, Resolve, Rewrite
 from mem0_dream.pipeline.planning.markdown.answers import with_answers
 from mem0_dream.pipeline.planning.markdown.planner import MarkdownPlanner
 from mem0_dream.pipeline.planning.markdown.settlement import Wishes
+from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.markdown.directories import discover
 from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
 from mem0_dream.records import ActionKind
@@ -748,3 +749,24 @@ def test_in_any_directory_a_second_pass_proposes_nothing(tmp_path_factory, files
     with _open(root, state, supersede=supersede) as session:
         left = [a for a in _plan(session).actions if a.removes or isinstance(a, Rewrite)]
     assert left == []
+
+
+def test_an_answer_to_the_library_cuts_the_sentence_and_keeps_the_rest(tmp_path: Path) -> None:
+    """`apply(plan, choices=...)` does what the command line does: the file stays without what lost."""
+    files = {
+        f"{MEMORY}/a.md": memory_file(
+            "The upload limit is 20 MB there. Ines helps with it.", date="2026-01-01"
+        ),
+        f"{MEMORY}/b.md": memory_file("The upload limit is 50 MB there. Bo knows.", date="2026-02-01"),
+    }
+    root = write_tree(tmp_path / "project", files)
+    with open_session(root, tmp_path / "state") as session:
+        plan = session.propose(ScopeFilter(), now=NOW)
+        (conflict,) = plan.conflicts
+        loser = conflict.b[0] if conflict.newer == "a" else conflict.a[0]
+        side = "a" if loser == conflict.b[0] else "b"
+        session.apply(plan, now=NOW, choices={conflict.id: side}, within_budget=False)
+    left = (root / loser).read_text()
+    assert loser == f"{MEMORY}/a.md"
+    assert "20 MB there" not in left
+    assert "Ines helps with it." in left
