@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from ..errors import MissingExtraError, NoAnswerError, UsageError
+from ..errors import NoAnswerError, UsageError
 
 if TYPE_CHECKING:
     import httpx
@@ -79,7 +79,9 @@ class ChatEndpoint:
         return content if isinstance(content, str) else ""
 
     def _post(self, body: Mapping[str, Any]) -> object:
-        httpx, tenacity = libraries()
+        import httpx
+        import tenacity
+
         key = next((os.environ[name] for name in KEY_VARIABLES if os.environ.get(name)), None)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         attempts = tenacity.Retrying(
@@ -115,22 +117,6 @@ class ChatEndpoint:
                 "is it running, and is the address right?",
                 reason="late" if late else "unreachable" if isinstance(error, httpx.HTTPError) else "no JSON",
             ) from None
-
-
-def libraries() -> tuple[Any, Any]:
-    """The two packages of the extra `llm`.
-
-    Raises:
-        MissingExtraError: If one is not installed.
-    """
-    try:
-        import httpx
-        import tenacity
-    except ImportError as error:
-        raise MissingExtraError(
-            f"Asking a language model needs {error.name}; install it with: pip install 'mem0-dream[llm]'"
-        ) from error
-    return httpx, tenacity
 
 
 def _is_address(text: str) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ConfigError, MissingExtraError, NoAnswerError
-from .chat import ChatEndpoint, libraries
+from .chat import ChatEndpoint
 
 if TYPE_CHECKING:
     from .scorer import PairInput
@@ -77,8 +77,7 @@ class EndpointAdviser:
         self.spoken = f"{self._endpoint.model} at {self._endpoint.place}"
 
     def prepare(self) -> None:
-        """Look for the packages of the extra `llm`."""
-        libraries()
+        """Nothing to do: an endpoint is opened with the first question."""
 
     def reply(self, messages: list[Message]) -> object:
         """Ask once; the endpoint tries again what may pass."""

@@ -7,20 +7,15 @@ over, or begin, a moment later. A server in a container, or of another user, is 
 from __future__ import annotations
 
 import os
-import re
-import subprocess
-import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 SERVER = "server-memory"
 """Stands in the command of the memory server, however it was started."""
 
-_VARIABLE = "MEMORY_FILE_PATH="
+_VARIABLE = "MEMORY_FILE_PATH"
 _DEFAULT = "memory.jsonl"
-_PS_SECONDS = 10.0
-_NEXT_VARIABLE = re.compile(r" (?=[A-Za-z_][A-Za-z0-9_]*=)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +25,12 @@ class Process:
     Attributes:
         id: Its number.
         command: Its words.
-        variables: Its environment, each as NAME=VALUE.
+        variables: Its environment.
     """
 
     id: int
     command: tuple[str, ...]
-    variables: tuple[str, ...]
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def server_on(path: Path, processes: Iterable[Process] | None = None) -> int | None:
@@ -52,44 +47,20 @@ def server_on(path: Path, processes: Iterable[Process] | None = None) -> int | N
 
 
 def running() -> Iterator[Process]:
-    """The processes whose environment this user may read."""
-    if sys.platform == "linux":
-        yield from _from_proc(Path("/proc"))
-    elif sys.platform == "darwin":
-        command = ["/bin/ps", "-axEww", "-o", "pid=,command="]
-        done = subprocess.run(  # noqa: S603  (a fixed command)
-            command, capture_output=True, text=True, timeout=_PS_SECONDS, check=False
-        )
-        yield from from_ps(done.stdout)
+    """The memory servers whose environment this user may read."""
+    import psutil
 
-
-def from_ps(listing: str) -> Iterator[Process]:
-    """Processes as `ps` lists them: number, command and environment in one line."""
-    for line in listing.splitlines():
-        number, _, rest = line.strip().partition(" ")
-        if number.isdigit() and int(number) != os.getpid():
-            command, *variables = _NEXT_VARIABLE.split(rest)
-            yield Process(int(number), tuple(command.split()), tuple(variables))
-
-
-def _from_proc(folder: Path) -> Iterator[Process]:
-    for entry in folder.iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
+    for process in psutil.process_iter():
         try:
-            command = _parts(entry / "cmdline")
-            if any(SERVER in word for word in command):
-                yield Process(int(entry.name), command, _parts(entry / "environ"))
-        except OSError:  # it has ended, or is not ours
+            command = tuple(process.cmdline())
+            if process.pid != os.getpid() and any(SERVER in word for word in command):
+                yield Process(process.pid, command, process.environ())
+        except (psutil.Error, OSError):  # it has ended, or is not ours
             continue
-
-
-def _parts(file: Path) -> tuple[str, ...]:
-    return tuple(os.fsdecode(part) for part in file.read_bytes().split(b"\0") if part)
 
 
 def _files(process: Process) -> set[Path]:
     """The file a server works on; a relative path, and the default, begin at the server's own program."""
     homes = [Path(word).resolve().parent for word in process.command if SERVER in word and os.sep in word]
-    given = [part.removeprefix(_VARIABLE) for part in process.variables if part.startswith(_VARIABLE)]
-    return {(home / (given[-1] if given else _DEFAULT)).resolve() for home in homes or [Path.cwd()]}
+    file = process.variables.get(_VARIABLE) or _DEFAULT
+    return {(home / file).resolve() for home in homes or [Path.cwd()]}
