@@ -12,12 +12,12 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
 import yaml
 from click.testing import CliRunner
+from environments import OFFLINE, see_what_is_installed_here
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.settings import read_settings
 from mem0_stores import Place, build_place, postgres, shared_encoder  # type: ignore[import-not-found]
@@ -82,14 +82,8 @@ def test_the_steps_of_the_build_make_a_program_that_works(tmp_path: Path) -> Non
         *(line.removeprefix("**/") for line in (ROOT / ".dockerignore").read_text().split())
     )
     shutil.copytree(ROOT, source, ignore=left_out)
-    environment = os.environ | {
-        "PIP_NO_INDEX": "1",
-        "PIP_CONFIG_FILE": os.devnull,
-        "PIP_NO_BUILD_ISOLATION": "0",  # pip's own way to say: no isolation
-        "PYTHONPATH": "",
-        "TORCH_INDEX": "",
-        "MEM0_DREAM_STATE_DIR": str(tmp_path / "state"),
-    }
+    own = {"TORCH_INDEX": "", "MEM0_DREAM_STATE_DIR": str(tmp_path / "state")}
+    environment = os.environ | OFFLINE | own
     build = [step for step in steps("RUN") if "/opt/venv" in step]
     assert len(build) == 4
     for step in build:
@@ -100,7 +94,7 @@ def test_the_steps_of_the_build_make_a_program_that_works(tmp_path: Path) -> Non
         )  # fmt: skip
         assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
         if "-m venv" in step:
-            _see_what_is_installed_here(venv)
+            see_what_is_installed_here(venv)
     graph = tmp_path / "memory.jsonl"
     graph.write_text(
         json.dumps({"type": "entity", "name": "a", "entityType": "x", "observations": ["Likes tea"]})
@@ -142,13 +136,3 @@ def test_the_night_of_compose_runs_over_postgresql(
     assert "mem0_dream_merged 1.0" in (tmp_path / "state" / "night.prom").read_text()
     last = CliRunner().invoke(main, ["runs", "--last", "--config", str(tmp_path / "mem0.yaml")])
     assert last.exit_code == 0, last.output
-
-
-def _see_what_is_installed_here(venv: Path) -> None:
-    """Let a new environment find the packages of this one, after its own; the image's Python brings no setuptools."""
-    site = next(venv.glob("lib/python*/site-packages"))
-    for bundled in (*site.glob("setuptools*"), *site.glob("pkg_resources"), *site.glob("_distutils_hack")):
-        shutil.rmtree(bundled)
-    for hook in site.glob("distutils-precedence.pth"):
-        hook.unlink()
-    (site / "zz-here.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")

@@ -1,8 +1,9 @@
-"""What is in the two distributions: the source one can be tested, the wheel holds the package and nothing else."""
+"""The two distributions: the source one can be tested, the wheel holds the package alone and works as installed."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,12 +12,25 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from environments import OFFLINE, fresh_environment
 
 pytest.importorskip("setuptools", minversion="77", reason="the build needs setuptools")
 pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ("docs", "indexes", "models", "pipeline", "scripts", "tests")
 PACKAGE = ("indexes", "models", "pipeline")
+INSTALLED = (
+    "tests/test_imports.py",
+    "tests/e2e/test_mem0.py::test_report_apply_and_undo[qdrant]",
+    "tests/e2e/test_mem0.py::test_unattended_runs_settle[qdrant]",
+    "tests/e2e/test_markdown.py::test_a_dry_run_says_everything_and_changes_nothing",
+    "tests/e2e/test_markdown.py::test_auto_applies_reports_and_undo_takes_everything_back",
+    "tests/e2e/test_graph.py::test_a_pass_with_answers_then_undo",
+    "tests/e2e/test_graph.py::test_unattended_twice",
+    "tests/pipeline/reporting/test_html_page.py",
+    "tests/models/bundled/test_scorer.py",
+)
+"""What runs against the installed wheel: each kind of store as a process, the page's files, the weights."""
 BUILD = "import sys; from setuptools import build_meta as b; to = sys.argv[1]; b.build_sdist(to); b.build_wheel(to)"
 
 
@@ -41,7 +55,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(
         [sys.executable, "-W", "ignore", "-c", BUILD, str(folder)],
         cwd=folder / "mem0_dream",
-        env=os.environ | {"PYTHONPATH": ""},
+        env=os.environ | OFFLINE,
         check=True,
         capture_output=True,
         timeout=300,
@@ -63,3 +77,31 @@ def test_the_wheel_holds_the_package_alone(built: Path) -> None:
     with zipfile.ZipFile(next(built.glob("*.whl"))) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert {f"mem0_dream/{name}" for name in files(*PACKAGE)} | {"mem0_dream/py.typed"} == names
+
+
+@pytest.mark.timeout(900)
+def test_the_installed_wheel_passes_the_tests_of_the_source_distribution(
+    built: Path, tmp_path: Path
+) -> None:
+    """In a fresh environment, from a folder that holds tests and nothing of the package."""
+    python = fresh_environment(tmp_path / "venv")
+    environment = os.environ | OFFLINE | {"PATH": f"{python.parent}:{os.environ['PATH']}"}
+
+    def run(*words: str) -> str:
+        done = subprocess.run(
+            words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=800, check=False
+        )
+        assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+        return done.stdout
+
+    run(str(python), "-m", "pip", "install", "-q", "--no-deps", str(next(built.glob("*.whl"))))
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        for member in archive.getmembers():
+            member.name = member.name.partition("/")[2]
+            if member.name == "pyproject.toml" or member.name.startswith("tests/"):
+                archive.extract(member, tmp_path, filter="data")
+    where = run(str(python), "-c", "import mem0_dream; print(mem0_dream.__file__)")
+    assert Path(where.strip()).is_relative_to(tmp_path / "venv")
+    assert run("mem0-dream", "--version").startswith("mem0-dream")
+    told = run(str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *INSTALLED)
+    assert re.search(r"^\d+ passed in ", told, re.MULTILINE), told  # and none skipped
