@@ -106,7 +106,7 @@ class InMemoryStore:
     """A store in a dictionary, with everything a real one does that the writer relies on."""
 
     kind = "memory"
-    capabilities = Capabilities(retire=True, same_id=True, vector=True, amend=True)
+    capabilities = Capabilities(retire=True, vector=True, amend=True)
 
     def __init__(self, memories: Iterable[Memory] = (), *, fingerprint: str = "in-memory") -> None:
         """Fill the store with memories, under the ids they have."""

@@ -28,7 +28,7 @@ from .planning.planner import judge_all
 from .planning.proposal import Means, Planner, Proposal
 from .planning.stages import Observer, Silent
 from .results import RunResult, UndoResult
-from .stores.base import ScopeFilter, Store
+from .stores.base import Configured, ScopeFilter, Store
 from .writing.access import AccessLog
 from .writing.journal import Journal, Run, RunState
 from .writing.state import state_directory, store_lock
@@ -75,7 +75,7 @@ class Session:
         self.store = store
         self.kind = kind_of(store)
         self.planner: Planner = planner or self.kind.planner(store)
-        self.settings = self.planner.limits(settings or read_settings(getattr(store, "section", {})))
+        self.settings = self.planner.limits(settings or read_settings(store.section if isinstance(store, Configured) else {}))
         self.directory = state_directory(state_dir)
         self.journal = Journal(self.directory)
         self.access = AccessLog(self.directory)

@@ -19,7 +19,7 @@ from ...settings import Settings
 from ..judging.cache import Cache, opinion_key
 from ..judging.subjects import UNCLEAR
 from ..plan import Action, Merge, Plan, Resolve
-from ..stores.base import Store
+from ..stores.base import NamesModel, Store
 from .doubts import Doubt, ranked
 from .planner import conflict_of_pair, merge_of_pair
 
@@ -134,9 +134,8 @@ def advise(
     progress: Callable[[int], None],
 ) -> Plan:
     """The plan after the language model that the settings name was asked; see `Session.second_opinion`."""
-    adviser = load_adviser(
-        settings.second_opinion, llm=getattr(store, "llm", None), timeout=settings.second_opinion_timeout
-    )
+    named = store.llm if isinstance(store, NamesModel) else None
+    adviser = load_adviser(settings.second_opinion, llm=named, timeout=settings.second_opinion_timeout)
     if adviser is None:
         return plan
     asking = Asking(

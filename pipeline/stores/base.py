@@ -133,14 +133,12 @@ class Capabilities:
 
     Attributes:
         retire: Memories can be hidden reversibly.
-        same_id: A removed memory comes back under its old id.
         vector: The stored vector can be read and put back.
         fold: A merged text goes into one of its sources instead of a new memory.
         amend: Metadata can be changed in place.
     """
 
     retire: bool = False
-    same_id: bool = False
     vector: bool = False
     fold: bool = False
     amend: bool = False
@@ -220,6 +218,26 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Release files, locks and connections."""
+        ...
+
+
+@runtime_checkable
+class Configured(Protocol):
+    """A store whose own configuration may state limits, too."""
+
+    @property
+    def section(self) -> Mapping[str, Any]:
+        """The `mem0_dream:` section of that configuration; empty if it has none."""
+        ...
+
+
+@runtime_checkable
+class NamesModel(Protocol):
+    """A store whose own configuration may name a language model."""
+
+    @property
+    def llm(self) -> Mapping[str, Any] | None:
+        """The section `llm` of that configuration."""
         ...
 
 

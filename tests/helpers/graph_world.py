@@ -68,20 +68,27 @@ def session(
 
 def repair(opened: Session) -> RunResult | None:
     """Move broken lines to the archive."""
-    plan = opened.planner.repair(NOW)
+    plan = planner(opened).repair(NOW)
     return opened.apply(plan, now=NOW) if plan is not None else None
 
 
 def bring_back(opened: Session, name: str) -> tuple[int, int]:
     """Restore a forgotten memory as the command does."""
+    assert isinstance(opened.store, GraphStore)
     counts = restore_forgotten(opened.store, name)
-    opened.planner.notes.bring_back(name, now=NOW)
+    planner(opened).notes.bring_back(name, now=NOW)
     return counts
 
 
 def judging(opened: Session) -> Judging:
     """Models and limits of a session."""
-    return opened.planner.judging(opened.means(NOW))
+    return planner(opened).judging(opened.means(NOW))
+
+
+def planner(opened: Session) -> GraphPlanner:
+    """The planner of a session on a graph."""
+    assert isinstance(opened.planner, GraphPlanner)
+    return opened.planner
 
 
 def entities(path: Path) -> dict[str, list[str]]:

@@ -46,7 +46,7 @@ class GraphStore:
     """Entities and relations behind a medium: the file itself, or a running server."""
 
     kind = "graph"
-    capabilities = Capabilities(same_id=True, fold=True)
+    capabilities = Capabilities(fold=True)
 
     def __init__(self, medium: Medium, *, state: Path, core: Path | None = None) -> None:
         """Bind a medium.

@@ -41,7 +41,7 @@ class MarkdownStore:
     """
 
     kind = "md"
-    capabilities = Capabilities(same_id=True, fold=True)
+    capabilities = Capabilities(fold=True)
 
     def __init__(self, directories: Sequence[MemoryDirectory], *, root: Path, state: Path) -> None:
         """Bind the directories.

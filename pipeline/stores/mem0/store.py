@@ -105,7 +105,7 @@ class Mem0Store:
     def capabilities(self) -> Capabilities:
         """What this vector store can do."""
         exact = self._backend.exact
-        return Capabilities(retire=exact, same_id=True, vector=exact, amend=exact)
+        return Capabilities(retire=exact, vector=exact, amend=exact)
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every memory of the matching scopes, expired ones included.

@@ -67,7 +67,7 @@ def test_an_unknown_store_is_read_only_with_the_reason(provider: str) -> None:
     inventory = store.read(ALICE)
     assert len(inventory.memories) == 1
     assert inventory.gaps[0].startswith(f"a {provider} listing is not provably complete: ")
-    assert store.capabilities == Capabilities(retire=False, same_id=True, vector=False)
+    assert store.capabilities == Capabilities(retire=False, vector=False)
     assert len(inventory.fidelity) == 2
 
 

@@ -465,10 +465,10 @@ class TestRestore:
 
 class TestStore:
     def test_capabilities_are_told(self, place: Place) -> None:
-        """All four stores hide, restore under the same id and give out vectors."""
+        """All four stores hide, give out vectors and change metadata in place."""
         place.fill(["Likes tea"])
         store = place.open()
-        assert store.capabilities == Capabilities(retire=True, same_id=True, vector=True, amend=True)
+        assert store.capabilities == Capabilities(retire=True, vector=True, amend=True)
         assert store.kind == "mem0"
         store.close()
 
