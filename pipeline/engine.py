@@ -75,7 +75,8 @@ class Session:
         self.store = store
         self.kind = kind_of(store)
         self.planner: Planner = planner or self.kind.planner(store)
-        self.settings = self.planner.limits(settings or read_settings(store.section if isinstance(store, Configured) else {}))
+        stated = store.section if isinstance(store, Configured) else {}
+        self.settings = self.planner.limits(settings or read_settings(stated))
         self.directory = state_directory(state_dir)
         self.journal = Journal(self.directory)
         self.access = AccessLog(self.directory)

@@ -80,9 +80,7 @@ def test_the_wheel_holds_the_package_alone(built: Path) -> None:
 
 
 @pytest.mark.timeout(900)
-def test_the_installed_wheel_passes_the_tests_of_the_source_distribution(
-    built: Path, tmp_path: Path
-) -> None:
+def test_the_installed_wheel_passes_the_tests_of_the_source_distribution(built: Path, tmp_path: Path) -> None:
     """In a fresh environment, from a folder that holds tests and nothing of the package."""
     python = fresh_environment(tmp_path / "venv")
     environment = os.environ | OFFLINE | {"PATH": f"{python.parent}:{os.environ['PATH']}"}
