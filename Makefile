@@ -64,10 +64,10 @@ docs: install
 
 # The tests of the pages need Debian's Chromium; without it they are skipped, and say so.
 browser:
-	@{ command -v chromium && command -v npm; } >/dev/null || \
-	{ command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get update -qq && \
-	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium npm >/dev/null; } || \
-	echo "No Chromium: the tests of the pages will be skipped. Install the package chromium."
+	@missing=; command -v chromium >/dev/null || missing=chromium; command -v npm >/dev/null || missing="$$missing npm"; \
+	test -z "$$missing" || { command -v apt-get >/dev/null && test "$$(id -u)" = 0 && apt-get update -qq && \
+	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $$missing >/dev/null; } || \
+	echo "Not installed: $$missing. The tests of the pages that need it will be skipped."
 
 # Accessibility checks for the tests of the pages, from npm; nothing of it is shipped.
 AXE := node_modules/axe-core/axe.min.js

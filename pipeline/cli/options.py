@@ -276,7 +276,7 @@ def open_session(
     openers = {MARKDOWN: open_markdown, GRAPH: open_graph, PLATFORM: open_remote, SERVER: open_remote}
     opened = openers.get(options.store_kind or MEM0, _open_mem0)(options, given or {}, observer)
     with opened as session:
-        note_place(session, options)
+        note_place(session.journal, session.store.fingerprint, options)
         yield session
 
 

@@ -12,7 +12,6 @@ from ...errors import UsageError
 from .kinds import again
 
 if TYPE_CHECKING:
-    from ..engine import Session
     from ..writing.journal import Journal, Recorded, Run
     from .options import Options
 
@@ -22,7 +21,7 @@ _PATHS = ("config", "root", "graph_file", "core")
 _WORDS = ("store_kind", "host", "org", "project", "url")
 
 
-def note_place(session: Session, options: Options) -> None:
+def note_place(journal: Journal, store: str, options: Options) -> None:
     """Remember how this store is opened, unless that takes a secret.
 
     The command of a memory server and an address with a password may hold one; such a store is named again.
@@ -35,7 +34,7 @@ def note_place(session: Session, options: Options) -> None:
     if options.store_kind == "md":
         found["root"] = _absolute(options.root or Path())
     noted = {name: value for name, value in found.items() if value}
-    session.journal.note_place(session.store.fingerprint, noted)
+    journal.note_place(store, noted)
 
 
 def recalled(options: Options, run: str | None) -> Options:

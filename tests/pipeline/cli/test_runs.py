@@ -356,20 +356,17 @@ def test_of_two_known_stores_one_has_to_be_named(tmp_path: Path, own_state: Path
 
 def test_no_secret_is_noted(tmp_path: Path, own_state: Path) -> None:
     """A server's command and an address with a password are not kept; such a store is named again."""
-    from types import SimpleNamespace
-
     from mem0_dream.pipeline.cli.options import Options
     from mem0_dream.pipeline.cli.places import note_place
     from mem0_dream.pipeline.writing.journal import Journal
 
     journal = Journal(own_state)
-    session = SimpleNamespace(journal=journal, store=SimpleNamespace(fingerprint="f"))
     for options in (
         Options(store_kind="graph", mcp="TOKEN=1 npx server"),
         Options(store_kind="server", url="http://me:secret@host"),
     ):
-        note_place(session, options)
+        note_place(journal, "f", options)
     assert journal.places() == {}
-    note_place(session, Options(store_kind="server", url="http://host"))
+    note_place(journal, "f", Options(store_kind="server", url="http://host"))
     assert journal.places() == {"f": {"store_kind": "server", "url": "http://host"}}
     journal.close()
