@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 
+import forks
 import pytest
 from graph_world import big_graph, day, entities, relations, server, servers, write
 
@@ -35,18 +34,11 @@ class Box:
         """Run one command and return what it printed."""
         found = ["--mcp", f"MEMORY_FILE_PATH={self.path} {mcp}"] if mcp else ["--file", str(self.path)]
         where = ["--store", "graph", *found, "--core", str(self.core)] if place else []
-        command = [sys.executable, "-m", "mem0_dream", "--scorer", "keywords", *arguments, *where]
-        done = subprocess.run(
-            command,
-            input=answers,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "MEM0_DREAM_STATE_DIR": str(self.state), "PYTHONUTF8": "1"},
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout + done.stderr
+        environment = os.environ | {"MEM0_DREAM_STATE_DIR": str(self.state)}
+        words = ("--scorer", "keywords", *arguments, *where)
+        done = forks.run(forks.Call(words, environment, answers, imports=forks.OF_FILES))
+        assert done.code == code, done
+        return done.out + done.err
 
 
 @pytest.fixture(scope="module")
