@@ -87,24 +87,24 @@ class CoreFile:
 
     def statements(self) -> tuple[tuple[str, str], ...]:
         """Name and content of everything in it, for reading."""
-        found: list[tuple[str, str]] = []
+        statements: list[tuple[str, str]] = []
         whole = _load(self.read(), self.path.name)
         for section in (PATTERNS, PREFERENCES):
             held = whole.get(section, [])
             items = held.items() if isinstance(held, dict) else ((_name(item), item) for item in held)
-            found += [(name, _said(item) or name) for name, item in items]
-        return tuple(found)
+            statements += [(name, _said(item) or name) for name, item in items]
+        return tuple(statements)
 
     def limits(self) -> dict[str, Any]:
         """The settings of a graph that the core memory's own `memoryConfig` gives."""
         config = MemoryConfig.model_validate(_load(self.read(), self.path.name).get(_CONFIG, {}))
         days = config.decayThresholdDays
-        found = {
+        limits = {
             "keep_above": config.relevanceThreshold,
             "forget_unused": None if days is None else timedelta(days=days),
             "forget_uses": config.minUsesToRetain,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in limits.items() if value is not None}
 
     def promote(self, name: str, entity_type: str, observations: Sequence[str], *, at: datetime) -> None:
         """Add a memory; one that is in it already is left as it is.

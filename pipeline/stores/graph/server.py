@@ -184,11 +184,11 @@ def _split(command: str) -> tuple[list[str], dict[str, str]]:
 
 
 def _entities(document: Document) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    observations: dict[str, list[str]] = {}
     for line in document.lines:
         if line.kind == "entity":
-            found.setdefault(line.name, []).extend(line.item["observations"])
-    return found
+            observations.setdefault(line.name, []).extend(line.item["observations"])
+    return observations
 
 
 def _edge(edge: tuple[str, str, str]) -> dict[str, str]:

@@ -100,8 +100,8 @@ class GraphStore:
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given entities and parts afresh."""
         rows = self._rows()
-        found = ((memory_id, rows.find(memory_id)) for memory_id in ids)
-        return {memory_id: snapshot for memory_id, snapshot in found if snapshot is not None}
+        snapshots = ((memory_id, rows.find(memory_id)) for memory_id in ids)
+        return {memory_id: snapshot for memory_id, snapshot in snapshots if snapshot is not None}
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
