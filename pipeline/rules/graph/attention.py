@@ -26,7 +26,7 @@ _LEAST_PROTECTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A cluster of memories.
+    """Memories that share a word, and how much attention they get.
 
     Attributes:
         name: Its word.

@@ -27,8 +27,8 @@ SECTIONS = {"pattern": PATTERNS, "preference": PREFERENCES}
 _UPDATED, _CONSOLIDATED, _CONFIG = "lastUpdated", "lastConsolidation", "memoryConfig"
 
 
-class Entry(BaseModel):
-    """One promoted memory.
+class CoreEntry(BaseModel):
+    """One promoted memory, as the core memory file holds it.
 
     Attributes:
         name: Its name in the graph.
@@ -62,8 +62,8 @@ class CoreMemory(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    stablePatterns: list[Entry | str] | dict[str, Any] = Field(default_factory=list)  # noqa: N815
-    preferences: list[Entry | str] | dict[str, Any] = Field(default_factory=list)
+    stablePatterns: list[CoreEntry | str] | dict[str, Any] = Field(default_factory=list)  # noqa: N815
+    preferences: list[CoreEntry | str] | dict[str, Any] = Field(default_factory=list)
     memoryConfig: MemoryConfig = MemoryConfig()  # noqa: N815
 
 
@@ -123,7 +123,7 @@ class CoreFile:
             return
         used = usage(observations)
         said = list(content(observations))
-        entry = Entry(
+        entry = CoreEntry(
             name=name,
             content=said,
             uses=used.uses,

@@ -65,7 +65,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed file.
+    """A parsed Markdown file.
 
     Attributes:
         source: Its whole text.
