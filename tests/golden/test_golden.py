@@ -87,7 +87,7 @@ def test_the_bundled_scorer(place: Place, golden: Golden) -> None:
     golden(f"{place.kind}_bundled.txt", shown + re.sub(r"-?\d+\.\d+(e-\d+)?", "<SCORE>", plan))
 
 
-@pytest.fixture(params=[(version, kind) for version in ("1",) for kind in SMALL], ids="-".join)
+@pytest.fixture(params=[(version, kind) for version in ("1", "2") for kind in SMALL], ids="-".join)
 def kept(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """What an earlier version left: the store before and after a run, its plan, and our state.
 
