@@ -29,7 +29,7 @@ from mem0_dream.pipeline.planning.graph.relation_plan import relation_changes
 from mem0_dream.pipeline.reporting.graph.report import GraphReport
 from mem0_dream.pipeline.reporting.markdown.report import PlanReport
 from mem0_dream.pipeline.reporting.passing import PassReport
-from mem0_dream.pipeline.stores.graph.lines import Document
+from mem0_dream.pipeline.stores.graph.lines import GraphDocument
 from mem0_dream.pipeline.stores.graph.text import RELATIONS, parse_relations_text, part_id, relations_text
 
 CHANGES: dict[str, list[type[TextChange]]] = {
@@ -67,7 +67,7 @@ def _graph_report(plan: Plan) -> GraphReport:
         if isinstance(action, Relate)
         for kind, target in parse_relations_text(action.members[0].text)
     ]
-    graph = Document.parse("".join(json.dumps(line) + "\n" for line in lines).encode())
+    graph = GraphDocument.parse("".join(json.dumps(line) + "\n" for line in lines).encode())
     return GraphReport(plan, relations=relation_changes(graph, plan.actions))
 
 
