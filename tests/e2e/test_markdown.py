@@ -179,7 +179,8 @@ def test_a_plan_is_shown_with_every_change_before_it_is_applied(project: Path) -
     shown = _run(project, "apply", str(file), answers="n\n")
     assert fingerprint(project) == before
     actions = [json.loads(line) for line in file.read_text().splitlines()[1:]]
-    rewritten = [action["members"][0]["id"] for action in actions if action["kind"] == "rewrite"]
+    kinds = ("rewrite", "append", "reindex")
+    rewritten = [action["members"][0]["id"] for action in actions if action["kind"] in kinds]
     assert len(rewritten) >= 6
     for name in rewritten:
         assert f": {name.removesuffix('#whole-file')} (" in shown.stdout
