@@ -43,6 +43,6 @@ def nearest_rows(units: NDArray[np.float32], asked: NDArray[np.int64], width: in
         width: How many to find of each; a row finds itself, too.
     """
     build = exact if len(units) <= FLAT_LIMIT else inverted_file
-    _, found = build(units).search(units[asked], min(width, len(units)))
-    rows: NDArray[np.int64] = found
+    _, neighbours = build(units).search(units[asked], min(width, len(units)))
+    rows: NDArray[np.int64] = neighbours
     return rows

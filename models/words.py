@@ -146,14 +146,14 @@ def tokens(text: str) -> tuple[Token, ...]:
     ['mum', 'café', 'us', '北京', '京市']
     """
     clean = normalised(text)
-    found: list[Token] = []
+    words: list[Token] = []
     for match in _TOKEN.finditer(clean):
         if match["run"]:
-            found.extend(_pairs(clean, match.start(), match.end()))
+            words.extend(_pairs(clean, match.start(), match.end()))
         else:
             word = match[0]
-            found.append(Token(word, match.start(), match.end(), stem(word.casefold())))
-    return tuple(found)
+            words.append(Token(word, match.start(), match.end(), stem(word.casefold())))
+    return tuple(words)
 
 
 def _pairs(text: str, start: int, end: int) -> list[Token]:

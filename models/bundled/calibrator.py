@@ -90,8 +90,8 @@ class Calibrator:
                 goes_left |= np.isnan(values) & self.missing_left.take(node)
             following = child.take(2 * node + goes_left)
             if np.array_equal(following, node):
-                found: NDArray[np.int64] = following
-                return found
+                leaves: NDArray[np.int64] = following
+                return leaves
             node = following
 
     def arrays(self) -> dict[str, Any]:

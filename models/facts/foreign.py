@@ -47,5 +47,5 @@ def foreign_denial(left: Facts, right: Facts) -> Change | None:
 
 def _negation(text: str) -> str:
     """The first negation of another language; empty if there is none."""
-    found = _NEGATION.search(text) or _SPANISH.search(text)
-    return found[0].strip() if found is not None else ""
+    match = _NEGATION.search(text) or _SPANISH.search(text)
+    return match[0].strip() if match is not None else ""

@@ -123,7 +123,7 @@ def negations(page: Page) -> tuple[Negation, ...]:
     """
     text = page.text
     idle = [match.span() for match in _NOT_NEGATION.all(text)]
-    found = []
+    denials = []
     for match in _CUE.all(text):
         if any(start <= match.start() < end for start, end in idle):
             continue
@@ -134,7 +134,7 @@ def negations(page: Page) -> tuple[Negation, ...]:
         before = _CLAUSE_END.compiled.split(text[max(0, match.start() - _LOOK_BACK) : match.start()])[-1]
         surface = text[match.start() : match.end()]
         hard = match.group("hard") is not None
-        found.append(
+        denials.append(
             Negation(
                 surface,
                 fold(surface),
@@ -144,7 +144,7 @@ def negations(page: Page) -> tuple[Negation, ...]:
                 text[match.start() : stop].strip(),
             )
         )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(denials))
 
 
 def _content(clause: str) -> tuple[str, ...]:

@@ -169,12 +169,12 @@ def traits(page: Page) -> tuple[Trait, ...]:
     >>> [(each.family, each.text) for each in traits(Page("The staging server opens in the morning"))]
     [('environment', 'staging'), ('open', 'opens'), ('part of day', 'morning')]
     """
-    found: list[Trait] = []
+    answers: list[Trait] = []
     for match in _PATTERN.all(page.text.lower()):
         spelling = match.group()
         key = spelling if spelling in _TABLE else _starred(spelling)
-        found.extend(Trait(spelling, family, group, soft) for family, group, soft in _TABLE[key])
-    return tuple(found)
+        answers.extend(Trait(spelling, family, group, soft) for family, group, soft in _TABLE[key])
+    return tuple(answers)
 
 
 def _starred(spelling: str) -> str:

@@ -40,9 +40,9 @@ def first_steps(folder: Path) -> list[str]:
     ]
 
 
-def _line(name: str, words: Iterable[str], found: object) -> str:
+def _line(name: str, words: Iterable[str], is_there: object) -> str:
     command = " ".join(map(quoted, ["mem0-dream", *words, "--dry-run"]))
-    return f"  {name:<16} {command}{_FOUND if found else ''}"
+    return f"  {name:<16} {command}{_FOUND if is_there else ''}"
 
 
 def _nearby(folder: Path, names: Iterable[str]) -> Path | None:
@@ -53,8 +53,8 @@ def _nearby(folder: Path, names: Iterable[str]) -> Path | None:
 
 def _below(folder: Path) -> Iterator[Path]:
     with contextlib.suppress(OSError):
-        found = itertools.islice((path for path in folder.iterdir() if path.is_dir()), FOLDERS)
-        yield from sorted(found)
+        folders = itertools.islice((path for path in folder.iterdir() if path.is_dir()), FOLDERS)
+        yield from sorted(folders)
 
 
 def _memories(folder: Path) -> list[str]:

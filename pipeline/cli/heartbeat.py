@@ -25,7 +25,7 @@ def show_last(ctx: click.Context, options: Options, *, within: float, as_json: b
     from ..writing.state import state_directory
 
     span = timedelta(hours=within)
-    found = [
+    last = [
         (beat, beat.trouble(now=options.clock, within=span))
         for beat in beats(state_directory(options.state_dir), place_of(options))
     ]
@@ -37,7 +37,7 @@ def show_last(ctx: click.Context, options: Options, *, within: float, as_json: b
             "last_ok": beat.ok_at.isoformat() if beat.ok_at else None,
         }
         | dict(beat.night)
-        for beat, trouble in found
+        for beat, trouble in last
     ]
     healthy = bool(rows) and all(row["alive"] for row in rows)
     if as_json:

@@ -239,8 +239,8 @@ def keep(ctx: click.Context, options: Options) -> Options:
 
 def running(ctx: click.Context) -> Options:
     """The options of the command that ran last in this context."""
-    found = ctx.meta.get(_KEPT)
-    return found if isinstance(found, Options) else Options()
+    kept = ctx.meta.get(_KEPT)
+    return kept if isinstance(kept, Options) else Options()
 
 
 def wanted(options: Options) -> frozenset[ActionKind] | None:

@@ -225,12 +225,12 @@ class Journal:
         Raises:
             JournalError: If there is none.
         """
-        found = self._runs("WHERE id = ?", run)
-        if not found:
+        runs = self._runs("WHERE id = ?", run)
+        if not runs:
             raise JournalError(
                 f"There is no run {run!r} in the journal; `mem0-dream runs` lists all of them."
             )
-        return found[0]
+        return runs[0]
 
     def runs(self, store: str | None = None) -> tuple[Run, ...]:
         """All runs, newest first; of one store if its fingerprint is given."""

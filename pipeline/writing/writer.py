@@ -203,9 +203,9 @@ class Writer:
     def _check(self, members: Iterable[Member]) -> dict[str, Snapshot]:
         """Read the members afresh; whatever differs from the plan means the action is off."""
         expected = list(members)
-        found = self._store.fetch([member.id for member in expected])
+        snapshots = self._store.fetch([member.id for member in expected])
         for member in expected:
-            snapshot = found.get(member.id)
+            snapshot = snapshots.get(member.id)
             if snapshot is None:
                 raise _MovedError(f"memory {member.id} is gone")
             memory = self._store.parse(snapshot)
@@ -213,7 +213,7 @@ class Writer:
                 raise _MovedError(f"memory {member.id} changed since the plan was made")
             if memory.pinned:
                 raise _MovedError(f"memory {member.id} was pinned since the plan was made")
-        return found
+        return snapshots
 
     def _ensure_survivor(self, run: Run, action: Action, made: list[Recorded]) -> str | None:
         if isinstance(action, Merge) and action.adds:

@@ -128,8 +128,8 @@ def _examples_of_finetune(options: argparse.Namespace) -> list[Example]:
     # Each pair stands next to its mirror image; one order of each is half the work of an epoch.
     rng = random.Random(options.seed)  # noqa: S311
     chosen = [mirrored[at + rng.randrange(2)] for at in range(0, len(mirrored), 2)]
-    found = mirrored if options.both_orders else chosen
-    return found + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
+    examples = mirrored if options.both_orders else chosen
+    return examples + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
 
 
 def _finetune(options: argparse.Namespace) -> None:
@@ -158,12 +158,12 @@ def _examples_of_worlds(options: argparse.Namespace) -> list[Example]:
 
     encode = train_signals.encoder(base_folder(options.base))
     worlds, _ = held_out(read_worlds(options.data / "worlds"))
-    found = train_worlds.world_examples(worlds, encode, seed=options.seed)
+    examples = train_worlds.world_examples(worlds, encode, seed=options.seed)
     ours = _own_examples(options)
     general = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + 2)
     rng = random.Random(options.seed)  # noqa: S311
-    found += rng.sample(ours, min(OWN_REPLAY, len(ours)))
-    return found + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
+    examples += rng.sample(ours, min(OWN_REPLAY, len(ours)))
+    return examples + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
 
 
 def _worlds(options: argparse.Namespace) -> None:
@@ -312,10 +312,10 @@ def _inside_stores(
         for number, calibrator in calibrators.items()
     }
     scorers = {one.name: by_fold[fold_of[one.name]] for members in stores.values() for one in members}
-    found = train_stores.store_report(stores, scorers, SentenceEncoder())
-    for name, row in found.items():
+    figures = train_stores.store_report(stores, scorers, SentenceEncoder())
+    for name, row in figures.items():
         log.info("%s: %s", name, row)
-    return found
+    return figures
 
 
 def _export_folds(options: argparse.Namespace, data: Table, fold: Sequence[int], thresholds: Limits) -> None:

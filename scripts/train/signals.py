@@ -124,5 +124,5 @@ def load(path: Path) -> Known:
 
     if not path.is_file():
         return {}
-    found: Known = pickle.loads(path.read_bytes())  # noqa: S301 - our own cache
-    return found
+    known: Known = pickle.loads(path.read_bytes())  # noqa: S301 - our own cache
+    return known

@@ -20,7 +20,7 @@ from ...rules.graph.conflicts import observation_verdicts, observations_of
 from ...rules.graph.forgetting import forget_reason, forgettable, records_use
 from ...rules.graph.nodes import Node, nodes_of
 from ...rules.graph.promotion import promotion_mark, promotion_reason
-from ...stores.graph.lines import Document
+from ...stores.graph.lines import GraphDocument
 from ...stores.graph.text import entity_text, split_part
 from ...stores.graph.usage import usage
 from ..merges import Consolidated
@@ -46,7 +46,7 @@ class Graph:
     """
 
     inventory: Inventory
-    document: Document
+    document: GraphDocument
     kind: str
     scope: Scope
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -194,7 +194,7 @@ class _Planner:
                 found.append(self._rewrite(f"w{len(found) + 1}", node.memory, texts, "; ".join(reasons)))
         return found
 
-    def relations(self, after: Document, actions: Sequence[Action]) -> list[Rewrite]:
+    def relations(self, after: GraphDocument, actions: Sequence[Action]) -> list[Rewrite]:
         """New relations and repairs, as far as they were asked for."""
         new: dict[str, list[Edge]] = defaultdict(list)
         if self.graph.relates:
@@ -297,7 +297,7 @@ class _Planner:
             reason=reason,
         )
 
-    def _foreseen_nodes(self, after: Document, actions: Sequence[Action]) -> dict[str, Node]:
+    def _foreseen_nodes(self, after: GraphDocument, actions: Sequence[Action]) -> dict[str, Node]:
         """The entities as they will be."""
         found = {name: node for name, node in self.nodes.items() if name in after.names}
         for action in actions:

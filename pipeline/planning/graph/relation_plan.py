@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ....records import Scope
 from ...plan import Action, Member, Merge, Plan, Prune, Rewrite
 from ...stores.graph.edit import handed_over
-from ...stores.graph.lines import Document
+from ...stores.graph.lines import GraphDocument
 from ...stores.graph.text import RELATIONS, parse_relations_text, part_id, relations_text, split_part
 from .relations import SUPERSEDES, Edge
 
@@ -84,7 +84,7 @@ def relates(action: Action) -> bool:
     return isinstance(action, Rewrite) and action.category == RELATION
 
 
-def foreseen(document: Document, actions: Iterable[Action]) -> Document:
+def foreseen(document: GraphDocument, actions: Iterable[Action]) -> GraphDocument:
     """The relations of the graph once the merges and prunes are done; texts are left as they are."""
     for action in actions:
         if isinstance(action, Merge | Prune):
@@ -94,7 +94,7 @@ def foreseen(document: Document, actions: Iterable[Action]) -> Document:
     return document
 
 
-def relation_changes(document: Document, actions: Sequence[Action]) -> RelationChanges:
+def relation_changes(document: GraphDocument, actions: Sequence[Action]) -> RelationChanges:
     """Every relation that the actions add, move or remove."""
     edges = [(edge, edge) for edge in document.relations]
     removed: list[Edge] = []
@@ -155,7 +155,7 @@ def _rewritten(
     return kept
 
 
-def with_supersedes(plan: Plan, document: Document) -> Plan:
+def with_supersedes(plan: Plan, document: GraphDocument) -> Plan:
     """The plan with a relation from the winner to the loser of each settled contradiction.
 
     Only between two entities that nothing else in the plan merges or prunes; doing so twice is doing it once.
@@ -197,7 +197,12 @@ def _written(rewrites: Iterable[Rewrite]) -> list[Edge]:
 
 
 def relation_rewrites(
-    scope: Scope, after: Document, *, new: Mapping[str, Sequence[Edge]], gone: Iterable[Edge], doubles: bool
+    scope: Scope,
+    after: GraphDocument,
+    *,
+    new: Mapping[str, Sequence[Edge]],
+    gone: Iterable[Edge],
+    doubles: bool,
 ) -> list[Rewrite]:
     """One action for all relations that leave a node.
 
@@ -221,7 +226,7 @@ def relation_rewrites(
 def relation_rewrite(
     name: str,
     scope: Scope,
-    after: Document,
+    after: GraphDocument,
     *,
     source: str,
     gone: Iterable[Edge] = (),

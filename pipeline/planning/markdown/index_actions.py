@@ -11,7 +11,7 @@ from typing import Protocol
 
 from ....records import Memory, Scope
 from ...plan import Action, Member, Merge, Rewrite
-from ...rules.markdown.index_file import MAX_BYTES, MAX_LINES, IndexDraft, Topic, draft_index
+from ...rules.markdown.index_file import MAX_BYTES, MAX_LINES, IndexDraft, TopicFile, draft_index
 from ...stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
 from ...stores.markdown.history import hidden_paths, removed_paths
 from ...stores.markdown.parsing import parse
@@ -185,12 +185,12 @@ def _gone_for_good(folder: Path, *, certain: bool) -> Callable[[str], bool]:
     return gone
 
 
-def _topic(file: str, memories: Sequence[Memory], texts: _Texts) -> Topic:
+def _topic(file: str, memories: Sequence[Memory], texts: _Texts) -> TopicFile:
     about = memories[0].metadata if memories else {}
     whole = len(memories) == 1 and "#" not in memories[0].id
     text = "\n".join(texts.get(memory.id) for memory in memories)
     heading = _TITLE.search(text)
-    return Topic(
+    return TopicFile(
         file=file,
         name=str(about.get("name") or (heading[1] if heading else "")),
         description=str(about.get("description") or ""),
@@ -199,8 +199,8 @@ def _topic(file: str, memories: Sequence[Memory], texts: _Texts) -> Topic:
     )
 
 
-def _added(file: str, addition: Rewrite) -> Topic:
+def _added(file: str, addition: Rewrite) -> TopicFile:
     """A file that new facts go into, as it will be."""
     document = parse(addition.text.encode())
     name, description = (str(document.value(key) or "") for key in ("name", "description"))
-    return Topic(file, name, description, document.body, open=False)
+    return TopicFile(file, name, description, document.body, open=False)

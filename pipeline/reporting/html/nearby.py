@@ -34,14 +34,14 @@ def nearby(
     scopes: dict[Scope, list[int]] = defaultdict(list)
     for number, memory in enumerate(memories):
         scopes[memory.scope].append(number)
-    found: list[list[int]] = []
+    neighbours: list[list[int]] = []
     for ids in proposals:
         members = [place[name] for name in ids if name in place]
         if not members:
-            found.append([])
+            neighbours.append([])
             continue
         others = np.array([n for n in scopes[memories[members[0]].scope] if n not in set(members)], dtype=int)
         cosines = (vectors[others] @ vectors[members].T).max(axis=1) if len(others) else np.zeros(0)
         order = np.argsort(-cosines, kind="stable")[:SHOWN]
-        found.append([int(others[at]) for at in order if cosines[at] >= NEAR])
-    return found
+        neighbours.append([int(others[at]) for at in order if cosines[at] >= NEAR])
+    return neighbours

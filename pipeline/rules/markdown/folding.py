@@ -65,14 +65,14 @@ def statements(text: str) -> list[str]:
 
     A sentence that runs over wrapped lines is one, with a space for each line break.
     """
-    found: list[str] = []
+    sentences_of: list[str] = []
     fenced = False
     for line in _unwrapped(text).split("\n"):
         if _FENCE.match(line):
             fenced = not fenced
         elif not fenced and not _NO_PROSE.match(line):
-            found += sentences(_BULLET.sub("", line))
-    return [sentence for sentence in found if significant_words(sentence)]
+            sentences_of += sentences(_BULLET.sub("", line))
+    return [sentence for sentence in sentences_of if significant_words(sentence)]
 
 
 def _unwrapped(text: str) -> str:

@@ -139,7 +139,7 @@ def _values(first: Sequence[Token], second: Sequence[Token]) -> bool:
 
 def _superseding(change: str, state: str) -> bool:
     """Whether one sentence tells that what the other states has changed."""
-    match = next((found for pattern in _CHANGED if (found := pattern.search(change.strip()))), None)
+    match = next((hit for pattern in _CHANGED if (hit := pattern.search(change.strip()))), None)
     if match is None or _PAST.search(state):
         return False
     old, who = significant_words(match["old"]), significant_words(match["who"])

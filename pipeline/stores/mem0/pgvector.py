@@ -115,6 +115,6 @@ def _is_uuid(row_id: str) -> bool:
     return True
 
 
-def _row(found: Any) -> Row:  # noqa: ANN401
-    row_id, payload, vector = found
+def _row(columns: Any) -> Row:  # noqa: ANN401
+    row_id, payload, vector = columns
     return Row(row_id, payload or {}, None if vector is None else tuple(json.loads(vector)))

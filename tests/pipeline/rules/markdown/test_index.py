@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mem0_dream.pipeline.rules.markdown.index_file import GOAL_LINES, MAX_BYTES, Topic, draft_index
+from mem0_dream.pipeline.rules.markdown.index_file import GOAL_LINES, MAX_BYTES, TopicFile, draft_index
 
 
-def _topic(file: str, *, name: str = "", description: str = "", text: str = "text") -> Topic:
-    return Topic(file, name, description, text)
+def _topic(file: str, *, name: str = "", description: str = "", text: str = "text") -> TopicFile:
+    return TopicFile(file, name, description, text)
 
 
 def test_a_new_index_has_title_and_sorted_pointers() -> None:
@@ -139,7 +139,7 @@ def test_a_long_pointer_with_a_status_word_at_its_end_stays() -> None:
 def test_a_file_that_takes_nothing_in_keeps_its_long_pointer() -> None:
     """A pinned file's pointer is not cut; a warning says so."""
     current = f"- [A](a.md) — {'uses the blue queue for refunds ' * 8}\n"
-    draft = draft_index(current, [Topic("a.md", "A", "queues", "text", open=False)], title="X")
+    draft = draft_index(current, [TopicFile("a.md", "A", "queues", "text", open=False)], title="X")
     assert (draft.text, "200" in draft.warnings[0]) == (current, True)
 
 
