@@ -24,7 +24,7 @@ from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Scope
 from page_checks import cards, violations
-from reviewing import HOSTILE, many_world, small_world
+from reviewing import HOSTILE, crowded, many_world, small_world
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -75,6 +75,18 @@ def test_a_clause_that_the_merged_text_drops_is_marked(opened: Page) -> None:
     run = opened.locator("article.merge", has_text="marathon")
     assert run.locator(".member .dropped").all_inner_texts() == ["Trains on hills."]
     assert run.locator(".member .kept").all_inner_texts() == ["Runs the Leeds marathon every spring."]
+
+
+def test_what_else_lies_near_is_one_click_away(page: Page, tmp_path: Path) -> None:
+    """Folded, so that the proposal itself comes first."""
+    file = tmp_path / "report.html"
+    file.write_text(render(page_data(crowded())), encoding="utf-8")
+    page.goto(file.as_uri())
+    near = page.locator("article.prune details.near")
+    assert not near.get_by_text("Fixed the bug in the parser").is_visible()
+    near.locator("summary").click()
+    assert near.get_by_text("Fixed the bug in the parser").is_visible()
+    assert near.locator(".member").count() == 1
 
 
 def test_what_a_memory_says_is_shown_and_never_run(opened: Page) -> None:
