@@ -1,7 +1,7 @@
 """Words of a memory: which carry meaning, how many two texts share, and when two texts are the same.
 
 Nothing here judges truth. `overlap` is the measure of the keyword rule, `exact_key` the key of
-exact-duplicate groups; both prefer to keep two texts apart: a key folds only what can never change what
+exact-duplicate groups; both prefer to keep two texts apart: a key ignores only what can never change what
 a text says.
 """
 
@@ -112,7 +112,7 @@ def _compatible(char: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Fold plural, -ing and -ed of a lower-case word, so that its forms meet; not a dictionary form.
+    """Cut plural, -ing and -ed off a lower-case word, so that its forms are equal; not a dictionary form.
 
     >>> [stem(word) for word in ("uses", "using", "used", "replies", "running")]
     ['us', 'us', 'us', 'reply', 'run']
@@ -193,7 +193,7 @@ def overlap(a: str, b: str) -> float:
 def exact_key(text: str) -> str:
     """Key of the exact-duplicate group: two texts with one key say the same and need no model.
 
-    Folded: Unicode forms, white space, kinds of quotes and dashes, final full stops, and the case of
+    Ignored: Unicode forms, white space, kinds of quotes and dashes, final full stops, and the case of
     plain words. Kept: code in backticks to the letter, and the case of tokens whose case carries
     meaning.
 
@@ -202,20 +202,20 @@ def exact_key(text: str) -> str:
     >>> exact_key("see src/Foo") == exact_key("see src/foo")
     False
     """
-    folded = _folded(text)
-    while folded != text:  # case folding can undo normal forms; the key must be its own key
-        text, folded = folded, _folded(folded)
-    return folded
+    key = _unified(text)
+    while key != text:  # case folding can undo normal forms; the key must be its own key
+        text, key = key, _unified(key)
+    return key
 
 
-def _folded(text: str) -> str:
+def _unified(text: str) -> str:
     pieces = _CODE_SPAN.split(text)  # every second piece is a code span
-    folded = "".join(piece if at % 2 else _fold_prose(piece) for at, piece in enumerate(pieces))
-    return _FINAL_MARK.sub("", folded.strip())
+    unified = "".join(piece if at % 2 else _unified_prose(piece) for at, piece in enumerate(pieces))
+    return _FINAL_MARK.sub("", unified.strip())
 
 
-def _fold_prose(piece: str) -> str:
-    """Fold what stands between code spans; white space at its edges stays as one space."""
+def _unified_prose(piece: str) -> str:
+    """Unify what stands between code spans; white space at its edges stays as one space."""
     clean = normalised(piece)
     body = " ".join(_fold_case(token) for token in clean.split())
     if not body:
