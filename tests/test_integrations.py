@@ -22,7 +22,8 @@ from typed import PROGRAM, parse
 __all__ = ["dream", "store"]
 
 FOLDER = Path(__file__).resolve().parent.parent / "integrations"
-FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file())
+# The example of Docker Compose types no command line of ours: test_image.py parses and runs its command.
+FILES = sorted(path for path in FOLDER.rglob("*") if path.is_file() and path.parent.name != "compose")
 SKILL = (FOLDER / "skill" / "SKILL.md").read_text(encoding="utf-8")
 
 

@@ -12,7 +12,6 @@ from graph_world import big_graph, day, entities, relations, server, servers, wr
 
 __all__ = ["server", "servers"]
 
-# One graph lives through the tests of this module in their order, so one worker runs the file (Makefile).
 pytestmark = pytest.mark.e2e
 
 
@@ -52,8 +51,16 @@ class Box:
 
 @pytest.fixture(scope="module")
 def box(tmp_path_factory):
-    """The big graph; the tests of this module go through its life in order."""
+    """The big graph, which no test changes."""
     return Box(tmp_path_factory.mktemp("graph"), big_graph())
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory):
+    """The big graph after an unattended night, which leaves nothing to do."""
+    settled = Box(tmp_path_factory.mktemp("settled"), big_graph())
+    settled.run("--auto", *NOW)
+    return settled
 
 
 NOW = ("--now", "2026-11-21")
@@ -110,8 +117,9 @@ def test_a_pass_with_answers_then_undo(tmp_path):
     assert box.path.read_bytes() == box.before
 
 
-def test_forgetting_alone_and_coming_back(box):
+def test_forgetting_alone_and_coming_back(tmp_path):
     """Only prunes; then one memory is restored with its relation."""
+    box = Box(tmp_path, big_graph())
     box.run("--forget-only", "--auto", *NOW)
     assert len(entities(box.path)) == 271
     assert "Restored: forgotten-0, with 1 relations." in box.run("restore", "forgotten-0")
@@ -120,29 +128,28 @@ def test_forgetting_alone_and_coming_back(box):
     box.run("restore", "no such memory", code=2)
 
 
-def test_unattended_twice(box):
-    """The second night finds nothing, and --if-due says why it does not even look."""
-    box.run("--auto", *NOW)
-    once = box.path.read_bytes()
-    assert "merged=0 pruned=0 conflicts_skipped=1" in box.run("--auto", *NOW)
-    assert box.path.read_bytes() == once
-    assert "due: 252 memories, more than 200" in box.run("--auto", "--if-due", *NOW)
+def test_unattended_twice(settled):
+    """The second night finds nothing, and --if-due says why it looks all the same."""
+    once = settled.path.read_bytes()
+    assert "merged=0 pruned=0 conflicts_skipped=1" in settled.run("--auto", *NOW)
+    assert "due: 251 memories, more than 200" in settled.run("--auto", "--if-due", *NOW)
+    assert settled.path.read_bytes() == once
 
 
-def test_other_commands(box):
+def test_other_commands(settled):
     """Reflection, attention, schedule, status, runs: all read, none writes."""
-    before = box.path.read_bytes()
-    assert "tests-first" in box.run("reflect", "--memories", *NOW)
-    assert "Beliefs (1):" in box.run("reflect", "--beliefs", *NOW)
-    assert "Since 2026-11-21:" in box.run("reflect", *NOW)
-    topics = json.loads(box.run("attention", "--json", *NOW))["topics"]
+    before = settled.path.read_bytes()
+    assert "tests-first" in settled.run("reflect", "--memories", *NOW)
+    assert "Beliefs (1):" in settled.run("reflect", "--beliefs", *NOW)
+    assert "Since 2026-11-21:" in settled.run("reflect", *NOW)
+    topics = json.loads(settled.run("attention", "--json", *NOW))["topics"]
     assert topics[0]["weight"] == 1.0
-    assert "Focus: amber" in box.run("attention", "--focus", "amber", *NOW)
-    assert "Focus: none set" in box.run("attention", "--reset", *NOW)
-    assert "CRON_TZ=UTC" in box.run("schedule", "--print", "cron")
-    assert "Memories: 252 living" in box.run("status")
-    assert "removed" in box.run("runs")
-    assert box.path.read_bytes() == before
+    assert "Focus: amber" in settled.run("attention", "--focus", "amber", *NOW)
+    assert "Focus: none set" in settled.run("attention", "--reset", *NOW)
+    assert "CRON_TZ=UTC" in settled.run("schedule", "--print", "cron")
+    assert "Memories: 251 living" in settled.run("status")
+    assert "removed" in settled.run("runs")
+    assert settled.path.read_bytes() == before
 
 
 def test_the_filter_answers_with_its_exit_code(box, tmp_path):

@@ -18,9 +18,10 @@ CHROMIUM = (
 )
 
 
-@pytest.fixture(scope="session")
+# Playwright keeps an event loop running in this thread until it is stopped, so no test of another file must find it.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One Chromium for all tests; skipped with the reason where there is none."""
+    """One Chromium for the tests of a file; skipped with the reason where there is none."""
     if CHROMIUM is None:
         pytest.skip("no Chromium here: install Debian's package chromium, or name one in MEM0_DREAM_CHROMIUM")
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
