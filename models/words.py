@@ -12,32 +12,15 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .word_tables import table_words
+
 TOPIC_WORDS = 4
 """Most words of a conflict's topic line."""
 
 CACHED_TEXTS = 65_536
 """Texts whose words are remembered: a scope compares each memory with up to `neighbours` others."""
 
-
-def _words(block: str) -> frozenset[str]:
-    return frozenset(block.split())
-
-
-STOP_WORDS = _words(
-    """
-    a an the this that these those i me my mine myself we us our ours ourselves you your yours yourself
-    he him his himself she her hers herself it its itself they them their theirs themselves one's who
-    whom whose which what and or but nor so yet if then than as of at by for with about against between
-    into through during before after to from in out on off over under again further once here there when
-    where why how all any both each few more most other some such only own same too very can could will
-    would shall should may might must ought need not no never also just ever even still is am are was
-    were be been being have has had having do does did doing done don't doesn't didn't isn't aren't
-    wasn't weren't can't cannot won't wouldn't shouldn't couldn't haven't hasn't hadn't mustn't needn't
-    dont doesnt didnt isnt cant wont i'm i've i'd i'll you're you've he's she's it's we're we've they're
-    they've that's there's what's let's upon via per onto up down while because until since though
-    although whether etc eg ie user user's
-    """
-)
+STOP_WORDS = frozenset(table_words("grammar", "stop"))
 
 # Scripts written without spaces (and Hangul, whose particles are glued on): compared by character pairs.
 _SPACELESS = (
