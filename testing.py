@@ -98,8 +98,8 @@ class FakeScorer:
         return PairScores(probabilities, np.repeat(probabilities[:, :1], 2, axis=1))
 
     def _answer(self, a: str, b: str) -> tuple[float, float, float]:
-        found = self._pairs.get((a, b))
-        return found if found is not None else self._default(a, b)
+        answer = self._pairs.get((a, b))
+        return answer if answer is not None else self._default(a, b)
 
 
 class InMemoryStore:

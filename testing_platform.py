@@ -109,15 +109,15 @@ class PlatformDouble:
         if not 1 <= size <= LARGEST_PAGE:
             raise _BadRequestError(f"page_size must be between 1 and {LARGEST_PAGE}.")
         _refuse_filters(body.get("filters"))
-        found = [row for row in reversed(self.rows.values()) if self._visible(row, body)]
-        rest = found[(number - 1) * size :]
+        rows = [row for row in reversed(self.rows.values()) if self._visible(row, body)]
+        rest = rows[(number - 1) * size :]
         if number > 1 and not rest:
             return Reply(404, {"detail": "Invalid page."})
         address = "https://api.mem0.ai/v3/memories/?page={}&page_size=" + str(size)
         return Reply(
             200,
             {
-                "count": len(found),
+                "count": len(rows),
                 "next": address.format(number + 1) if len(rest) > size else None,
                 "previous": address.format(number - 1) if number > 1 else None,
                 "results": [_shown(row, "session_id") for row in rest[:size]],
@@ -283,23 +283,23 @@ def _holds(row: Mapping[str, Any], key: str, value: Any) -> bool:  # noqa: ANN40
         return all((row.get("metadata") or {}).get(name) == wanted for name, wanted in value.items())
     if key == "memory_ids":
         return row["id"] in (value["in"] if isinstance(value, Mapping) else value)
-    found = row.get(key)
+    held = row.get(key)
     if value == "*":
-        return found is not None
+        return held is not None
     if not isinstance(value, Mapping):
-        return bool(found == value)
-    return found is not None and all(_compares(found, name, other) for name, other in value.items())
+        return bool(held == value)
+    return held is not None and all(_compares(held, name, other) for name, other in value.items())
 
 
-def _compares(found: Any, operator: str, other: Any) -> bool:  # noqa: ANN401
+def _compares(held: Any, operator: str, other: Any) -> bool:  # noqa: ANN401
     comparisons: dict[str, Callable[[], bool]] = {
-        "eq": lambda: bool(found == other),
-        "ne": lambda: bool(found != other),
-        "in": lambda: bool(set(found) & set(other)) if isinstance(found, list) else found in other,
-        "gt": lambda: bool(found > other),
-        "gte": lambda: bool(found >= other),
-        "lt": lambda: bool(found < other),
-        "lte": lambda: bool(found <= other),
+        "eq": lambda: bool(held == other),
+        "ne": lambda: bool(held != other),
+        "in": lambda: bool(set(held) & set(other)) if isinstance(held, list) else held in other,
+        "gt": lambda: bool(held > other),
+        "gte": lambda: bool(held >= other),
+        "lt": lambda: bool(held < other),
+        "lte": lambda: bool(held <= other),
     }
     if operator not in comparisons:
         raise _BadRequestError(f"Unknown operator {operator}.")

@@ -83,7 +83,9 @@ class ServerDouble:
         """Users, agents and runs, counted over the first rows alone."""
         listed = self.memory.vector_store.list(top_k=COUNTED_AT_MOST)
         payloads = [row.payload or {} for row in (listed[0] if listed else ())]
-        counts = Counter((key, str(found[key])) for found in payloads for key in _SESSION if found.get(key))
+        counts = Counter(
+            (key, str(payload[key])) for payload in payloads for key in _SESSION if payload.get(key)
+        )
         return [
             {"id": name, "type": key.removesuffix("_id"), "total_memories": count}
             for (key, name), count in sorted(counts.items())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .base import RowPairs
-from .flat import exact
+from .flat import brute_force
 from .nearest import FaissIndex, search
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ def inverted_file(units: NDArray[np.float32]) -> FaissIndex:
 
 
 def measured_recall(
-    found: RowPairs, vectors: NDArray[np.float32], *, floor: float, neighbours: int, sample: int = 500
+    pairs: RowPairs, vectors: NDArray[np.float32], *, floor: float, neighbours: int, sample: int = 500
 ) -> float:
-    """Share of the pairs which exact search finds for a sample of rows that are among the found ones.
+    """Share of the pairs which exact search finds for a sample of rows that are among the given ones.
 
     Args:
-        found: What an index gave for these vectors, floor and neighbours.
+        pairs: What an index gave for these vectors, floor and neighbours.
         vectors: float32 [n, d].
         floor: Lowest cosine of a pair.
         neighbours: Most partners of each row.
@@ -68,8 +68,8 @@ def measured_recall(
     """
     rng = np.random.default_rng(SEED)
     rows = frozenset(rng.choice(len(vectors), size=min(sample, len(vectors)), replace=False).tolist())
-    truth = search(vectors, exact, floor=floor, neighbours=neighbours, sample=rows)
-    return float(np.isin(_keys(truth), _keys(found)).mean()) if len(truth) else 1.0
+    truth = search(vectors, brute_force, floor=floor, neighbours=neighbours, sample=rows)
+    return float(np.isin(_keys(truth), _keys(pairs)).mean()) if len(truth) else 1.0
 
 
 def _keys(pairs: RowPairs) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """The search that all FAISS indexes share: unit rows in, nearest partners out, ties broken by row number.
 
 FAISS returns an arbitrary choice of rows at equal distance, and a graph index loses copies altogether.
-So identical rows are folded before the search and unfolded after it.
+So identical rows are searched for as one and expanded afterwards.
 """
 
 from __future__ import annotations
@@ -45,29 +45,29 @@ def search(
     asked = [
         number for number, rows in enumerate(copies) if sample is None or not sample.isdisjoint(kept[rows])
     ]
-    _, found = build(distinct).search(distinct[asked], min(neighbours + 1, len(distinct)))
+    _, nearest = build(distinct).search(distinct[asked], min(neighbours + 1, len(distinct)))
     if len(copies) == len(units):
-        first, second = _without_itself(np.asarray(asked), found, neighbours)
+        first, second = _without_itself(np.asarray(asked), nearest, neighbours)
     else:
         pairs = [
             pair
-            for number, near in zip(asked, found.tolist(), strict=True)
-            for pair in _unfolded(number, near, copies, neighbours)
+            for number, near in zip(asked, nearest.tolist(), strict=True)
+            for pair in _expanded(number, near, copies, neighbours)
         ]
         first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
     return row_pairs(vectors, kept[first], kept[second], floor=floor)
 
 
 def _without_itself(
-    asked: NDArray[np.int64], found: NDArray[np.int64], neighbours: int
+    asked: NDArray[np.int64], near: NDArray[np.int64], neighbours: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Each row with the first `neighbours` rows it found, itself and padding (-1) left out."""
-    others = (found != asked[:, None]) & (found >= 0)
+    others = (near != asked[:, None]) & (near >= 0)
     others &= np.cumsum(others, axis=1) <= neighbours
-    return np.repeat(asked, others.sum(axis=1)), found[others]
+    return np.repeat(asked, others.sum(axis=1)), near[others]
 
 
-def _unfolded(
+def _expanded(
     number: int, near: list[int], copies: list[list[int]], neighbours: int
 ) -> Iterator[tuple[int, int]]:
     """Each copy of a distinct row with its nearest rows: the other copies first, then what was found."""

@@ -118,14 +118,14 @@ class SentenceEncoder:
         return vectors
 
     def _forward(self, model: LoadedModel, texts: list[str]) -> NDArray[np.float32]:
-        found = model.encode(
+        vectors = model.encode(
             texts,
             batch_size=BATCH_SIZE,
             normalize_embeddings=True,
             convert_to_numpy=True,
             show_progress_bar=False,
         )
-        return np.asarray(found, dtype=np.float32)
+        return np.asarray(vectors, dtype=np.float32)
 
     def _model(self) -> LoadedModel:
         if self._loaded is None:
@@ -212,7 +212,7 @@ def _no_progress_bars() -> Iterator[None]:
 def folder_hash(folder: Path) -> str:
     """SHA-256 over names and contents of the files that make a model what it is, in hexadecimal."""
     digest = hashlib.sha256()
-    for path in sorted({found for pattern in _IDENTITY_FILES for found in folder.glob(pattern)}):
+    for path in sorted({match for pattern in _IDENTITY_FILES for match in folder.glob(pattern)}):
         digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
         with path.open("rb") as file:
             while chunk := file.read(_READ_BYTES):

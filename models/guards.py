@@ -1,7 +1,7 @@
 """Guards: the load-bearing details in which two memories differ, and those a merged text would lose.
 
 A guard never says that two texts mean the same; it only finds reasons why they do not. `compare` gives
-evidence for a pair, `missing` refuses a merged text, `is_specific` keeps short but exact memories,
+evidence for a pair, `missing` refuses a merged text, `is_specific` keeps short but specific memories,
 `features` feeds the scorer.
 """
 
@@ -160,13 +160,13 @@ def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> 
     """One evidence per kind; a kind that vetoes says nothing else."""
     if left.text == right.text:
         return ()
-    found = [each for each in map(_differ, differences) if each is not None]
-    found.extend(_denials(left, right))
-    found.extend(_framed(left, right, vetoed=any(each.veto for each in found)))
-    found.extend(_rivals(left, right))
-    found.extend(_beyond_columns(left, right))
-    vetoes = {each.kind for each in found if each.veto}
-    return tuple(each for each in found if each.veto or each.kind not in vetoes)
+    evidence = [each for each in map(_differ, differences) if each is not None]
+    evidence.extend(_denials(left, right))
+    evidence.extend(_framed(left, right, vetoed=any(each.veto for each in evidence)))
+    evidence.extend(_rivals(left, right))
+    evidence.extend(_beyond_columns(left, right))
+    vetoes = {each.kind for each in evidence if each.veto}
+    return tuple(each for each in evidence if each.veto or each.kind not in vetoes)
 
 
 def _pairs(
@@ -237,17 +237,19 @@ def _framed(left: Facts, right: Facts, *, vetoed: bool) -> list[Evidence]:
     ]
     if not vetoed and not any(change for _, change in changes):
         changes.append(("swap", swap(left, right)))
-    found = [Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None]
+    evidence = [
+        Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None
+    ]
     turned = None if changes[2][1] else rearranged(left, right)
-    return [*found, Evidence("order", " / ".join(turned))] if turned else found
+    return [*evidence, Evidence("order", " / ".join(turned))] if turned else evidence
 
 
 def _rivals(left: Facts, right: Facts) -> list[Evidence]:
     """Evidence that two texts give one attribute two values."""
-    found = rival(left, right)
-    if found is None or not found.equal:
+    values = rival(left, right)
+    if values is None or not values.equal:
         return []
-    return [Evidence("rival", f"{found.attribute}: {found.mine} / {found.theirs}", veto=True)]
+    return [Evidence("rival", f"{values.attribute}: {values.mine} / {values.theirs}", veto=True)]
 
 
 def _beyond_columns(left: Facts, right: Facts) -> list[Evidence]:
@@ -263,10 +265,10 @@ def contradicting(a: str, b: str) -> Contradicting:
     (<Contradicting.SURE: 2>, <Contradicting.NO: 0>)
     """
     left, right = extract(a), extract(b)
-    found = rival(left, right)
-    if found is None or not found.equal:
+    values = rival(left, right)
+    if values is None or not values.equal:
         return Contradicting.NO
-    return Contradicting.SURE if found.sure else Contradicting.POSSIBLE
+    return Contradicting.SURE if values.sure else Contradicting.POSSIBLE
 
 
 def missing(sources: Sequence[str], merged: str) -> tuple[Evidence, ...]:
@@ -323,13 +325,13 @@ def _kept(detail: Detail, kept: Sequence[Detail], target: Facts, folded: str) ->
 
 
 def is_specific(text: str) -> bool:
-    """Return whether a text holds something exact: a name, number, date, identifier, attribute and value.
+    """Return whether a text holds a detail: a name, number, date, identifier, attribute and value.
 
     >>> is_specific("Blood type O-"), is_specific("Fixed bug"), is_specific("Licence: AGPL-3.0")
     (True, False, True)
     """
     facts = extract(text)
-    exact = (
+    details = (
         facts.links,
         facts.paths,
         facts.days,
@@ -340,7 +342,7 @@ def is_specific(text: str) -> bool:
         facts.names,
         facts.quotes,
     )
-    if any(exact) or any(number.form != "weak" for number in facts.numbers):
+    if any(details) or any(number.form != "weak" for number in facts.numbers):
         return True
     return _ATTRIBUTE.search(facts.text) is not None
 
@@ -372,13 +374,13 @@ def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
     counts = sorted((len(left.negations), len(right.negations)))
     values["negation_equal"] = float(counts[0])
     values["negation_only_max"] = float(counts[1] - counts[0])
-    found = _evidence(left, right, differences)
-    for evidence in found:
+    evidences = _evidence(left, right, differences)
+    for evidence in evidences:
         if evidence.veto and evidence.kind not in UNCOUNTED:
             values[evidence.kind if evidence.kind in values else f"{_feature(evidence.kind)}_conflict"] = 1.0
             values["vetoes"] += 1
     values["exception"] = float(exception(left, right) is not None)
-    return values, found
+    return values, evidences
 
 
 def _feature(kind: str) -> str:

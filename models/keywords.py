@@ -121,15 +121,15 @@ def _denies(these: tuple[Token, ...], those: tuple[Token, ...]) -> bool:
 
 def _negated(words: tuple[Token, ...]) -> set[str]:
     """Stems of the words that a negation turns against: the next one, and its object after "use"."""
-    found: set[str] = set()
+    stems: set[str] = set()
     pending = False
     for token in words:
         if _is_negator(token):
             pending = True
         elif pending and not token.is_stop:
-            found.add(token.stem)
+            stems.add(token.stem)
             pending = token.stem in _HELPERS
-    return found
+    return stems
 
 
 def _is_negator(token: Token) -> bool:

@@ -247,9 +247,9 @@ def _additions(source: str, so_far: str) -> list[str]:
 
 def _pieces(sentence: str, so_far: str) -> list[str]:
     """The clauses of a sentence that add something if each can stand alone, else the sentence whole."""
-    found = clauses(sentence)
-    if len(found) > 1 and all(_OWN_SUBJECT.match(clause) for clause in found):
-        return [clause for clause in found if _adds(clause, so_far)] or [sentence]
+    pieces = clauses(sentence)
+    if len(pieces) > 1 and all(_OWN_SUBJECT.match(clause) for clause in pieces):
+        return [clause for clause in pieces if _adds(clause, so_far)] or [sentence]
     return [sentence]
 
 

@@ -118,14 +118,14 @@ class NliScorer:
     def _logits(self, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
         import torch
 
-        found = self._model.predict(
+        logits = self._model.predict(
             pairs,
             batch_size=BATCH_SIZE,
             activation_fn=torch.nn.Identity(),
             convert_to_numpy=True,
             show_progress_bar=False,
         )
-        return np.asarray(found, dtype=np.float64)
+        return np.asarray(logits, dtype=np.float64)
 
     def _lengths(self, pairs: Sequence[tuple[str, str]]) -> list[int]:
         if not pairs:
@@ -169,5 +169,5 @@ def blend(forward: NDArray[np.float64], backward: NDArray[np.float64]) -> PairSc
 def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows to probabilities: float64 [n, k]."""
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    found: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return found
+    shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return shares

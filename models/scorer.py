@@ -202,8 +202,8 @@ class Wrapped:
     @property
     def thresholds_alone(self) -> Thresholds | None:
         """Those of the scorer inside for pairs of which no store is known, if it has any."""
-        found: Thresholds | None = getattr(self._scorer, "thresholds_alone", None)
-        return found
+        thresholds: Thresholds | None = getattr(self._scorer, "thresholds_alone", None)
+        return thresholds
 
     @property
     def reads_context(self) -> bool:

@@ -198,10 +198,10 @@ def verdict(content: object) -> str | None:
 
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of which no key stands twice."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError
-    return found
+    return fields
 
 
 def _within(seconds: float, call: Callable[[], object]) -> object:

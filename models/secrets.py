@@ -42,29 +42,20 @@ class Secret:
     certain: bool
 
 
-def require_detectors() -> None:
-    """Refuse to look for secrets without the detectors.
-
-    Raises:
-        MissingExtraError: If they are not installed.
-    """
-    _detectors()
-
-
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """All secrets of a text, in the order of their lines.
 
     Raises:
         MissingExtraError: If the detectors are not installed.
     """
-    found: dict[Secret, None] = {}
+    secrets: dict[Secret, None] = {}
     for number, line in enumerate(text.splitlines(), 1):
         for kind, detector in _detectors():
             for hit in detector.analyze_line(filename="memory.txt", line=line, line_number=number):
                 value = str(hit.secret_value or "").strip()
                 if value and not _is_placeholder(kind, value):
-                    found[Secret(kind, value, certain=kind != _BY_NAME)] = None
-    return tuple(found)
+                    secrets[Secret(kind, value, certain=kind != _BY_NAME)] = None
+    return tuple(secrets)
 
 
 def masked(text: str, secrets: Sequence[Secret]) -> str:
@@ -129,5 +120,5 @@ def _detectors() -> tuple[tuple[str, Any], ...]:
             "Looking for secrets needs the extra 'hygiene': pip install 'mem0-dream[hygiene]'. "
             "The other classes need nothing: --hygiene echo,chatter,heartbeat,tool-output,greeting."
         ) from None
-    found: dict[str, type[BasePlugin]] = get_mapping_from_secret_type_to_class()
-    return tuple((kind, found[kind]()) for kind in sorted(found) if kind not in _NO_SECRETS)
+    plugins: dict[str, type[BasePlugin]] = get_mapping_from_secret_type_to_class()
+    return tuple((kind, plugins[kind]()) for kind in sorted(plugins) if kind not in _NO_SECRETS)

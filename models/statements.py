@@ -30,10 +30,10 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 
 def split_statements(text: str) -> tuple[str, ...]:
     """The statements of a memory in their order, at most `MOST_STATEMENTS`; the whole text if it has none."""
-    found: list[str] = []
+    statements: list[str] = []
     for sentence in _sentences(text[:LONGEST_READ]):
-        found.extend(_clauses(sentence))
-    kept = [statement for statement in found if any(char.isalnum() for char in statement)]
+        statements.extend(_clauses(sentence))
+    kept = [statement for statement in statements if any(char.isalnum() for char in statement)]
     return tuple(kept[:MOST_STATEMENTS]) or (text[:LONGEST_READ],)
 
 

@@ -42,20 +42,20 @@ class TokenVectors:
         """The tokens of each text, at most `LONGEST`."""
         if not texts:
             return []
-        found = self._words()(list(texts), truncation=True, max_length=LONGEST + 2)["input_ids"]
-        return [tuple(row[1:-1]) for row in found]
+        rows = self._words()(list(texts), truncation=True, max_length=LONGEST + 2)["input_ids"]
+        return [tuple(row[1:-1]) for row in rows]
 
     def of(self, texts: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Floats]:
         """float32 [tokens, d] unit rows of each text given by its tokens; a text without any has none."""
         wanted = sorted({ids for ids in texts if ids})
-        found = {ids: known for ids in wanted if (known := KEPT.get(ids)) is not None}
-        missing = [ids for ids in wanted if ids not in found]
+        vectors_of = {ids: known for ids in wanted if (known := KEPT.get(ids)) is not None}
+        missing = [ids for ids in wanted if ids not in vectors_of]
         for rows in equal_length_batches([len(ids) for ids in missing], size=BATCH_SIZE):
             part = [missing[row] for row in rows]
             for ids, vectors in zip(part, self._forward(part), strict=False):
-                found[ids] = vectors.copy()
-                KEPT.add(ids, found[ids])
-        return found
+                vectors_of[ids] = vectors.copy()
+                KEPT.add(ids, vectors_of[ids])
+        return vectors_of
 
     def _forward(self, texts: Sequence[tuple[int, ...]]) -> Floats:
         """float32 [n, tokens, d] unit rows of texts with equally many tokens."""
@@ -67,8 +67,8 @@ class TokenVectors:
         with torch.inference_mode():
             hidden = model(input_ids=torch.tensor(rows)).last_hidden_state[:, 1:-1]
             units = torch.nn.functional.normalize(hidden.float(), dim=-1)
-        found: Floats = units.numpy()
-        return found
+        vectors: Floats = units.numpy()
+        return vectors
 
     def _words(self) -> Any:  # noqa: ANN401  (transformers is not type-checked here)
         if self._tokenizer is None:

@@ -283,7 +283,7 @@ def _by_faiss(vectors: NDArray[np.float32], floor: float, neighbours: int) -> se
 
 def _by_numpy(vectors: NDArray[np.float32], floor: float, neighbours: int) -> set[tuple[int, int]]:
     """Pairs that are above both limits without any doubt: the floor, and the last neighbour's cosine."""
-    found: set[tuple[int, int]] = set()
+    pairs: set[tuple[int, int]] = set()
     width = min(neighbours, len(vectors) - 1)
     for start in range(0, len(vectors), _BLOCK):
         cosines = vectors[start : start + _BLOCK] @ vectors.T
@@ -292,8 +292,8 @@ def _by_numpy(vectors: NDArray[np.float32], floor: float, neighbours: int) -> se
         last = -np.partition(-cosines, width - 1, axis=1)[:, width - 1]
         row, other = np.nonzero(cosines > np.maximum(last, floor)[:, None] + TIE)
         low, high = np.minimum(start + row, other), np.maximum(start + row, other)
-        found.update(zip(low.tolist(), high.tolist(), strict=True))
-    return found
+        pairs.update(zip(low.tolist(), high.tolist(), strict=True))
+    return pairs
 
 
 def _check(store: Store, candidates: Sequence[Candidate], cold: Plan, warm: Plan) -> None:

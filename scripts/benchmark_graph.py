@@ -89,8 +89,10 @@ def run(lines: Sequence[str], planted: Sequence[frozenset[str]], *, scorer: str)
         limits = Settings(scorer=scorer, max_delete=1.0)
         with Session(store, settings=limits, state_dir=Path(folder)) as session:
             plan = _timed(figures, "first pass", session)
-            found = {frozenset(member.id for member in each.members) for each in (*plan.merges, *plan.unsure)}
-            _require(found >= set(planted), "every planted pair is merged or asked about")
+            merged = {
+                frozenset(member.id for member in each.members) for each in (*plan.merges, *plan.unsure)
+            }
+            _require(merged >= set(planted), "every planted pair is merged or asked about")
             names = [member.id for each in plan.merges for member in each.members]
             _require({*names} <= {name for pair in planted for name in pair}, "nothing else is merged")
             result = session.apply(plan, now=NOW)

@@ -87,7 +87,7 @@ def _nights(memories: tuple[Memory, ...], settings: Settings) -> dict[str, Cost]
 
 def _rounded(plan: Plan) -> str:
     """A plan with its scores to four places: the last digits depend on what a network reads together."""
-    return re.sub(r"\d+\.\d{5,}(?:e-\d+)?|\d+e-\d+", lambda found: f"{float(found[0]):.4f}", dump_plan(plan))
+    return re.sub(r"\d+\.\d{5,}(?:e-\d+)?|\d+e-\d+", lambda match: f"{float(match[0]):.4f}", dump_plan(plan))
 
 
 def _night(memories: tuple[Memory, ...], settings: Settings, state: Path) -> tuple[Plan, Cost]:

@@ -65,12 +65,12 @@ def exit_codes() -> str:
 
 def errors() -> list[type[DreamError]]:
     """Every public error class, root first."""
-    found, waiting = list[type[DreamError]](), [DreamError]
+    tree, waiting = list[type[DreamError]](), [DreamError]
     while waiting:
         error = waiting.pop(0)
-        found.append(error)
+        tree.append(error)
         waiting += [child for child in error.__subclasses__() if not child.__name__.startswith("_")]
-    return found
+    return tree
 
 
 def summary(error: type[DreamError]) -> str:

@@ -36,8 +36,8 @@ def read_thresholds(folder: Path, name: str = "thresholds") -> Thresholds:
         ModelError: the configuration cannot be read or has no thresholds.
     """
     try:
-        found = read_config(folder)[name]
-        return Thresholds(**{key: float(found[key]) for key in ("auto", "duplicate", "contradiction")})
+        limits = read_config(folder)[name]
+        return Thresholds(**{key: float(limits[key]) for key in ("auto", "duplicate", "contradiction")})
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(f"{folder / CONFIG_FILE} has no {name}: {error}; reinstall mem0-dream") from error
 
@@ -64,9 +64,9 @@ def base_folder(folder: Path) -> Path:
     base = str(read_config(folder).get("base", PACKAGED_BASE))
     if base == PACKAGED_BASE:
         return packaged_model_path()
-    found = local_folder(base)
-    if found is not None:
-        return found
+    local = local_folder(base)
+    if local is not None:
+        return local
     with loading(f"The base model {base}"):
         from huggingface_hub import snapshot_download
 

@@ -183,9 +183,9 @@ def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str],
         best = max(near, key=lambda pair: pair[0])
         return best[1] if best[0] > 0 else None
 
-    found = [(other, text) for text in short if (other := nearest(text, long))]
-    found += [(text, other) for text in long if (other := nearest(text, short))]
-    return tuple(dict.fromkeys(found))
+    pairs = [(other, text) for text in short if (other := nearest(text, long))]
+    pairs += [(text, other) for text in long if (other := nearest(text, short))]
+    return tuple(dict.fromkeys(pairs))
 
 
 _GUARD_KINDS = (

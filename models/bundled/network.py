@@ -60,10 +60,10 @@ class PairTokenizer:
         """Token ids of each text, no special tokens, at most `max_length` of them."""
         if not texts:
             return []
-        found = self._tokenizer(
+        rows = self._tokenizer(
             list(texts), add_special_tokens=False, truncation=True, max_length=self.max_length
         )["input_ids"]
-        return [list(map(int, row)) for row in found]
+        return [list(map(int, row)) for row in rows]
 
     def batch(self, pairs: Sequence[tuple[list[int], list[int]]]) -> PairBatch:
         """Lay out pairs of token ids, cutting the longer text first where the pair is too long."""

@@ -68,7 +68,7 @@ class PairReader:
         known = dict(zip(texts, self.tokenizer.ids(texts), strict=True))
         rows = [(known[a], known[b]) for a, b in pairs]
         order = sorted(range(len(rows)), key=lambda row: len(rows[row][0]) + len(rows[row][1]))
-        found: Answers = {}
+        answers: Answers = {}
         self.network.eval()
         with torch.inference_mode():
             for chosen in _batches(order, rows):
@@ -76,8 +76,8 @@ class PairReader:
                 entailment = logits.entailment.softmax(-1).double().numpy()
                 memory = logits.memory.softmax(-1).double().numpy()
                 for at, row in enumerate(chosen):
-                    found[pairs[row]] = (entailment[at], memory[at])
-        return found
+                    answers[pairs[row]] = (entailment[at], memory[at])
+        return answers
 
 
 def _batches(order: Sequence[int], rows: Sequence[tuple[list[int], list[int]]]) -> list[list[int]]:

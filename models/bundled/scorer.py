@@ -96,8 +96,11 @@ class BundledScorer:
             if len(rows):
                 chosen = [pairs[at] for at in rows.tolist()]
                 read = remember(stage, chosen, self._glance if brief else self._read)
-                found = self._conclude(chosen, read)
-                scores.probabilities[rows], scores.entailment[rows] = found.probabilities, found.entailment
+                answers = self._conclude(chosen, read)
+                scores.probabilities[rows], scores.entailment[rows] = (
+                    answers.probabilities,
+                    answers.entailment,
+                )
         return scores
 
     def _needed(self, pairs: Sequence[PairInput], remember: Remember) -> NDArray[np.bool_]:

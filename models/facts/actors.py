@@ -46,15 +46,15 @@ def other_actor(left: Facts, right: Facts) -> Change | None:
 
 def _somebody_else(facts: Facts) -> str:
     """The opening about a bare role of another; empty if the text has none."""
-    found = _OTHER.search(facts.text[:_REACH])
-    return found[0].strip() if found is not None else ""
+    match = _OTHER.search(facts.text[:_REACH])
+    return match[0].strip() if match is not None else ""
 
 
 def _person(facts: Facts) -> str:
     """The opening about a person; empty if the text has none."""
-    found = _PERSON.search(facts.text[:_REACH])
-    if found is None:
+    match = _PERSON.search(facts.text[:_REACH])
+    if match is None:
         return ""
-    named = found["name"]
+    named = match["name"]
     is_name = named is None or any(named == name.text.split()[0] for name in facts.names)
-    return found[0].strip() if is_name else ""
+    return match[0].strip() if is_name else ""

@@ -110,9 +110,9 @@ def rival(left: Facts, right: Facts) -> Rival | None:
     shared = len(left.frame & right.frame)
     share = shared / max(1, len(left.frame | right.frame))
     near = share >= _NEAR_FRAME or len(left.words) == len(right.words)
-    found = _framed(left, right) if shared and near else None
-    if found is not None and (found.attribute in _SHORT or (share >= _NEAR_FRAME and _enough(left, right))):
-        return replace(found, share=share)
+    framed = _framed(left, right) if shared and near else None
+    if framed is not None and (framed.attribute in _SHORT or (share >= _NEAR_FRAME and _enough(left, right))):
+        return replace(framed, share=share)
     return _named(left, right)
 
 
@@ -243,8 +243,8 @@ def named_attribute(left: Facts, right: Facts) -> str | None:
     >>> named_attribute(extract("Mum lives in Lisbon"), extract("Her mother has moved to Cascais"))
     'home'
     """
-    found = _named(left, right)
-    return found.attribute if found is not None else None
+    named = _named(left, right)
+    return named.attribute if named is not None else None
 
 
 def _several(value: Value, values: Sequence[Value]) -> bool:

@@ -85,10 +85,10 @@ def clocks(page: Page) -> tuple[Clock, ...]:
     >>> [each.minute for each in clocks(Page("5 pm, 17:00, quarter to seven in the evening, noon"))]
     [1020, 1020, 1125, 720]
     """
-    found = []
+    times = []
     for match in page.find(_RANGE):
         minute, _ = _minute(match.group("h"), match.group("m") or "0", match.group("half"), None)
-        found.append(Clock(match.group(), minute, either=True))
+        times.append(Clock(match.group(), minute, either=True))
         page.mark(match.start(), match.end())
     for pattern in (_ISO_TIME, _COLON, _BARE, _FRENCH):
         for match in page.find(pattern):
@@ -98,13 +98,13 @@ def clocks(page: Page) -> tuple[Clock, ...]:
             sure = pattern in (_ISO_TIME, _FRENCH) or (groups["h"].startswith("0") and len(groups["h"]) > 1)
             if minute <= 2 * _HALF_DAY:
                 page.mark(match.start(), match.end())
-                found.append(Clock(match.group().strip(), minute % (2 * _HALF_DAY), either and not sure))
-    found.extend(_spoken(page))
-    found.extend(
+                times.append(Clock(match.group().strip(), minute % (2 * _HALF_DAY), either and not sure))
+    times.extend(_spoken(page))
+    times.extend(
         Clock(match.group(), 0 if match.group("at").lower() == "midnight" else _HALF_DAY)
         for match in page.take(_NOON)
     )
-    return tuple(found)
+    return tuple(times)
 
 
 def _minute(hours: str, minutes: str, half: str | None, part: str | None) -> tuple[int, bool]:
@@ -125,7 +125,7 @@ def _late(part: str, hour: int) -> bool:
 
 def _spoken(page: Page) -> list[Clock]:
     """Take half past six, quarter to seven, five o'clock, four in the afternoon."""
-    found = []
+    times = []
     for match in page.find(_SPOKEN):
         hour_word = match.group("hour") or match.group("whole") or match.group("said")
         hour = int(hour_word) if hour_word.isdigit() else int(spelled(hour_word))
@@ -140,5 +140,5 @@ def _spoken(page: Page) -> list[Clock]:
             )
             minute += -step if (match.group("way") or "").lower() == "to" else step
         page.mark(match.start(), match.end())
-        found.append(Clock(match.group(), minute % (2 * _HALF_DAY), either))
-    return found
+        times.append(Clock(match.group(), minute % (2 * _HALF_DAY), either))
+    return times

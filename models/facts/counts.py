@@ -25,13 +25,13 @@ def added_count(left: Facts, right: Facts) -> tuple[str, str] | None:
     ('64 A100 GPUs', '64 A100 GPUs and 32 H100 GPUs')
     """
     for mine, theirs in ((left.text, right.text), (right.text, left.text)):
-        for found in _LIST.finditer(mine):
-            first = (found[1], (found[2] or "").lower(), found[3].lower())
-            second = (found[4], (found[5] or "").lower(), found[3].lower())
+        for listing in _LIST.finditer(mine):
+            first = (listing[1], (listing[2] or "").lower(), listing[3].lower())
+            second = (listing[4], (listing[5] or "").lower(), listing[3].lower())
             known = {_key(match): match.group() for match in _ONE.finditer(theirs)}
             if (first in known) != (second in known):
                 other = known[first if first in known else second]
-                pair = (found.group(), other)
+                pair = (listing.group(), other)
                 return pair if mine == left.text else (pair[1], pair[0])
     return None
 

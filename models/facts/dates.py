@@ -214,21 +214,21 @@ def dates(page: Page) -> tuple[Day, ...]:
     >>> [(d.year, d.month, d.day) for d in dates(Page("12 March, 2025-03-12, May 2024, in 2019"))]
     [(2025, 3, 12), (None, 3, 12), (2024, 5, None), (2019, None, None)]
     """
-    found: list[Day] = []
+    days: list[Day] = []
     for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _MONTH_YEAR):
         for match in page.find(pattern):
-            found.extend(_taken(page, match))
-    found.extend(_numeric(page))
-    found.extend(Day(match.group(), None, *_FEASTS[match.group(1).lower()]) for match in page.take(_FEAST))
-    found.extend(_parts(page))
-    found.extend(Day(match.group(), None, _month(match.group("m"))) for match in page.take(_MONTH_ALONE))
+            days.extend(_taken(page, match))
+    days.extend(_numeric(page))
+    days.extend(Day(match.group(), None, *_FEASTS[match.group(1).lower()]) for match in page.take(_FEAST))
+    days.extend(_parts(page))
+    days.extend(Day(match.group(), None, _month(match.group("m"))) for match in page.take(_MONTH_ALONE))
     for match in page.find(_YEAR_ALONE):
         in_year = _IN_YEAR.search(page.text, max(0, match.start() - 12), match.start())
         if in_year is not None or _COUNTED.match(page.text, match.start()) is None:
             page.mark(match.start(), match.end())
-            found.append(Day(match.group(), int(match.group("y"))))
-    found.extend(Day(match.group(), _year(match.group("y"))) for match in page.take(_YEAR_SHORT))
-    return tuple(found)
+            days.append(Day(match.group(), int(match.group("y"))))
+    days.extend(Day(match.group(), _year(match.group("y"))) for match in page.take(_YEAR_SHORT))
+    return tuple(days)
 
 
 def _parts(page: Page) -> Iterator[Day]:
@@ -275,7 +275,7 @@ def _year(text: str | None) -> int | None:
 
 def _numeric(page: Page) -> list[Day]:
     """Take 14/10/2025, 14.10.25, 14-10-2025, and 14/10 or 03/09 where it cannot be a ratio."""
-    found = []
+    days = []
     for pattern in (_NUMERIC, _DASHED, _SHORT, _GERMAN):
         for match in page.find(pattern):
             one, two = int(match.group("one")), int(match.group("two"))
@@ -296,10 +296,10 @@ def _numeric(page: Page) -> list[Day]:
                 continue
             page.mark(match.start(), match.end())
             year = None if pattern in (_SHORT, _GERMAN) else _year(match.group("y"))
-            found.append(
+            days.append(
                 Day(match.group(), year, month, day, "", pattern is not _GERMAN and one <= 12 and two <= 12)
             )
-    return found
+    return days
 
 
 def relatives(page: Page) -> tuple[Relative, ...]:
@@ -308,15 +308,15 @@ def relatives(page: Page) -> tuple[Relative, ...]:
     >>> [(r.unit, r.offset) for r in relatives(Page("yesterday, next week, two months ago"))]
     [('day', -1), ('week', 1), ('month', -2)]
     """
-    found = []
+    spans = []
     for match in page.take(_RELATIVE):
         word, which, count = match.group("word"), match.group("which"), match.group("n")
         if word:
-            found.append(
+            spans.append(
                 Relative(match.group(), "day", {"yesterday": -1, "tomorrow": 1}.get(word.lower(), 0))
             )
         elif which:
-            found.append(
+            spans.append(
                 Relative(
                     match.group(),
                     match.group("unit").lower(),
@@ -325,5 +325,5 @@ def relatives(page: Page) -> tuple[Relative, ...]:
             )
         else:
             number = int(count[:4]) if count[0].isdigit() else SMALL.get(count.lower(), 1)
-            found.append(Relative(match.group(), match.group("units").lower(), -number))
-    return tuple(found)
+            spans.append(Relative(match.group(), match.group("units").lower(), -number))
+    return tuple(spans)

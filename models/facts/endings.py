@@ -24,5 +24,5 @@ def told_end(a: str, b: str) -> str | None:
     >>> told_end("Quit smoking in May", "Gave up smoking in May") is None
     True
     """
-    ends = [found.group().lower() for text in (a, b) if (found := _ENDS.search(text))]
+    ends = [match.group().lower() for text in (a, b) if (match := _ENDS.search(text))]
     return ends[0] if len(ends) == 1 else None

@@ -84,7 +84,7 @@ def extract(text: str) -> Facts:
     page = Page(text)
     spelled = tuple(words(page.text))
     content = [stem(word.folded) for word in spelled if word.folded not in FRAME_WORDS]
-    found: dict[str, tuple[Any, ...]] = {
+    details: dict[str, tuple[Any, ...]] = {
         "quotes": quotes(page),
         "links": links(page),
         "paths": paths(page),
@@ -106,11 +106,11 @@ def extract(text: str) -> Facts:
         initials="".join(word.folded[:1] for word in spelled),
         bag=tuple(sorted(content)),
         content=frozenset(content),
-        frame=frozenset(content) - _valued(found) - _UPDATES,
+        frame=frozenset(content) - _valued(details) - _UPDATES,
         negations=negations(page),
         traits=traits(page),
         values=values(page.text),
-        **found,
+        **details,
     )
 
 
@@ -124,7 +124,7 @@ _UPDATES = frozenset(
 )
 
 
-def _valued(found: dict[str, tuple[Any, ...]]) -> frozenset[str]:
+def _valued(details: dict[str, tuple[Any, ...]]) -> frozenset[str]:
     """The stems of all words in typed values."""
-    surfaces = {each.text for kind in _TYPED for each in found[kind]}
+    surfaces = {each.text for kind in _TYPED for each in details[kind]}
     return frozenset(stem(word.folded) for surface in surfaces for word in words(surface))

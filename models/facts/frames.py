@@ -72,13 +72,13 @@ def swap_of_one(left: Facts, right: Facts) -> tuple[Word, Word] | None:
     """
     if len(left.words) != len(right.words):
         return None
-    found = None
+    swapped = None
     for mine, theirs in zip(left.words, right.words, strict=True):
         if not _alike(mine, theirs):
-            if found is not None:
+            if swapped is not None:
                 return None
-            found = (mine, theirs)
-    return found
+            swapped = (mine, theirs)
+    return swapped
 
 
 def _content(words: Sequence[Word]) -> list[Word]:

@@ -102,17 +102,17 @@ def frequencies(page: Page) -> tuple[Frequency, ...]:
     >>> [each.seconds[0] / 86400 for each in frequencies(Page("twice a day, every other week, monthly"))]
     [0.5, 14.0, 30.4375]
     """
-    found = []
+    rates = []
     for match in page.find(_COUNTED):
         each, whole = _span(match.group("adverb")), value_of(match.group("n")) or 1.0
         page.mark(*match.span("adverb"))
         # Two tablets a day may be one twice a day; the number stays where the next reader finds it.
-        found.append(Frequency(match.group(), (each / whole, each)))
+        rates.append(Frequency(match.group(), (each / whole, each)))
     for pattern in (_TIMES, _MEALS, _SLASHED):
         for match in page.take(pattern):
             word = match.group("n").lower().removesuffix(" times").rstrip("x×")
             count = _ONCE.get(word) or value_of(word) or 1.0
-            found.append(
+            rates.append(
                 Frequency(match.group(), (_span(match.group("span") or match.group("adverb")) / count,))
             )
     for pattern in (_OTHER_DAY, _EVERY, _ALTERNATE):
@@ -120,12 +120,12 @@ def frequencies(page: Page) -> tuple[Frequency, ...]:
             many = _MANY.get((match.group("other") or "").lower(), 1.0)
             times = value_of(match.group("n")) or 1.0
             span = _span(match.group("span") or "week")
-            found.append(Frequency(match.group().strip(), (many * times * span,)))
-    found.extend(
+            rates.append(Frequency(match.group().strip(), (many * times * span,)))
+    rates.extend(
         Frequency(match.group(), _ADVERBS[match.group().lower().replace("-", "")])
         for match in page.take(_ADVERB)
     )
-    return tuple(found)
+    return tuple(rates)
 
 
 def _span(word: str) -> float:

@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from .common_words import common
 from .detail import Detail
 from .tokens import Expression, Page, fold
 from .units import unit_at
-from .words import common
 
 _URL = Expression(r"\b(?:[a-z][a-z0-9+.-]{1,9}://|www\.)[^\s<>\"'\x00]+", re.IGNORECASE)
 _EMAIL = Expression(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60})+")
@@ -189,14 +189,14 @@ def links(page: Page) -> tuple[Link, ...]:
     >>> links(Page("see https://www.Example.com/a/."))
     (Link(text='https://www.Example.com/a/', key='example.com/a'),)
     """
-    found = []
+    addresses = []
     for pattern in (_URL, _EMAIL):
         for match in page.find(pattern):
             text = match.group().rstrip(_TRAILING)
             page.mark(match.start(), match.start() + len(text))
             key = re.sub(r"^(?:[a-z][a-z0-9+.-]*://)?(?:www\.)?", "", text.lower())
-            found.append(Link(text, key.rstrip("/")))
-    return tuple(found)
+            addresses.append(Link(text, key.rstrip("/")))
+    return tuple(addresses)
 
 
 def quotes(page: Page) -> tuple[Quote, ...]:
@@ -205,13 +205,13 @@ def quotes(page: Page) -> tuple[Quote, ...]:
     >>> quotes(Page('call `make test` or "go"'))
     (Quote(text='make test', key='make test'), Quote(text='go', key='go'))
     """
-    found = []
+    quoted = []
     for pattern in (_CODE, _QUOTED):
         for match in page.find(pattern):
             inner = next(group for group in match.groups() if group is not None).strip()
             if inner.strip(_TRAILING):
-                found.append(Quote(inner, fold(inner).strip(_TRAILING)))
-    return tuple(found)
+                quoted.append(Quote(inner, fold(inner).strip(_TRAILING)))
+    return tuple(quoted)
 
 
 def paths(page: Page) -> tuple[Path, ...]:
@@ -220,14 +220,14 @@ def paths(page: Page) -> tuple[Path, ...]:
     >>> [path.key for path in paths(Page("edit src/app.py, not /etc/hosts"))]
     ['src/app.py', 'etc/hosts']
     """
-    found = []
+    locations = []
     for match in page.find(_PATH):
         text = match.group().rstrip(".,;:")
         if any(char.isalnum() for char in text) and not _NOT_PATHS.match(text):
             page.mark(match.start(), match.start() + len(text))
             key = text.lower().replace("\\", "/").rstrip("/")
-            found.append(Path(text, re.sub(r"^(?:\.{1,2}/|~/|/)+", "", key)))
-    return tuple(found)
+            locations.append(Path(text, re.sub(r"^(?:\.{1,2}/|~/|/)+", "", key)))
+    return tuple(locations)
 
 
 def identifiers(page: Page) -> tuple[Identifier, ...]:
@@ -236,7 +236,7 @@ def identifiers(page: Page) -> tuple[Identifier, ...]:
     >>> [each.key for each in identifiers(Page("PR #260 on log-01b sets MAX_RETRIES with --fast"))]
     ['#260', 'log-01b', 'max_retries', '--fast']
     """
-    found = []
+    names = []
     for pattern in (_IDENTIFIER, _FLAG):
         for match in page.find(pattern):
             text = match.group()
@@ -248,8 +248,8 @@ def identifiers(page: Page) -> tuple[Identifier, ...]:
                 if "#" in text or text.startswith(("PR", "MR"))
                 else None
             )
-            found.append(Identifier(text, f"#{number.group(1)}" if number else fold(text)))
-    return tuple(found)
+            names.append(Identifier(text, f"#{number.group(1)}" if number else fold(text)))
+    return tuple(names)
 
 
 def versions(page: Page) -> tuple[Version, ...]:
@@ -258,12 +258,12 @@ def versions(page: Page) -> tuple[Version, ...]:
     >>> [each.key for each in versions(Page("Python 3.11, v2, 1.4.0-rc1"))]
     ['2', '1.4.0-rc1', '3.11']
     """
-    found = [
+    releases = [
         Version(match.group(), (match.group(1) or match.group(2)).lower()) for match in page.take(_DOTTED)
     ]
     for match in page.find(_TOOL_VERSION):
         if common(fold(match.group(1).strip())) or unit_at(page.rest, match.end(2)) is not None:
             continue
         page.mark(match.start(2), match.end(2))
-        found.append(Version(match.group(2), match.group(2)))
-    return tuple(found)
+        releases.append(Version(match.group(2), match.group(2)))
+    return tuple(releases)

@@ -101,24 +101,26 @@ def numbers(page: Page) -> tuple[Number, ...]:
 
 def _overall_period(page: Page) -> float | None:
     """The period that a text as a whole speaks of, if there is just one: "Annual salary: $96,000"."""
-    found = {(match.group(1) or "year").lower() for match in _OVERALL.all(page.text)}
-    return PERIODS[found.pop()] if len(found) == 1 else None
+    periods = {(match.group(1) or "year").lower() for match in _OVERALL.all(page.text)}
+    return PERIODS[periods.pop()] if len(periods) == 1 else None
 
 
 def _heights(page: Page) -> list[Number]:
     """Take feet and inches: 5'11", 5 ft 11."""
-    found = []
+    heights = []
     for match in page.find(_FEET):
         feet, inches = (float(group) for group in match.groups())
         if inches < _INCHES_PER_FOOT:
             page.mark(match.start(), match.end())
-            found.append(Number(match.group().strip(), feet * _INCHES_PER_FOOT + inches, UNITS["inch"], 0.5))
-    return found
+            heights.append(
+                Number(match.group().strip(), feet * _INCHES_PER_FOOT + inches, UNITS["inch"], 0.5)
+            )
+    return heights
 
 
 def _ordinals(page: Page) -> list[Number]:
     """Take first, 2nd, twentieth; those that name a part ("a third of") are left to the fractions."""
-    found = []
+    ordinals = []
     for match in page.find(_ORDINAL):
         digits, word = match.groups()
         if (
@@ -129,8 +131,8 @@ def _ordinals(page: Page) -> list[Number]:
             continue
         page.mark(match.start(), match.end())
         value = float(digits) if digits else float(ORDINALS[word.lower()])
-        found.append(Number(match.group(), value, None, 0.0, None, "weak" if value == 1.0 else "ordinal"))
-    return found
+        ordinals.append(Number(match.group(), value, None, 0.0, None, "weak" if value == 1.0 else "ordinal"))
+    return ordinals
 
 
 def _phrase_start(text: str, position: int) -> int:
@@ -143,7 +145,7 @@ def _phrase_start(text: str, position: int) -> int:
 
 def _ratios(page: Page) -> list[Number]:
     """Take 87/100 and one in twenty."""
-    found = []
+    ratios = []
     for pattern in (_SLASHED, _ONE_IN):
         for match in page.find(pattern):
             top, bottom = value_of(match.group(1)), value_of(match.group(2))
@@ -152,13 +154,13 @@ def _ratios(page: Page) -> list[Number]:
             if pattern is _ONE_IN and top == bottom:
                 continue
             page.mark(match.start(), match.end())
-            found.append(Number(match.group(), 100 * top / bottom, UNITS["%"], 0.5))
-    return found
+            ratios.append(Number(match.group(), 100 * top / bottom, UNITS["%"], 0.5))
+    return ratios
 
 
 def _fractions(page: Page) -> list[Number]:
     """Take three quarters, half of, half an hour, a quarter of a million."""
-    found = []
+    fractions = []
     for match in page.find(_FRACTION):
         top, part = match.group("top"), match.group("part").lower().removesuffix("s")
         halved = part in {"half", "quarter"}
@@ -169,14 +171,14 @@ def _fractions(page: Page) -> list[Number]:
         unit = unit_at(page.rest, match.end())
         if scale is not None:
             value = share * SCALES[scale.group(1).lower()]
-            found.append(_measured(page, (match.start(), scale.end()), value, 0.0))
+            fractions.append(_measured(page, (match.start(), scale.end()), value, 0.0))
         elif unit is not None and unit[0].dimension == "time":
             page.mark(match.start(), unit[1])
-            found.append(Number(page.text[match.start() : unit[1]], share, unit[0], 0.0))
+            fractions.append(Number(page.text[match.start() : unit[1]], share, unit[0], 0.0))
         else:
             page.mark(match.start(), match.end())
-            found.append(Number(match.group(), 100 * share, UNITS["%"], 0.0))
-    return found
+            fractions.append(Number(match.group(), 100 * share, UNITS["%"], 0.0))
+    return fractions
 
 
 def _multiples(page: Page) -> list[Number]:
@@ -189,12 +191,14 @@ def _multiples(page: Page) -> list[Number]:
 
 def _in_digits(page: Page, period: float | None) -> list[Number]:
     """Take numbers in digits."""
-    found = []
+    quantities = []
     for match in page.find(_DIGITS):
         value, step = _digits(match)
-        found.append(_measured(page, match.span(), value, step, period))
-    found.extend(_measured(page, match.span(), _GLYPHS[match.group()], 0.0) for match in page.find(_GLYPH))
-    return found
+        quantities.append(_measured(page, match.span(), value, step, period))
+    quantities.extend(
+        _measured(page, match.span(), _GLYPHS[match.group()], 0.0) for match in page.find(_GLYPH)
+    )
+    return quantities
 
 
 def _digits(match: re.Match[str]) -> tuple[float, float]:
@@ -213,7 +217,7 @@ def _digits(match: re.Match[str]) -> tuple[float, float]:
 
 def _in_words(page: Page, period: float | None) -> list[Number]:
     """Take numbers in words; "one" is weak, and nothing where it is a pronoun."""
-    found = []
+    quantities = []
     for match in page.find(SPELLED):
         text, start, end = match.group(), match.start(), match.end()
         if text.lower() == "one" and (
@@ -225,8 +229,8 @@ def _in_words(page: Page, period: float | None) -> list[Number]:
         if _MINUS.search(page.text, max(0, start - 8), start):
             value = -value
         number = _measured(page, (start, end), value, step, period)
-        found.append(replace(number, form="weak") if value == 1.0 and number.unit is None else number)
-    return found
+        quantities.append(replace(number, form="weak") if value == 1.0 and number.unit is None else number)
+    return quantities
 
 
 def _singles(page: Page) -> list[Number]:

@@ -63,10 +63,10 @@ def exchange(left: Facts, right: Facts) -> Change | None:
     """
     if left.bag != right.bag:
         return None
-    found = _exchanged(left.words, right.words, _folded)
-    if found is None or {word.folded for word in _middle(left, found)} <= _COPULAS:
+    exchanged = _exchanged(left.words, right.words, _folded)
+    if exchanged is None or {word.folded for word in _middle(left, exchanged)} <= _COPULAS:
         return None
-    return _shown(left, right, found) if _tells(left, right, _words_of, _folded) else None
+    return _shown(left, right, exchanged) if _tells(left, right, _words_of, _folded) else None
 
 
 def rearranged(left: Facts, right: Facts) -> Change | None:
@@ -109,13 +109,13 @@ def _exchanged(mine: Sequence[Word], theirs: Sequence[Word], key: Callable[[Word
     return None
 
 
-def _middle(facts: Facts, found: Exchanged) -> list[Word]:
-    start, end = found[0][-1].end, found[1][0].start
+def _middle(facts: Facts, exchanged: Exchanged) -> list[Word]:
+    start, end = exchanged[0][-1].end, exchanged[1][0].start
     return [word for word in facts.words if start <= word.start < end]
 
 
-def _shown(left: Facts, right: Facts, found: Exchanged) -> Change:
-    start, end = found[0][0], found[1][-1]
+def _shown(left: Facts, right: Facts, exchanged: Exchanged) -> Change:
+    start, end = exchanged[0][0], exchanged[1][-1]
     first = left.words.index(start)
     last = left.words.index(end)
     return surface(left, (start, end)), surface(right, right.words[first : last + 1])
@@ -128,8 +128,8 @@ def _tells(
     if _bound_alike(left, right) is True:
         return False
     for facts, other in ((left, right), (right, left)):
-        found = _exchanged(of(facts), of(other), key)
-        if found is None or any(_whole_item(facts, part) for part in found):
+        exchanged = _exchanged(of(facts), of(other), key)
+        if exchanged is None or any(_whole_item(facts, part) for part in exchanged):
             return False
     return True
 
@@ -143,15 +143,15 @@ def _whole_item(facts: Facts, part: Sequence[Word]) -> bool:
 def _clauses(facts: Facts) -> list[frozenset[str]]:
     """The stems of each clause that has any."""
     cuts = [match.start() for match in _CLAUSE_END.all(facts.text)]
-    found: list[list[str]] = [[]]
+    clauses: list[list[str]] = [[]]
     passed = 0
     for word in facts.words:
         while passed < len(cuts) and word.start > cuts[passed]:
             passed += 1
-            found.append([])
+            clauses.append([])
         if word.folded not in FRAME_WORDS or word.folded in _BINDING:
-            found[-1].append(stem(word.folded))
-    return [frozenset(clause) for clause in found if clause]
+            clauses[-1].append(stem(word.folded))
+    return [frozenset(clause) for clause in clauses if clause]
 
 
 def _bound_alike(left: Facts, right: Facts) -> bool | None:

@@ -34,25 +34,25 @@ def stated(detail: Detail, others: Sequence[Detail], facts: Facts) -> bool:
 
 def _elsewhere(detail: Detail, facts: Facts) -> bool:
     """Whether a text states a detail in another kind."""
-    found = False
+    elsewhere = False
     match detail:
         case Number():
-            found = _number(detail, facts)
+            elsewhere = _number(detail, facts)
         case Day():
-            found = _day(detail, facts)
+            elsewhere = _day(detail, facts)
         case Clock():
-            found = any(detail.agrees(number) for number in facts.numbers)
+            elsewhere = any(detail.agrees(number) for number in facts.numbers)
         case Relative():
-            found = bool(facts.days)
+            elsewhere = bool(facts.days)
         case Version():
-            found = any(_version_number(detail, number) for number in facts.numbers)
+            elsewhere = any(_version_number(detail, number) for number in facts.numbers)
         case Name():
-            found = _name(detail, facts)
+            elsewhere = _name(detail, facts)
         case Identifier():
-            found = named_among(detail.key, facts.vocabulary)
+            elsewhere = named_among(detail.key, facts.vocabulary)
         case Quote():
-            found = detail.key in fold(facts.text)
-    return found
+            elsewhere = detail.key in fold(facts.text)
+    return elsewhere
 
 
 def _number(number: Number, facts: Facts) -> bool:

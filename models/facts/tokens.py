@@ -235,10 +235,10 @@ class Page:
 
     def take(self, pattern: Expression) -> list[re.Match[str]]:
         """Return the matches among what nobody took, and take them."""
-        found = self.find(pattern)
-        for match in found:
+        matches = self.find(pattern)
+        for match in matches:
             self.mark(match.start(), match.end())
-        return found
+        return matches
 
     def mark(self, start: int, end: int) -> None:
         """Take one span."""

@@ -165,21 +165,21 @@ def values(text: str) -> tuple[Value, ...]:
     """
     if _ANY.search(text) is None:
         return ()
-    found: list[Value] = []
+    assertions: list[Value] = []
     for match in _CLAUSE.all(text):
         clause = match.group()
         moved = _MOVED.search(clause)
         if _UNSETTLED.search(_PASSIVE.sub("", clause) if moved else clause):
             continue
-        found += _homes(clause)
-        found += _superiors(clause)
-        found += _closed(clause, moved.end() if moved else 0)
-    return tuple(dict.fromkeys(found))
+        assertions += _homes(clause)
+        assertions += _superiors(clause)
+        assertions += _closed(clause, moved.end() if moved else 0)
+    return tuple(dict.fromkeys(assertions))
 
 
 def _homes(clause: str) -> list[Value]:
     """Where people live; no day or month is a place, and what opens a clause with a capital may be a name."""
-    found = []
+    homes = []
     for home in _HOME.finditer(clause):
         place, before = home.group("v"), clause[: home.start()]
         spelled = list(words(before))
@@ -187,8 +187,8 @@ def _homes(clause: str) -> list[Value]:
             continue
         if all(word.folded in _PERSON or word.text[0].isupper() for word in spelled):
             opening = {word.folded for word in spelled[:1] if word.folded not in _PERSON}
-            found.append(Value("home", place, fold(place), _subject(before) | opening, closed=False))
-    return found
+            homes.append(Value("home", place, fold(place), _subject(before) | opening, closed=False))
+    return homes
 
 
 def _superiors(clause: str) -> list[Value]:
@@ -202,23 +202,23 @@ def _superiors(clause: str) -> list[Value]:
 
 def _closed(clause: str, start: int) -> list[Value]:
     """The values of closed lists in a clause, from a position on."""
-    found = []
+    closed = []
     for name, cue, known in _READERS:
         match = known.search(clause, start) if cue.search(clause) else None
         if match is not None:
             subject = _subject(known.sub(" ", clause[: match.start()]))
             rest = _stems(cue.sub(" ", known.sub(" ", clause))) - _LIGHT
-            found.append(
+            closed.append(
                 Value(name, match.group(), _key(fold(match.group())), subject, closed=True, rest=rest)
             )
     favourite = _FAVOURITE.search(clause)
     if favourite is not None:
         name, value = (part.strip().lower() for part in favourite.groups())
         subject = _subject(clause[: favourite.start()])
-        found.append(
+        closed.append(
             Value(f"favourite {name}", favourite.group(2).strip(), fold(value), subject, closed=False)
         )
-    return found
+    return closed
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -49,15 +49,15 @@ def weekdays(page: Page) -> tuple[Weekday, ...]:
     >>> [day.number for day in weekdays(Page("Fri-Sun and on Tuesdays"))]
     [4, 5, 6, 1]
     """
-    found: list[Weekday] = []
+    days: list[Weekday] = []
     for match in page.take(_WEEK_RANGE):
         first, last = (_weekday(group) for group in match.groups())
-        found.extend(Weekday(match.group(), (first + step) % 7) for step in range((last - first) % 7 + 1))
-    found.extend(Weekday(match.group(), _weekday(match.group())) for match in page.take(_ONE_WEEKDAY))
+        days.extend(Weekday(match.group(), (first + step) % 7) for step in range((last - first) % 7 + 1))
+    days.extend(Weekday(match.group(), _weekday(match.group())) for match in page.take(_ONE_WEEKDAY))
     for match in page.take(_WEEK_PART):
         span = (5, 6) if "end" in match.group().lower() else range(5)
-        found.extend(Weekday(match.group(), number) for number in span)
-    return tuple(found)
+        days.extend(Weekday(match.group(), number) for number in span)
+    return tuple(days)
 
 
 def _weekday(name: str) -> int:

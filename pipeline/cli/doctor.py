@@ -43,29 +43,28 @@ def doctor(ctx: click.Context, /, *, dry_run: bool, yes: bool, as_json: bool, **
 
     with open_session(options) as session, session.locked():
         store = links_of(session)
-        found = diagnose(store)
+        state = diagnose(store)
         if as_json:
-            click.echo(json_text(_to_json(found), sort_keys=False))
+            click.echo(json_text(_to_json(state), sort_keys=False))
         else:
-            click.echo("\n".join(_lines(found)))
-        if found.ok:
+            click.echo("\n".join(_lines(state)))
+        if state.ok:
             return
         if dry_run or as_json:
             ctx.exit(TROUBLE)
-        if found.gaps:
-            raise IncompleteListingError(f"Read-only: {'; '.join(found.gaps)}. Nothing can be repaired.")
-        if not yes and not confirmed(_proposal(found)):
+        if state.gaps:
+            raise IncompleteListingError(f"Read-only: {'; '.join(state.gaps)}. Nothing can be repaired.")
+        if not yes and not confirmed(_proposal(state)):
             click.echo("Cancelled. No changes made.")
             return
-        _repair(session, store, found, options)
+        _repair(session, store, state, options)
 
 
-def _repair(session: Session, store: Mem0Store, found: Condition, options: Options) -> None:
-    from ..engine import run_name
+def _repair(session: Session, store: Mem0Store, state: Condition, options: Options) -> None:
     from ..writing.doctor import repair
 
-    run = run_name(options.clock)
-    done = repair(store, session.journal, found, run=run, at=options.clock)
+    run = session.journal.new_name(options.clock)
+    done = repair(store, session.journal, state, run=run, at=options.clock)
     click.echo(f"Repaired: {done.dropped} entities without dead links, {done.linked} memories linked.")
     tell(f"Undo with: {again(options, 'undo', done.run)}", begin="")
 
@@ -96,43 +95,43 @@ def links_of(session: Session) -> Mem0Store:
     return session.store
 
 
-def _lines(found: Condition) -> list[str]:
-    if found.entities is None:
-        lines = [f"Memories: {found.memories}. Entities: none are linked in this store; nothing to repair."]
+def _lines(state: Condition) -> list[str]:
+    if state.entities is None:
+        lines = [f"Memories: {state.memories}. Entities: none are linked in this store; nothing to repair."]
     else:
-        gone = sum(1 for _ in found.dead)
+        gone = sum(1 for _ in state.dead)
         lines = [
-            f"Memories: {found.memories}. Entities: {found.entities}, naming memories {found.links} times.",
-            f"Links to memories that are gone: {found.orphans}, in {gone} entities.",
-            f"Merged memories that no entity names: {len(found.bare)}.",
+            f"Memories: {state.memories}. Entities: {state.entities}, naming memories {state.links} times.",
+            f"Links to memories that are gone: {state.orphans}, in {gone} entities.",
+            f"Merged memories that no entity names: {len(state.bare)}.",
         ]
-    if found.unread:
+    if state.unread:
         lines.append(
             "Merged memories that could not be looked at, since mem0 finds entities with spaCy: "
-            f"{found.unread}."
+            f"{state.unread}."
         )
-    return [*lines, *(f"Read-only: {gap}" for gap in found.gaps)]
+    return [*lines, *(f"Read-only: {gap}" for gap in state.gaps)]
 
 
-def _proposal(found: Condition) -> str:
+def _proposal(state: Condition) -> str:
     parts = []
-    if found.dead:
-        parts.append(f"drop {found.orphans} links of {len(found.dead)} entities (an empty one goes)")
-    if found.bare:
-        parts.append(f"link {len(found.bare)} merged memories (embeds their entities)")
+    if state.dead:
+        parts.append(f"drop {state.orphans} links of {len(state.dead)} entities (an empty one goes)")
+    if state.bare:
+        parts.append(f"link {len(state.bare)} merged memories (embeds their entities)")
     return f"Proposed: {', '.join(parts)}."
 
 
-def _to_json(found: Condition) -> dict[str, Any]:
+def _to_json(state: Condition) -> dict[str, Any]:
     return {
-        "memories": found.memories,
-        "entities": found.entities,
-        "links": found.links,
-        "orphan_links": found.orphans,
-        "orphaned_entities": sorted(found.dead),
-        "merged_without_links": list(found.bare),
-        "merged_unread": found.unread,
-        "complete": not found.gaps,
-        "gaps": list(found.gaps),
-        "ok": found.ok,
+        "memories": state.memories,
+        "entities": state.entities,
+        "links": state.links,
+        "orphan_links": state.orphans,
+        "orphaned_entities": sorted(state.dead),
+        "merged_without_links": list(state.bare),
+        "merged_unread": state.unread,
+        "complete": not state.gaps,
+        "gaps": list(state.gaps),
+        "ok": state.ok,
     }

@@ -103,6 +103,6 @@ def _own(option: click.Option) -> click.Option:
     """An option without the words that say for which kind it is."""
     own = copy.copy(option)
     own.help = _WITH.sub(
-        lambda found: f"With {found[1]}: {found[2]}" if found[1] else found[2].upper(), option.help or ""
+        lambda match: f"With {match[1]}: {match[2]}" if match[1] else match[2].upper(), option.help or ""
     )
     return own

@@ -104,7 +104,7 @@ def quoted(word: str) -> str:
 
 def completed(text: str, options: Options) -> str:
     """A sentence with the commands it names made complete."""
-    return _COMMAND.sub(lambda found: f"`{again(options, *found[1].split())}`", text)
+    return _COMMAND.sub(lambda match: f"`{again(options, *match[1].split())}`", text)
 
 
 def _absolute(value: object) -> str:

@@ -117,15 +117,15 @@ def fitted(file: Path, directory: Path, *, scorer: str, encoder: str | None, pre
 
     judge = load_scorer(scorer)
     pairs = _with_cosines(read_pairs(file), load_encoder(encoder, scorer=scorer))
-    found = calibration.calibrate(
+    fit = calibration.calibrate(
         judge.score([item.pair for item in pairs]).probabilities,
         _vetoes(pairs),
         [item.label for item in pairs],
         base=judge.thresholds,
         auto_precision=precision,
     )
-    calibration.save_thresholds(directory, judge.name, found.thresholds)
-    return _table(found, len(pairs))
+    calibration.save_thresholds(directory, judge.name, fit.thresholds)
+    return _table(fit, len(pairs))
 
 
 def _with_cosines(pairs: tuple[LabelledPair, ...], encoder: Any) -> list[LabelledPair]:

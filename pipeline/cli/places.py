@@ -28,12 +28,12 @@ def note_place(journal: Journal, store: str, options: Options) -> None:
     """
     if options.mcp is not None or "@" in (options.url or ""):
         return
-    found: dict[str, Any] = {name: getattr(options, name) for name in _WORDS}
-    found |= {name: _absolute(getattr(options, name)) for name in _PATHS}
-    found["memory_dirs"] = [_absolute(path) for path in options.memory_dirs or ()]
+    words: dict[str, Any] = {name: getattr(options, name) for name in _WORDS}
+    words |= {name: _absolute(getattr(options, name)) for name in _PATHS}
+    words["memory_dirs"] = [_absolute(path) for path in options.memory_dirs or ()]
     if options.store_kind == "md":
-        found["root"] = _absolute(options.root or Path())
-    noted = {name: value for name, value in found.items() if value}
+        words["root"] = _absolute(options.root or Path())
+    noted = {name: value for name, value in words.items() if value}
     journal.note_place(store, noted)
 
 
@@ -63,10 +63,10 @@ def known_runs(options: Options) -> list[tuple[str, list[Told]]]:
     """Runs with their changes of each store that has any, newest first, by the options that name it."""
     with _journal(options) as journal:
         places = journal.places()
-        found: dict[str, list[Told]] = {}
+        runs: dict[str, list[Told]] = {}
         for run in journal.runs():
-            found.setdefault(run.store, []).append((run, journal.changes(run.id)))
-    return [(_spoken(options, places, store), rows) for store, rows in found.items()]
+            runs.setdefault(run.store, []).append((run, journal.changes(run.id)))
+    return [(_spoken(options, places, store), rows) for store, rows in runs.items()]
 
 
 def names_store(options: Options) -> bool:

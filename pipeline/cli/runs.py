@@ -44,11 +44,11 @@ def status(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
     from ..reporting.status import spoken_status
 
     with open_session(options) as session:
-        found = found_status(session, options)
+        state = found_status(session, options)
     if as_json:
-        click.echo(json_text(found.to_json(), sort_keys=False))
+        click.echo(json_text(state.to_json(), sort_keys=False))
     else:
-        click.echo("\n".join(completed(line, options) for line in spoken_status(found)))
+        click.echo("\n".join(completed(line, options) for line in spoken_status(state)))
 
 
 def found_status(session: Session, options: Options) -> Status:
@@ -101,26 +101,29 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
     options = Options.gather(ctx, given)
     from ..planning.forgetting import forget_plan, rank
     from ..reporting import report
+    from ..rules.hygiene import without_secrets
 
     with open_session(options) as session, session.locked():
         inventory = session.read(options.scopes())
-        found = rank(query, inventory, encoder=session.encoder, now=options.moment)[:limit]
-        if not found:
+        matches = rank(query, inventory, encoder=session.encoder, now=options.moment)[:limit]
+        if not matches:
             click.echo("No memory matches.")
             return
         short = report.spoken_ids((memory.id for memory in inventory.memories), session.store.kind)
-        for number, memory in enumerate(found, 1):
+        for number, memory in enumerate(without_secrets(matches, session.settings), 1):
             pinned = " (pinned, never touched)" if memory.pinned else ""
             label = f"[{session.store.kind}:{short[memory.id]}]"
             click.echo(report.visible(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}"))
         if inventory.gaps:
             raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
-        chosen = [found[i] for i in _pick(len(found)) if not found[i].pinned]
+        chosen = [matches[i] for i in _pick(len(matches)) if not matches[i].pinned]
         tell_fidelity(session, inventory.fidelity, begun=bool(chosen))
         if not chosen or not _is_meant(chosen, session, short):
             click.echo(report.CANCELLED)
             return
-        plan = forget_plan(chosen, inventory, kind=session.store.kind, now=options.moment)
+        plan = forget_plan(
+            chosen, inventory, kind=session.store.kind, now=options.moment, settings=session.settings
+        )
         result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
         click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
 
@@ -186,14 +189,14 @@ def runs(ctx: click.Context, /, *, last: bool, within: float, as_json: bool, **g
         fingerprint = session.store.fingerprint
         listed = [*session.journal.runs(fingerprint), *session.journal.runs(fingerprint + SUFFIX)]
         listed.sort(key=lambda run: run.started_at, reverse=True)
-        found = [(run, session.journal.changes(run.id)) for run in listed]
-        remarks = [session.remark(run) for run, _ in found] if not as_json else []
+        told = [(run, session.journal.changes(run.id)) for run in listed]
+        remarks = [session.remark(run) for run, _ in told] if not as_json else []
     if as_json:
-        click.echo(json_text([run_json(*each) for each in found], sort_keys=False))
+        click.echo(json_text([run_json(*each) for each in told], sort_keys=False))
         return
-    for each, remark in zip(found, remarks, strict=True):
+    for each, remark in zip(told, remarks, strict=True):
         click.echo(run_line(*each) + remark)
-    if not found:
+    if not told:
         click.echo("No runs yet.")
 
 
@@ -202,14 +205,14 @@ def _list_known(options: Options, *, as_json: bool) -> None:
     from ..planning.plan_file import json_text
     from ..reporting.status import run_json, run_line
 
-    rows = known_runs(options)
+    stores = known_runs(options)
     if as_json:
-        told = [run_json(*each) | {"store": place} for place, found in rows for each in found]
-        click.echo(json_text(told, sort_keys=False))
+        rows = [run_json(*each) | {"store": place} for place, told in stores for each in told]
+        click.echo(json_text(rows, sort_keys=False))
         return
-    for place, found in rows:
-        click.echo("\n".join([f"{place}:", *(f"  {run_line(*each)}" for each in found)]))
-    if not rows:
+    for place, told in stores:
+        click.echo("\n".join([f"{place}:", *(f"  {run_line(*each)}" for each in told)]))
+    if not stores:
         click.echo("No runs yet.")
 
 
@@ -313,16 +316,16 @@ def _reject_pair(session: Session, first: str, second: str, options: Options) ->
 def _list_answers(session: Session) -> None:
     from ..reporting.status import answer_line
 
-    found = session.answered
-    for answer in found:
+    answers = session.answered
+    for answer in answers:
         click.echo(answer_line(answer, session.store.kind))
-    if not found:
+    if not answers:
         click.echo("No answers yet.")
 
 
 def _withdraw(session: Session, named: tuple[str, ...]) -> None:
-    found = session.answered
-    chosen = [answer for answer in found if {str(answer.number), answer.run} & set(named) - {""}]
+    answers = session.answered
+    chosen = [answer for answer in answers if {str(answer.number), answer.run} & set(named) - {""}]
     unknown = set(named) - {word for answer in chosen for word in (str(answer.number), answer.run)}
     if unknown:
         raise UsageError(
@@ -335,12 +338,12 @@ def _withdraw(session: Session, named: tuple[str, ...]) -> None:
 
 def _by_prefix(session: Session, memories: Iterable[Memory], text: str) -> Memory:
     wanted = text.removeprefix(f"{session.store.kind}:")
-    found = [memory for memory in memories if memory.id.startswith(wanted)]
-    if len(found) != 1:
+    matching = [memory for memory in memories if memory.id.startswith(wanted)]
+    if len(matching) != 1:
         raise UsageError(
-            f"{len(found)} memories have an id that begins with {wanted!r}; give one that is unique."
+            f"{len(matching)} memories have an id that begins with {wanted!r}; give one that is unique."
         )
-    return found[0]
+    return matching[0]
 
 
 def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> None:

@@ -77,8 +77,8 @@ class Cache:
 
     def load(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values of those keys that are known and undamaged."""
-        found: dict[bytes, bytes] = self._attempt(lambda session: _select(session, keys), {})
-        return {key: value[_CHECKSUM_BYTES:] for key, value in found.items() if _sound(key, value)}
+        entries: dict[bytes, bytes] = self._attempt(lambda session: _select(session, keys), {})
+        return {key: value[_CHECKSUM_BYTES:] for key, value in entries.items() if _sound(key, value)}
 
     def store(self, entries: Mapping[bytes, bytes]) -> None:
         """Keep the values; a failure to do so is logged, not raised."""
@@ -300,12 +300,12 @@ def _usable(vectors: dict[bytes, bytes]) -> dict[bytes, bytes]:
 
 
 def _select(session: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-    found: dict[bytes, bytes] = {}
+    entries: dict[bytes, bytes] = {}
     for start in range(0, len(keys), _KEYS_PER_QUERY):
         part = keys[start : start + _KEYS_PER_QUERY]
         marks = ",".join("?" * len(part))
-        found.update(session.execute(f"SELECT key, value FROM entries_1 WHERE key IN ({marks})", part))
-    return found
+        entries.update(session.execute(f"SELECT key, value FROM entries_1 WHERE key IN ({marks})", part))
+    return entries
 
 
 def _insert(session: sqlite3.Connection, rows: list[tuple[bytes, bytes]]) -> None:

@@ -144,8 +144,8 @@ def save_thresholds(directory: Path, scorer: str, thresholds: Thresholds | None)
 
 def load_thresholds(directory: Path, scorer: str) -> Thresholds | None:
     """The thresholds a person calibrated for exactly this scorer, if any."""
-    found = _held(directory).get(scorer)
-    return None if found is None else Thresholds(**found)
+    limits = _held(directory).get(scorer)
+    return None if limits is None else Thresholds(**limits)
 
 
 def _file(directory: Path) -> Path:

@@ -18,7 +18,7 @@ def opposing_statements(older: str, newer: str) -> tuple[str, str]:
     if min(len(mine), len(theirs)) < 2:
         return older, newer
     near = [(_overlap(a, b), a, b) for a in mine for b in theirs if exact_key(a) != exact_key(b)]
-    share, a, b = max(near, key=lambda found: found[0], default=(0.0, older, newer))
+    share, a, b = max(near, key=lambda candidate: candidate[0], default=(0.0, older, newer))
     return (a, b) if share > 0 else (older, newer)
 
 

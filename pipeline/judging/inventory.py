@@ -113,8 +113,8 @@ class Judging:
             if name[2] not in self.circumstances.rejected and name not in self.known
         ]
         close, limits = close_for(self.encoder.name), self.circumstances.thresholds
-        found = judge(new, by_id, self.scorer, thresholds=limits, keys=self.keys, asks_from=close)
-        fresh = {(item.pair.a, item.pair.b): item for item in found}
+        judged = judge(new, by_id, self.scorer, thresholds=limits, keys=self.keys, asks_from=close)
+        fresh = {(item.pair.a, item.pair.b): item for item in judged}
         self.known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
         return tuple(self.known[name] for name in named if name in self.known)
 

@@ -97,7 +97,7 @@ def judge(
         One verdict for each candidate, in the same order.
     """
     known = keys_by_scope(memories.values()) if keys is None else keys
-    differing = {pair: found for pair in candidates if (found := _apart(pair, memories, known))}
+    differing = {pair: evidence for pair in candidates if (evidence := _apart(pair, memories, known))}
     to_score = [pair for pair in candidates if not pair.exact and not _vetoed(differing.get(pair))]
     inputs = [pair_input(pair, memories, known) for pair in to_score]
     scores = scorer.score(inputs)
@@ -190,8 +190,8 @@ def _verdict(
     evidence = () if differing is None else (differing,)
     rivals = contradicting(texts.a, texts.b)
     if rivals or decide(probabilities, (), limits)[0] is not Label.DISTINCT:
-        found = compare(texts.a, texts.b, a_date=texts.a_date, b_date=texts.b_date)
-        evidence = (*found, *_ending(texts), *evidence)
+        differences = compare(texts.a, texts.b, a_date=texts.a_date, b_date=texts.b_date)
+        evidence = (*differences, *_ending(texts), *evidence)
     entailment = (float(directions[0]), float(directions[1]))
     label, auto = decide(probabilities, evidence, limits, entailment=entailment)
     if label is not Label.CONTRADICTION and rivals is not Contradicting.NO:
@@ -212,8 +212,12 @@ def _suspect(verdict: Verdict, texts: PairInput, asks_from: float | None) -> Ver
     """The verdict, or a doubt where a rule of the original speaks and the scorer sees nothing."""
     if asks_from is None or verdict.label is not Label.DISTINCT:
         return verdict
-    found = suspected(texts.a, texts.b, cosine=verdict.pair.cosine, close=asks_from)
-    return replace(verdict, label=Label.UNSURE, evidence=(*verdict.evidence, found)) if found else verdict
+    suspicion = suspected(texts.a, texts.b, cosine=verdict.pair.cosine, close=asks_from)
+    return (
+        replace(verdict, label=Label.UNSURE, evidence=(*verdict.evidence, suspicion))
+        if suspicion
+        else verdict
+    )
 
 
 def _only_adds(a: str, b: str, evidence: Iterable[Evidence]) -> bool:

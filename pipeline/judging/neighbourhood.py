@@ -100,39 +100,39 @@ def _nearest(units: Floats, involved: Ints, whole: Floats | None) -> tuple[Float
 
 def _cosines(units: Floats, rows: Ints, others: Ints) -> Floats:
     """Cosine of each row [k] with each of its others [k, w]."""
-    found = np.zeros(others.shape)
+    cosines = np.zeros(others.shape)
     step = max(1, _CELLS_AT_ONCE // (others.shape[1] * units.shape[1]))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
-        found[part] = np.einsum("id,iwd->iw", units[rows[part]], units[others[part]])
-    return np.round(found, DECIMALS)
+        cosines[part] = np.einsum("id,iwd->iw", units[rows[part]], units[others[part]])
+    return np.round(cosines, DECIMALS)
 
 
 def _mean(top: Floats) -> Floats:
     there = top > _NONE
-    found: Floats = np.where(there, top, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-    return np.round(found, DECIMALS)
+    mean: Floats = np.where(there, top, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    return np.round(mean, DECIMALS)
 
 
 def _bridge(whole: NDArray[np.floating], rows: tuple[Ints, Ints], sides: tuple[Ints, Ints]) -> Floats:
-    found = np.zeros(len(rows[0]))
+    best = np.zeros(len(rows[0]))
     whole = whole.astype(np.float32)  # half as much to fetch; rounded to as many decimals below
     step = max(1, _CELLS_AT_ONCE // whole.shape[1])
-    for start in range(0, len(found), step):
+    for start in range(0, len(best), step):
         part = slice(start, start + step)
         both = np.minimum(whole[rows[0][part]], whole[rows[1][part]])
         at = np.arange(len(both))
         both[at, sides[0][part]] = both[at, sides[1][part]] = _NONE
-        found[part] = both.max(axis=1)
-    return np.where(found > _NONE, np.round(found, DECIMALS), 0.0)
+        best[part] = both.max(axis=1)
+    return np.where(best > _NONE, np.round(best, DECIMALS), 0.0)
 
 
 def _bridge_among(units: Floats, sides: tuple[Ints, Ints], near: tuple[Ints, Ints]) -> Floats:
     """The same over the third memories that are near one of the two."""
-    found = np.zeros(len(sides[0]))
+    best = np.zeros(len(sides[0]))
     for at, (i, j) in enumerate(zip(*sides, strict=True)):
         third = np.union1d(near[0][at], near[1][at])
         third = third[(third >= 0) & (third != i) & (third != j)]
         both = (units[third] @ units[[i, j]].T).min(axis=1)
-        found[at] = np.round(both.max(initial=_NONE), DECIMALS)
-    return np.where(found > _NONE, found, 0.0)
+        best[at] = np.round(both.max(initial=_NONE), DECIMALS)
+    return np.where(best > _NONE, best, 0.0)

@@ -39,8 +39,8 @@ class SharedWords:
         words = [sorted(significant_words(text)) for text in texts]
         count = Counter(word for row in words for word in row)
         column = {word: at for at, word in enumerate(sorted(count))}
-        found = np.array([count[word] for word in sorted(count)], dtype=np.float64)
-        weight = np.round(100 * np.log((len(texts) + 1) / (found + 0.5))).astype(np.int64)
+        counts = np.array([count[word] for word in sorted(count)], dtype=np.float64)
+        weight = np.round(100 * np.log((len(texts) + 1) / (counts + 0.5))).astype(np.int64)
         columns = np.array([column[word] for row in words for word in row], dtype=np.int64)
         starts = np.cumsum([0, *(len(row) for row in words)])
         shape = (len(texts), len(column))
@@ -53,8 +53,8 @@ class SharedWords:
     def of_pairs(self, first: Ints, second: Ints) -> Floats:
         """The share of each pair of rows: float64 [m]."""
         shared = np.asarray(self._weighed[first].multiply(self._plain[second]).sum(axis=1)).ravel()
-        found: Floats = np.round(shared / (self._root[first] * self._root[second]), DECIMALS)
-        return found
+        cosines: Floats = np.round(shared / (self._root[first] * self._root[second]), DECIMALS)
+        return cosines
 
     def nearest(self, width: int) -> tuple[Floats, Ints]:
         """Shares and rows [n, at most width] of those that share most with each row, itself among them."""

@@ -157,12 +157,12 @@ def plain_key(key: str) -> str:
 def subjects_of(memory: Memory, keys: Iterable[str]) -> Mapping[str, str]:
     """The subjects that the metadata of a memory names, by plain key, in the order of the keys."""
     wanted = frozenset(keys)
-    found: dict[str, str] = {}
+    subjects: dict[str, str] = {}
     for key, value in memory.metadata.items():
         said = _spoken(value, lists=True) if plain_key(key) in wanted else ()
         if said:
-            found[plain_key(key)] = ", ".join(said)
-    return dict(sorted(found.items()))
+            subjects[plain_key(key)] = ", ".join(said)
+    return dict(sorted(subjects.items()))
 
 
 def different_subjects(

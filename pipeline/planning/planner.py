@@ -34,8 +34,7 @@ from ..judging.original_rules import RULE
 from ..judging.subjects import keys_by_scope
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
 from ..rules.hygiene import Finding, find_junk, prunes_of, without_junk
-from ..rules.stale import Prune as StaleFinding
-from ..rules.stale import find_prunes, is_stale
+from ..rules.stale import PruneFinding, find_prunes, is_stale
 from ..rules.unattended import Spared, spared
 from .copies import fold, kept_apart, unfold
 from .merges import LONG_AGO, Consolidated, draft_merges, last_stated
@@ -121,7 +120,7 @@ def build_plan(
 
 def _prunes(
     living: Sequence[Memory], settings: Settings, circumstances: Circumstances
-) -> tuple[tuple[StaleFinding, ...], tuple[str, ...]]:
+) -> tuple[tuple[PruneFinding, ...], tuple[str, ...]]:
     """What may be forgotten, and why something past its age may not while nobody looks on."""
     now, accessed = circumstances.now, circumstances.accessed
     kept = Spared()
@@ -258,7 +257,7 @@ def _conflict_actions(
     memories: Sequence[Memory],
     verdicts: Iterable[Verdict],
     merges: Iterable[Consolidated],
-    prunes: Iterable[StaleFinding],
+    prunes: Iterable[PruneFinding],
 ) -> list[Resolve]:
     """One conflict for each two facts that contradict, however many memories state them."""
     by_id = {memory.id: memory for memory in memories}
@@ -316,7 +315,7 @@ def _topic(older: Memory, newer: Memory) -> str:
     )
 
 
-def _prune_actions(prunes: Iterable[StaleFinding], merges: Iterable[Consolidated]) -> list[Prune]:
+def _prune_actions(prunes: Iterable[PruneFinding], merges: Iterable[Consolidated]) -> list[Prune]:
     merged = {memory_id for merge in merges for memory_id in merge.ids}
     return [
         Prune(

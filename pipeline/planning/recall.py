@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...records import Memory, Scope, text_hash
-from ..plan import DRAFTED, Action, Merge, Plan, Rewrite
+from ..plan import Action, Merge, Plan, TextChange, draft_id, spoken_id
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +33,10 @@ NEAREST = 3
 """How many of them answer the question: only these must still be among the answers. At the end of the list
 memories change places with every new wording: of 35 merges that write a text, asking for all ten left out
 32, for five 9, for three 2."""
+
+ANSWERS = 0.4
+"""Least cosine of what answers a question. In a small store something is always nearest, and what is far
+from the question changes places with every new wording, although nobody asks for it."""
 
 _DECIMALS = 6
 """Cosines are rounded to this, so that equal texts stay equally near in every order."""
@@ -75,7 +79,7 @@ class Recall:
             for name in loss.actions:
                 first.setdefault(name, loss)
         return tuple(
-            f"Recall check: {name} is left out, since memory {loss.fact.removeprefix(DRAFTED)} would drop "
+            f"Recall check: {name} is left out, since memory {spoken_id(loss.fact)} would drop "
             f"out of the {TOP} best answers to what memory {loss.question} says."
             for name, loss in first.items()
         )
@@ -128,7 +132,7 @@ def _questions(
 
 def _is_felt(action: Action) -> bool:
     """Whether an action changes what is found: a removal alone only makes room."""
-    return isinstance(action, Merge | Rewrite)
+    return isinstance(action, Merge | TextChange)
 
 
 def _losses(
@@ -155,8 +159,9 @@ def _losses_in_scope(
     answers = zip(_answers(before, texts, encode), _answers(after, texts, encode), strict=True)
     for question, (then, now) in zip(questions, answers, strict=True):
         # What answered before and stays, under the name it has then.
-        kept = {becomes.get(name, name) for name in then[:NEAREST]} & after.keys()
-        for fact in sorted(kept - set(now)):
+        near = [name for name, cosine in list(then.items())[:NEAREST] if cosine >= ANSWERS]
+        kept = {becomes.get(name, name) for name in near} & after.keys()
+        for fact in sorted(kept - now.keys()):
             # What moved is to blame: the fact's own new text, else the new texts that took its place.
             risen = [written[name] for name in now if name in written and name not in then]
             names = [written[fact]] if fact in written else sorted(set(risen))
@@ -172,9 +177,9 @@ def _planned(
     for action in actions:
         for memory_id in action.removes:
             after.pop(memory_id, None)
-        if not isinstance(action, Merge | Rewrite):
+        if not isinstance(action, Merge | TextChange):
             continue
-        stays = action.survivor or DRAFTED + action.id
+        stays = action.survivor or draft_id(action.members)
         if before.get(stays) != action.text:
             written[stays] = action.id
         after[stays] = action.text
@@ -182,11 +187,11 @@ def _planned(
     return after, becomes, written
 
 
-def _answers(texts: Mapping[str, str], questions: Sequence[str], encode: Encode) -> list[list[str]]:
-    """For each question the nearest memories, nearest first; equally near ones by id."""
+def _answers(texts: Mapping[str, str], questions: Sequence[str], encode: Encode) -> list[dict[str, float]]:
+    """For each question the cosines of the nearest memories, nearest first; equally near ones by id."""
     ids = sorted(texts)
     if not ids:
-        return [[] for _ in questions]
+        return [{} for _ in questions]
     vectors, asked = encode([texts[name] for name in ids]), encode(questions)
     cosines = np.round(asked @ vectors.T, _DECIMALS)
-    return [[ids[at] for at in np.argsort(-row, kind="stable")[:TOP]] for row in cosines]
+    return [{ids[at]: float(row[at]) for at in np.argsort(-row, kind="stable")[:TOP]} for row in cosines]

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from ...models.words import exact_key
 from ...records import Memory, Scope
+from ...settings import Settings
 from ..answers import prune_key
 from ..judging.subjects import NO_KEYS, KeysOf, signature
 from ..plan import Member, Prune
@@ -77,25 +78,25 @@ def find_junk(
         MissingExtraError: If secrets are looked for and the detectors are not installed.
     """
     loose = sorted((memory for memory in memories if not memory.pinned), key=lambda memory: memory.id)
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     for junk, look in _LOOKS.items():
         if junk in classes:
             for memory in loose:
-                if memory.id not in found and (finding := look(memory)) is not None:
-                    found[memory.id] = finding
+                if memory.id not in findings and (finding := look(memory)) is not None:
+                    findings[memory.id] = finding
     if Junk.ECHO in classes:
-        for finding in _echoes([memory for memory in memories if memory.id not in found], keys or {}):
-            found[finding.memory.id] = finding
-    return tuple(found[memory_id] for memory_id in sorted(found))
+        for finding in _echoes([memory for memory in memories if memory.id not in findings], keys or {}):
+            findings[finding.memory.id] = finding
+    return tuple(findings[memory_id] for memory_id in sorted(findings))
 
 
 def prunes_of(
-    found: Iterable[Finding], *, now: datetime, unattended: bool, refused: Collection[str]
+    findings: Iterable[Finding], *, now: datetime, unattended: bool, refused: Collection[str]
 ) -> tuple[Prune, ...]:
     """The findings as actions.
 
     Args:
-        found: What was found.
+        findings: What `find_junk` gave.
         now: The moment ages are reckoned from.
         unattended: Nobody looks on: only what is certain.
         refused: Keys of the removals that a person does not want.
@@ -110,21 +111,34 @@ def prunes_of(
             age_days=None if (age := age_of(item.memory, now=now)) is None else age.days,
             detail=item.detail,
         )
-        for item in found
+        for item in findings
         if prune_key(item.memory) not in refused and (item.certain or not unattended)
     )
 
 
 def without_junk(
-    memories: Iterable[Memory], found: Iterable[Finding], pruned: Iterable[Prune]
+    memories: Iterable[Memory], findings: Iterable[Finding], pruned: Iterable[Prune]
 ) -> list[Memory]:
     """What is judged: nothing that is proposed to go, and no secret, which would be shown beside its like.
 
     An echo that stays is left to the merges, which lose nothing of what they unite.
     """
-    out = {item.memory.id for item in found if item.junk is Junk.SECRET}
+    out = {item.memory.id for item in findings if item.junk is Junk.SECRET}
     out |= {member.id for prune in pruned for member in prune.members}
     return [memory for memory in memories if memory.id not in out]
+
+
+def without_secrets(memories: Iterable[Memory], settings: Settings) -> list[Memory]:
+    """The memories as they may be shown: where secrets are looked for at all, each as its kind.
+
+    >>> from ...records import Scope
+    >>> without_secrets([Memory("1", "Likes tea", Scope(()))], Settings())[0].text
+    'Likes tea'
+    """
+    if Junk.SECRET not in (*settings.hygiene, *settings.hygiene_auto):
+        return list(memories)
+    looked = ((memory, _secret(memory)) for memory in memories)
+    return [replace(memory, text=secret.shown or "") if secret else memory for memory, secret in looked]
 
 
 def _member(finding: Finding) -> Member:
@@ -184,32 +198,32 @@ def _all_sentences(text: str, is_junk: Callable[[str], bool]) -> bool:
 
 def _echoes(memories: Sequence[Memory], keys: KeysOf) -> list[Finding]:
     """What came back from the memory itself; none of it is certain: a fact may be stated often."""
-    found: dict[str, Finding] = {}
+    echoes: dict[str, Finding] = {}
     for memory in memories:
         if memory.pinned:
             continue
         if RECALLED.search(memory.text):
-            found[memory.id] = Finding(
+            echoes[memory.id] = Finding(
                 memory, Junk.ECHO, "quotes what was recalled from memory", certain=False
             )
         elif exact_key(memory.text) in PROMPT_EXAMPLES:
             detail = "an example of mem0's own extraction prompt, word for word"
-            found[memory.id] = Finding(memory, Junk.ECHO, detail, certain=False)
+            echoes[memory.id] = Finding(memory, Junk.ECHO, detail, certain=False)
     groups: dict[tuple[Scope, object, str], list[Memory]] = defaultdict(list)
     for memory in memories:
-        if memory.id not in found:
+        if memory.id not in echoes:
             meaning = keys.get(memory.scope, NO_KEYS)
             groups[memory.scope, signature(memory, meaning), exact_key(memory.text)].append(memory)
     for group in groups.values():
         if len(group) >= ECHOES:
             stays = max(group, key=lambda each: (each.pinned, str(each.stated_at or ""), each.id))
             detail = f"stands {len(group)} times in equal words; one of them stays"
-            found |= {
+            echoes |= {
                 each.id: Finding(each, Junk.ECHO, detail, certain=False)
                 for each in group
                 if each is not stays and not each.pinned
             }
-    return list(found.values())
+    return list(echoes.values())
 
 
 _LOOKS: dict[Junk, Callable[[Memory], Finding | None]] = {

@@ -48,8 +48,8 @@ class PruneReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Prune:
-    """A memory that may go.
+class PruneFinding:
+    """A memory that may go, and why; the planner makes an action of it.
 
     Attributes:
         memory: The memory as read.
@@ -71,7 +71,7 @@ def find_prunes(
     now: datetime,
     accessed: Mapping[str, datetime],
     spared: frozenset[str] = frozenset(),
-) -> tuple[Prune, ...]:
+) -> tuple[PruneFinding, ...]:
     """List what may be forgotten, sorted by id; a memory both vague and stale is listed once, as stale.
 
     Args:
@@ -81,7 +81,7 @@ def find_prunes(
         accessed: Last access per memory id from the access log; may be empty.
         spared: Ids whose age is no reason.
     """
-    moment, found = as_utc(now), list[Prune]()
+    moment, prunes = as_utc(now), list[PruneFinding]()
     for memory in sorted(memories, key=lambda each: each.id):
         if _is_pinned(memory) or memory.is_retired(moment.date()):
             continue
@@ -91,12 +91,12 @@ def find_prunes(
         if age is not None and old and memory.id not in spared:
             limit = _retention(memory, settings)
             detail = f"{age.days} days old, limit {limit.days}; {_access_detail(memory, accessed, moment)}"
-            found.append(Prune(memory, PruneReason.STALE, days, detail))
+            prunes.append(PruneFinding(memory, PruneReason.STALE, days, detail))
         elif is_vague(memory.text, min_words=settings.min_words):
             count = len(significant_words(memory.text))
             detail = f"{count} meaningful words of at least {settings.min_words}, none of them specific"
-            found.append(Prune(memory, PruneReason.VAGUE, days, detail))
-    return tuple(found)
+            prunes.append(PruneFinding(memory, PruneReason.VAGUE, days, detail))
+    return tuple(prunes)
 
 
 def _is_pinned(memory: Memory) -> bool:
@@ -188,12 +188,12 @@ def _is_rule(words: Sequence[Token]) -> bool:
         return True
     for form, after in pairwise(forms):
         if form == "no":
-            found = after not in EMPTY_AFTER_NO
+            rule = after not in EMPTY_AFTER_NO
         elif form in {"before", "after"}:
-            found = bool(after)
+            rule = bool(after)
         else:
-            found = form in RULE_WORDS or (form == "do" and after == "not")
-        if found:
+            rule = form in RULE_WORDS or (form == "do" and after == "not")
+        if rule:
             return True
     return False
 

@@ -137,8 +137,8 @@ class TrackedMemory:
         object.__setattr__(self, "_note", note)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        found = getattr(self._tracked, name)
-        return _noting(found, self._note) if name in _TRACKED and callable(found) else found
+        attribute = getattr(self._tracked, name)
+        return _noting(attribute, self._note) if name in _TRACKED and callable(attribute) else attribute
 
     def __setattr__(self, name: str, value: Any) -> None:  # noqa: ANN401
         setattr(self._tracked, name, value)
@@ -234,5 +234,5 @@ def _noting(method: Callable[..., Any], note: _Note) -> Callable[..., Any]:
 
 def _ids(answer: Any) -> list[str]:  # noqa: ANN401
     """Ids in the answer of `search` (a list under "results") or of `get` (one memory)."""
-    found = answer.get("results", [answer]) if isinstance(answer, dict) else answer or ()
-    return [str(memory["id"]) for memory in found if isinstance(memory, dict) and memory.get("id")]
+    rows = answer.get("results", [answer]) if isinstance(answer, dict) else answer or ()
+    return [str(memory["id"]) for memory in rows if isinstance(memory, dict) and memory.get("id")]

@@ -101,9 +101,9 @@ def write_beat(directory: Path, place: str, job: str, night: Mapping[str, Any], 
 
 def beats(directory: Path, place: str) -> tuple[Beat, ...]:
     """The last passes of all jobs of a store, newest first."""
-    found = [_read(path) for path in (directory / _FOLDER).glob(f"{_short(place)}-*.json")]
+    read = [_read(path) for path in (directory / _FOLDER).glob(f"{_short(place)}-*.json")]
     return tuple(
-        sorted((beat for beat in found if beat is not None), key=lambda b: b.started_at, reverse=True)
+        sorted((beat for beat in read if beat is not None), key=lambda b: b.started_at, reverse=True)
     )
 
 

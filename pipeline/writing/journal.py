@@ -9,6 +9,7 @@ from __future__ import annotations
 import array
 import contextlib
 import json
+import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -154,6 +155,13 @@ class Journal:
         """Close the file."""
         self._db.close()
 
+    def new_name(self, at: datetime) -> str:
+        """A name that no run has: when it begins, and four digits of chance."""
+        while True:
+            name = f"{at.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+            if not self._ask("SELECT 1 FROM runs WHERE id = ?", (name,)):
+                return name
+
     def begin(
         self,
         run: str,
@@ -217,12 +225,12 @@ class Journal:
         Raises:
             JournalError: If there is none.
         """
-        found = self._runs("WHERE id = ?", run)
-        if not found:
+        runs = self._runs("WHERE id = ?", run)
+        if not runs:
             raise JournalError(
                 f"There is no run {run!r} in the journal; `mem0-dream runs` lists all of them."
             )
-        return found[0]
+        return runs[0]
 
     def runs(self, store: str | None = None) -> tuple[Run, ...]:
         """All runs, newest first; of one store if its fingerprint is given."""

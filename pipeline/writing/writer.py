@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
 from ..answers import AnswerKind, taken_back
-from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite, acts
+from ..plan import Action, Member, Merge, Plan, Prune, Resolve, TextChange, acts
 from ..planning.plan_file import dump_plan, parse_plan
 from ..results import RunResult, UndoResult
 from ..stores.base import Add, Amend, Delete, Restore, Retire, RunNotes, Snapshot, Store, Update
@@ -203,9 +203,9 @@ class Writer:
     def _check(self, members: Iterable[Member]) -> dict[str, Snapshot]:
         """Read the members afresh; whatever differs from the plan means the action is off."""
         expected = list(members)
-        found = self._store.fetch([member.id for member in expected])
+        snapshots = self._store.fetch([member.id for member in expected])
         for member in expected:
-            snapshot = found.get(member.id)
+            snapshot = snapshots.get(member.id)
             if snapshot is None:
                 raise _MovedError(f"memory {member.id} is gone")
             memory = self._store.parse(snapshot)
@@ -213,14 +213,14 @@ class Writer:
                 raise _MovedError(f"memory {member.id} changed since the plan was made")
             if memory.pinned:
                 raise _MovedError(f"memory {member.id} was pinned since the plan was made")
-        return found
+        return snapshots
 
     def _ensure_survivor(self, run: Run, action: Action, made: list[Recorded]) -> str | None:
         if isinstance(action, Merge) and action.adds:
             survivor = self._add(run, action, made)
         elif action.survivor is not None:
             survivor = action.survivor
-            if isinstance(action, Merge | Rewrite) and action.rewrites:
+            if isinstance(action, Merge | TextChange) and action.rewrites:
                 self._rewrite(run, action, made)
             elif made:
                 self._check([member for member in action.members if member.id == survivor])
@@ -252,7 +252,7 @@ class Writer:
             raise _MovedError(f"the merged memory {added} could not be read back")
         return added
 
-    def _rewrite(self, run: Run, action: Merge | Rewrite, made: list[Recorded]) -> None:
+    def _rewrite(self, run: Run, action: Merge | TextChange, made: list[Recorded]) -> None:
         """Give the survivor its new text, unless a killed run did so already."""
         member = next(member for member in action.members if member.id == action.survivor)
         earlier = next((change for change in made if change.operation is Operation.REPLACE), None)
@@ -387,7 +387,7 @@ def _written(plan: Plan, action_id: str) -> set[str]:
     return {
         action.text
         for action in plan.actions
-        if action.id == action_id and isinstance(action, Merge | Rewrite)
+        if action.id == action_id and isinstance(action, Merge | TextChange)
     }
 
 

@@ -103,9 +103,9 @@ def _cross_validated(pairs: dict[str, list[LabelledPair]], folder: Path) -> list
     Wrong merges are reckoned from precision and recall: of r duplicates merged at precision p, r (1 - p) / p
     other pairs were merged too; nothing follows from a precision of 0.
     """
-    found = _validated(folder / _CONFIG)
+    figures = _validated(folder / _CONFIG)
     try:
-        return [_reckoned(found[name], rows) for name, rows in pairs.items()]
+        return [_reckoned(figures[name], rows) for name, rows in pairs.items()]
     except KeyError as error:
         raise UsageError(f"{folder / _CONFIG} holds no cross-validated figures: {error!r}.") from error
 
@@ -113,10 +113,10 @@ def _cross_validated(pairs: dict[str, list[LabelledPair]], folder: Path) -> list
 def _validated(path: Path) -> dict[str, Any]:
     """The cross-validated figures of a configuration."""
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["cross_validated"]
+        figures: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["cross_validated"]
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(f"{path} holds no cross-validated figures: {error!r}.") from error
-    return found
+    return figures
 
 
 def _reckoned(figures: dict[str, float], rows: Sequence[LabelledPair]) -> str:
@@ -146,13 +146,13 @@ def store_tables(
     """
     rows = {spec: _inside(stores, spec, held_out=held_out) for spec in scorers if spec != SEMHASH}
     for title, name in (("labelled stores", STORES), ("worlds", WORLDS)):
-        some = next((found[name] for found in rows.values() if found.get(name)), None)
+        some = next((cells[name] for cells in rows.values() if cells.get(name)), None)
         if some is None:
             continue
         yield ""
         yield f"| {some['memories']} memories in {some['stores']} {title} | {' | '.join(_STORE_COLUMNS)} |"
         yield "|---" * (len(_STORE_COLUMNS) + 1) + "|"
-        yield from (f"| {_name(spec)} | {_store_cells(found[name])} |" for spec, found in rows.items())
+        yield from (f"| {_name(spec)} | {_store_cells(cells[name])} |" for spec, cells in rows.items())
         if name == WORLDS and BUNDLED in rows:
             styles = [style for style in rows[BUNDLED] if style not in (STORES, WORLDS)]
             yield from (f"| - {style} | {_store_cells(rows[BUNDLED][style])} |" for style in styles)
@@ -170,9 +170,9 @@ def _inside(
     kind, _, folder = spec.partition(":")
     if kind == BUNDLED and not held_out:
         path = (Path(folder).expanduser() if folder else FOLDER) / _CONFIG
-        found: dict[str, dict[str, int]] = _validated(path).get("in_stores", {})
-        if found:
-            return found
+        figures: dict[str, dict[str, int]] = _validated(path).get("in_stores", {})
+        if figures:
+            return figures
     models = load_models(spec)
     scorers = {one.name: models.scorer for members in stores.values() for one in members}
     return store_report(stores, scorers, models.encoder)

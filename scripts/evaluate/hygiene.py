@@ -21,15 +21,15 @@ from mem0_dream.settings import HYGIENE
 def main(data: Path) -> int:
     """Print each proposal and their number; 1 if there is any."""
     memories = [*_lines(data / "worlds"), *_kept(data / "stores")]
-    found = find_junk(memories, HYGIENE)
-    for item in found:
+    findings = find_junk(memories, HYGIENE)
+    for item in findings:
         print(f"{item.junk}: {item.detail}: {item.shown or item.memory.text}")
     counted = Counter(memory.scope.get("agent_id") for memory in memories)
     print(
         f"{len(memories)} facts ({', '.join(f'{n} {name}' for name, n in sorted(counted.items()))}): ", end=""
     )
-    print(f"{len(found)} proposed")
-    return bool(found)
+    print(f"{len(findings)} proposed")
+    return bool(findings)
 
 
 def _lines(folder: Path) -> Iterator[Memory]:

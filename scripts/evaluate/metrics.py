@@ -156,8 +156,8 @@ def macro_f1(sums: Floats) -> Floats:
     table = _three_way(sums)
     right = np.diagonal(table, axis1=-2, axis2=-1)
     both = table.sum(axis=-1) + table.sum(axis=-2)
-    found: Floats = np.divide(2 * right, both, out=np.zeros_like(right), where=both > 0).mean(axis=-1)
-    return found
+    scores: Floats = np.divide(2 * right, both, out=np.zeros_like(right), where=both > 0).mean(axis=-1)
+    return scores
 
 
 def auto_precision(sums: Floats) -> Floats:
@@ -176,16 +176,16 @@ def conflict_precision(sums: Floats) -> Floats:
     """Share of reported contradictions that are one, for each row of sums; 1 where none is reported."""
     table = _three_way(sums)
     right, reported = table[..., 1, 1], table[..., :, 1].sum(axis=-1)
-    found: Floats = np.divide(right, reported, out=np.ones_like(right), where=reported > 0)
-    return found
+    precision: Floats = np.divide(right, reported, out=np.ones_like(right), where=reported > 0)
+    return precision
 
 
 def conflict_recall(sums: Floats) -> Floats:
     """Share of contradictions that are reported, for each row of sums."""
     table = _three_way(sums)
     right, actual = table[..., 1, 1], table[..., 1, :].sum(axis=-1)
-    found: Floats = np.divide(right, actual, out=np.zeros_like(right), where=actual > 0)
-    return found
+    recall: Floats = np.divide(right, actual, out=np.zeros_like(right), where=actual > 0)
+    return recall
 
 
 def label_figures(table: Floats) -> Figures:

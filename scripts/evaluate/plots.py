@@ -117,14 +117,14 @@ def _precision_recall(decisions: Decisions, title: str, thresholds: Thresholds) 
 def _draw_curve(axes: Any, ranking: _Ranking) -> None:  # noqa: ANN401
     curve = precision_recall(ranking.score, ranking.positive, ranking.weight)
     name, colour = _NAMED[ranking.row], COLOURS[ranking.row]
-    found = ranking.weight[ranking.positive].sum()
-    base = found / ranking.weight.sum()
+    positives = ranking.weight[ranking.positive].sum()
+    base = positives / ranking.weight.sum()
     axes.plot(
         np.append(0.0, curve.recall),
         np.append(curve.precision[0], curve.precision),
         drawstyle="steps-pre",
         color=colour,
-        label=f"{name}: {found:.0f} pairs, average precision {curve.average_precision:.3f}",
+        label=f"{name}: {positives:.0f} pairs, average precision {curve.average_precision:.3f}",
     )
     axes.axhline(base, color=colour, linestyle=":", linewidth=1, label=f"{name}: share of all, {base:.3f}")
 

@@ -138,11 +138,11 @@ def load_models(spec: str, encoder: str | None = None) -> Models:
         UsageError: If no scorer has this name.
         MissingExtraError: If it needs a package that is not installed.
     """
-    found = load_encoder(encoder, scorer=spec)
+    model = load_encoder(encoder, scorer=spec)
     if spec == SEMHASH:
-        remembering = RememberingEncoder(found)
+        remembering = RememberingEncoder(model)
         return Models(spec, SemHashScorer(remembering), remembering, Settings(scorer=spec), alone=True)
-    return Models(spec, load_scorer(spec), found, Settings(scorer=spec))
+    return Models(spec, load_scorer(spec), model, Settings(scorer=spec))
 
 
 def measure(pairs: Sequence[LabelledPair], models: Models, *, weighted: bool) -> Measured:
@@ -191,17 +191,17 @@ def _limits(models: Models) -> Thresholds:
 
 def _sets(pairs: Sequence[LabelledPair]) -> dict[str, NDArray[np.bool_]]:
     """Rows of each file, and of each style in a file, wherever there is more than one."""
-    found = {}
+    sets = {}
     sources = np.array([pair.source for pair in pairs])
     styles = np.array([pair.style for pair in pairs])
     for source in (names := np.unique(sources).tolist()):
         of_source = sources == source
         if len(names) > 1:
-            found[source] = of_source
+            sets[source] = of_source
         inside = np.unique(styles[of_source]).tolist()
         if len(inside) > 1:
-            found |= {f"{source}/{style}": of_source & (styles == style) for style in inside}
-    return found
+            sets |= {f"{source}/{style}": of_source & (styles == style) for style in inside}
+    return sets
 
 
 def _plot(folder: Path, measured: Measured, models: Models) -> list[str]:
@@ -224,14 +224,14 @@ def _as_candidates(pairs: Sequence[LabelledPair], encoder: Encoder) -> list[Cand
     texts = sorted({memory.text for pair in pairs for memory in (pair.a, pair.b)})
     row = {text: number for number, text in enumerate(texts)}
     vectors = encoder.encode(texts)
-    found = []
+    candidates = []
     for pair in pairs:
         cosine = np.dot(vectors[row[pair.a.text]].astype(np.float64), vectors[row[pair.b.text]])
         exact = exact_key(pair.a.text) == exact_key(pair.b.text)
-        found.append(
+        candidates.append(
             Candidate(pair.a.id, pair.b.id, 1.0 if exact else float(np.float32(cosine)), exact=exact)
         )
-    return found
+    return candidates
 
 
 def _reachable(candidates: Sequence[Candidate], decisions: Decisions, *, floor: float) -> Figures:

@@ -74,20 +74,20 @@ def read_world_file(path: Path) -> list[World]:
     Raises:
         ValueError: a line that is neither a heading nor a memory, naming file and line.
     """
-    found: list[tuple[str, list[WorldLine]]] = []
+    worlds: list[tuple[str, list[WorldLine]]] = []
     block, category = 0, ""
     for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         match = _LINE.match(raw)
         if raw.startswith("# "):
-            found.append((raw[2:].split("|")[0].strip(), []))
+            worlds.append((raw[2:].split("|")[0].strip(), []))
             block = 0
-        elif match is not None and found:
+        elif match is not None and worlds:
             if match[1] == "-":
                 block, category = block + 1, match[2] or ""
-            found[-1][1].append(_line(match, block, category))
+            worlds[-1][1].append(_line(match, block, category))
         elif raw.strip():
             raise ValueError(f"{path.name}, line {number}: no heading and no memory")
-    return [World(name, path.stem, tuple(lines)) for name, lines in found if lines]
+    return [World(name, path.stem, tuple(lines)) for name, lines in worlds if lines]
 
 
 def _line(match: re.Match[str], block: int, category: str) -> WorldLine:
@@ -124,9 +124,9 @@ def label(a: WorldLine, b: WorldLine) -> int:
 def labelled_pairs(world: World) -> Iterator[tuple[int, int, int]]:
     """(row, row, label) of every labelled pair of a world, first row before second."""
     for i, j in combinations(range(len(world.lines)), 2):
-        found = label(world.lines[i], world.lines[j])
-        if found != UNLABELLED:
-            yield i, j, found
+        relation = label(world.lines[i], world.lines[j])
+        if relation != UNLABELLED:
+            yield i, j, relation
 
 
 def held_out(worlds: Iterable[World], *, share: int = 5) -> tuple[list[World], list[World]]:

@@ -29,12 +29,12 @@ def adaptation_examples(pairs: Sequence[LabelledPair], *, passes: int, seed: int
     rng = random.Random(seed)  # noqa: S311
     easy = [pair for pair in pairs if pair.origin == "store" and LABELS[pair.label] == "distinct"]
     dropped = {id(pair) for pair in rng.sample(easy, max(0, len(easy) - STORE_DISTINCTS))}
-    found: list[Example] = []
+    examples: list[Example] = []
     for at, pair in enumerate(pairs):
         if id(pair) not in dropped:
             orders = list(both_orders(pair.a, pair.b, relation(pair), weight=_weight(pair)))
-            found += [orders[(at + turn) % 2] for turn in range(passes)]
-    return found
+            examples += [orders[(at + turn) % 2] for turn in range(passes)]
+    return examples
 
 
 def relation(pair: LabelledPair) -> Relation:

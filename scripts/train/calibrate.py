@@ -113,11 +113,11 @@ def fit_folds(data: Table, fold: Sequence[int], *, seed: int) -> dict[int, Calib
 def cross_validated(data: Table, fold: Sequence[int], calibrators: Mapping[int, Calibrator]) -> Floats:
     """Probabilities [n, 3] of each pair from the calibrator of its fold."""
     of_pair = np.array(fold)
-    found = np.zeros((len(of_pair), 3))
+    probabilities = np.zeros((len(of_pair), 3))
     for number, calibrator in calibrators.items():
         held = of_pair == number
-        found[held] = calibrator.probabilities(data.rows[held])
-    return found
+        probabilities[held] = calibrator.probabilities(data.rows[held])
+    return probabilities
 
 
 def mergeable(probability: Floats, data: Table) -> Floats:
@@ -181,7 +181,7 @@ def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[s
 
     `world` is whole worlds, `small` the same pairs inside groups too small to tell anything.
     """
-    found: dict[str, dict[str, float]] = {}
+    figures: dict[str, dict[str, float]] = {}
     score = mergeable(probability, data)
     named = np.where((data.origin == "world") & ~data.placed, "small", data.origin)
     for origin in np.unique(named):
@@ -191,7 +191,7 @@ def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[s
         limits = fitted.alone if origin in ALONE else fitted.inside
         merged = point(auto, label == 0, weight, limits.auto)
         conflict = point(p[:, 1], label == 1, weight, limits.contradiction)
-        found[str(origin)] = {
+        figures[str(origin)] = {
             "macro_f1": macro_f1(best, label, weight),
             "auto_precision": merged.precision,
             "auto_recall": merged.recall,
@@ -203,4 +203,4 @@ def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[s
             "contradiction_recall_at_90": at_precision(p[:, 1], label == 1, weight, 0.90).recall,
             "ece": calibration_error(p.max(axis=1), best == label, weight),
         }
-    return found
+    return figures

@@ -37,9 +37,9 @@ def at_precision(score: Floats, positive: NDArray[np.bool_], weight: Floats, pre
     """The point of highest recall whose precision is at least the stated one."""
     best = point(score, positive, weight, np.inf)
     for threshold in np.unique(score):
-        found = point(score, positive, weight, float(threshold))
-        if found.precision >= precision and found.recall > best.recall:
-            best = found
+        candidate = point(score, positive, weight, float(threshold))
+        if candidate.precision >= precision and candidate.recall > best.recall:
+            best = candidate
     return best
 
 

@@ -107,8 +107,8 @@ def _real(row: dict[str, Any]) -> LabelledPair:
 def _day(text: str | None) -> datetime | None:
     if not text:
         return None
-    found = datetime.fromisoformat(text)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _store_pairs(store: dict[str, Any], name: str, encode: Encode) -> Iterator[LabelledPair]:
@@ -120,9 +120,9 @@ def _store_pairs(store: dict[str, Any], name: str, encode: Encode) -> Iterator[L
         rows = [row for row in living if row["category"] == category]
         for i, j, cosine, context in _candidates([row["memory"] for row in rows], encode):
             ids = frozenset((rows[i]["id"], rows[j]["id"]))
-            found = 0 if ids in same else 1 if ids in opposed else 2
+            relation = 0 if ids in same else 1 if ids in opposed else 2
             yield LabelledPair(
-                rows[i]["memory"], rows[j]["memory"], category, found, 1.0, "store", name,
+                rows[i]["memory"], rows[j]["memory"], category, relation, 1.0, "store", name,
                 f"{rows[i]['id']} {rows[j]['id']}", cosine, _stated(rows[i]), _stated(rows[j]), context,
             )  # fmt: skip
 
@@ -146,10 +146,10 @@ def _of_lines(
 ) -> Iterator[LabelledPair]:
     for i, j, cosine, context in _candidates([line.text for line in lines], encode):
         a, b = lines[i], lines[j]
-        found = label(a, b)
-        if found != UNLABELLED and not _other_subject(a, b):
+        relation = label(a, b)
+        if relation != UNLABELLED and not _other_subject(a, b):
             yield LabelledPair(
-                a.judged, b.judged, a.category, found, weight, "world", f"{world.style}/{world.name}",
+                a.judged, b.judged, a.category, relation, weight, "world", f"{world.style}/{world.name}",
                 world.style, cosine, a.stated_at, b.stated_at, context,
             )  # fmt: skip
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ...models.bundled.calibrator import Calibrator
     from ...models.bundled.features import PairSignals
+    from ...models.bundled.network import PairNetwork
     from .calibrate import Limits
     from .examples import Example
     from .signals import Known, Table
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SEED = 7
+SHIPPED = "shipped"
+"""Name that stands for the weights of the package instead of a checkpoint."""
 PRETRAIN_LENGTH = 96
 FINETUNE_LENGTH = 192
 MINIMAL_REPEATS = 2
@@ -53,7 +56,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, required=True, help="folder with nli/, pairs/ and stores/")
     parser.add_argument("--work", type=Path, required=True, help="folder for checkpoints and caches")
     parser.add_argument("--base", default=None, help="base encoder; default: the packaged MiniLM")
-    parser.add_argument("--start", default="pretrain", help="checkpoint that the stage starts from")
+    parser.add_argument(
+        "--start", default="pretrain", help=f"checkpoint that the stage starts from, or {SHIPPED}"
+    )
     parser.add_argument("--name", default=None, help="name of the stage's own checkpoint")
     parser.add_argument("--out", type=Path, default=None, help="where calibrate writes the weights folder")
     parser.add_argument(
@@ -123,8 +128,8 @@ def _examples_of_finetune(options: argparse.Namespace) -> list[Example]:
     # Each pair stands next to its mirror image; one order of each is half the work of an epoch.
     rng = random.Random(options.seed)  # noqa: S311
     chosen = [mirrored[at + rng.randrange(2)] for at in range(0, len(mirrored), 2)]
-    found = mirrored if options.both_orders else chosen
-    return found + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
+    examples = mirrored if options.both_orders else chosen
+    return examples + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
 
 
 def _finetune(options: argparse.Namespace) -> None:
@@ -153,12 +158,12 @@ def _examples_of_worlds(options: argparse.Namespace) -> list[Example]:
 
     encode = train_signals.encoder(base_folder(options.base))
     worlds, _ = held_out(read_worlds(options.data / "worlds"))
-    found = train_worlds.world_examples(worlds, encode, seed=options.seed)
+    examples = train_worlds.world_examples(worlds, encode, seed=options.seed)
     ours = _own_examples(options)
     general = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + 2)
     rng = random.Random(options.seed)  # noqa: S311
-    found += rng.sample(ours, min(OWN_REPLAY, len(ours)))
-    return found + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
+    examples += rng.sample(ours, min(OWN_REPLAY, len(ours)))
+    return examples + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
 
 
 def _worlds(options: argparse.Namespace) -> None:
@@ -167,15 +172,7 @@ def _worlds(options: argparse.Namespace) -> None:
     from .base import build
 
     network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH, dropout=False)
-    if options.start == "shipped":
-        from safetensors.torch import load_file
-
-        from ...models.bundled.scorer import FOLDER
-        from ...models.bundled.weights import WEIGHTS_FILE, unpack
-
-        network.load_state_dict(unpack(load_file(FOLDER / WEIGHTS_FILE)), strict=False)
-    else:
-        train_loop.load_checkpoint(network, options.work / f"{options.start}.pt")
+    _start(network, options, options.start)
     settings = train_loop.LoopSettings(
         options.name or "worlds", epochs=options.epochs, batch_size=32, learning_rate=options.rate,
         bf16=options.bf16, seed=options.seed, threads=options.threads, stop_after=options.stop_after,
@@ -183,6 +180,20 @@ def _worlds(options: argparse.Namespace) -> None:
     examples = _examples_of_worlds(options)
     log.info("%d examples", len(examples))
     train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
+
+
+def _start(network: PairNetwork, options: argparse.Namespace, name: str) -> None:
+    """Load a checkpoint of the work folder, or the shipped weights under the name `SHIPPED`."""
+    from safetensors.torch import load_file
+
+    from ...models.bundled.scorer import FOLDER
+    from ...models.bundled.weights import WEIGHTS_FILE, unpack
+    from .loop import load_checkpoint
+
+    if name == SHIPPED:
+        network.load_state_dict(unpack(load_file(FOLDER / WEIGHTS_FILE)), strict=False)
+    else:
+        load_checkpoint(network, options.work / f"{name}.pt")
 
 
 def _adapt(options: argparse.Namespace) -> None:
@@ -222,7 +233,6 @@ def _labelled_table(options: argparse.Namespace) -> tuple[Table, list[int]]:
     from . import labelled as train_labelled
     from . import signals as train_signals
     from .base import base_folder, build
-    from .loop import load_checkpoint
 
     encode = train_signals.encoder(base_folder(options.base))
     pairs = train_labelled.read_labelled(options.data, encode)
@@ -237,7 +247,7 @@ def _labelled_table(options: argparse.Namespace) -> tuple[Table, list[int]]:
     for held in sorted(set(read_by)):
         name = train_adapt.fold_name(options.start, held) if options.cross_fitted else options.start
         network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
-        load_checkpoint(network, options.work / f"{name}.pt")
+        _start(network, options, name)
         train_export.quantize(network)
         rows = [row for row, number in enumerate(read_by) if number == held]
         cache = options.work / f"{name}.signals"
@@ -252,11 +262,10 @@ def _calibrate(options: argparse.Namespace) -> None:
     from . import export as train_export
     from . import signals as train_signals
     from .base import build
-    from .loop import load_checkpoint
 
     data, fold = _labelled_table(options)
     network, _ = build(options.base, max_length=FINETUNE_LENGTH)
-    load_checkpoint(network, options.work / f"{options.start}.pt")
+    _start(network, options, options.start)
     train_export.quantize(network)
     calibrators = train_calibrate.fit_folds(data, fold, seed=SEED)
     probability = train_calibrate.cross_validated(data, fold, calibrators)
@@ -303,10 +312,10 @@ def _inside_stores(
         for number, calibrator in calibrators.items()
     }
     scorers = {one.name: by_fold[fold_of[one.name]] for members in stores.values() for one in members}
-    found = train_stores.store_report(stores, scorers, SentenceEncoder())
-    for name, row in found.items():
+    figures = train_stores.store_report(stores, scorers, SentenceEncoder())
+    for name, row in figures.items():
         log.info("%s: %s", name, row)
-    return found
+    return figures
 
 
 def _export_folds(options: argparse.Namespace, data: Table, fold: Sequence[int], thresholds: Limits) -> None:

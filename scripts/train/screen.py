@@ -83,13 +83,13 @@ def sample(worlds: Sequence[World], encode: Encode, *, seed: int, share: float =
     """Labelled candidates of all groups of the worlds; of the distinct ones a share, drawn."""
     rng = np.random.default_rng(seed)
     limits = Settings()
-    found: list[tuple[PairInput, int, float, int, int, str]] = []
+    rows: list[tuple[PairInput, int, float, int, int, str]] = []
     for kind, fold, style, lines in _groups(worlds, rng):
         for pair, what in candidates(lines, encode, floor=limits.floor, neighbours=limits.neighbours):
             if what != DISTINCT or rng.random() < share:
                 weight = 1.0 if what != DISTINCT else 1.0 / share
-                found.append((pair, what, weight, kind, fold, style))
-    pairs, labels, weights, kind_of, fold_of, style_of = zip(*found, strict=True)
+                rows.append((pair, what, weight, kind, fold, style))
+    pairs, labels, weights, kind_of, fold_of, style_of = zip(*rows, strict=True)
     return Sampled(
         list(pairs),
         np.array(labels),
@@ -215,17 +215,17 @@ def figures(data: Sampled, kept: NDArray[np.bool_]) -> dict[str, Any]:
     whole = data.kind == WHOLE
     parts = {f"kind {kind}": data.kind == kind for kind in range(5)}
     parts |= {str(style): whole & (data.style == style) for style in np.unique(data.style)}
-    found = {}
+    table = {}
     for name, inside in parts.items():
         of_label = [inside & (data.label == what) for what in (DUPLICATE, CONTRADICTION)]
         shares = [float(kept[one].mean()) if one.any() else 1.0 for one in of_label]
         weight = data.weight[inside]
-        found[name] = {
+        table[name] = {
             "duplicates": round(shares[0], 4),
             "contradictions": round(shares[1], 4),
             "read": round(float((weight * kept[inside]).sum() / weight.sum()), 4),
         }
-    return found
+    return table
 
 
 def fit(data: Sampled, token_weight: NDArray[np.int64], *, seed: int, screen: Screen | None = None) -> Screen:

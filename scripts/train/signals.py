@@ -86,9 +86,8 @@ def read_signals(
     for start in range(0, len(missing), CHUNK):
         chunk = missing[start : start + CHUNK]
         known.update(zip(chunk, reader.signals([once[key] for key in chunk]), strict=True))
-        log.info("read %d of %d labelled pairs", start + len(chunk), len(missing))
-    if missing:
         _save(known, cache)
+        log.info("read %d of %d labelled pairs", start + len(chunk), len(missing))
     return [known[short_long(pair.a, pair.b)] for pair in inputs]
 
 
@@ -125,5 +124,5 @@ def load(path: Path) -> Known:
 
     if not path.is_file():
         return {}
-    found: Known = pickle.loads(path.read_bytes())  # noqa: S301 - our own cache
-    return found
+    known: Known = pickle.loads(path.read_bytes())  # noqa: S301 - our own cache
+    return known

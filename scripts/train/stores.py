@@ -56,12 +56,12 @@ class FoldScorer(BundledScorer):
 
 def held_stores(data: Path) -> dict[str, list[LabelledStore]]:
     """The labelled stores under `STORES`, and by style the worlds that the network never saw."""
-    found: dict[str, list[LabelledStore]] = defaultdict(list)
-    found[STORES] = read_files(sorted((data / "stores").glob("*.json")))[1]
+    stores: dict[str, list[LabelledStore]] = defaultdict(list)
+    stores[STORES] = read_files(sorted((data / "stores").glob("*.json")))[1]
     if (data / "worlds").is_dir():
         for world in held_out(read_worlds(data / "worlds"))[1]:
-            found[world.style].append(world_store(world))
-    return dict(found)
+            stores[world.style].append(world_store(world))
+    return dict(stores)
 
 
 def store_report(
@@ -74,16 +74,16 @@ def store_report(
         scorers: By the name of a store, one that never saw it.
         encoder: Finds the candidates.
     """
-    found = {}
+    table = {}
     for name, members in stores.items():
         reports = [
             evaluate_store(one, Models("bundled", scorers[one.name], encoder, Settings()), now=None)
             for one in members
         ]
-        found[name] = summed(reports)
-    styles = [report for name, report in found.items() if name != STORES]
-    found[WORLDS] = {key: sum(style[key] for style in styles) for key in (styles[0] if styles else {})}
-    return found
+        table[name] = summed(reports)
+    styles = [report for name, report in table.items() if name != STORES]
+    table[WORLDS] = {key: sum(style[key] for style in styles) for key in (styles[0] if styles else {})}
+    return table
 
 
 def summed(reports: Sequence[dict[str, Any]]) -> dict[str, int]:

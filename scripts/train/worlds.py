@@ -32,21 +32,21 @@ def world_examples(
     drawn ones come in one order each, so that most of what a store holds is seen as distinct. Facts joined to
     compound memories follow. `encode` gives float32 [n, d] unit rows.
     """
-    found: list[Example] = []
+    examples: list[Example] = []
     for number, world in enumerate(worlds):
         rng = random.Random(seed * 100_003 + number)  # noqa: S311
-        found += _block_examples(world)
-        found += _negatives(world, encode([line.judged for line in world.lines]), rng)
+        examples += _block_examples(world)
+        examples += _negatives(world, encode([line.judged for line in world.lines]), rng)
         for _ in range(COMPOSED_PER_WORLD):
-            found += _composed(world, rng)
-    return found
+            examples += _composed(world, rng)
+    return examples
 
 
 def _block_examples(world: World) -> Iterator[Example]:
     lines = world.lines
-    for i, j, found in labelled_pairs(world):
+    for i, j, relation in labelled_pairs(world):
         if lines[i].block == lines[j].block and lines[i].judged != lines[j].judged:
-            yield from both_orders(lines[i].judged, lines[j].judged, _RELATIONS[found])
+            yield from both_orders(lines[i].judged, lines[j].judged, _RELATIONS[relation])
 
 
 def _negatives(world: World, vectors: NDArray[np.float32], rng: random.Random) -> Iterator[Example]:

@@ -75,7 +75,7 @@ def relevance(ctx: click.Context, /, learning: str, threshold: int | None, **giv
         settings = planner.graph
         if threshold is not None:
             settings = settings.model_copy(update={"keep_above": threshold})
-        found = filter_.relevance(
+        answer = filter_.relevance(
             asked,
             _nodes(session),
             store.core.statements() if store.core else (),
@@ -83,8 +83,8 @@ def relevance(ctx: click.Context, /, learning: str, threshold: int | None, **giv
             settings=settings,
             now=options.moment,
         )
-    click.echo(json_text(found.to_json(), sort_keys=False))
-    if not found.save:
+    click.echo(json_text(answer.to_json(), sort_keys=False))
+    if not answer.save:
         ctx.exit(filter_.NOT_SAVED_EXIT_CODE)
 
 
@@ -123,8 +123,8 @@ def reflect(
         nodes = _nodes(session)
         if about_beliefs:
             core = store.core.statements() if store.core else ()
-            found = reflection.beliefs(core, nodes, planner.judging(session.means(options.moment)))
-            lines, data = reflection.belief_lines(found), {"beliefs": [item.to_json() for item in found]}
+            beliefs = reflection.beliefs(core, nodes, planner.judging(session.means(options.moment)))
+            lines, data = reflection.belief_lines(beliefs), {"beliefs": [item.to_json() for item in beliefs]}
         elif about_memories:
             ranked = reflection.ranking(nodes)
             lines = reflection.memories_lines(nodes)
@@ -196,17 +196,17 @@ def attention(ctx: click.Context, /, *, focus: str | None, reset: bool, as_json:
         if focus is not None or reset:
             notes.focus = focus
         nodes = _nodes(session)
-        found = topics(nodes, now=options.moment, settings=planner.graph, focus=notes.focus)
+        shown = topics(nodes, now=options.moment, settings=planner.graph, focus=notes.focus)
         matched = focused(nodes, notes.focus)
         if as_json:
             whole = {
                 "focus": notes.focus,
                 "in_focus": list(matched),
-                "topics": [topic.to_json() for topic in found],
+                "topics": [topic.to_json() for topic in shown],
             }
             click.echo(json_text(whole, sort_keys=False))
         else:
-            lines = attention_lines(found, notes.focus, len(matched))
+            lines = attention_lines(shown, notes.focus, len(matched))
             click.echo("\n".join(visible(line) for line in lines))
 
 

@@ -17,7 +17,7 @@ from ...planning.proposal import Means, Proposal
 from ...results import RunResult
 from ...rules.graph.nodes import Node, nodes_of
 from ...stores.base import ScopeFilter
-from ...stores.graph.lines import Document
+from ...stores.graph.lines import GraphDocument
 from ...stores.graph.store import GraphStore
 from ...stores.graph.usage import advice
 from ...writing.journal import Journal, Outcome
@@ -42,7 +42,9 @@ class GraphState:
     health: Health
 
     @classmethod
-    def of(cls, inventory: Inventory, document: Document, planner: GraphPlanner, means: Means) -> GraphState:
+    def of(
+        cls, inventory: Inventory, document: GraphDocument, planner: GraphPlanner, means: Means
+    ) -> GraphState:
         """Look at it; nothing is planned for that, and no pair is judged."""
         nodes, last = nodes_of(inventory.memories), planner.notes.last
         alone = tuple(orphans(document.names, document.relations))
@@ -182,4 +184,4 @@ def changes_of_run(run: str, journal: Journal, store: GraphStore) -> RelationCha
         return None
     done = {name for name, (outcome, _) in journal.outcomes(run).items() if outcome is Outcome.APPLIED}
     actions = parse_plan(journal.run(run).plan).actions
-    return relation_changes(Document.parse(before), [action for action in actions if action.id in done])
+    return relation_changes(GraphDocument.parse(before), [action for action in actions if action.id in done])

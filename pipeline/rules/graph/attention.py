@@ -26,7 +26,7 @@ _LEAST_PROTECTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A cluster of memories.
+    """Memories that share a word, and how much attention they get.
 
     Attributes:
         name: Its word.
@@ -62,13 +62,13 @@ def topics(
     totals = {name: sum(own[member] for member in members) for name, members in groups.items()}
     heaviest = max(totals.values(), default=0.0)
     wanted = significant_words(focus or "")
-    found = []
+    ranked = []
     for name, members in groups.items():
         focused = any(_matches(node, wanted) for node in nodes if node.id in members)
         weight = 1.0 if focused else totals[name] / heaviest if heaviest else 0.0
         ordered = tuple(sorted(members, key=lambda member: (-own[member], member)))
-        found.append(Topic(_readable(name, ordered), weight, ordered, focused))
-    return tuple(sorted(found, key=lambda topic: (-topic.weight, topic.name)))
+        ranked.append(Topic(_readable(name, ordered), weight, ordered, focused))
+    return tuple(sorted(ranked, key=lambda topic: (-topic.weight, topic.name)))
 
 
 def weights_of(
@@ -88,8 +88,10 @@ def weights_of(
         unused = node.usage.unused_days(now) if node.usage.last_used else None
         if unused is not None and unused <= settings.protect_used.days:
             active[_topic_word(node, count)].append(_activity(node, now=now, settings=settings))
-    hot = {word: min(1.0, max(found)) for word, found in active.items() if len(found) >= settings.hot_topic}
-    found = {
+    hot = {
+        word: min(1.0, max(weights)) for word, weights in active.items() if len(weights) >= settings.hot_topic
+    }
+    weights = {
         node.id: 1.0
         if _matches(node, wanted)
         else hot.get(_topic_word(node, count), 0.0)
@@ -101,9 +103,9 @@ def weights_of(
     most = max(_LEAST_PROTECTED, int(settings.attention_share * len(base)))
     staying = {node.id for node in base}
     activity = {node.id: _activity(node, now=now, settings=settings) for node in nodes}
-    needing = [name for name, weight in found.items() if weight > 0 and name not in staying]
-    needing.sort(key=lambda name: (-found[name], -activity[name], name))
-    return found | dict.fromkeys(needing[most:], 0.0)
+    needing = [name for name, weight in weights.items() if weight > 0 and name not in staying]
+    needing.sort(key=lambda name: (-weights[name], -activity[name], name))
+    return weights | dict.fromkeys(needing[most:], 0.0)
 
 
 def focused(nodes: Iterable[Node], focus: str | None) -> tuple[str, ...]:
@@ -112,11 +114,11 @@ def focused(nodes: Iterable[Node], focus: str | None) -> tuple[str, ...]:
     return tuple(node.id for node in nodes if _matches(node, wanted))
 
 
-def attention_lines(found: Sequence[Topic], focus: str | None, matched: int) -> list[str]:
+def attention_lines(ranked: Sequence[Topic], focus: str | None, matched: int) -> list[str]:
     """The weights for a person."""
     lines = [f"Focus: {focus} (memories: {matched})" if focus else "Focus: none set"]
-    lines.append("Attention:" if found else "Attention: there is no memory.")
-    for topic in found:
+    lines.append("Attention:" if ranked else "Attention: there is no memory.")
+    for topic in ranked:
         shown = ", ".join(topic.memories[:_SHOWN]) + (", ..." if len(topic.memories) > _SHOWN else "")
         lines.append(f"  {topic.weight:>5.0%}  {topic.name} ({len(topic.memories)}): {shown}")
     return lines

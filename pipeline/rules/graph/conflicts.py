@@ -19,17 +19,17 @@ def observation_verdicts(nodes: Mapping[str, Node], verdicts: Iterable[Verdict])
     Entities that are not near each other have different subjects, so their observations are never
     compared: "prefers tabs" may hold of one person and not of another.
     """
-    found: dict[tuple[str, str], Verdict] = {}
+    within: dict[tuple[str, str], Verdict] = {}
     for node in nodes.values():
         if not node.memory.pinned:
-            found |= _against([node], attributes=True)
+            within |= _against([node], attributes=True)
     for verdict in verdicts:
         pair = [nodes[verdict.pair.a], nodes[verdict.pair.b]]
         if not any(node.memory.pinned for node in pair) and (one := _one_subject(pair)) is not None:
-            found |= {
-                ends: each for ends, each in _against(pair, attributes=one).items() if ends not in found
+            within |= {
+                ends: each for ends, each in _against(pair, attributes=one).items() if ends not in within
             }
-    return tuple(found[ends] for ends in sorted(found))
+    return tuple(within[ends] for ends in sorted(within))
 
 
 def _one_subject(pair: Sequence[Node]) -> bool | None:
@@ -43,7 +43,7 @@ def _one_subject(pair: Sequence[Node]) -> bool | None:
 def _against(nodes: Sequence[Node], *, attributes: bool) -> dict[tuple[str, str], Verdict]:
     """What of some entities cannot both hold; of two entities only what stands in different ones."""
     rows = [(node, text) for node in nodes for text in dict.fromkeys(node.content)]
-    found: dict[tuple[str, str], Verdict] = {}
+    verdicts: dict[tuple[str, str], Verdict] = {}
     for rival in rivals([text for _, text in rows], attributes=attributes):
         (first, older), (second, newer) = rows[rival.older], rows[rival.newer]
         if len(nodes) > 1 and (first is second or exact_key(older) == exact_key(newer)):
@@ -51,8 +51,10 @@ def _against(nodes: Sequence[Node], *, attributes: bool) -> dict[tuple[str, str]
         names = [(first.id, older), (second.id, newer)]
         a, b = sorted(part_id(name, observation_key(text)) for name, text in names)
         pair = Candidate(a, b, 0.0)
-        found[a, b] = Verdict(pair, Label.CONTRADICTION, probabilities=(0.0, 1.0, 0.0), evidence=(rival.why,))
-    return found
+        verdicts[a, b] = Verdict(
+            pair, Label.CONTRADICTION, probabilities=(0.0, 1.0, 0.0), evidence=(rival.why,)
+        )
+    return verdicts
 
 
 def observations_of(node: Node) -> list[Memory]:

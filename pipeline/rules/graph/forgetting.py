@@ -52,11 +52,11 @@ def forgettable(
 
     None at all where no memory says that it was ever used: there an old date proves nothing.
     """
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     if not records_use(nodes.values()):
-        return found
+        return reasons
     for name, node in nodes.items():
         reason = forget_reason(node.usage, settings=settings, now=now, weight=weights.get(name, 0.0))
         if reason is not None and not node.memory.pinned:
-            found[name] = reason
-    return found
+            reasons[name] = reason
+    return reasons

@@ -74,7 +74,7 @@ def same_names(nodes: Iterable[Node]) -> dict[Pair, str]:
     by_type: dict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
     for node in everything:
         by_type[node.type.casefold()].append((node.id, parts_of(node.id)))
-    found: dict[Pair, str] = {}
+    rules: dict[Pair, str] = {}
     for rows in by_type.values():
         named = [(name, parts) for name, parts in rows if parts]
         for rule, pairs in (
@@ -84,8 +84,8 @@ def same_names(nodes: Iterable[Node]) -> dict[Pair, str]:
             ("a name with and without a general word", _general(named)),
         ):
             for a, b in pairs:
-                found.setdefault((min(a, b), max(a, b)), rule)
-    return dict(sorted(found.items()))
+                rules.setdefault((min(a, b), max(a, b)), rule)
+    return dict(sorted(rules.items()))
 
 
 def _spellings(named: Sequence[tuple[str, tuple[str, ...]]]) -> list[Pair]:
@@ -103,14 +103,14 @@ def _short_forms(named: Sequence[tuple[str, tuple[str, ...]]]) -> list[Pair]:
         for words in dict.fromkeys((parts, written)):
             for place, part in enumerate(words):
                 blocks[place, (*words[:place], "", *words[place + 1 :])][part].append(name)
-    found: list[Pair] = []
+    pairs: list[Pair] = []
     for block in blocks.values():
         ordered = sorted(block)
         for at, word in enumerate(ordered):
             for other in ordered[at + 1 :]:
                 if _short(word, other):
-                    found += [(a, b) for a in block[word] for b in block[other] if a != b]
-    return found
+                    pairs += [(a, b) for a in block[word] for b in block[other] if a != b]
+    return pairs
 
 
 def _short(a: str, b: str) -> bool:

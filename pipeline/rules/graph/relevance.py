@@ -173,22 +173,22 @@ def _points(
     aligned, points = learning.aligned, settings.points
     if aligned is None:
         aligned = any(overlap(said, text) >= settings.aligned_above for _, text in core)
-    found: list[tuple[int, str]] = []
+    reasons: list[tuple[int, str]] = []
     if contexts > _TWO:
-        found.append((points.many_contexts, f"applies to {contexts} contexts"))
+        reasons.append((points.many_contexts, f"applies to {contexts} contexts"))
     elif contexts == _TWO:
-        found.append((points.two_contexts, "applies to 2 contexts"))
+        reasons.append((points.two_contexts, "applies to 2 contexts"))
     if learning.severity:
-        found.append((getattr(points, learning.severity), f"severity {learning.severity}"))
+        reasons.append((getattr(points, learning.severity), f"severity {learning.severity}"))
     if any(word in learning.source.casefold() for word in ("mistake", "failure")):
-        found.append((points.mistake, "learned from a mistake"))
+        reasons.append((points.mistake, "learned from a mistake"))
     if learning.userFeedback or learning.source == _FEEDBACK:
-        found.append((points.feedback, "explicit feedback of the user"))
+        reasons.append((points.feedback, "explicit feedback of the user"))
     if aligned:
-        found.append((points.aligned, "agrees with the core memory"))
+        reasons.append((points.aligned, "agrees with the core memory"))
     if learning.common or learning.frequencyHint == "common":
-        found.append((points.common, "comes up often"))
-    return found
+        reasons.append((points.common, "comes up often"))
+    return reasons
 
 
 def _copy(learning: Learning, nodes: Sequence[Node]) -> tuple[str, float] | None:

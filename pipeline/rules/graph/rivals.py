@@ -81,15 +81,15 @@ def rivals(texts: Sequence[str], *, attributes: bool = True) -> tuple[Rivals, ..
     >>> [(found.older, found.newer) for found in rivals(["API port: 3000", "Uses Express", "API port: 8080"])]
     [(0, 2)]
     """
-    found: dict[tuple[int, int], Evidence] = {}
+    reasons: dict[tuple[int, int], Evidence] = {}
     sources = [_denials(texts), _opposites(texts)]
     if attributes:
         sources += [_attributes(texts), _changes(texts), _completions(texts)]
     for source in sources:
         for older, newer, why in source:
             if not _is_log(texts[older], texts[newer]):
-                found.setdefault((min(older, newer), max(older, newer)), why)
-    return tuple(Rivals(a, b, why) for (a, b), why in sorted(found.items()))
+                reasons.setdefault((min(older, newer), max(older, newer)), why)
+    return tuple(Rivals(a, b, why) for (a, b), why in sorted(reasons.items()))
 
 
 def _attributes(texts: Sequence[str]) -> Iterator[tuple[int, int, Evidence]]:
@@ -97,7 +97,7 @@ def _attributes(texts: Sequence[str]) -> Iterator[tuple[int, int, Evidence]]:
     groups: dict[tuple[str, ...], list[_Value]] = defaultdict(list)
     for place, text in enumerate(texts):
         for key, said in _values(text):
-            groups[key].append(_Value(place, said, _folded(said)))
+            groups[key].append(_Value(place, said, _wording(said)))
     for key, values in groups.items():
         distinct = {value.key for value in values}
         moves = key[-1] in PROGRESS
@@ -232,12 +232,12 @@ def _replaced(flat: str) -> Iterator[tuple[str, str]]:
     if INTENDED.search(flat):
         return
     for form in CHANGED:
-        found = form.search(flat)
-        if found and _is_name(found[1]) and found[1].casefold() != found[2].casefold():
-            yield found[1], found[2]
-    found = DROPPED.search(flat)
-    if found and _is_name(found[1]):
-        yield found[1], ""
+        match = form.search(flat)
+        if match and _is_name(match[1]) and match[1].casefold() != match[2].casefold():
+            yield match[1], match[2]
+    match = DROPPED.search(flat)
+    if match and _is_name(match[1]):
+        yield match[1], ""
 
 
 def _is_name(thing: str) -> bool:
@@ -261,7 +261,7 @@ def _numbers_differ(a: frozenset[str], b: frozenset[str]) -> bool:
     return {word for word in a if word[:1].isdigit()} != {word for word in b if word[:1].isdigit()}
 
 
-def _folded(said: str) -> str:
+def _wording(said: str) -> str:
     return " ".join(_words(said))
 
 

@@ -18,7 +18,7 @@ from ....records import Candidate, Evidence, Label, Memory, Verdict, rejection_k
 from ...answers import said_key
 from ...judging.judge import decide, judge
 from ...plan import Member, Resolve, Side
-from .folding import statements, without
+from .prose import statements, without
 from .rivalry import framed, rival
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def sentence_conflicts(
         if not {said_key(a.text, b.text), rejection_key(a.memory, b.memory)} & rejected
     ]
     verdicts = _verdicts([(a, b) for _, a, b in pairs], scorer, thresholds)
-    found = [
+    conflicts = [
         _conflict(f"c{number}", why, verdict, a, b)
         for number, ((why, a, b), verdict) in enumerate(
             [
@@ -78,7 +78,7 @@ def sentence_conflicts(
             1,
         )
     ]
-    return tuple(found)
+    return tuple(conflicts)
 
 
 def after(conflict: Resolve, side: Side, texts: Mapping[str, str]) -> str | None:
@@ -108,7 +108,7 @@ def _rivals(memories: Sequence[Memory]) -> Iterator[tuple[str, Sentence, Sentenc
     for group in groups.values():
         sentences = [Sentence(m, said, significant_words(said)) for m in group for said in statements(m.text)]
         frames: Counter[tuple[str, ...]] = Counter()
-        found: list[tuple[str, Sentence, Sentence, tuple[str, ...] | None]] = []
+        pairs: list[tuple[str, Sentence, Sentence, tuple[str, ...] | None]] = []
         for i, j in _sharing(sentences):
             a, b = sentences[i], sentences[j]
             why = rival(a.text, b.text) if exact_key(a.text) != exact_key(b.text) else None
@@ -116,8 +116,8 @@ def _rivals(memories: Sequence[Memory]) -> Iterator[tuple[str, Sentence, Sentenc
             if why is not None:
                 frames.update([frame] if frame else [])
                 if a.memory is not b.memory:
-                    found.append((why, a, b, frame))
-        for why, a, b, frame in found:
+                    pairs.append((why, a, b, frame))
+        for why, a, b, frame in pairs:
             if frame is None or frames[frame] < _LIST:
                 yield why, a, b
 
@@ -148,10 +148,10 @@ def _verdicts(
         for name, sentence in zip(names, (a, b), strict=True):
             views[name] = replace(sentence.memory, id=name, text=sentence.text)
         candidates.append(Candidate(*names, overlap(a.text, b.text)))
-    found = judge(candidates, views, scorer, thresholds=thresholds) if candidates else ()
+    verdicts = judge(candidates, views, scorer, thresholds=thresholds) if candidates else ()
     return [
         replace(item, pair=replace(item.pair, a=a.memory.id, b=b.memory.id))
-        for item, (a, b) in zip(found, pairs, strict=True)
+        for item, (a, b) in zip(verdicts, pairs, strict=True)
     ]
 
 

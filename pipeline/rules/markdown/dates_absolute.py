@@ -144,19 +144,19 @@ def _day(text: str) -> date | None:
 
 def _line(line: str, anchor: date) -> str:
     kept = [match.span() for match in _KEEP.finditer(line)]
-    found = _SENTENCE.finditer(line)
-    return "".join(_sentence(sentence[0], sentence.start(), kept, anchor) for sentence in found)
+    sentences = _SENTENCE.finditer(line)
+    return "".join(_sentence(sentence[0], sentence.start(), kept, anchor) for sentence in sentences)
 
 
 def _sentence(said: str, offset: int, kept: list[tuple[int, int]], anchor: date) -> str:
-    found = [
+    matches = [
         match
         for match in _RELATIVE.finditer(said)
         if not any(match.start() + offset < stop and match.end() + offset > start for start, stop in kept)
     ]
-    if len(found) != 1:
+    if len(matches) != 1:
         return said
-    match = found[0]
+    match = matches[0]
     before, after = said[: match.start()], said[match.end() :]
     plain = re.sub(r"`[^`]*`", "", before + after)
     opens = not re.search(r"\w", before)

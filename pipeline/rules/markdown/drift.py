@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from ....records import Memory
 from ...stores.markdown.code_index import CodeIndex, build_index
 from ...stores.markdown.history import git, ignored_paths, new_place, removed_paths
-from .folding import statements
+from .prose import statements
 from .references import References, find_references
 
 YOUNG = timedelta(days=30)
@@ -104,15 +104,17 @@ def check_drift(
     removed = {path: commit for path, commit in removed.items() if path not in hidden}
     moved = {path: place for path, commit in removed.items() if (place := new_place(root, path, commit))}
     told = git(root, "rev-parse", "HEAD") is not None
-    found: dict[str, Drift] = {}
+    drifts: dict[str, Drift] = {}
     for memory in memories:
         refs = named.get(memory.id)
         if refs is None:
-            found[memory.id] = Drift(memory.id, Freshness.EVERGREEN)
+            drifts[memory.id] = Drift(memory.id, Freshness.EVERGREEN)
             continue
         gone = _gone(refs, absent, removed, told=told, index=index)
-        found[memory.id] = assess(memory.id, refs, index, removed=gone, moved=moved, beside=beside[memory.id])
-    return found
+        drifts[memory.id] = assess(
+            memory.id, refs, index, removed=gone, moved=moved, beside=beside[memory.id]
+        )
+    return drifts
 
 
 def assess(

@@ -50,8 +50,8 @@ _CLAUSE = re.compile(r"(?:[.;!?]|,| [—–]| --)(?=\s)")
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
-    """A file of memories, as the index points to it.
+class TopicFile:
+    """A Markdown file of memories that the index points to.
 
     Attributes:
         file: Its name in the directory.
@@ -104,7 +104,7 @@ class _Draft:
 
 def draft_index(
     current: str,
-    topics: Sequence[Topic],
+    topics: Sequence[TopicFile],
     *,
     title: str,
     gone: Mapping[str, str | None] | None = None,
@@ -156,18 +156,19 @@ def _is_index(text: str, *, adopt: bool) -> bool:
 
 def _take_out(
     draft: _Draft,
-    by_file: Mapping[str, Topic],
+    by_file: Mapping[str, TopicFile],
     gone: Mapping[str, str | None],
     stands: Callable[[str], bool],
     dropped: Callable[[str], bool],
 ) -> None:
     """Take out pointers that lead nowhere; a pointer to a file that moved into another follows it.
 
-    Where most lead nowhere, the files are rather somewhere else than gone.
+    Where more files are missing than are here, they are rather somewhere else than gone. Pointers are not
+    counted: this very pass adds some.
     """
-    pointers = [line.pointer for line in draft.lines if line is not None and line.pointer]
+    pointers = {line.pointer for line in draft.lines if line is not None and line.pointer}
     dead = [file for file in pointers if not (file in by_file or file in gone or stands(file))]
-    many = len(dead) > max(_FEW, len(pointers) / 2)
+    many = len(dead) > max(_FEW, len(by_file))
     left: list[str] = []
     for number, line in enumerate(draft.lines):
         if line is None:
@@ -204,7 +205,7 @@ def _take_out_pieces(draft: _Draft, number: int, line: IndexLine, gone: Mapping[
     draft.lines[number] = IndexLine(joined(line.text, kept), heading=line.heading) if kept else None
 
 
-def _shorten(draft: _Draft, by_file: Mapping[str, Topic]) -> None:
+def _shorten(draft: _Draft, by_file: Mapping[str, TopicFile]) -> None:
     """Cut pointers above the limit at a clause; what they say moves into the file, unless it is there."""
     for number, line in enumerate(draft.lines):
         topic = by_file.get(line.pointer or "") if line is not None else None
@@ -222,8 +223,11 @@ def _shorten(draft: _Draft, by_file: Mapping[str, Topic]) -> None:
 
 
 def _cut(line: str, hook: int) -> str | None:
-    """The line below the limit, cut between clauses; None if that would cost a status word or the hook."""
-    room = LINE_LENGTH - 2
+    """The line within the limit, cut between clauses; None if that would cost a status word or the hook.
+
+    It keeps as many of its author's words as the limit allows, not only as many as a line of ours would have.
+    """
+    room = LONG_LINE - 1
     ends = [match.start() for match in _CLAUSE.finditer(line, hook, room)]
     said = [(end, line[hook:end]) for end in ends if end - hook >= _LEAST]
     ends = [
@@ -240,7 +244,7 @@ def _balanced(text: str) -> bool:
     return pairs and not any(text.count(mark) % 2 for mark in ("`", '"', "**"))
 
 
-def _add(draft: _Draft, missing: Sequence[Topic]) -> None:
+def _add(draft: _Draft, missing: Sequence[TopicFile]) -> None:
     """Add a pointer for each file that is not named, as long as the index stays within what is loaded."""
     mark = separator([line for line in draft.lines if line is not None])
     lines, size = draft.text.count("\n") + 1, len(draft.text.encode("utf-8"))
@@ -298,7 +302,7 @@ def _continues(line: IndexLine | None) -> bool:
 _SAFE = "/-_.~äöüÄÖÜß"
 
 
-def _pointer(topic: Topic, mark: str) -> str:
+def _pointer(topic: TopicFile, mark: str) -> str:
     """A new line for a file, below the limit, cut at a word."""
     stem = topic.file.removesuffix(".md")
     name = " ".join((topic.name or stem).replace("[", "(").replace("]", ")").split())

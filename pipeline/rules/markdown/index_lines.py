@@ -48,21 +48,21 @@ def index_lines(text: str) -> list[IndexLine]:
     [None, 'b.md']
     """
     lines = text.split("\n")
-    found: list[IndexLine] = []
+    read: list[IndexLine] = []
     fence = ""
     heading = 0
     for number, line in enumerate(lines):
         mark = _FENCE.match(line)
         if fence or mark:
             fence = _fence_after(fence, line, mark)
-            found.append(IndexLine(line, heading=heading))
+            read.append(IndexLine(line, heading=heading))
             continue
         heading += bool(_HEADING.match(line))
         target, said = _pointed(line)
         after = lines[number + 1] if number + 1 < len(lines) else ""
         wrapped = bool(target) and after.startswith(("  ", "\t")) and bool(after.strip())
-        found.append(IndexLine(line, target, said, wrapped, heading))
-    return found
+        read.append(IndexLine(line, target, said, wrapped, heading))
+    return read
 
 
 def mentioned(text: str) -> set[str]:

@@ -259,16 +259,16 @@ def references_of(text: str, *, quoted: Iterable[str] = ()) -> References:
 
 
 def _symbols(prose: str, spans: Iterable[str]) -> set[str]:
-    found = {match[1] for match in _CALL.finditer(prose)}
-    found |= {next(filter(None, match.groups())) for match in _CLASS_WORD.finditer(prose)}
+    symbols = {match[1] for match in _CALL.finditer(prose)}
+    symbols |= {next(filter(None, match.groups())) for match in _CLASS_WORD.finditer(prose)}
     for span in spans:
         call = _SPAN_CALL.match(span)
         if call:
-            found.add(call[1])
+            symbols.add(call[1])
         elif _CAMEL.match(span):
-            found.add(span)
-        found |= {match[1] for match in _DEFINED.finditer(span)}
-    last = {re.split(r"\.|::|#", name)[-1] for name in found}
+            symbols.add(span)
+        symbols |= {match[1] for match in _DEFINED.finditer(span)}
+    last = {re.split(r"\.|::|#", name)[-1] for name in symbols}
     return {
         name
         for name in last

@@ -85,8 +85,8 @@ def rival(a: str, b: str) -> str | None:
         return None
     if _denied(a, b):
         return "negation"
-    exact = not (_ROUGHLY.search(a) or _ROUGHLY.search(b))
-    if exact and framed(a, b) is not None and _values(first, second):
+    precise = not (_ROUGHLY.search(a) or _ROUGHLY.search(b))
+    if precise and framed(a, b) is not None and _values(first, second):
         return "value"
     return "change" if _superseding(a, b) or _superseding(b, a) else None
 
@@ -139,7 +139,7 @@ def _values(first: Sequence[Token], second: Sequence[Token]) -> bool:
 
 def _superseding(change: str, state: str) -> bool:
     """Whether one sentence tells that what the other states has changed."""
-    match = next((found for pattern in _CHANGED if (found := pattern.search(change.strip()))), None)
+    match = next((hit for pattern in _CHANGED if (hit := pattern.search(change.strip()))), None)
     if match is None or _PAST.search(state):
         return False
     old, who = significant_words(match["old"]), significant_words(match["who"])

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from ....models.words import exact_key, overlap, significant_words
 from ....records import Memory, Scope
-from ...plan import Member, Rewrite
+from ...plan import Append, Member
 from ...stores.markdown.directories import INDEX, MemoryDirectory
 from ...stores.markdown.parsing import parse
 from ...stores.markdown.places import file_of
@@ -94,7 +94,7 @@ def gather(directory: MemoryDirectory, memories: Iterable[Memory], *, now: datet
     for text in dict.fromkeys([*known, *lines]):
         for word in significant_words(text):
             held[word].append(text)
-    found: list[Fact] = []
+    facts: list[Fact] = []
     for path, day in logs:
         for line in _statements(path):
             text = absolute(line, day)
@@ -106,11 +106,11 @@ def gather(directory: MemoryDirectory, memories: Iterable[Memory], *, now: datet
                 overlap(text, rival) > KNOWN_OVERLAP or words <= significant_words(rival) for rival in rivals
             ):
                 continue
-            found.append(Fact(text, directory.relative(path), day))
+            facts.append(Fact(text, directory.relative(path), day))
             keys.add(exact_key(text))
             for word in words:
                 held[word].append(text)
-    return found
+    return facts
 
 
 def recent_logs(directory: MemoryDirectory, *, now: datetime) -> Iterator[tuple[Path, datetime]]:
@@ -131,7 +131,7 @@ def recent_logs(directory: MemoryDirectory, *, now: datetime) -> Iterator[tuple[
 
 def additions(
     directory: MemoryDirectory, facts: Sequence[Fact], *, current: str | None, whole: str
-) -> Rewrite | None:
+) -> Append | None:
     """The change that writes new facts down, in one file of their own.
 
     Args:
@@ -145,7 +145,7 @@ def additions(
     before = (current if current is not None else _HEADER).rstrip("\n")
     gap = "\n" if current is not None and before.rsplit("\n", 1)[-1].startswith("- ") else "\n\n"
     lines = [f"- {fact.text}" for fact in facts]
-    return Rewrite(
+    return Append(
         id=f"n:{directory.name}",
         scope=Scope.of(directory=directory.name),
         category="project",
@@ -176,7 +176,7 @@ def homes(facts: Sequence[Fact], memories: Iterable[Memory]) -> Homes:
     A file, or a section of a list of entries, is the place of a fact if its name or description and most of
     what the fact says meet there, and in no other file as well.
     """
-    found: dict[str, list[Fact]] = defaultdict(list)
+    placed: dict[str, list[Fact]] = defaultdict(list)
     lists: dict[str, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
     rest: list[Fact] = []
     rows = [*_files(memories := list(memories)), *_sections(memories)]
@@ -194,10 +194,10 @@ def homes(facts: Sequence[Fact], memories: Iterable[Memory]) -> Homes:
         if not scored or any(other[0] == scored[0][0] and other[2] != place for other in scored):
             rest.append(fact)
         elif heading is None:
-            found[place].append(fact)
+            placed[place].append(fact)
         else:
             lists[place][heading].append(fact)
-    return Homes(found, lists, rest)
+    return Homes(placed, lists, rest)
 
 
 def listed(current: str, facts: Mapping[str, Sequence[Fact]]) -> str:

@@ -27,8 +27,8 @@ SECTIONS = {"pattern": PATTERNS, "preference": PREFERENCES}
 _UPDATED, _CONSOLIDATED, _CONFIG = "lastUpdated", "lastConsolidation", "memoryConfig"
 
 
-class Entry(BaseModel):
-    """One promoted memory.
+class CoreEntry(BaseModel):
+    """One promoted memory, as the core memory file holds it.
 
     Attributes:
         name: Its name in the graph.
@@ -62,8 +62,8 @@ class CoreMemory(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    stablePatterns: list[Entry | str] | dict[str, Any] = Field(default_factory=list)  # noqa: N815
-    preferences: list[Entry | str] | dict[str, Any] = Field(default_factory=list)
+    stablePatterns: list[CoreEntry | str] | dict[str, Any] = Field(default_factory=list)  # noqa: N815
+    preferences: list[CoreEntry | str] | dict[str, Any] = Field(default_factory=list)
     memoryConfig: MemoryConfig = MemoryConfig()  # noqa: N815
 
 
@@ -87,24 +87,24 @@ class CoreFile:
 
     def statements(self) -> tuple[tuple[str, str], ...]:
         """Name and content of everything in it, for reading."""
-        found: list[tuple[str, str]] = []
+        statements: list[tuple[str, str]] = []
         whole = _load(self.read(), self.path.name)
         for section in (PATTERNS, PREFERENCES):
             held = whole.get(section, [])
             items = held.items() if isinstance(held, dict) else ((_name(item), item) for item in held)
-            found += [(name, _said(item) or name) for name, item in items]
-        return tuple(found)
+            statements += [(name, _said(item) or name) for name, item in items]
+        return tuple(statements)
 
     def limits(self) -> dict[str, Any]:
         """The settings of a graph that the core memory's own `memoryConfig` gives."""
         config = MemoryConfig.model_validate(_load(self.read(), self.path.name).get(_CONFIG, {}))
         days = config.decayThresholdDays
-        found = {
+        limits = {
             "keep_above": config.relevanceThreshold,
             "forget_unused": None if days is None else timedelta(days=days),
             "forget_uses": config.minUsesToRetain,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in limits.items() if value is not None}
 
     def promote(self, name: str, entity_type: str, observations: Sequence[str], *, at: datetime) -> None:
         """Add a memory; one that is in it already is left as it is.
@@ -123,7 +123,7 @@ class CoreFile:
             return
         used = usage(observations)
         said = list(content(observations))
-        entry = Entry(
+        entry = CoreEntry(
             name=name,
             content=said,
             uses=used.uses,

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....errors import RefusedChangeError
-from .lines import Document, Line
+from .lines import GraphDocument, GraphLine
 from .text import observation_key
 
 _SERVER_FIELDS = ("type", "name", "entityType", "observations")
 
 
-def with_relations(document: Document, name: str, wanted: Sequence[tuple[str, str]]) -> list[Line]:
+def with_relations(document: GraphDocument, name: str, wanted: Sequence[tuple[str, str]]) -> list[GraphLine]:
     """The lines with exactly these outgoing relations of one entity; what stays is not moved."""
     left = list(wanted)
-    lines: list[Line] = []
+    lines: list[GraphLine] = []
     for line in document.lines:
         if line.kind == "relation" and line.edge[0] == name:
             key = (line.edge[2], line.edge[1])
@@ -26,16 +26,16 @@ def with_relations(document: Document, name: str, wanted: Sequence[tuple[str, st
     names = document.names
     if any(target not in names for _, target in left) or (left and name not in names):
         raise RefusedChangeError(f"a relation of {name} would lead nowhere")
-    return [*lines, *(Line.relation(name, target, kind) for kind, target in left)]
+    return [*lines, *(GraphLine.relation(name, target, kind) for kind, target in left)]
 
 
-def without_observation(document: Document, name: str, key: str) -> list[Line]:
+def without_observation(document: GraphDocument, name: str, key: str) -> list[GraphLine]:
     """The lines without one observation of one entity, however often it stands in its line.
 
     Raises:
         RefusedChangeError: If several lines of that name hold it: an undo could not tell them apart.
     """
-    lines: list[Line] = []
+    lines: list[GraphLine] = []
     touched = 0
     for line in document.lines:
         held = list(line.item["observations"]) if line.kind == "entity" and line.name == name else []
@@ -47,14 +47,16 @@ def without_observation(document: Document, name: str, key: str) -> list[Line]:
     return lines
 
 
-def handed_over(document: Document, name: str, survivor: str | None) -> tuple[list[Line], list[str]]:
+def handed_over(
+    document: GraphDocument, name: str, survivor: str | None
+) -> tuple[list[GraphLine], list[str]]:
     """The lines without an entity, and the relations that came into being for its survivor.
 
     No relation is doubled, and none leads from the survivor to itself.
     """
     edges = {line.edge for line in document.lines if line.kind == "relation" and not line.touches(name)}
     fields = fields_of(document, name) if survivor is not None else {}
-    lines: list[Line] = []
+    lines: list[GraphLine] = []
     made: list[str] = []
     for line in document.lines:
         if line.kind == "entity" and line.name == name:
@@ -76,13 +78,13 @@ def handed_over(document: Document, name: str, survivor: str | None) -> tuple[li
     return lines, made
 
 
-def fields_of(document: Document, name: str) -> dict[str, Any]:
+def fields_of(document: GraphDocument, name: str) -> dict[str, Any]:
     """Fields of an entity's lines that the server does not know."""
     own = (line.item for line in document.lines if line.kind == "entity" and line.name == name)
     return {key: value for item in own for key, value in item.items() if key not in _SERVER_FIELDS}
 
 
-def with_fields(line: Line, fields: Mapping[str, Any]) -> Line:
+def with_fields(line: GraphLine, fields: Mapping[str, Any]) -> GraphLine:
     """An entity's line with the fields it lacks; lists are united, other values of its own stay."""
     new = {
         key: [*line.item[key], *(item for item in value if item not in line.item[key])]

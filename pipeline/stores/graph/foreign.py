@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from .lines import Document
+from .lines import GraphDocument
 
 READABLE_SHARE = 0.5
 """At least this share of the lines must be entities or relations, or of another kind that says which."""
@@ -22,10 +22,10 @@ _SHOWN_LETTERS = 20
 _MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
-def foreign_reason(document: Document) -> str | None:
+def foreign_reason(document: GraphDocument) -> str | None:
     """Why a file is no graph of a memory server; None if it is one, or empty.
 
-    >>> foreign_reason(Document.parse(b'{"entities": [], "relations": []}'))
+    >>> foreign_reason(GraphDocument.parse(b'{"entities": [], "relations": []}'))
     'it is one JSON object with "entities" and "relations", as some other servers keep a graph'
     """
     lines = [line for line in document.lines if line.raw.strip()]

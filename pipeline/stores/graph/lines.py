@@ -7,17 +7,20 @@ A line that the server could not read is broken, and nothing is written while th
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 Kind = Literal["entity", "relation", "other", "broken"]
 
+_NAMED = 5
+"""Numbers of broken lines that a sentence names."""
+
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line.
+class GraphLine:
+    """One line of a graph file: an entity, a relation, or something else.
 
     Attributes:
         raw: As it stands in the file, without its line feed.
@@ -32,7 +35,7 @@ class Line:
     reason: str = ""
 
     @classmethod
-    def of(cls, raw: str) -> Line:
+    def of(cls, raw: str) -> GraphLine:
         """Read one line."""
         if not raw.strip():
             return cls(raw, "other", {})
@@ -50,20 +53,20 @@ class Line:
         return cls(raw, kind, {} if reason else item, reason)
 
     @classmethod
-    def entity(cls, name: str, entity_type: str, observations: Sequence[str]) -> Line:
+    def entity(cls, name: str, entity_type: str, observations: Sequence[str]) -> GraphLine:
         """A new entity, as the server writes one."""
         item = {"type": "entity", "name": name, "entityType": entity_type, "observations": list(observations)}
         return cls.of(_dump(item))
 
     @classmethod
-    def relation(cls, source: str, target: str, kind: str) -> Line:
+    def relation(cls, source: str, target: str, kind: str) -> GraphLine:
         """A new relation, as the server writes one."""
         return cls.of(_dump({"type": "relation", "from": source, "to": target, "relationType": kind}))
 
-    def changed(self, **fields: Any) -> Line:  # noqa: ANN401  (values of a JSON object)
+    def changed(self, **fields: Any) -> GraphLine:  # noqa: ANN401  (values of a JSON object)
         """The same line with some fields changed, all others and their order kept."""
         end = "\r" if self.raw.endswith("\r") else ""
-        return Line.of(_dump({**self.item, **fields}) + end)
+        return GraphLine.of(_dump({**self.item, **fields}) + end)
 
     @property
     def name(self) -> str:
@@ -104,9 +107,13 @@ def _fault(item: Mapping[str, Any]) -> str:
     return ""
 
 
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:_NAMED])) + (" …" if len(numbers) > _NAMED else "")
+
+
 @dataclass(frozen=True, slots=True)
-class Document:
-    """A whole file.
+class GraphDocument:
+    """The lines of a whole graph file.
 
     Attributes:
         lines: In order.
@@ -114,12 +121,12 @@ class Document:
         mark: The file begins with a byte order mark.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[GraphLine, ...]
     ended: bool = False
     mark: bool = False
 
     @classmethod
-    def parse(cls, data: bytes, *, known: Mapping[str, Line] | None = None) -> Self:
+    def parse(cls, data: bytes, *, known: Mapping[str, GraphLine] | None = None) -> Self:
         """Read a file.
 
         Args:
@@ -134,7 +141,7 @@ class Document:
         if ended:
             raws.pop()
         held = known or {}
-        return cls(tuple(held.get(raw) or Line.of(raw) for raw in raws), ended and bool(body), mark)
+        return cls(tuple(held.get(raw) or GraphLine.of(raw) for raw in raws), ended and bool(body), mark)
 
     @property
     def data(self) -> bytes:
@@ -143,9 +150,23 @@ class Document:
         return (("\ufeff" if self.mark else "") + text).encode("utf-8", "surrogateescape")
 
     @property
-    def broken(self) -> tuple[tuple[int, Line], ...]:
+    def broken(self) -> tuple[tuple[int, GraphLine], ...]:
         """Number and content of every broken line."""
         return tuple((number, line) for number, line in enumerate(self.lines, 1) if line.kind == "broken")
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """A sentence for each reason why lines are broken, with the numbers of the first of them."""
+        numbers: dict[str, list[int]] = defaultdict(list)
+        for number, line in self.broken:
+            numbers[line.reason].append(number)
+        return tuple(
+            f"line {rows[0]} of the graph is broken, {reason}; --repair moves it to the archive"
+            if len(rows) == 1
+            else f"{len(rows)} lines of the graph ({_listed(rows)}) are broken, {reason}; --repair moves "
+            "them to the archive"
+            for reason, rows in numbers.items()
+        )
 
     @property
     def names(self) -> frozenset[str]:
@@ -157,12 +178,12 @@ class Document:
         """From, to and type of every relation, in order."""
         return tuple(line.edge for line in self.lines if line.kind == "relation")
 
-    def with_lines(self, lines: Iterable[Line]) -> Document:
+    def with_lines(self, lines: Iterable[GraphLine]) -> GraphDocument:
         """The same file with other lines."""
-        return Document(tuple(lines), self.ended, self.mark)
+        return GraphDocument(tuple(lines), self.ended, self.mark)
 
 
-def insert_in_order(lines: list[Line], new: Line, order: Sequence[str], position: int) -> None:
+def insert_in_order(lines: list[GraphLine], new: GraphLine, order: Sequence[str], position: int) -> None:
     """Put a line back after the nearest line that stood before it and is still there.
 
     Args:
@@ -182,7 +203,7 @@ def insert_in_order(lines: list[Line], new: Line, order: Sequence[str], position
     lines.insert(0, new)
 
 
-def same_lines(lines: Iterable[Line], order: Sequence[str]) -> bool:
+def same_lines(lines: Iterable[GraphLine], order: Sequence[str]) -> bool:
     """Whether these are the lines of a file as it was, in whatever order; blank lines say nothing."""
     return Counter(line.raw for line in lines if line.raw.strip()) == Counter(filter(str.strip, order))
 

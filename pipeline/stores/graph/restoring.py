@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....errors import UsageError
 from ..base import Restore, Snapshot
 from .archive import find_forgotten
-from .lines import Line
+from .lines import GraphLine
 from .sidecar import digest
 from .store import GraphStore
 
@@ -34,5 +34,5 @@ def restore_forgotten(store: GraphStore, name: str) -> tuple[int, int]:
     payload = {"kind": "entity", "name": name, "raws": lines}
     store.write(Restore(Snapshot(name, payload, links=(about, *links))))
     held = {line.raw for line in store.document().lines}
-    back = sum(Line.of(raw).raw in held for raw in relations)
+    back = sum(GraphLine.of(raw).raw in held for raw in relations)
     return back, len(relations) - back

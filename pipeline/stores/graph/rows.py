@@ -8,7 +8,7 @@ from typing import Any
 
 from ....records import Memory, Scope
 from ..base import Snapshot
-from .lines import Document
+from .lines import GraphDocument
 from .text import BROKEN_LINES, RELATIONS, entity_text, observation_key, relations_text, split_part
 from .usage import usage
 
@@ -18,7 +18,7 @@ ENTITY, OBSERVATION, RELATION, BROKEN = "entity", "observation", "relations", "b
 class Rows:
     """All records of one state of a graph."""
 
-    def __init__(self, document: Document, *, sha: str) -> None:
+    def __init__(self, document: GraphDocument, *, sha: str) -> None:
         """Find out where everything stands.
 
         Args:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ....errors import ConfigError, MissingExtraError, RefusedChangeError, StoreError
-from .lines import Document, Line
+from .lines import GraphDocument, GraphLine
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -33,7 +33,7 @@ _EXTRA = "The official MCP SDK is not installed; run `pip install 'mem0-dream[mc
 class ServerMedium:
     """A memory server over stdio, started by its command."""
 
-    exact = False
+    verbatim = False
     folder: Path | None = None
 
     def __init__(self, command: str) -> None:
@@ -75,12 +75,13 @@ class ServerMedium:
         """The graph as the server tells it, one line for each entity and relation."""
         graph = self._call("read_graph", {})
         lines = [
-            Line.entity(item["name"], item["entityType"], item["observations"]) for item in graph["entities"]
+            GraphLine.entity(item["name"], item["entityType"], item["observations"])
+            for item in graph["entities"]
         ]
         lines += [
-            Line.relation(item["from"], item["to"], item["relationType"]) for item in graph["relations"]
+            GraphLine.relation(item["from"], item["to"], item["relationType"]) for item in graph["relations"]
         ]
-        return Document(tuple(lines)).data
+        return GraphDocument(tuple(lines)).data
 
     def save(self, before: bytes, after: bytes) -> None:
         """Make the change with the server's own tools; first what adds, then what removes.
@@ -90,7 +91,7 @@ class ServerMedium:
         """
         if self.load() != before:
             raise RefusedChangeError("the graph changed meanwhile")
-        for tool, arguments in tool_calls(Document.parse(before), Document.parse(after)):
+        for tool, arguments in tool_calls(GraphDocument.parse(before), GraphDocument.parse(after)):
             self._call(tool, arguments)
 
     def close(self) -> None:
@@ -116,7 +117,7 @@ class ServerMedium:
             return await self._session.call_tool(tool, arguments)
 
 
-def tool_calls(before: Document, after: Document) -> list[tuple[str, dict[str, Any]]]:
+def tool_calls(before: GraphDocument, after: GraphDocument) -> list[tuple[str, dict[str, Any]]]:
     """The server's tools that lead from one graph to another.
 
     Raises:
@@ -183,12 +184,12 @@ def _split(command: str) -> tuple[list[str], dict[str, str]]:
     return words, variables
 
 
-def _entities(document: Document) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _entities(document: GraphDocument) -> dict[str, list[str]]:
+    observations: dict[str, list[str]] = {}
     for line in document.lines:
         if line.kind == "entity":
-            found.setdefault(line.name, []).extend(line.item["observations"])
-    return found
+            observations.setdefault(line.name, []).extend(line.item["observations"])
+    return observations
 
 
 def _edge(edge: tuple[str, str, str]) -> dict[str, str]:

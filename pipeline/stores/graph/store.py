@@ -24,7 +24,7 @@ from .core_memory import CoreFile
 from .edit import fields_of, handed_over, with_fields, with_relations, without_observation
 from .file import Medium
 from .foreign import foreign_reason
-from .lines import Document, Line, same_lines
+from .lines import GraphDocument, GraphLine, same_lines
 from .rows import Rows, row_memory
 from .sidecar import Sidecar, digest
 from .text import (
@@ -46,7 +46,7 @@ class GraphStore:
     """Entities and relations behind a medium: the file itself, or a running server."""
 
     kind = "graph"
-    capabilities = Capabilities(fold=True)
+    capabilities = Capabilities(in_place=True)
 
     def __init__(self, medium: Medium, *, state: Path, core: Path | None = None) -> None:
         """Bind a medium.
@@ -62,11 +62,11 @@ class GraphStore:
         self.core = CoreFile(core) if core is not None else None
         self.sidecar = Sidecar(state, self.fingerprint)
         self.archive = (medium.folder or state / "graph" / self.fingerprint) / FOLDER
-        self._held: tuple[bytes, Document] | None = None
+        self._held: tuple[bytes, GraphDocument] | None = None
         self._indexed: Rows | None = None
         self._ours: set[str] = set()
 
-    def document(self) -> Document:
+    def document(self) -> GraphDocument:
         """The graph as it stands.
 
         Raises:
@@ -75,8 +75,8 @@ class GraphStore:
         data = self.medium.load()
         if self._held is None or self._held[0] != data:
             known = {line.raw: line for line in self._held[1].lines} if self._held else None
-            document = Document.parse(data, known=known)
-            foreign = foreign_reason(document) if self.medium.exact else None
+            document = GraphDocument.parse(data, known=known)
+            foreign = foreign_reason(document) if self.medium.verbatim else None
             if foreign is not None and self.sidecar.noted(_LEFT) != digest(data):
                 place = self.medium.name.partition(":")[2]
                 raise StoreError(f"{place} is no graph of a memory server: {foreign}. Nothing was changed.")
@@ -86,22 +86,18 @@ class GraphStore:
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every entity; a broken line is a gap, so that nothing is written while there is one."""
         document = self.document()
-        gaps = tuple(
-            f"line {number} of the graph is broken, {line.reason}; --repair moves it to the archive"
-            for number, line in document.broken
-        )
         memories: tuple[Memory, ...] = ()
         if scopes.matches(self.scope):
             rows = self._rows()
             memories = tuple(self.parse(rows.entity(name)) for name in sorted(document.names))
-        fidelity = () if self.medium.exact else ("a running server decides the order of its lines itself",)
-        return Inventory(self.fingerprint, memories, gaps, fidelity)
+        fidelity = () if self.medium.verbatim else ("a running server decides the order of its lines itself",)
+        return Inventory(self.fingerprint, memories, document.faults, fidelity)
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given entities and parts afresh."""
         rows = self._rows()
-        found = ((memory_id, rows.find(memory_id)) for memory_id in ids)
-        return {memory_id: snapshot for memory_id, snapshot in found if snapshot is not None}
+        snapshots = ((memory_id, rows.find(memory_id)) for memory_id in ids)
+        return {memory_id: snapshot for memory_id, snapshot in snapshots if snapshot is not None}
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
@@ -211,7 +207,9 @@ class GraphStore:
     def _data(self) -> bytes:
         return self._held[0] if self._held else b""
 
-    def _save(self, document: Document, lines: Sequence[Line], *, data: bytes | None = None) -> None:
+    def _save(
+        self, document: GraphDocument, lines: Sequence[GraphLine], *, data: bytes | None = None
+    ) -> None:
         """Put new lines in the place of the ones that were read, keeping the state before for an undo."""
         before, after = self._data, data if data is not None else document.with_lines(lines).data
         if after == before:
@@ -223,7 +221,7 @@ class GraphStore:
         self.medium.save(before, after)
         self._ours.add(digest(after))
 
-    def _move_broken(self, document: Document, at: datetime | None) -> None:
+    def _move_broken(self, document: GraphDocument, at: datetime | None) -> None:
         """Put the lines that nobody can read into the archive, and only then out of the graph.
 
         Raises:
@@ -236,7 +234,7 @@ class GraphStore:
             archive_broken(self.archive, raws, at=at)
             self._save(document, [line for line in document.lines if line.kind != "broken"])
 
-    def _update(self, document: Document, change: Update) -> None:
+    def _update(self, document: GraphDocument, change: Update) -> None:
         if change.id == BROKEN_LINES and change.id not in document.names:
             self._move_broken(document, change.at)
             return
@@ -263,7 +261,7 @@ class GraphStore:
         lines[places[0]] = united.changed(observations=list(observations))
         self._save(document, lines)
 
-    def _promote(self, line: Line, observations: Sequence[str], at: datetime | None) -> None:
+    def _promote(self, line: GraphLine, observations: Sequence[str], at: datetime | None) -> None:
         """A memory that is marked as promoted goes into the core memory first."""
         marked = [text for text in observations if text.startswith(PROMOTED_MARK)]
         if not set(marked) - set(line.item["observations"]):
@@ -272,7 +270,7 @@ class GraphStore:
             raise RefusedChangeError("there is no core memory to promote to; give it with --core")
         self.core.promote(line.name, line.item["entityType"], observations, at=at)
 
-    def _delete(self, document: Document, change: Delete) -> None:
+    def _delete(self, document: GraphDocument, change: Delete) -> None:
         memory_id, survivor = change.id, change.into
         part = None if memory_id in document.names else split_part(memory_id)
         if part is not None:
@@ -287,11 +285,11 @@ class GraphStore:
         if survivor is None:
             self._keep_forgotten(document, change, touching)
         self.sidecar.note_moved(
-            memory_id, before=touching, made=made if survivor else (), again=not self.medium.exact
+            memory_id, before=touching, made=made if survivor else (), again=not self.medium.verbatim
         )
         self._save(document, lines)
 
-    def _check_survivor(self, document: Document, survivor: str, says: Sequence[str]) -> None:
+    def _check_survivor(self, document: GraphDocument, survivor: str, says: Sequence[str]) -> None:
         """The survivor must say all of it in the very state the other one is removed from.
 
         A server that had loaded the graph before our last change may have written it back since.
@@ -307,7 +305,7 @@ class GraphStore:
                 f"memory {survivor}, which takes its place, does not say all of it any more"
             )
 
-    def _keep_forgotten(self, document: Document, change: Delete, relations: Sequence[str]) -> None:
+    def _keep_forgotten(self, document: GraphDocument, change: Delete, relations: Sequence[str]) -> None:
         """Put a memory into the archive.
 
         Raises:
@@ -327,17 +325,17 @@ class GraphStore:
             reason=change.reason,
         )
 
-    def _restore(self, document: Document, snapshot: Snapshot) -> None:
+    def _restore(self, document: GraphDocument, snapshot: Snapshot) -> None:
         about = snapshot.links[0]
         image = self.sidecar.image(about["sha"])
-        order = [line.raw for line in Document.parse(image).lines] if image is not None else []
+        order = [line.raw for line in GraphDocument.parse(image).lines] if image is not None else []
         name = snapshot.payload["name"]
         lines = put_back(document, snapshot, order=order, moved=self.sidecar.moved(name))
-        exact = image if image is not None and same_lines(lines, order) else None
+        same = image if image is not None and same_lines(lines, order) else None
         self._demote(document, snapshot)
-        self._save(document, lines, data=exact)
+        self._save(document, lines, data=same)
 
-    def _demote(self, document: Document, snapshot: Snapshot) -> None:
+    def _demote(self, document: GraphDocument, snapshot: Snapshot) -> None:
         """A memory that was promoted since leaves the core memory again."""
         if self.core is None or snapshot.payload["kind"] != "entity":
             return

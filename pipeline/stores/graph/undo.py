@@ -7,12 +7,14 @@ from collections.abc import Sequence
 
 from ....errors import RefusedChangeError
 from ..base import Snapshot
-from .lines import Document, Line, insert_in_order
+from .lines import GraphDocument, GraphLine, insert_in_order
 from .rows import BROKEN, ENTITY, OBSERVATION
 from .sidecar import Moved
 
 
-def put_back(document: Document, snapshot: Snapshot, *, order: Sequence[str], moved: Moved) -> list[Line]:
+def put_back(
+    document: GraphDocument, snapshot: Snapshot, *, order: Sequence[str], moved: Moved
+) -> list[GraphLine]:
     """The lines of the graph with one record as it was.
 
     Args:
@@ -54,25 +56,25 @@ def put_back(document: Document, snapshot: Snapshot, *, order: Sequence[str], mo
     return lines
 
 
-def _lines_back(document: Document, snapshot: Snapshot, order: Sequence[str]) -> list[Line]:
+def _lines_back(document: GraphDocument, snapshot: Snapshot, order: Sequence[str]) -> list[GraphLine]:
     """An entity that is still there: its lines alone are put back."""
     name, raws = snapshot.payload["name"], list(snapshot.payload["raws"])
-    lines: list[Line] = []
+    lines: list[GraphLine] = []
     first = True
     for line in document.lines:
         if line.kind != "entity" or line.name != name:
             lines.append(line)
         elif first:
-            lines.append(Line.of(raws[0]))
+            lines.append(GraphLine.of(raws[0]))
             first = False
     _insert(lines, raws[1:], snapshot.links[0]["positions"][1:], order)
     return lines
 
 
-def _observation_back(document: Document, snapshot: Snapshot) -> list[Line]:
+def _observation_back(document: GraphDocument, snapshot: Snapshot) -> list[GraphLine]:
     """An observation between the neighbours it had; with all of them back, the line to the letter."""
     name, text = snapshot.payload["name"], snapshot.payload["text"]
-    was = Line.of(str(snapshot.links[0]["raw"]))
+    was = GraphLine.of(str(snapshot.links[0]["raw"]))
     order = list(was.item["observations"])
     own = [place for place, line in enumerate(document.lines) if line.kind == "entity" and line.name == name]
     stood = int(snapshot.links[0]["positions"][0])
@@ -94,11 +96,11 @@ def _observation_back(document: Document, snapshot: Snapshot) -> list[Line]:
     raise RefusedChangeError(f"memory {name}, which it is part of, is gone")
 
 
-def _relations_back(document: Document, snapshot: Snapshot, order: Sequence[str]) -> list[Line]:
+def _relations_back(document: GraphDocument, snapshot: Snapshot, order: Sequence[str]) -> list[GraphLine]:
     """The outgoing relations of one name, exactly as they were."""
     name, raws = snapshot.payload["name"], list(snapshot.payload["raws"])
     left = Counter(raws)
-    lines: list[Line] = []
+    lines: list[GraphLine] = []
     for line in document.lines:
         if line.kind == "relation" and line.edge[0] == name:
             if left[line.raw] == 0:
@@ -112,9 +114,11 @@ def _relations_back(document: Document, snapshot: Snapshot, order: Sequence[str]
     return lines
 
 
-def _insert(lines: list[Line], raws: Sequence[str], positions: Sequence[int], order: Sequence[str]) -> None:
+def _insert(
+    lines: list[GraphLine], raws: Sequence[str], positions: Sequence[int], order: Sequence[str]
+) -> None:
     for raw, position in zip(raws, positions, strict=True):
-        insert_in_order(lines, Line.of(raw), order, position)
+        insert_in_order(lines, GraphLine.of(raw), order, position)
 
 
 def _relations(snapshot: Snapshot) -> list[str]:
@@ -122,4 +126,4 @@ def _relations(snapshot: Snapshot) -> list[str]:
 
 
 def _leads_somewhere(raw: str, names: set[str]) -> bool:
-    return names.issuperset(Line.of(raw).edge[:2])
+    return names.issuperset(GraphLine.of(raw).edge[:2])

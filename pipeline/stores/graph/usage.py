@@ -103,10 +103,10 @@ def usage(observations: Iterable[str], fields: Mapping[str, Any] | None = None) 
     """
     lines = [text.strip() for text in observations]
     applied = [text for text in lines if _APPLIED.match(text)]
-    also = [[int(figure) for figure in found.groups()] for text in lines if (found := _ALSO.match(text))]
+    also = [[int(figure) for figure in match.groups()] for text in lines if (match := _ALSO.match(text))]
     bad = sum(bool(_UNHELPFUL.search(text)) for text in applied) + sum(row[2] for row in also)
     good = sum(bool(_HELPFUL.search(text)) and not _UNHELPFUL.search(text) for text in applied)
-    counted = [int(found[1]) for text in lines if (found := _COUNT.match(text))]
+    counted = [int(match[1]) for text in lines if (match := _COUNT.match(text))]
     used = [
         moment for text in lines if _APPLIED.match(text) or _LAST_USED.match(text) for moment in dates(text)
     ]
@@ -167,14 +167,14 @@ def also_applied(times: int, helpful: int, unhelpful: int) -> str:
 
 def dates(text: str) -> list[datetime]:
     """All ISO dates in a text that exist, as the beginning of that day in UTC."""
-    found = []
+    days = []
     for match in _DATE.finditer(text):
         try:
             day = date(*(int(part) for part in match.groups()))
         except ValueError:
             continue
-        found.append(datetime(day.year, day.month, day.day, tzinfo=UTC))
-    return found
+        days.append(datetime(day.year, day.month, day.day, tzinfo=UTC))
+    return days
 
 
 def _is_critical(lines: Iterable[str], fields: Mapping[str, Any]) -> bool:
@@ -185,10 +185,10 @@ def _is_critical(lines: Iterable[str], fields: Mapping[str, Any]) -> bool:
 
 
 def _stated(text: str) -> float | None:
-    found = _EFFECTIVENESS.match(text)
-    if not found:
+    match = _EFFECTIVENESS.match(text)
+    if not match:
         return None
-    value = float(found[1]) / (100 if found[2] or float(found[1]) > 1 else 1)
+    value = float(match[1]) / (100 if match[2] or float(match[1]) > 1 else 1)
     return value if 0 <= value <= 1 else None
 
 

@@ -136,12 +136,12 @@ class Ignored:
 
     def chain(self, folder: str) -> list[tuple[int, GitIgnoreSpec]]:
         """The specifications that rule over a folder, nearest first, with the length of their prefix."""
-        found = []
+        chain = []
         for parent in _upwards(folder):
             spec = self._specs.get(parent)
             if spec is not None:
-                found.append((len(parent) + 1 if parent else 0, spec))
-        return found
+                chain.append((len(parent) + 1 if parent else 0, spec))
+        return chain
 
     def matches(self, path: str, chain: Sequence[tuple[int, GitIgnoreSpec]]) -> bool:
         """Whether a path is left out; the nearest file that says anything decides."""
@@ -174,9 +174,9 @@ def build_index(root: Path, wanted: Iterable[str], *, without: Iterable[Path] = 
         names[relative.rpartition("/")[2]].append(relative)
         if left:
             left -= _occurring(path, left)
-    found = frozenset(name.decode() for name in all_wanted - left)
+    symbols = frozenset(name.decode() for name in all_wanted - left)
     sorted_names = {name: tuple(sorted(paths)) for name, paths in names.items()}
-    return CodeIndex(root, frozenset(files), found, sorted_names, ignored)
+    return CodeIndex(root, frozenset(files), symbols, sorted_names, ignored)
 
 
 def _walk(root: Path, without: set[str], ignored: Ignored) -> Iterator[tuple[str, str]]:

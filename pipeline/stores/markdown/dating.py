@@ -53,7 +53,7 @@ def git_dates(directory: Path) -> dict[Path, datetime]:
 
 
 def _newest_commits(log: str, directory: Path) -> dict[Path, datetime]:
-    found: dict[Path, datetime] = {}
+    moments: dict[Path, datetime] = {}
     for commit in log.split("\x01")[1:]:
         moment_text, _, names = commit.partition("\n" if "\n" in commit.split("\0", 1)[0] else "\0")
         moment = as_moment(moment_text.strip("\0\n"))
@@ -61,5 +61,5 @@ def _newest_commits(log: str, directory: Path) -> dict[Path, datetime]:
             continue
         for name in names.split("\0"):
             if name.strip("\n"):
-                found.setdefault(directory / name.strip("\n"), moment)
-    return found
+                moments.setdefault(directory / name.strip("\n"), moment)
+    return moments

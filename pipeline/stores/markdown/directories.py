@@ -50,8 +50,8 @@ class MemoryDirectory:
 
     def refused(self) -> list[tuple[Path, str]]:
         """Files that would be memories but may not be read, with the reason."""
-        found = [*_topics(self.path), *([self.path / INDEX] if _exists(self.path / INDEX) else [])]
-        return [(path, reason) for path in sorted(found) if (reason := self.refusal(path)) is not None]
+        paths = [*_topics(self.path), *([self.path / INDEX] if _exists(self.path / INDEX) else [])]
+        return [(path, reason) for path in sorted(paths) if (reason := self.refusal(path)) is not None]
 
     def refusal(self, path: Path) -> str | None:
         """Why a file may not be read: no regular file, too large, or a link that leads out."""
@@ -95,8 +95,8 @@ def discover(
     if not root.is_dir():
         raise ConfigError(f"The project {root} is no directory; give its root with --root.")
     project = root.resolve()
-    found = [_checked(path) for path in given] or list(_searched(project, home))
-    unique = sorted({path.resolve() for path in found})
+    directories = [_checked(path) for path in given] or list(_searched(project, home))
+    unique = sorted({path.resolve() for path in directories})
     return tuple(
         MemoryDirectory(_name(path, project), path, _title(path, project), project) for path in unique
     )
@@ -156,8 +156,8 @@ def _checked(path: Path) -> Path:
 
 def _searched(project: Path, home: Path | None) -> Iterator[Path]:
     for pattern in PATTERNS:
-        found = (path for path in project.glob(pattern) if path.is_dir())
-        yield from (path for path in found if path.resolve().is_relative_to(project))
+        folders = (path for path in project.glob(pattern) if path.is_dir())
+        yield from (path for path in folders if path.resolve().is_relative_to(project))
     user = (home or Path.home()) / _HOME / re.sub(r"[^A-Za-z0-9]", "-", str(project)) / "memory"
     if user.is_dir():
         yield user

@@ -50,21 +50,21 @@ def git(folder: Path, *words: str, literal: bool = True) -> str | None:
 
 def removed_paths(root: Path, paths: Iterable[str]) -> dict[str, str]:
     """Those of the paths that a commit took away for good, with the latest such commit."""
-    found = _taken_away(root, paths)
-    return {path: commit for path, commit in found.items() if not _hides(root, commit)}
+    removed = _taken_away(root, paths)
+    return {path: commit for path, commit in removed.items() if not _hides(root, commit)}
 
 
 def hidden_paths(root: Path, paths: Iterable[str]) -> set[str]:
     """Those of the paths that git leaves out, or that were only taken out of the repository."""
     wanted = set(paths)
-    found = _taken_away(root, wanted)
-    hidden = {path for path, commit in found.items() if _hides(root, commit)}
+    removed = _taken_away(root, wanted)
+    hidden = {path for path, commit in removed.items() if _hides(root, commit)}
     return hidden | ignored_paths(root, wanted)
 
 
 def _taken_away(root: Path, paths: Iterable[str]) -> dict[str, str]:
     wanted = sorted({path for path in paths if path and not path.startswith("/")})
-    found: dict[str, str] = {}
+    commits: dict[str, str] = {}
     for start in range(0, len(wanted), _PATHS_AT_ONCE):
         part = wanted[start : start + _PATHS_AT_ONCE]
         asked = ["log", "--no-renames", "--diff-filter=D", "--format=%x01%H", "--name-only", "-z"]
@@ -73,8 +73,8 @@ def _taken_away(root: Path, paths: Iterable[str]) -> dict[str, str]:
             name, _, names = commit.partition("\0")
             for path in names.split("\0"):
                 if path.strip("\n") in part:
-                    found.setdefault(path.strip("\n"), name.strip())
-    return found
+                    commits.setdefault(path.strip("\n"), name.strip())
+    return commits
 
 
 @functools.lru_cache(maxsize=1024)
@@ -106,24 +106,24 @@ def _renames(root: Path, commit: str) -> dict[str, str]:
         root, "show", "-M", "--diff-filter=R", "--name-status", "-z", "--format=", "--relative", commit
     )
     parts = (said or "").split("\0")
-    found: dict[str, str] = {}
+    renames: dict[str, str] = {}
     for status, old, new in zip(parts, parts[1:], parts[2:], strict=False):
         score = status.strip().removeprefix("R")
         same = old.rpartition("/")[2] == new.rpartition("/")[2]
         if status.strip().startswith("R") and score.isdigit() and (same or int(score) >= _EQUAL):
-            found[old] = new
-    return found
+            renames[old] = new
+    return renames
 
 
 def ignored_paths(folder: Path, paths: Iterable[str]) -> set[str]:
     """Those of the paths that git leaves out, so that their absence here says nothing."""
     wanted = sorted(path for path in paths if path)
-    found: set[str] = set()
+    ignored: set[str] = set()
     for start in range(0, len(wanted), _PATHS_AT_ONCE):
         part = wanted[start : start + _PATHS_AT_ONCE]
         said = git(folder, "check-ignore", "--no-index", "--", *part, literal=False)
-        found.update((said or "").splitlines())
-    return found & set(wanted)
+        ignored.update((said or "").splitlines())
+    return ignored & set(wanted)
 
 
 def changed_files(directory: Path) -> set[Path]:
@@ -139,7 +139,7 @@ def line_days(path: Path) -> dict[str, date | None]:
     has no day; a line that stands there twice with two days has none either.
     """
     said = git(path.parent, "blame", "--line-porcelain", "--", path.name)
-    found: dict[str, date | None] = {}
+    days: dict[str, date | None] = {}
     about: dict[str, str] = {}
     for row in (said or "").split("\n"):
         if not row.startswith("\t"):
@@ -148,8 +148,8 @@ def line_days(path: Path) -> dict[str, date | None]:
             continue
         day = None if "boundary" in about or not about["commit"].strip("0") else _author_day(about)
         line = row[1:].strip()
-        found[line] = day if found.get(line, day) == day else None
-    return found
+        days[line] = day if days.get(line, day) == day else None
+    return days
 
 
 def _is_hash(word: str) -> bool:

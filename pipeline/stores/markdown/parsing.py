@@ -43,7 +43,7 @@ class Entry:
     Attributes:
         id: Its name inside the file.
         text: What it says, without bullet and indentation.
-        heading: The nearest heading below the title, folded; the subject it belongs to.
+        heading: The nearest heading below the title, in lower case; the subject it belongs to.
         start: Where its first line begins.
         end: Where its last line with any content ends, line ending excluded.
         lines: Its lines.
@@ -65,7 +65,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed file.
+    """A parsed Markdown file.
 
     Attributes:
         source: Its whole text.
@@ -213,7 +213,7 @@ def _entries(lines: Sequence[Line], offset: int, *, mixed: bool) -> tuple[Entry,
     starts = [offset]
     for line in lines:
         starts.append(starts[-1] + len(line.raw) + len(line.ending))
-    found: list[Entry] = []
+    entries: list[Entry] = []
     heading = ""
     for token, after in itertools.pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.tag != "h1":
@@ -223,8 +223,8 @@ def _entries(lines: Sequence[Line], offset: int, *, mixed: bool) -> tuple[Entry,
             if entry is None and not mixed:
                 return ()
             if entry is not None and not (mixed and (_PART.match(entry.text) or _POINTS.match(entry.text))):
-                found.append(entry)
-    return tuple(found)
+                entries.append(entry)
+    return tuple(entries)
 
 
 def _entry(lines: Sequence[Line], span: Sequence[int], starts: Sequence[int], heading: str) -> Entry | None:

@@ -138,8 +138,8 @@ def _written(
     file = file_moment(dated_ns)
     said = [document.frontmatter, document.frontmatter.get("metadata")]
     values = [item for item in said if isinstance(item, dict)]
-    found = (frontmatter_date(item, names) for item in values for names in (CREATED, UPDATED))
-    dates = [day for day in found if day is not None]
+    stated = (frontmatter_date(item, names) for item in values for names in (CREATED, UPDATED))
+    dates = [day for day in stated if day is not None]
     latest = max((moment for moment in (*dates, committed or file) if moment is not None), default=file)
     named = {match[0] for match in _NAMED_DAY.finditer(state.path.stem)}
     days = named or {day.date().isoformat() for day in dates}

@@ -41,7 +41,7 @@ class MarkdownStore:
     """
 
     kind = "md"
-    capabilities = Capabilities(fold=True)
+    capabilities = Capabilities(in_place=True)
 
     def __init__(self, directories: Sequence[MemoryDirectory], *, root: Path, state: Path) -> None:
         """Bind the directories.
@@ -81,8 +81,8 @@ class MarkdownStore:
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given files and entries afresh; an index that does not exist has an empty text."""
-        found = ((memory_id, self._fetch(memory_id)) for memory_id in ids)
-        return {memory_id: snapshot for memory_id, snapshot in found if snapshot is not None}
+        snapshots = ((memory_id, self._fetch(memory_id)) for memory_id in ids)
+        return {memory_id: snapshot for memory_id, snapshot in snapshots if snapshot is not None}
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
@@ -344,12 +344,12 @@ def _is_whole(directory: MemoryDirectory, path: Path, name: str | None) -> bool:
 
 
 def _entry_named(document: Document, name: str, path: Path) -> Entry:
-    found = next((entry for entry in document.entries if entry.id == name), None)
-    if found is None:
+    named = next((entry for entry in document.entries if entry.id == name), None)
+    if named is None:
         raise RefusedChangeError(f"the entry is gone from {path.name}")
     if not document.faithful:
         raise RefusedChangeError(f"the file {path.name} holds bytes that could not be kept")
-    return found
+    return named
 
 
 def _entry_updated(document: Document, name: str, text: str, path: Path) -> tuple[bytes, tuple[str, ...]]:

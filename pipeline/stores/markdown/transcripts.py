@@ -52,7 +52,7 @@ def evidence(
         for memory, chosen in terms.items()
     }
     counts = dict.fromkeys((memory for memory, chosen in wanted.items() if chosen), 0)
-    found: dict[str, list[Quotation]] = {memory: [] for memory in counts}
+    quotations: dict[str, list[Quotation]] = {memory: [] for memory in counts}
     for path in _transcripts(folder):
         for line in lines_backwards(path):
             for memory in [name for name, count in counts.items() if count < MATCHES]:
@@ -60,11 +60,11 @@ def evidence(
                 if term is None:
                     continue
                 counts[memory] += 1
-                if len(found[memory]) < shown:
-                    found[memory].append(Quotation(path.name, _said(line, term)))
+                if len(quotations[memory]) < shown:
+                    quotations[memory].append(Quotation(path.name, _said(line, term)))
             if all(count >= MATCHES for count in counts.values()):
-                return _some(found)
-    return _some(found)
+                return _some(quotations)
+    return _some(quotations)
 
 
 def used_lately(folder: Path, terms: Mapping[str, Sequence[str]], *, since: float) -> frozenset[str]:
@@ -76,16 +76,16 @@ def used_lately(folder: Path, terms: Mapping[str, Sequence[str]], *, since: floa
         since: Seconds of the epoch.
     """
     left = {memory: tuple(term.encode() for term in chosen) for memory, chosen in terms.items() if chosen}
-    found: set[str] = set()
+    used: set[str] = set()
     for path in _transcripts(folder):
         if -_newest_first(path)[0] < since * 1e9:
             break
         for line in lines_backwards(path):
-            found |= {memory for memory, chosen in left.items() if any(term in line for term in chosen)}
-            left = {memory: chosen for memory, chosen in left.items() if memory not in found}
+            used |= {memory for memory, chosen in left.items() if any(term in line for term in chosen)}
+            left = {memory: chosen for memory, chosen in left.items() if memory not in used}
             if not left:
-                return frozenset(found)
-    return frozenset(found)
+                return frozenset(used)
+    return frozenset(used)
 
 
 def _transcripts(folder: Path) -> list[Path]:
@@ -119,8 +119,8 @@ def _newest_first(path: Path) -> tuple[int, str]:
         return (0, path.name)
 
 
-def _some(found: Mapping[str, Sequence[Quotation]]) -> dict[str, tuple[Quotation, ...]]:
-    return {memory: tuple(lines) for memory, lines in found.items() if lines}
+def _some(quotations: Mapping[str, Sequence[Quotation]]) -> dict[str, tuple[Quotation, ...]]:
+    return {memory: tuple(lines) for memory, lines in quotations.items() if lines}
 
 
 def _said(line: bytes, term: bytes) -> str:

@@ -14,7 +14,7 @@ _SWALLOWED = "mem0 turns an error of this store into an empty listing"
 WRITABLE = {
     "qdrant": "counts exactly and scrolls by point id to the end, on disk and on a server",
     "faiss": "all of it is in memory; vectors, memories and places must be equally many",
-    "chroma": "counts exactly and pages by offset",
+    "chroma": "counts exactly and pages by offset, on disk and on a server",
     "pgvector": "counts exactly and pages by the primary key to the end",
     "milvus": "counts exactly with strong consistency, and iterates by key to the end",
 }
@@ -51,7 +51,7 @@ class GenericBackend:
     It never proves completeness, so a run on it stays read-only.
     """
 
-    exact = False
+    verbatim = False
 
     def __init__(self, vector_store: Any, provider: str) -> None:  # noqa: ANN401
         self._store = vector_store
@@ -79,18 +79,18 @@ class GenericBackend:
         with asking(f"listing the {self.provider} store"):
             listed = self._store.list(filters=dict(filters) or None, top_k=_LIST_BOUND)
         nested = isinstance(listed, list | tuple) and listed and isinstance(listed[0], list | tuple)
-        for found in (listed[0] if nested else listed) or ():
-            yield Row(str(found.id), dict(found.payload or {}))
+        for item in (listed[0] if nested else listed) or ():
+            yield Row(str(item.id), dict(item.payload or {}))
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         """The rows one by one, without vectors."""
-        found = {}
+        rows = {}
         for row_id in ids:
             with asking(f"reading memory {row_id} from the {self.provider} store"):
                 row = self._store.get(vector_id=row_id)
             if row is not None:
-                found[row_id] = Row(row_id, dict(row.payload or {}))
-        return found
+                rows[row_id] = Row(row_id, dict(row.payload or {}))
+        return rows
 
     def put(self, row: Row) -> None:
         """Insert a missing row, or replace the payload of one that exists."""

@@ -14,7 +14,7 @@ class ChromaBackend:
     """Rows of one Chroma collection."""
 
     provider = "chroma"
-    exact = True
+    verbatim = True
 
     def __init__(self, client: Any, collection: Any) -> None:  # noqa: ANN401  (untyped mem0 objects)
         self._client = client
@@ -47,13 +47,13 @@ class ChromaBackend:
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         """The rows with these ids, asked for in portions that SQLite can bind."""
         wanted = sorted(set(ids))
-        found: dict[str, Row] = {}
+        rows: dict[str, Row] = {}
         for start in range(0, len(wanted), _PAGE):
             with asking("reading the Chroma collection"):
                 portion = wanted[start : start + _PAGE]
                 page = self._collection.get(ids=portion, include=["metadatas", "embeddings"])
-            found |= {row.id: row for row in _rows(page)}
-        return found
+            rows |= {row.id: row for row in _rows(page)}
+        return rows
 
     def put(self, row: Row) -> None:
         """Add or update; Chroma merges metadata, so a key that must go is sent as None."""
@@ -80,9 +80,9 @@ class ChromaBackend:
         """The `_entities` collection, if it exists."""
         name = f"{self._collection.name}_entities"
         with asking("listing the Chroma collections"):
-            for found in self._client.list_collections():
-                if found.name == name:
-                    return ChromaBackend(self._client, found)
+            for collection in self._client.list_collections():
+                if collection.name == name:
+                    return ChromaBackend(self._client, collection)
         return None
 
 

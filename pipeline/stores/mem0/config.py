@@ -170,12 +170,12 @@ def _expanded(value: Any, key: str, file: Path) -> Any:  # noqa: ANN401  (a conf
     def value_of(match: re.Match[str]) -> str:
         """The variable's value, or its default."""
         name, default = match.group(1), match.group(2)
-        found = os.environ.get(name) or default
-        if found is None:
+        setting = os.environ.get(name) or default
+        if setting is None:
             raise ConfigError(
                 f"{file}: the variable {name} is not set in the environment and has no default."
             )
-        return found
+        return setting
 
     text = _VARIABLE.sub(value_of, value)
     if key in _PATH_KEYS:
@@ -282,7 +282,7 @@ def _with_lazy_embedder(open_memory: Any, checked: Any, origin: str, secrets: tu
 def _secrets(value: Any, key: str = "") -> tuple[str, ...]:  # noqa: ANN401
     """Every text of a configuration that must not be printed."""
     if isinstance(value, Mapping):
-        return tuple(found for name, inner in value.items() for found in _secrets(inner, str(name)))
+        return tuple(secret for name, inner in value.items() for secret in _secrets(inner, str(name)))
     return (value,) if isinstance(value, str) and value and _SECRET_KEYS.search(key) else ()
 
 

@@ -87,9 +87,9 @@ def diagnose(store: Mem0Store) -> Condition:
 def entity_snapshots(store: Mem0Store, ids: Iterable[str]) -> dict[str, Snapshot]:
     """Copies of entity rows, those that exist."""
     entities = store.backend.entities()
-    found = entities.get(list(ids)) if entities is not None else {}
+    rows = entities.get(list(ids)) if entities is not None else {}
     return {
-        key: Snapshot(key, dict(row.payload), row.vector, (dict(row.sparse),)) for key, row in found.items()
+        key: Snapshot(key, dict(row.payload), row.vector, (dict(row.sparse),)) for key, row in rows.items()
     }
 
 

@@ -27,7 +27,7 @@ class FaissBackend:
     """Rows of one FAISS index and its docstore."""
 
     provider = "faiss"
-    exact = True
+    verbatim = True
 
     def __init__(self, store: Any, *, memory: Any = None) -> None:  # noqa: ANN401  (untyped mem0 objects)
         self._store = store
@@ -156,7 +156,9 @@ class FaissBackend:
 
     def _all_files(self) -> list[Path]:
         name = self._store.collection_name
-        return [file for found in (name, f"{name}_entities") for file in _files(self._folder, found)]
+        return [
+            file for collection in (name, f"{name}_entities") for file in _files(self._folder, collection)
+        ]
 
 
 def finish_interrupted_save(folder: Path, collection: str) -> None:
@@ -185,10 +187,10 @@ def _files(folder: Path, name: str) -> list[Path]:
 
 def _stamp(file: Path) -> tuple[int, int, int] | None:
     try:
-        found = file.stat()
+        stat = file.stat()
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 def _copy(source: Path, target: Path) -> Path:

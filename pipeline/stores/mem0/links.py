@@ -18,15 +18,16 @@ _SPARSE = "sparse"
 def links_of(entities: Backend | None, rows: Iterable[Row]) -> dict[str, tuple[Mapping[str, Any], ...]]:
     """For each row, everything outside its payload and dense vector that an undo needs."""
     own = {row.id: row for row in rows}
-    found: dict[str, list[Mapping[str, Any]]] = {
+    links_by_id: dict[str, list[Mapping[str, Any]]] = {
         key: [{"index": _SPARSE, "vectors": dict(row.sparse)}] if row.sparse else []
         for key, row in own.items()
     }
     for entity in entities.linking(sorted(own)) if entities is not None and own else ():
         for memory_id in own.keys() & set(linked_ids(entity.payload)):
-            found[memory_id].append(_as_link(entity))
+            links_by_id[memory_id].append(_as_link(entity))
     return {
-        key: tuple(sorted(links, key=lambda link: str(link.get("id", "")))) for key, links in found.items()
+        key: tuple(sorted(links, key=lambda link: str(link.get("id", ""))))
+        for key, links in links_by_id.items()
     }
 
 
@@ -38,7 +39,7 @@ def sparse_of(links: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 def unlink(entities: Backend | None, memory_id: str) -> None:
     """Take the memory out of every entity; an entity that names nothing else goes."""
     for entity in entities.linking([memory_id]) if entities is not None else ():
-        remaining = [found for found in linked_ids(entity.payload) if found != memory_id]
+        remaining = [linked for linked in linked_ids(entity.payload) if linked != memory_id]
         if remaining and entities is not None:
             entities.put(_with_links(entity, remaining))
         elif entities is not None:

@@ -23,7 +23,7 @@ class MilvusBackend:
     """
 
     provider = "milvus"
-    exact = True
+    verbatim = True
 
     def __init__(self, client: Any, collection: str) -> None:  # noqa: ANN401  (untyped mem0 objects)
         self._client = client
@@ -59,14 +59,14 @@ class MilvusBackend:
                 page = pages.next()
             if not page:
                 break
-            for found in page:
-                yield Row(str(found["id"]), dict(found["metadata"] or {}))
+            for item in page:
+                yield Row(str(item["id"]), dict(item["metadata"] or {}))
         pages.close()
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         """The rows with these ids, asked for in portions."""
         wanted = sorted(set(ids))
-        found: dict[str, Row] = {}
+        rows: dict[str, Row] = {}
         for start in range(0, len(wanted), _PAGE):
             with asking("reading the Milvus collection"):
                 portion = self._client.get(
@@ -77,8 +77,8 @@ class MilvusBackend:
                 )
             for item in portion:
                 vector = tuple(float(value) for value in item["vectors"])
-                found[str(item["id"])] = Row(str(item["id"]), dict(item["metadata"] or {}), vector)
-        return found
+                rows[str(item["id"])] = Row(str(item["id"]), dict(item["metadata"] or {}), vector)
+        return rows
 
     def put(self, row: Row) -> None:
         """Write the row whole; words to search for are made from it as mem0 makes them."""

@@ -108,12 +108,12 @@ def moment(value: Any) -> datetime | None:  # noqa: ANN401
             return None
         if isinstance(value, int | float):
             seconds = value / 1000 if value > _MILLISECONDS_FROM else value
-            found = datetime.fromtimestamp(seconds, UTC)
+            stamp = datetime.fromtimestamp(seconds, UTC)
         else:
-            found = as_utc(datetime.fromisoformat(str(value).strip()))
+            stamp = as_utc(datetime.fromisoformat(str(value).strip()))
     except (ValueError, OverflowError, OSError):
         return None
-    return found if found.year >= _FIRST_REAL_YEAR else None
+    return stamp if stamp.year >= _FIRST_REAL_YEAR else None
 
 
 def _day(value: Any) -> date | None:  # noqa: ANN401
@@ -129,9 +129,9 @@ def _category(payload: Mapping[str, Any]) -> str | None:
     for key in _CATEGORY_KEYS:
         value = payload.get(key)
         names = value if isinstance(value, list | tuple | set) else [value]
-        found = sorted({str(name).strip() for name in names if name is not None and str(name).strip()})
-        if found:
-            return "/".join(found)
+        categories = sorted({str(name).strip() for name in names if name is not None and str(name).strip()})
+        if categories:
+            return "/".join(categories)
     return None
 
 

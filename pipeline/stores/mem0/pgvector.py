@@ -16,7 +16,7 @@ class PgvectorBackend:
     """Rows of one pgvector table."""
 
     provider = "pgvector"
-    exact = True
+    verbatim = True
 
     def __init__(self, store: Any, table: str) -> None:  # noqa: ANN401  (an untyped mem0 object)
         self._store = store
@@ -115,6 +115,6 @@ def _is_uuid(row_id: str) -> bool:
     return True
 
 
-def _row(found: Any) -> Row:  # noqa: ANN401
-    row_id, payload, vector = found
+def _row(columns: Any) -> Row:  # noqa: ANN401
+    row_id, payload, vector = columns
     return Row(row_id, payload or {}, None if vector is None else tuple(json.loads(vector)))

@@ -184,7 +184,7 @@ def _qdrant_collections(config: Any) -> list[str]:  # noqa: ANN401
         **{name: _value(config, name) for name in names if _value(config, name) is not None}
     )
     try:
-        return [found.name for found in client.get_collections().collections]
+        return [collection.name for collection in client.get_collections().collections]
     finally:
         client.close()
 
@@ -222,7 +222,7 @@ def _chroma_collections(config: Any) -> list[str]:  # noqa: ANN401
         else chromadb.Client(settings)
     )
     try:
-        return [found.name for found in client.list_collections()]
+        return [collection.name for collection in client.list_collections()]
     finally:
         close = getattr(client, "close", None)  # older versions have none
         if close is not None:
@@ -257,10 +257,10 @@ def _pgvector_collections(config: Any) -> list[str]:  # noqa: ANN401
         parts["sslmode"] = _value(config, "sslmode")
     parts.setdefault("connect_timeout", _CONNECT_SECONDS)
     with psycopg.connect(**{key: value for key, value in parts.items() if value is not None}) as connection:
-        found = connection.execute(
+        rows = connection.execute(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
         )
-        return [str(row[0]) for row in found.fetchall()]
+        return [str(row[0]) for row in rows.fetchall()]
 
 
 _LOCATIONS: dict[str, Callable[[str, Any], str]] = {

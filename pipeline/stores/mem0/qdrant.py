@@ -17,7 +17,7 @@ class QdrantBackend:
     """Rows of one Qdrant collection."""
 
     provider = "qdrant"
-    exact = True
+    verbatim = True
 
     def __init__(self, client: Any, collection: str) -> None:  # noqa: ANN401  (an untyped mem0 object)
         self._client = client
@@ -46,8 +46,8 @@ class QdrantBackend:
             points = self._client.retrieve(self._collection, ids=wanted, with_payload=True, with_vectors=True)
             rows = map(_row, points)
             local = self._embedded()
-            found = rows if local is None else (_with_stored_vector(row, local) for row in rows)
-            return {row.id: row for row in found}
+            full = rows if local is None else (_with_stored_vector(row, local) for row in rows)
+            return {row.id: row for row in full}
 
     def put(self, row: Row) -> None:
         """Replace the whole point, so that payload keys which are no longer wanted disappear.
@@ -124,11 +124,11 @@ def _with_stored_vector(row: Row, local: Any) -> Row:  # noqa: ANN401
     which moves last bits. Only what is on disk comes back at the next open.
     """
     key = local.storage.encode_key(_point_id(row.id)) if local.storage is not None else None
-    found = key and local.storage.storage.execute("SELECT point FROM points WHERE id = ?", (key,)).fetchone()
-    if not found:
+    point = key and local.storage.storage.execute("SELECT point FROM points WHERE id = ?", (key,)).fetchone()
+    if not point:
         return row  # in memory only, or stored under a key of an older client
     # The client itself unpickles every point of this file when it opens it.
-    stored = pickle.loads(found[0]).vector  # noqa: S301
+    stored = pickle.loads(point[0]).vector  # noqa: S301
     dense = stored.get("") if isinstance(stored, dict) else stored
     return row if dense is None else replace(row, vector=tuple(float(value) for value in dense))
 

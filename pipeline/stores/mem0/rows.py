@@ -51,7 +51,7 @@ class Backend(Protocol):
         ...
 
     @property
-    def exact(self) -> bool:
+    def verbatim(self) -> bool:
         """Whether vectors can be read and put back, and payloads be replaced as a whole."""
         ...
 
@@ -126,8 +126,8 @@ def linked_ids(payload: Mapping[str, Any]) -> list[str]:
 def search_links(backend: Backend, ids: Sequence[str]) -> tuple[Row, ...]:
     """`Backend.linking` for stores that cannot look into a list: read all rows, keep what links."""
     wanted = set(ids)
-    found = [row.id for row in backend.rows({}) if wanted.intersection(linked_ids(row.payload))]
-    return tuple(backend.get(found).values())
+    linking = [row.id for row in backend.rows({}) if wanted.intersection(linked_ids(row.payload))]
+    return tuple(backend.get(linking).values())
 
 
 def matches(payload: Mapping[str, Any], filters: Filters) -> bool:

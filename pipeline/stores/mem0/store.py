@@ -104,8 +104,8 @@ class Mem0Store:
     @property
     def capabilities(self) -> Capabilities:
         """What this vector store can do."""
-        exact = self._backend.exact
-        return Capabilities(retire=exact, vector=exact, amend=exact)
+        verbatim = self._backend.verbatim
+        return Capabilities(retire=verbatim, vector=verbatim, amend=verbatim)
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every memory of the matching scopes, expired ones included.
@@ -130,7 +130,7 @@ class Mem0Store:
                 )
             ),
             gaps=(*self._backend.faults(), *_miscounted(before, len({row.id for row in rows}), after)),
-            fidelity=(_HISTORY_NOTE,) if self._backend.exact else (_HISTORY_NOTE, _VECTOR_NOTE),
+            fidelity=(_HISTORY_NOTE,) if self._backend.verbatim else (_HISTORY_NOTE, _VECTOR_NOTE),
         )
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
@@ -153,8 +153,8 @@ class Mem0Store:
     def find_mark(self, mark: str, scope: Scope) -> str | None:
         """Id of the memory that was added with this mark, if there is one."""
         wanted = scope_of(dict(scope.ids))
-        found = self._backend.rows({MARK_KEY: mark})
-        return min((row.id for row in found if scope_of(row.payload) == wanted), default=None)
+        rows = self._backend.rows({MARK_KEY: mark})
+        return min((row.id for row in rows if scope_of(row.payload) == wanted), default=None)
 
     def finds(self, memory_id: str) -> bool:
         """Whether a search in its scope for the memory's own vector returns it.
@@ -210,9 +210,9 @@ class Mem0Store:
         if not self._owned:
             return
         self._memory.close()
-        for found in (self._memory.vector_store, self._memory._entity_store):  # noqa: SLF001
+        for client in (self._memory.vector_store, self._memory._entity_store):  # noqa: SLF001
             for name in ("client", "connection_pool"):
-                shut = getattr(getattr(found, name, None), "close", None)
+                shut = getattr(getattr(client, name, None), "close", None)
                 if shut is not None:
                     shut()
 
@@ -248,8 +248,8 @@ class Mem0Store:
             if self._backend.entities() is not None:
                 _ = self._memory.entity_store  # mem0 moves links only once it has opened this
             self._memory.update(change.id, text=change.text)
-        found = self._backend.get([change.id]).get(change.id)
-        if found is None or found.payload.get("data") != change.text:
+        row = self._backend.get([change.id]).get(change.id)
+        if row is None or row.payload.get("data") != change.text:
             raise StoreError(f"The store did not keep memory {change.id} as written.", ids=(change.id,))
         return change.id
 
@@ -307,8 +307,8 @@ class Mem0Store:
 
     def _put(self, row: Row) -> None:
         self._backend.put(row)
-        found = self._backend.get([row.id]).get(row.id)
-        if found is None or dict(found.payload) != dict(row.payload):
+        stored = self._backend.get([row.id]).get(row.id)
+        if stored is None or dict(stored.payload) != dict(row.payload):
             raise StoreError(f"The store did not keep memory {row.id} as written.", ids=(row.id,))
 
     def _exists(self, memory_id: str) -> bool:
@@ -327,7 +327,7 @@ class Mem0Store:
         self._refuse_damage()
 
     def _refuse_damage(self) -> None:
-        for fault in self._backend.faults() if self._backend.exact else ():
+        for fault in self._backend.faults() if self._backend.verbatim else ():
             raise StoreError(sentence(fault))
 
     def _search(self, row: Row, scope: Filters, bound: int) -> set[str]:
@@ -335,12 +335,12 @@ class Mem0Store:
             return {row.id}  # a store that gives out no vectors is read-only, so nothing rests on this
         text, vector = str(row.payload.get("data")), list(row.vector)
         try:
-            found = self._memory.vector_store.search(
+            hits = self._memory.vector_store.search(
                 query=text, vectors=vector, top_k=bound, filters=dict(scope)
             )
         except Exception as error:
             raise StoreError(f"Searching the store failed: {describe(error)}.") from error
-        return {str(hit.id) for hit in found}
+        return {str(hit.id) for hit in hits}
 
 
 def _refuse_other_clients(memory: Any) -> None:  # noqa: ANN401

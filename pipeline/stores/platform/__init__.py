@@ -44,11 +44,11 @@ def open_platform(
         raise ConfigError(f"{KEY_VARIABLE} is not set; put the key of your mem0 project there.")
     caller = Caller(_SERVICE, patience)
     client = caller.ask("opening the project", lambda: _client(key, host, caller.patience.timeout))
-    for name, wanted, found in (("org", org, client.org_id), ("project", project, client.project_id)):
-        if wanted and wanted != found:
+    for name, wanted, told in (("org", org, client.org_id), ("project", project, client.project_id)):
+        if wanted and wanted != told:
             client.client.close()
             raise ConfigError(
-                f"The key in {KEY_VARIABLE} opens the {name} {found or '(not told)'}, not {wanted}; "
+                f"The key in {KEY_VARIABLE} opens the {name} {told or '(not told)'}, not {wanted}; "
                 f"a key belongs to one project, so use the key of that one."
             )
     return RemoteStore(PlatformApi(client, caller, owned=True), section=section)

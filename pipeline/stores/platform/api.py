@@ -69,27 +69,27 @@ class PlatformApi:
             from mem0.exceptions import MemoryNotFoundError
 
             try:
-                found = self._client.get(memory_id)
+                answer = self._client.get(memory_id)
             except MemoryNotFoundError as error:
                 if not error.details:  # something on the way says so, not the platform
                     raise StoreError(
                         f"{self.caller.service} was not reached: an answer without content said 404."
                     ) from None
                 return None
-            return _record(found)
+            return _record(answer)
 
         return self.caller.ask(f"reading memory {memory_id}", request)
 
     def marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
         """Memories of which a metadata key holds one of the values."""
-        found: list[Row] = []
+        rows: list[Row] = []
         for value in values:
             scope: list[Any] = [{name: held} for name, held in sorted(ids.items())]
             anywhere = {"OR": [{name: "*"} for name in self.scope_keys]}
             filters = {"AND": [*(scope or [anywhere]), {"metadata": {key: value}}]}
             page = self._page(filters, 1, True)
-            found += [row for row in page.get("results", ()) if row_metadata(row).get(key) == value]
-        return found
+            rows += [row for row in page.get("results", ()) if row_metadata(row).get(key) == value]
+        return rows
 
     def add(self, new: New, *, mark: tuple[str, str]) -> str | None:
         """Write a memory verbatim; None if the platform drops it as an exact repeat."""
@@ -101,8 +101,8 @@ class PlatformApi:
 
         def earlier() -> str | None:
             """What an attempt wrote of which the answer was lost."""
-            found = self.marked(mark[0], [mark[1]], new.ids)
-            return min((str(row["id"]) for row in found), default=None)
+            added = self.marked(mark[0], [mark[1]], new.ids)
+            return min((str(row["id"]) for row in added), default=None)
 
         def request() -> str | None:
             """Ask once."""
@@ -197,12 +197,12 @@ class PlatformApi:
             """Ask until there is an answer."""
             return self.caller.ask("the state of an addition", request)
 
-        found = probe()
+        told = probe()
         for _ in range(_EVENT_LOOKS // self.caller.patience.looks):
-            if found.get("status") not in _RUNNING:
+            if told.get("status") not in _RUNNING:
                 break
-            found = self.caller.look(probe, until=lambda event: event.get("status") not in _RUNNING)
-        return found
+            told = self.caller.look(probe, until=lambda event: event.get("status") not in _RUNNING)
+        return told
 
 
 def platform_fingerprint(client: Any) -> str:  # noqa: ANN401
@@ -216,7 +216,7 @@ def platform_fingerprint(client: Any) -> str:  # noqa: ANN401
     return digest[:_FINGERPRINT_DIGITS]
 
 
-def _record(found: Any) -> Row:  # noqa: ANN401
-    if not isinstance(found, Mapping) or "memory" not in found:
+def _record(answer: Any) -> Row:  # noqa: ANN401
+    if not isinstance(answer, Mapping) or "memory" not in answer:
         raise StoreError("The platform's record has another form than expected; nothing was changed.")
-    return found
+    return answer

@@ -51,20 +51,20 @@ class _Pass:
 def list_all(get_page: GetPage, ids: Mapping[str, str]) -> Listing:
     """List every memory that holds these ids, or of every entity if none is named."""
     base = _filters(ids)
-    filters, found = base, _Pass({}, frozenset())
+    filters, listed = base, _Pass({}, frozenset())
     for _ in range(_PASSES):
-        found = _through(get_page, filters, merged=True)
-        if found.steady:
-            return _without_merged(get_page, filters, found)
-        newest = _newest(found.rows.values())
+        listed = _through(get_page, filters, merged=True)
+        if listed.steady:
+            return _without_merged(get_page, filters, listed)
+        newest = _newest(listed.rows.values())
         if newest and filters is base:
             filters = {"AND": [base, {"created_at": {"lte": newest}}]}
-    told = " or ".join(str(count) for count in sorted(found.counts))
+    told = " or ".join(str(count) for count in sorted(listed.counts))
     gap = (
-        f"{len(found.rows)} memories were listed where the platform counts {told}; "
+        f"{len(listed.rows)} memories were listed where the platform counts {told}; "
         "somebody is removing memories meanwhile, run again later"
     )
-    return Listing(tuple(found.rows.values()), gaps=(gap,))
+    return Listing(tuple(listed.rows.values()), gaps=(gap,))
 
 
 def _filters(ids: Mapping[str, str]) -> Filters:
@@ -76,7 +76,7 @@ def _filters(ids: Mapping[str, str]) -> Filters:
 
 def _newest(rows: Iterable[Row]) -> str | None:
     """The latest date of creation, as the platform writes it."""
-    dated = [(found, str(row["created_at"])) for row in rows if (found := moment(row.get("created_at")))]
+    dated = [(created, str(row["created_at"])) for row in rows if (created := moment(row.get("created_at")))]
     return max(dated)[1] if dated else None
 
 
@@ -96,12 +96,12 @@ def _through(get_page: GetPage, filters: Filters, *, merged: bool) -> _Pass:
     return _Pass(rows, frozenset(counts))
 
 
-def _without_merged(get_page: GetPage, filters: Filters, found: _Pass) -> Listing:
+def _without_merged(get_page: GetPage, filters: Filters, listed: _Pass) -> Listing:
     """Leave out what the platform itself merged away: no agent reads it, and it is kept as history.
 
     No field of a record says so for certain, so it is what a listing without it does not hold.
     """
-    rows = found.rows
+    rows = listed.rows
     visible = get_page(filters, 0, False).get("count")
     if visible != len(rows):
         seen = _through(get_page, filters, merged=False)
@@ -110,7 +110,7 @@ def _without_merged(get_page: GetPage, filters: Filters, found: _Pass) -> Listin
             return Listing(tuple(rows.values()), gaps=(gap,))
         rows = {row_id: row for row_id, row in rows.items() if row_id in seen.rows}
     shown = tuple(row for row in rows.values() if row.get("lifecycle_state") != _MERGED)
-    return Listing(shown, held=_held(found.rows))
+    return Listing(shown, held=_held(listed.rows))
 
 
 def _held(rows: Mapping[str, Row]) -> frozenset[str]:

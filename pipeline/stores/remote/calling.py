@@ -107,9 +107,9 @@ class Caller:
             """One request at the agreed pace."""
             nonlocal tries
             tries += 1
-            found = instead() if tries > 1 else None
-            if found is not None:
-                return found
+            answer = instead() if tries > 1 else None
+            if answer is not None:
+                return answer
             self._pace()
             return request()
 
@@ -132,11 +132,11 @@ class Caller:
     def look(self, probe: Callable[[], Answer], *, until: Callable[[Answer], bool]) -> Answer:
         """Probe until the answer is as wanted, a few times: a change may take a moment to show."""
         for number in range(self.patience.looks):
-            found = probe()
-            if until(found) or number + 1 == self.patience.looks:
+            answer = probe()
+            if until(answer) or number + 1 == self.patience.looks:
                 break
             self._sleep(min(self.patience.first_wait / 4 * 2**number, self.patience.longest_wait))
-        return found
+        return answer
 
     def _pace(self) -> None:
         """Wait for the next moment at which a request may be made."""
@@ -178,8 +178,8 @@ def failure_of(error: BaseException) -> Failure:
 
 def _response(error: BaseException) -> Any:  # noqa: ANN401  (httpx or requests)
     """The answer behind an error; mem0's client raises its own error while it handles the HTTP one."""
-    for found in (error, error.__context__, error.__cause__):
-        response = getattr(found, "response", None)
+    for failure in (error, error.__context__, error.__cause__):
+        response = getattr(failure, "response", None)
         if response is not None:
             return response
     return None

@@ -83,18 +83,18 @@ def memory_of(row: Row, *, held: bool = False) -> Memory:
         whole["created_at"] = noted.get("created") or whole["created_at"]
         if noted.get("text") == _digest(text):
             whole["updated_at"] = noted.get("updated") or whole["updated_at"]
-    found = parse_memory(Snapshot(str(row.get("id")), whole))
+    memory = parse_memory(Snapshot(str(row.get("id")), whole))
     alone = any(row.get(key) for key in _LEFT_ALONE) or row.get("lifecycle_state") in _PAST
     return Memory(
-        id=found.id,
+        id=memory.id,
         text=text,
-        scope=found.scope,
-        category=found.category,
-        created_at=found.created_at,
-        updated_at=found.updated_at,
-        accessed_at=found.accessed_at,
-        expires_on=found.expires_on,
-        pinned=held or alone or found.pinned or says_pinned(text),
+        scope=memory.scope,
+        category=memory.category,
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        accessed_at=memory.accessed_at,
+        expires_on=memory.expires_on,
+        pinned=held or alone or memory.pinned or says_pinned(text),
         metadata=told,
     )
 
@@ -111,10 +111,10 @@ def moment_words(memory_id: object) -> str:
 
 def row_metadata(row: Row) -> dict[str, Any]:
     """A record's metadata without keys that hold nothing: a key that cannot be removed is emptied."""
-    found = row.get("metadata")
-    if not isinstance(found, Mapping):
+    metadata = row.get("metadata")
+    if not isinstance(metadata, Mapping):
         return {}
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in metadata.items() if value is not None}
 
 
 def metadata_of(row: Row) -> dict[str, Any]:
@@ -124,11 +124,11 @@ def metadata_of(row: Row) -> dict[str, Any]:
 
 def ids_of(row: Row) -> dict[str, str]:
     """The ids of a record's scope; a listing calls the run `session_id`, a search `run_id`."""
-    found = {key: row.get(key) for key in SCOPE_KEYS}
-    found["run_id"] = row.get("run_id") or row.get("session_id")
+    ids = {key: row.get(key) for key in SCOPE_KEYS}
+    ids["run_id"] = row.get("run_id") or row.get("session_id")
     if "app_id" not in row:  # mem0's own server has no field for it, and shows it with the metadata
-        found["app_id"] = row_metadata(row).get("app_id")
-    return dict(scope_of({key: value for key, value in found.items() if value}).ids)
+        ids["app_id"] = row_metadata(row).get("app_id")
+    return dict(scope_of({key: value for key, value in ids.items() if value}).ids)
 
 
 def dates_note(text: str, *, created: datetime | None, updated: datetime | None) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class RemoteStore:
         section: The `mem0_dream:` section of a configuration.
     """
 
-    capabilities = Capabilities(retire=True, fold=True, amend=True)
+    capabilities = Capabilities(retire=True, in_place=True, amend=True)
 
     def __init__(self, api: Api, *, section: Mapping[str, Any] | None = None) -> None:
         self._api = api
@@ -143,11 +143,11 @@ class RemoteStore:
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given records afresh; one that an undo brought back is found under its former id."""
-        found = {memory_id: self._api.get(memory_id) for memory_id in dict.fromkeys(ids)}
-        missing = [memory_id for memory_id, row in found.items() if row is None]
+        rows = {memory_id: self._api.get(memory_id) for memory_id in dict.fromkeys(ids)}
+        missing = [memory_id for memory_id, row in rows.items() if row is None]
         for row in self._api.marked(RESTORED_KEY, missing, {}) if missing else ():
-            found[str(row_metadata(row)[RESTORED_KEY])] = row
-        return {memory_id: Snapshot(memory_id, dict(row)) for memory_id, row in found.items() if row}
+            rows[str(row_metadata(row)[RESTORED_KEY])] = row
+        return {memory_id: Snapshot(memory_id, dict(row)) for memory_id, row in rows.items() if row}
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
@@ -155,8 +155,8 @@ class RemoteStore:
 
     def find_mark(self, mark: str, scope: Scope) -> str | None:
         """Id of the memory that was added with this mark, if there is one."""
-        found = self._api.marked(MARK_KEY, [mark], self._session_ids(dict(scope.ids)))
-        return min((str(row["id"]) for row in found if same_scope(row, scope)), default=None)
+        rows = self._api.marked(MARK_KEY, [mark], self._session_ids(dict(scope.ids)))
+        return min((str(row["id"]) for row in rows if same_scope(row, scope)), default=None)
 
     def finds(self, memory_id: str) -> bool:
         """Whether a search in its scope for the memory's own text returns it."""
@@ -270,7 +270,7 @@ class RemoteStore:
         if reason:
             raise RefusedChangeError(reason, ids=(memory_id,))
         self._api.delete(memory_id)
-        left = self._api.caller.look(lambda: self._api.get(memory_id), until=lambda found: found is None)
+        left = self._api.caller.look(lambda: self._api.get(memory_id), until=lambda present: present is None)
         if left is not None:
             raise StoreError(
                 f"The service reports memory {memory_id} as deleted, but it is still there.", ids=(memory_id,)
@@ -367,13 +367,13 @@ def _restored_metadata(snapshot: Snapshot, memory: Memory, *, of: Row | None = N
 
 def _differing(row: Row, wanted: Mapping[str, Any]) -> list[str]:
     """Which of the wanted values a record does not hold."""
-    found: list[str] = []
+    fields: list[str] = []
     if "text" in wanted and row.get("memory") != wanted["text"]:
-        found.append("text")
+        fields.append("text")
     if "metadata" in wanted:
         filled = {key: value for key, value in wanted["metadata"].items() if value is not None}
         if row_metadata(row) != filled:
-            found.append("metadata")
+            fields.append("metadata")
     if "expiration_date" in wanted and day_of(row) != wanted["expiration_date"]:
-        found.append("expiration_date")
-    return found
+        fields.append("expiration_date")
+    return fields

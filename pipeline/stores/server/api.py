@@ -79,10 +79,10 @@ class ServerApi:
 
     def get(self, memory_id: str) -> Row | None:
         """One memory; the server answers null for one that it does not have."""
-        found = self._ask(f"reading memory {memory_id}", "GET", _path(memory_id))
-        if found is not None and not (isinstance(found, Mapping) and "memory" in found):
+        row = self._ask(f"reading memory {memory_id}", "GET", _path(memory_id))
+        if row is not None and not (isinstance(row, Mapping) and "memory" in row):
             raise StoreError("The server's record has another form than expected; nothing was changed.")
-        return found
+        return row
 
     def marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
         """Memories of which a metadata key holds one of the values; the server cannot look for them."""
@@ -143,12 +143,12 @@ class ServerApi:
 
     def _totals(self) -> dict[tuple[str, str], int]:
         """How many memories the server counts for each user, agent and run."""
-        found = self._ask("listing entities", "GET", "/entities")
-        if not isinstance(found, list):
+        entities = self._ask("listing entities", "GET", "/entities")
+        if not isinstance(entities, list):
             raise StoreError("The server's list of entities has another form than expected.")
         return {
             (_ENTITIES[item["type"]], str(item["id"])): int(item["total_memories"])
-            for item in found
+            for item in entities
             if item.get("type") in _ENTITIES
         }
 
@@ -162,8 +162,8 @@ class ServerApi:
 
     def _known_faults(self) -> tuple[str, ...]:
         """Why the listing of the server's own vector store cannot be trusted, if that is known."""
-        found = self._ask("reading the configuration", "GET", "/configure", missing_ok=True)
-        store = found.get("vector_store") if isinstance(found, Mapping) else None
+        configured = self._ask("reading the configuration", "GET", "/configure", missing_ok=True)
+        store = configured.get("vector_store") if isinstance(configured, Mapping) else None
         provider = str(store.get("provider") or "") if isinstance(store, Mapping) else ""
         if not provider:
             return ("the server does not say which vector store it keeps memories in",)

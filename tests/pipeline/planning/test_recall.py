@@ -107,6 +107,15 @@ def test_questions_come_from_the_access_log_first() -> None:
     assert check(action, memories, questions=1, accessed=read).asked == 1
 
 
+def test_what_is_far_from_the_question_is_no_answer_to_it() -> None:
+    """Something is always nearest; what lies 70 degrees away is not missed, at 60 it is."""
+    action = merge("fact @20", A, B, survivor="a")
+    for degrees, losses in ((-70, 0), (-60, 1)):
+        asked = memory("q", f"fact @{degrees}")
+        found = check(action, [A, B, *CROWD, asked], questions=1, accessed={asked.id: NOW})
+        assert len(found.losses) == losses
+
+
 def test_another_scope_is_never_asked() -> None:
     """Nobody searches across scopes."""
     theirs = [replace(each, id=f"bob-{each.id}", scope=BOB) for each in CROWD]

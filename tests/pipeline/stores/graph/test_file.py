@@ -27,7 +27,7 @@ from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.files.exchange import OpenFile, keeps_waiting
 from mem0_dream.pipeline.stores.graph import file as graph_file
 from mem0_dream.pipeline.stores.graph.file import FileMedium
-from mem0_dream.pipeline.stores.graph.lines import Document
+from mem0_dream.pipeline.stores.graph.lines import GraphDocument
 from mem0_dream.pipeline.stores.graph.server import ServerMedium, tool_calls
 from mem0_dream.pipeline.stores.graph.store import GraphStore
 from mem0_dream.settings import Settings
@@ -100,7 +100,7 @@ def test_a_survivor_that_was_written_back_keeps_the_other_alive(tmp_path, own_st
 
 def documents(before, after):
     """Two graphs from their lines."""
-    return Document.parse("\n".join(before).encode()), Document.parse("\n".join(after).encode())
+    return GraphDocument.parse("\n".join(before).encode()), GraphDocument.parse("\n".join(after).encode())
 
 
 def test_tools_add_before_they_remove():

@@ -7,7 +7,7 @@ from graph_world import entity, relation
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.pipeline.stores.graph.edit import handed_over, with_relations
-from mem0_dream.pipeline.stores.graph.lines import Document, Line
+from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
 from mem0_dream.pipeline.stores.graph.text import (
     entity_text,
     observation_key,
@@ -64,7 +64,7 @@ def test_names_are_taken_apart_into_words():
 @given(data=st.binary(max_size=200))
 def test_a_document_keeps_every_byte(data):
     """Also of lines that nobody can read."""
-    assert Document.parse(data).data == data or not data.strip()
+    assert GraphDocument.parse(data).data == data or not data.strip()
 
 
 @pytest.mark.parametrize(
@@ -83,35 +83,48 @@ def test_a_document_keeps_every_byte(data):
 )
 def test_a_line_the_server_could_not_use_is_broken(raw, reason):
     """With the reason."""
-    line = Line.of(raw)
+    line = GraphLine.of(raw)
     assert (line.kind, line.reason) == ("broken", reason)
+
+
+def test_lines_with_one_fault_are_one_sentence():
+    """Ten relations of another server are told once, not ten times."""
+    relation = b'{"type": "relation", "from_entity": "a", "to_entity": "b"}\n'
+    repair = "--repair moves them to the archive"
+    assert GraphDocument.parse(relation).faults == (
+        "line 1 of the graph is broken, it is a relation without from; --repair moves it to the archive",
+    )
+    assert GraphDocument.parse(relation * 10 + b"no\n").faults == (
+        f"10 lines of the graph (1, 2, 3, 4, 5 …) are broken, it is a relation without from; {repair}",
+        "line 11 of the graph is broken, it is no JSON; --repair moves it to the archive",
+    )
 
 
 def test_a_byte_that_is_no_utf8_is_broken_and_kept():
     """The line is named, and its bytes stay."""
     data = entity("a").encode() + b"\n\xff\xfe\n"
-    document = Document.parse(data)
+    document = GraphDocument.parse(data)
     assert [number for number, _ in document.broken] == [2]
     assert document.data == data
 
 
 def test_lines_of_other_tools_are_left_alone():
     """An unknown type is not broken."""
-    assert Line.of('{"type":"note"}').kind == "other"
-    assert Line.of("   ").kind == "other"
+    assert GraphLine.of('{"type":"note"}').kind == "other"
+    assert GraphLine.of("   ").kind == "other"
 
 
 def test_a_changed_line_keeps_unknown_fields_and_their_order():
     """Only the observations differ; a carriage return stays too."""
     raw = '{"x":1,"type":"entity","name":"ä","entityType":"t","observations":["a"],"y":[2]}\r'
-    changed = Line.of(raw).changed(observations=["b"])
+    changed = GraphLine.of(raw).changed(observations=["b"])
     assert changed.raw == raw.replace('"a"', '"b"')
 
 
 def test_a_lone_surrogate_can_be_written():
     """JavaScript has texts that UTF-8 has not; they are escaped."""
-    line = Line.entity("a", "t", ["\ud83d"])
-    assert Document((line,)).data.isascii()
+    line = GraphLine.entity("a", "t", ["\ud83d"])
+    assert GraphDocument((line,)).data.isascii()
     assert line.item["observations"] == ["\ud83d"]
 
 
@@ -127,7 +140,7 @@ def test_relations_of_the_removed_go_to_the_survivor():
         relation("a", "b"),
         relation("a", "a"),
     ]
-    lines, made = handed_over(Document.parse("\n".join(raws).encode()), "a", "b")
+    lines, made = handed_over(GraphDocument.parse("\n".join(raws).encode()), "a", "b")
     found = [line.edge for line in lines if line.kind == "relation"]
     assert found == [("b", "c", "uses"), ("c", "b", "uses")]
     assert made == [relation("c", "b")]
@@ -136,7 +149,7 @@ def test_relations_of_the_removed_go_to_the_survivor():
 def test_without_a_survivor_relations_go():
     """As the server does it."""
     raws = [entity("a"), entity("b"), relation("a", "b"), relation("b", "b")]
-    lines, made = handed_over(Document.parse("\n".join(raws).encode()), "a", None)
+    lines, made = handed_over(GraphDocument.parse("\n".join(raws).encode()), "a", None)
     assert [line.raw for line in lines] == [entity("b"), relation("b", "b")]
     assert made == []
 
@@ -146,4 +159,4 @@ def test_a_relation_to_nowhere_is_refused():
     from mem0_dream.errors import RefusedChangeError
 
     with pytest.raises(RefusedChangeError):
-        with_relations(Document.parse(entity("a").encode()), "a", [("uses", "gone")])
+        with_relations(GraphDocument.parse(entity("a").encode()), "a", [("uses", "gone")])
