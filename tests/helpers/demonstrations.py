@@ -6,13 +6,14 @@ import importlib
 import os
 import subprocess
 import sys
+from typing import Any
 
 from forks import Call, command_line
 
 
 def play(call: Call) -> None:
     """Run the demonstration that the options name."""
-    demonstration = importlib.import_module(call.options["module"])
+    demonstration: Any = importlib.import_module(call.options["module"])
     demonstration.dream = _dream
     sys.exit(demonstration.main(list(call.arguments)))
 
