@@ -526,9 +526,9 @@ def test_a_pointer_is_shortened_where_it_is_verbose_or_the_index_too_large(tmp_p
     index = "".join(f"- [{name.upper()}]({name}.md) — {hook}\n" for name, hook in said.items())
     files = {f"{MEMORY}/{name}.md": f"The cat {name} is called Miso." for name in said}
     root = write_tree(tmp_path / "project", {**files, f"{MEMORY}/MEMORY.md": index})
-    wishes = {"kinds": frozenset(), "texts": False}
+    alone = Wishes(kinds=frozenset(), texts=False)
     for lines, wish, shortened in (
-        (0, {}, ["b.md"]), (0, {"certain": True}, []), (0, {"wishes": Wishes(**wishes)}, ["a.md", "b.md"]),
+        (0, {}, ["b.md"]), (0, {"certain": True}, []), (0, {"wishes": alone}, ["a.md", "b.md"]),
         (200, {"certain": True}, ["a.md", "b.md"]),
     ):  # fmt: skip
         (root / MEMORY / "MEMORY.md").write_text(index + "- Own words.\n" * lines)
