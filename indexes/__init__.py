@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .approximate import ApproximateIndex, inverted_file, measured_recall
 from .base import Index, RowPairs
 from .exact import exact_groups
-from .flat import FlatIndex, exact
+from .flat import FlatIndex, brute_force
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ def nearest_rows(units: NDArray[np.float32], asked: NDArray[np.int64], width: in
         asked: int64 [k] rows.
         width: How many to find of each; a row finds itself, too.
     """
-    build = exact if len(units) <= FLAT_LIMIT else inverted_file
+    build = brute_force if len(units) <= FLAT_LIMIT else inverted_file
     _, neighbours = build(units).search(units[asked], min(width, len(units)))
     rows: NDArray[np.int64] = neighbours
     return rows

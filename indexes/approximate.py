@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .base import RowPairs
-from .flat import exact
+from .flat import brute_force
 from .nearest import FaissIndex, search
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def measured_recall(
     """
     rng = np.random.default_rng(SEED)
     rows = frozenset(rng.choice(len(vectors), size=min(sample, len(vectors)), replace=False).tolist())
-    truth = search(vectors, exact, floor=floor, neighbours=neighbours, sample=rows)
+    truth = search(vectors, brute_force, floor=floor, neighbours=neighbours, sample=rows)
     return float(np.isin(_keys(truth), _keys(pairs)).mean()) if len(truth) else 1.0
 
 

@@ -23,11 +23,11 @@ class FlatIndex:
 
     def pairs(self, vectors: NDArray[np.float32], *, floor: float, neighbours: int) -> RowPairs:
         """Each row with its `neighbours` nearest rows of cosine >= floor; see `Index.pairs`."""
-        return search(vectors, exact, floor=floor, neighbours=neighbours)
+        return search(vectors, brute_force, floor=floor, neighbours=neighbours)
 
 
-def exact(units: NDArray[np.float32]) -> FaissIndex:
-    """An exact inner-product index that holds float32 [m, d] unit rows."""
+def brute_force(units: NDArray[np.float32]) -> FaissIndex:
+    """An exact inner-product index of float32 [m, d] unit rows: each row is compared with every other."""
     import faiss
 
     index = faiss.IndexFlatIP(units.shape[1])

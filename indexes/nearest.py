@@ -1,7 +1,7 @@
 """The search that all FAISS indexes share: unit rows in, nearest partners out, ties broken by row number.
 
 FAISS returns an arbitrary choice of rows at equal distance, and a graph index loses copies altogether.
-So identical rows are folded before the search and unfolded after it.
+So identical rows are searched for as one and expanded afterwards.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def search(
         pairs = [
             pair
             for number, near in zip(asked, nearest.tolist(), strict=True)
-            for pair in _unfolded(number, near, copies, neighbours)
+            for pair in _expanded(number, near, copies, neighbours)
         ]
         first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
     return row_pairs(vectors, kept[first], kept[second], floor=floor)
@@ -67,7 +67,7 @@ def _without_itself(
     return np.repeat(asked, others.sum(axis=1)), near[others]
 
 
-def _unfolded(
+def _expanded(
     number: int, near: list[int], copies: list[list[int]], neighbours: int
 ) -> Iterator[tuple[int, int]]:
     """Each copy of a distinct row with its nearest rows: the other copies first, then what was found."""

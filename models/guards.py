@@ -1,7 +1,7 @@
 """Guards: the load-bearing details in which two memories differ, and those a merged text would lose.
 
 A guard never says that two texts mean the same; it only finds reasons why they do not. `compare` gives
-evidence for a pair, `missing` refuses a merged text, `is_specific` keeps short but exact memories,
+evidence for a pair, `missing` refuses a merged text, `is_specific` keeps short but specific memories,
 `features` feeds the scorer.
 """
 
@@ -325,13 +325,13 @@ def _kept(detail: Detail, kept: Sequence[Detail], target: Facts, folded: str) ->
 
 
 def is_specific(text: str) -> bool:
-    """Return whether a text holds something exact: a name, number, date, identifier, attribute and value.
+    """Return whether a text holds a detail: a name, number, date, identifier, attribute and value.
 
     >>> is_specific("Blood type O-"), is_specific("Fixed bug"), is_specific("Licence: AGPL-3.0")
     (True, False, True)
     """
     facts = extract(text)
-    exact = (
+    details = (
         facts.links,
         facts.paths,
         facts.days,
@@ -342,7 +342,7 @@ def is_specific(text: str) -> bool:
         facts.names,
         facts.quotes,
     )
-    if any(exact) or any(number.form != "weak" for number in facts.numbers):
+    if any(details) or any(number.form != "weak" for number in facts.numbers):
         return True
     return _ATTRIBUTE.search(facts.text) is not None
 

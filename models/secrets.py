@@ -42,15 +42,6 @@ class Secret:
     certain: bool
 
 
-def require_detectors() -> None:
-    """Refuse to look for secrets without the detectors.
-
-    Raises:
-        MissingExtraError: If they are not installed.
-    """
-    _detectors()
-
-
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """All secrets of a text, in the order of their lines.
 

@@ -1,7 +1,7 @@
 """Words of a memory: which carry meaning, how many two texts share, and when two texts are the same.
 
 Nothing here judges truth. `overlap` is the measure of the keyword rule, `exact_key` the key of
-exact-duplicate groups; both prefer to keep two texts apart: a key folds only what can never change what
+exact-duplicate groups; both prefer to keep two texts apart: a key ignores only what can never change what
 a text says.
 """
 
@@ -12,32 +12,15 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .word_tables import table_words
+
 TOPIC_WORDS = 4
 """Most words of a conflict's topic line."""
 
 CACHED_TEXTS = 65_536
 """Texts whose words are remembered: a scope compares each memory with up to `neighbours` others."""
 
-
-def _words(block: str) -> frozenset[str]:
-    return frozenset(block.split())
-
-
-STOP_WORDS = _words(
-    """
-    a an the this that these those i me my mine myself we us our ours ourselves you your yours yourself
-    he him his himself she her hers herself it its itself they them their theirs themselves one's who
-    whom whose which what and or but nor so yet if then than as of at by for with about against between
-    into through during before after to from in out on off over under again further once here there when
-    where why how all any both each few more most other some such only own same too very can could will
-    would shall should may might must ought need not no never also just ever even still is am are was
-    were be been being have has had having do does did doing done don't doesn't didn't isn't aren't
-    wasn't weren't can't cannot won't wouldn't shouldn't couldn't haven't hasn't hadn't mustn't needn't
-    dont doesnt didnt isnt cant wont i'm i've i'd i'll you're you've he's she's it's we're we've they're
-    they've that's there's what's let's upon via per onto up down while because until since though
-    although whether etc eg ie user user's
-    """
-)
+STOP_WORDS = frozenset(table_words("grammar", "stop"))
 
 # Scripts written without spaces (and Hangul, whose particles are glued on): compared by character pairs.
 _SPACELESS = (
@@ -112,7 +95,7 @@ def _compatible(char: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Fold plural, -ing and -ed of a lower-case word, so that its forms meet; not a dictionary form.
+    """Cut plural, -ing and -ed off a lower-case word, so that its forms are equal; not a dictionary form.
 
     >>> [stem(word) for word in ("uses", "using", "used", "replies", "running")]
     ['us', 'us', 'us', 'reply', 'run']
@@ -193,7 +176,7 @@ def overlap(a: str, b: str) -> float:
 def exact_key(text: str) -> str:
     """Key of the exact-duplicate group: two texts with one key say the same and need no model.
 
-    Folded: Unicode forms, white space, kinds of quotes and dashes, final full stops, and the case of
+    Ignored: Unicode forms, white space, kinds of quotes and dashes, final full stops, and the case of
     plain words. Kept: code in backticks to the letter, and the case of tokens whose case carries
     meaning.
 
@@ -202,20 +185,20 @@ def exact_key(text: str) -> str:
     >>> exact_key("see src/Foo") == exact_key("see src/foo")
     False
     """
-    folded = _folded(text)
-    while folded != text:  # case folding can undo normal forms; the key must be its own key
-        text, folded = folded, _folded(folded)
-    return folded
+    key = _unified(text)
+    while key != text:  # case folding can undo normal forms; the key must be its own key
+        text, key = key, _unified(key)
+    return key
 
 
-def _folded(text: str) -> str:
+def _unified(text: str) -> str:
     pieces = _CODE_SPAN.split(text)  # every second piece is a code span
-    folded = "".join(piece if at % 2 else _fold_prose(piece) for at, piece in enumerate(pieces))
-    return _FINAL_MARK.sub("", folded.strip())
+    unified = "".join(piece if at % 2 else _unified_prose(piece) for at, piece in enumerate(pieces))
+    return _FINAL_MARK.sub("", unified.strip())
 
 
-def _fold_prose(piece: str) -> str:
-    """Fold what stands between code spans; white space at its edges stays as one space."""
+def _unified_prose(piece: str) -> str:
+    """Unify what stands between code spans; white space at its edges stays as one space."""
     clean = normalised(piece)
     body = " ".join(_fold_case(token) for token in clean.split())
     if not body:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int32]
 
-CLASSES = 3
 ROWS_AT_ONCE = 128  # few enough for the processor's cache
 _ARRAYS = ("feature", "threshold", "left", "right", "value", "root", "column", "member", "baseline")
 _MISSING = "missing_left"  # not in files of earlier versions, whose signals had no gaps

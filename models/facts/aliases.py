@@ -7,111 +7,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from .tokens import listed
+from ..word_tables import table_lines
 
-_ALIASES = (
-    "kubernetes k8s kube",
-    "oidc openid",
-    "jdk jvm java",
-    "argocd argo",
-    "shabbat shabbos sabbath",
-    "arizona az",
-    "california ca",
-    "texas tx",
-    "postgresql postgres pg",
-    "javascript js ecmascript",
-    "typescript ts",
-    "python py python3",
-    "golang go",
-    "neovim nvim",
-    "vscode vsc",
-    "github gh",
-    "mongodb mongo",
-    "elasticsearch elastic es",
-    "terraform tf",
-    "amazon aws",
-    "macos osx mac macbook",
-    "iac infrastructure",
-    "facebook fb",
-    "instagram ig insta",
-    "whatsapp wa",
-    "christmas xmas",
-    "usa us america american",
-    "uk britain british england english",
-    "eu europe european",
-    "nyc york",
-    "sf francisco",
-    "la angeles",
-    "dc washington",
-    "uw washington",
-    "french france",
-    "german germany deutsch deutschland",
-    "spanish spain",
-    "italian italy",
-    "dutch netherlands holland",
-    "polish poland",
-    "swedish sweden swede",
-    "danish denmark dane",
-    "finnish finland",
-    "portuguese portugal",
-    "greek greece",
-    "turkish turkey turkiye",
-    "irish ireland",
-    "welsh wales",
-    "scottish scotland scots",
-    "swiss switzerland",
-    "czech czechia",
-    "hungarian hungary",
-    "chinese china mandarin",
-    "farsi persian",
-    "hungarian magyar",
-    "norwegian norway",
-)
-_SHORT_FORMS = """
-robert rob bob bobby
-william will bill billy
-richard rick dick rich
-elizabeth liz beth lizzie eliza
-michael mike mick
-james jim jimmy
-john jack johnny
-katherine kate katie cathy
-catherine kate cathy katie
-margaret maggie meg peggy
-thomas tom tommy
-anthony tony
-alexander alex sasha
-alexandra alex sasha
-samuel sam
-samantha sam
-daniel dan danny
-benjamin ben
-joseph joe joey
-andrew andy drew
-edward ed ted eddie
-charles charlie chuck
-jennifer jen jenny
-rebecca becky
-susan sue susie
-patricia pat tricia
-christopher chris
-matthew matt
-nicholas nick
-jonathan jon
-timothy tim
-gregory greg
-stephen steve
-steven steve
-victoria vicky tori
-philip phil
-frederick fred
-lawrence larry
-"""
 _FORMAL: dict[str, frozenset[str]] = {
-    listed(line)[0]: frozenset(listed(line)[1:]) for line in _SHORT_FORMS.strip().splitlines()
+    line.split()[0]: frozenset(line.split()[1:]) for line in table_lines("names", "short_forms")
 }
 _ALIAS_GROUPS: dict[str, int] = {
-    word: number for number, line in enumerate(_ALIASES) for word in listed(line)
+    word: number for number, line in enumerate(table_lines("names", "aliases")) for word in line.split()
 }
 _DERIVED = ("sql", "s", "n", "an", "ian", "ean", "ese", "ish", "er", "ers", "i", "js", "db", "ic")
 _SHORTEST_ROOT = 4

@@ -17,7 +17,7 @@ _CROWNS = {("USD", "CAD"), ("USD", "AUD"), ("SEK", "KRONE"), ("NOK", "KRONE"), (
 _SAME_NAME = ({"degree", "temperature"}, {"mass", "money"})  # degrees; pounds
 _ROUNDING = 0.02  # the most that rounding across systems may hide, as a share
 _HALF_DEGREE = 0.6
-_EXACT = 1e-3
+_TOLERANCE = 1e-3  # of amounts in one system of units, as a share
 _CALENDAR = 0.03  # a month is 28 to 31 days
 _BINARY = (1.0, 1.024, 1.048576, 1.073741824, 1.099511627776)  # "MB" is written for both
 
@@ -75,7 +75,7 @@ class Number(Detail):
         return self.dimension == other.dimension and (self.form == "ordinal") == (other.form == "ordinal")
 
     def _periods_agree(self, other: Number) -> bool:
-        return self.period is None or other.period is None or near(self.period, other.period, _EXACT)
+        return self.period is None or other.period is None or near(self.period, other.period, _TOLERANCE)
 
     def _units_agree(self, other: Number) -> bool:
         if self.unit is None or other.unit is None or self.unit.name == other.unit.name:
@@ -105,15 +105,15 @@ class Number(Detail):
             return mine == theirs
         if self.dimension == "data":
             high, low = max(mine, theirs), min(mine, theirs)
-            return any(near(high, low * ratio, _EXACT) for ratio in _BINARY)
+            return any(near(high, low * ratio, _TOLERANCE) for ratio in _BINARY)
         if left.system == right.system:
-            return near(mine, theirs, _EXACT)
+            return near(mine, theirs, _TOLERANCE)
         if self.dimension == "time":
             return near(mine, theirs, _CALENDAR)
         slack = max(self.step * left.factor, other.step * right.factor)
         degree = _HALF_DEGREE if self.dimension == "temperature" else 0.0
         limit = max(_ROUNDING * max(abs(mine), abs(theirs)), degree)
-        return abs(mine - theirs) <= min(slack, limit) + _EXACT * abs(mine)
+        return abs(mine - theirs) <= min(slack, limit) + _TOLERANCE * abs(mine)
 
 
 def near(left: float, right: float, share: float) -> bool:

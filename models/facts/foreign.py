@@ -8,18 +8,12 @@ from __future__ import annotations
 
 import re
 
+from ..word_tables import table_words
 from .extraction import Facts
 from .frames import Change
-from .tokens import Expression, listed
+from .tokens import Expression
 
-_WORDS = listed(
-    "nicht nichts kein keine keinen keinem keiner keines nie niemals nirgends nunca jamás tampoco "
-    "ningún ninguna ninguno ne pas jamais aucun aucune rien non mai nessun nessuna nessuno não "
-    "nem nenhum nenhuma niet geen nooit niets inte ingen inga aldrig ikke aldri intet nincs nem "
-    "soha ikinä nu nici niciodată değil asla hiç nije nikad nikada není nikdy nejsem nie nigdy не "
-    "нет никогда нельзя ні немає ніколи όχι δεν ποτέ לא אין אף لا ليس ليست لن لم हीं नहीं không "
-    "chưa đừng tidak bukan jangan"
-)
+_WORDS = table_words("denials", "words")
 _NEGATION = Expression(
     rf"(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w-])|\bn['’](?=[aeéèêiouhy])|"
     r"[不没沒無无未]|ない|ません|않|없|안 (?=\w)",

@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from .common_words import common
 from .detail import Detail
 from .tokens import Expression, Page, fold
 from .units import unit_at
-from .words import common
 
 _URL = Expression(r"\b(?:[a-z][a-z0-9+.-]{1,9}://|www\.)[^\s<>\"'\x00]+", re.IGNORECASE)
 _EMAIL = Expression(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60})+")

@@ -11,72 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..word_tables import table_words
 from .aliases import same_name
+from .common_words import common
 from .detail import Detail
 from .tokens import Page, Word, listed
-from .words import common
 
-_NEVER = frozenset(
-    listed(
-        """
-        i i'm i've i'd i'll user users assistant agent ai she he they we you it the a an and or but mr mrs
-        ms dr prof ok todo note fyi api url id no not yes am pm utc cet est pst gmt kb mb gb tb eur usd gbp
-        chf please phd msc bsc ba ma mba qa cv tv pc faq eod eta asap aka etc vs ie eg pr mr ci cd ui ux db
-        os it hr pm ceo cto cfo readme true false null none yyyy mm dd hh doesn't don't isn't can't won't
-        hasn't didn't aren't wasn't couldn't wouldn't shouldn't haven't
-        """
-    )
-)
-_GENERIC = frozenset(
-    listed(
-        """
-        ram cpu gpu ssd hdd nas ups dns vpn ssh ssl tls mtls http https json yaml csv xml pdf sdk cli ttl
-        dag iso usb hdmi led gps va mot sla slo rto rpo crud orm mvp poc rfc adr kpi okr roi nda gdpr ner
-        llm nlp ml f1 eu uk us sow ip cctv bp okr kr nps pms crm erp sla eta etd ipo vat roas hvac pto hr gp
-        er icu mri ct usd ai bsc msc db os ui
-        """
-    )
-)
-_TITLES = frozenset(
-    listed(
-        """
-        uncle aunt auntie grandma grandpa granny nana mum mom dad mother father brother sister cousin
-        professor doctor sir madam lady captain saint st university school college company team manager
-        engineer staff senior junior lead street avenue road square department section phase quarter tier
-        level plan class season room floor gate block seat row line group club church hospital office
-        january february march april june july august september october november december monday tuesday
-        wednesday thursday friday saturday sunday spring summer autumn winter morning evening night
-        """
-    )
-)
-_VERB_FOLLOWERS = frozenset(
-    listed(
-        """
-        a an the to for from in on at with by of all no not only about every each her his their my your its
-        this that these those any some two three four five
-        """
-    )
-)
+_NEVER = frozenset(table_words("names", "never"))
+_ACRONYMS = frozenset(table_words("names", "acronyms"))
+_TITLES = frozenset(table_words("names", "titles"))
+_VERB_FOLLOWERS = frozenset(table_words("names", "verb_followers"))
 _COMMON_ENDINGS = listed("ing ional ical able ible tion sion ment ness ful less ous ive ising izing ally")
 _CONTRACTED = ("'ll", "'ve", "'re", "'d", "'m", "n't")
-_TOOLS = frozenset(
-    listed(
-        """
-        python golang java javascript typescript kotlin scala haskell elixir ruby perl php fortran cobol zig
-        clojure ocaml postgres postgresql mysql mariadb sqlite mongodb redis kafka rabbitmq elasticsearch
-        clickhouse duckdb snowflake bigquery cassandra dynamodb docker podman kubernetes k8s terraform
-        ansible jenkins gitlab github bitbucket circleci argocd nginx caddy traefik vue angular svelte
-        django flask fastapi laravel nextjs nuxt htmx tailwind webpack vite rollup esbuild numpy pandas
-        polars pytorch tensorflow keras jax sklearn huggingface airflow dagster dbt dask pytest unittest
-        jest vitest mocha playwright selenium eslint prettier ruff flake8 mypy pyright pylint pipenv conda
-        npm yarn pnpm deno gradle maven bazel cmake vim neovim nvim emacs vscode pycharm intellij linux
-        macos ubuntu debian fedora android ios aws gcp azure heroku vercel netlify cloudflare fly.io discord
-        jira confluence asana trello figma penpot paypal twilio datadog grafana prometheus loki splunk
-        graphql grpc oauth saml jwt chrome firefox safari netflix spotify whatsapp telegram instagram
-        facebook twitter linkedin gmail outlook
-        """
-    )
-)
+_TOOLS = frozenset(table_words("names", "tools"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +129,7 @@ def _named(run: list[Word], spelled: tuple[Word, ...], place: int) -> list[Name]
 
 def _strong(word: Word, run: list[Word]) -> bool:
     """Whether a word is surely a name, and not a technical term that happens to be an acronym."""
-    return word.folded not in _GENERIC and (len(run) > 1 or not word.opens or _marked(word))
+    return word.folded not in _ACRONYMS and (len(run) > 1 or not word.opens or _marked(word))
 
 
 def _marked(word: Word) -> bool:

@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..word_tables import table_words
 from .detail import Detail
-from .tokens import Expression, Page, fold, listed, stem, words
+from .tokens import Expression, Page, fold, stem, words
 
 _HARD = (
     r"no longer|not|[a-z]+n't|cannot|never|none|nobody|no one|nothing|nowhere|neither|nor|without|no|"
@@ -43,26 +44,8 @@ _CLAUSE_END = Expression(
 _REACH = 5
 _LOOK_BACK = 80
 _LOOK_AHEAD = 160
-_EMPTY = frozenset(
-    listed(
-        """
-        a an the to of in on at for with by from as is are was were be been being am do does did has have
-        had will would can could should may might must shall any anything anyone anybody ever it its his her
-        their my our your he she they we i you user this that these those there all more much many very
-        really too also just yet even so or and want need get getting use using used like go going make
-        making take eat drink him them us me longer than about if when where which who what how up out off
-        over into new own some other every each one
-        """
-    )
-)
-_LIGHT = frozenset(
-    stem(word)
-    for word in listed(
-        """
-        want need get use like go make take eat drink have do be allow work run keep let
-        """
-    )
-)
+_EMPTY = frozenset(table_words("grammar", "undenied"))
+_LIGHT = frozenset(stem(word) for word in table_words("grammar", "light"))
 
 
 def is_light(word: str) -> bool:

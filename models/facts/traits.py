@@ -11,68 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..word_tables import table_lines
 from .detail import Detail
 from .tokens import Expression, Page, listed
 
-# family: groups separated by "|", spellings by ",". A star at the end of a spelling stands for any ending.
-# A family that begins with "~" is too common in other senses to forbid a merge by itself.
-_FAMILIES = """
-environment: prod,production,live environment | staging,stage environment,pre-prod,preprod | sandbox
-  | uat | canary
-  | dev environment,dev server,dev cluster,dev database,development environment,in dev,on dev,in development
-  | test environment,test server,test cluster,qa environment,in qa,on qa
-kinship: mother,mum,mom,mama,mummy,mommy,mother's | father,dad,papa,daddy,father's,dads
-  | brother,brothers | sister,sisters | wife | husband | son,sons | daughter,daughters
-  | grandmother,grandma,gran,nana,granny | grandfather,grandpa,granddad,grandad | aunt,auntie | uncle
-  | niece | nephew | mother-in-law | father-in-law | brother-in-law | sister-in-law | cousin
-  | girlfriend | boyfriend | flatmate,roommate,housemate | landlord | neighbour,neighbor
-  | colleague,coworker | boss,manager,line manager
-part of day: morning,mornings | afternoon,afternoons | evening,evenings
-side: left | right
-height: upper | lower
-direction: north,northern | south,southern | east,eastern | west,western
-colour: red | blue,navy | green | yellow,mustard | black | white | grey,gray | orange | purple,violet
-  | pink | brown | teal,turquoise | silver | gold
-~always: always | never
-~frequency word: always | sometimes,occasionally | rarely,seldom,hardly ever
-~all: all,every,everything,everyone,everybody | half,most,some | none,nobody,nothing,no one
-~any: any,anyone,anybody | only
-~before: before,ahead of,until | after
-~limit: at least,minimum,min,no less than | at most,maximum,max,no more than,up to
-~above: above,over,more than | below,under,less than
-enabled: enabled,enable,enables,switched on,turned on
-  | disabled,disable,disables,switched off,turned off
-~allowed: allowed,permitted | forbidden,prohibited,banned,not allowed,disallowed
-~open: opens,open,opened | closes,closed,close
-~start: starts,begins,start,begin | ends,finishes,end,finish
-~like: love*,like,likes,enjoy*,adore*,fond of | hate*,dislike*,detest*,loathe*,can't stand,can't bear
-order: ascending | descending
-age: older,elder | younger
-size: larger,bigger,longer,taller | smaller,shorter
-temperature: hot,warm | cold
-~season: spring | summer | autumn | winter
-transport: by train | by car | by bike,by bicycle | by bus | by plane
-opt: opted in,opt in | opted out,opt out
-place of work: remote,remotely,from home | on-site,onsite,in the office
-indent: tabs | spaces
-quote style: single quotes | double quotes
-synchrony: synchronous | asynchronous,async
-case: camelcase,camel case | snake_case,snake case | kebab-case
-~pass: pass,passes,passed | fail,fails,failed
-success: granted,approved,accepted | rejected,refused,denied,withdrawn
-public: public | private
-~buy: bought,buys,buy | sold,sells,sell
-income: income | expense
-traffic: inbound,incoming,upload,ingress | outbound,outgoing,download,egress
-resources: cpu request,memory request | cpu limit,memory limit
-timeout: read timeout | connect timeout | write timeout
-percentile: p50 | p90 | p95 | p99
-truth: true | false
-~marital: single | married | divorced | engaged | widowed
-~diet: vegan | vegetarian | carnivore
-handed: left-handed | right-handed
-"""
-_LINES = _FAMILIES.strip().replace("\n  |", " |").splitlines()
 _PARENTS, _SIBLINGS, _SPOUSES, _CHILDREN, _UNCLES, _NEPHEWS, _IN_LAWS, _COUSINS, _GRAND = range(9)
 _VIEWS = (
     frozenset(listed("mother mum mom mama mummy mommy father dad papa daddy mother' father'")),
@@ -147,7 +89,7 @@ def _same_relative(left: str, right: str) -> bool:
 def _read() -> dict[str, tuple[tuple[str, int, bool], ...]]:
     """Read the families into a look-up of spellings."""
     table: dict[str, list[tuple[str, int, bool]]] = {}
-    for line in _LINES:
+    for line in table_lines("opposites", "families"):
         family, _, groups = line.partition(": ")
         soft = family.startswith("~")
         for number, group in enumerate(groups.split("|")):

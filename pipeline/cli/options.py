@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ...settings import Settings
     from ..engine import Session
     from ..planning.stages import Observer
-    from ..stores.base import ScopeFilter
+    from ..stores.base import ScopeFilter, Store
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _KEPT = "mem0_dream.options"
@@ -283,24 +283,34 @@ def open_session(
 def _open_mem0(options: Options, _given: Mapping[str, Any], observer: Observer | None = None) -> Session:
     if options.config is None:
         raise ConfigError(_no_configuration())
-    from ..engine import Session
-    from ..planning.plain import PlainPlanner
     from ..stores import open_store
     from ..stores.mem0.config import load_config
-    from .progress import Bars
 
     os.environ.setdefault("TQDM_DISABLE", "1")  # the models mem0 loads would draw bars of their own
     config = load_config(options.config)
     settings, kinds = settings_of(dict(config.settings), options), wanted(options)
-    store = open_store(config)
-    planner = PlainPlanner(store, wanted=kinds)
+    return plain_session(open_store(config), settings, kinds, options, observer)
+
+
+def plain_session(
+    store: Store,
+    settings: Settings,
+    kinds: frozenset[ActionKind] | None,
+    options: Options,
+    observer: Observer | None,
+) -> Session:
+    """A session on a store of single records; if it cannot begin, the store is closed."""
+    from ..engine import Session
+    from ..planning.plain import PlainPlanner
+    from .progress import Bars
+
     try:
         return Session(
             store,
             settings=settings,
             state_dir=options.state_dir,
             observer=observer or Bars(),
-            planner=planner,
+            planner=PlainPlanner(store, wanted=kinds),
         )
     except BaseException:
         store.close()

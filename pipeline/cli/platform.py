@@ -47,27 +47,12 @@ def open_remote(options: Options, _given: Mapping[str, Any], observer: Observer 
         ConfigError: If there is no key or address, or it is refused.
         StoreError: If nobody answers.
     """
-    from ..engine import Session
-    from ..planning.plain import PlainPlanner
-    from .options import section_of, settings_of, wanted
-    from .progress import Bars
+    from .options import plain_session, section_of, settings_of, wanted
 
     section = section_of(options)
     patience = _patience(section.pop("remote", {}))
     settings, kinds = settings_of(section, options), wanted(options)
-    store = _opened(options, patience, section)
-    planner = PlainPlanner(store, wanted=kinds)
-    try:
-        return Session(
-            store,
-            settings=settings,
-            state_dir=options.state_dir,
-            observer=observer or Bars(),
-            planner=planner,
-        )
-    except BaseException:
-        store.close()
-        raise
+    return plain_session(_opened(options, patience, section), settings, kinds, options, observer)
 
 
 def _opened(options: Options, patience: Patience, section: Mapping[str, Any]) -> RemoteStore:

@@ -82,7 +82,7 @@ def core_plan(
             scorer=scorer if screen is None else screen(scorer),
             settings=means.settings,
             circumstances=means.circumstances,
-            in_place=store.capabilities.fold,
+            in_place=store.capabilities.in_place,
             amend=store.capabilities.amend,
         )
         return planned(inventory, planning, means.models.plans, stages)

@@ -118,20 +118,6 @@ def status_of(
     )
 
 
-def status_lines(
-    inventory: Inventory,
-    history: Sequence[Run],
-    *,
-    settings: Settings,
-    now: datetime,
-    accessed: Mapping[str, datetime] | None = None,
-    answers: Sequence[Answer] = (),
-) -> list[str]:
-    """The status as lines for a person."""
-    found = status_of(inventory, history, settings=settings, now=now, accessed=accessed, answers=answers)
-    return spoken_status(found)
-
-
 def spoken_status(status: Status) -> list[str]:
     """A status as lines for a person."""
     lines = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from ...models.word_tables import table_lines
 from ...models.words import exact_key
 
 _END = r"[\s.!?…~:)\U0001F300-\U0001FAFF\u2600-\u27BF]*"
@@ -112,25 +113,5 @@ RECALLED = re.compile(
 )
 """How a text begins that quotes the memory itself."""
 
-PROMPT_EXAMPLES = frozenset(
-    exact_key(text)
-    for text in (
-        "Name is John",
-        "Is a Software engineer",
-        "Name is John Doe",
-        "Favourite movies are Inception and Interstellar",
-        "Favourite movies are Dark Knight and Shawshank Redemption",
-        "Looking for a restaurant in San Francisco",
-        "Had a meeting with John at 3pm",
-        "Had a meeting with John at 3pm and discussed the new project",
-        "Discussed the new project",
-        "Admires software engineering",
-        "Name is Alex",
-        "Loves cheese and chicken pizza",
-        "Loves to play cricket with friends",
-        "David is a product manager at a fintech startup",
-        "User has a dog named Poppy, a golden retriever",
-        "User adopted a beagle mix puppy named Max around March 1-2, 2025",
-    )
-)
+PROMPT_EXAMPLES = frozenset(map(exact_key, table_lines("examples", "mem0")))
 """Answers in the examples of mem0's extraction prompts (mem0ai 2.2.1), which small models store as facts."""

@@ -134,13 +134,13 @@ class Capabilities:
     Attributes:
         retire: Memories can be hidden reversibly.
         vector: The stored vector can be read and put back.
-        fold: A merged text goes into one of its sources instead of a new memory.
+        in_place: A merged text goes into one of its sources instead of a new memory.
         amend: Metadata can be changed in place.
     """
 
     retire: bool = False
     vector: bool = False
-    fold: bool = False
+    in_place: bool = False
     amend: bool = False
 
 

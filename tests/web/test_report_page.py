@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from builders import NOW
 from mem0_dream.pipeline.page_material import run_material
-from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, Resolve, Rewrite
+from mem0_dream.pipeline.plan import (
+    Append,
+    Member,
+    Merge,
+    Plan,
+    Promote,
+    Prune,
+    Reindex,
+    Relate,
+    Resolve,
+    Rewrite,
+)
 from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Scope
@@ -240,3 +251,26 @@ def test_texts_that_are_empty_or_differ_in_nothing_are_drawn_too(page: Page, tmp
     file.write_text(render(page_data(Material(plan=plan))), encoding="utf-8")
     page.goto(file.as_uri())
     assert len(cards(page)) == 8
+
+
+def test_every_kind_of_change_is_named_and_counted_as_a_change(page: Page, tmp_path: Path) -> None:
+    """One chip shows them all, whatever they change."""
+    changes = tuple(
+        kind(
+            id=f"w{place}",
+            scope=Scope(()),
+            category=None,
+            members=(Member(f"m{place}", "a"),),
+            text="b",
+            reason="",
+        )
+        for place, kind in enumerate((Rewrite, Append, Reindex, Relate, Promote))
+    )
+    file = tmp_path / "changes.html"
+    file.write_text(
+        render(page_data(Material(plan=Plan("s", "graph", NOW, "fake", (), changes)))), encoding="utf-8"
+    )
+    page.goto(file.as_uri())
+    page.click('button[data-kind="rewrite"]')
+    assert page.locator('button[data-kind="rewrite"]').inner_text() == "Changes 5"
+    assert cards(page) == ["Change", "New facts", "Index", "Relations", "Promotion"]

@@ -7,37 +7,20 @@ from __future__ import annotations
 
 import re
 
-from ....models.facts.tokens import listed
+from ....models.word_tables import table_words
 
 WORDS = re.compile(r"[^\W_](?:[\w.+#/@-]*[\w+#])?")
 NUMBER = re.compile(r"^v?\d+(?:[.,]\d+)*(?:%|[a-z]{1,3})?$")
 DATED = re.compile(r"\b(?:19|20)\d{2}\b")
 ARTICLES = frozenset({"a", "an", "the"})
 
-HEADS = frozenset(
-    listed(
-        """
-        version port status name owner maintainer language framework database license licence branch
-        theme timezone employer city country age birthday email phone role position deadline
-        priority database default timeout limit state phase
-        """
-    )
-)
+HEADS = frozenset(table_words("rivals", "heads"))
 """Last words of attributes that have one value at a time ("API port: 3000")."""
 
 PROGRESS = frozenset({"status", "state", "phase"})
 """Attributes that move on, so that more than two values are no list."""
 
-NUMBERED = frozenset(
-    listed(
-        """
-        port version timeout limit maximum minimum max min threshold age costs cost price interval
-        retries python node nodejs postgres postgresql java ruby php go golang django react angular
-        vue next.js nextjs rails laravel spring dotnet .net typescript kubernetes redis mysql
-        mongodb ubuntu debian swift ios android gradle maven
-        """
-    )
-)
+NUMBERED = frozenset(table_words("rivals", "numbered"))
 """Words beside which a number is the value of an attribute, and not the name of a task or a line."""
 
 SINGLE = re.compile(
@@ -53,18 +36,7 @@ SINGLE = re.compile(
 
 KEYED = re.compile(r"^[\W_]*([\w][\w .-]{1,40}?)\**\s*:\**\s+(\S.{0,80})$", re.DOTALL)
 
-OPPOSITES = tuple(
-    frozenset(pair.split("/"))
-    for pair in listed(
-        """
-        enabled/disabled enable/disable enables/disables tabs/spaces always/never
-        manual/automatic manually/automatically married/divorced married/single single/divorced
-        vegan/vegetarian remote/onsite true/false opted-in/opted-out mandatory/optional
-        required/optional likes/hates likes/dislikes loves/hates enjoys/hates light/dark
-        synchronous/asynchronous allowed/forbidden on/off
-        """
-    )
-)
+OPPOSITES = tuple(frozenset(pair.split("/")) for pair in table_words("rivals", "opposites"))
 """Words that exclude each other in equal sentences."""
 
 OPPOSED = frozenset().union(*OPPOSITES)

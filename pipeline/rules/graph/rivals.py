@@ -97,7 +97,7 @@ def _attributes(texts: Sequence[str]) -> Iterator[tuple[int, int, Evidence]]:
     groups: dict[tuple[str, ...], list[_Value]] = defaultdict(list)
     for place, text in enumerate(texts):
         for key, said in _values(text):
-            groups[key].append(_Value(place, said, _folded(said)))
+            groups[key].append(_Value(place, said, _wording(said)))
     for key, values in groups.items():
         distinct = {value.key for value in values}
         moves = key[-1] in PROGRESS
@@ -261,7 +261,7 @@ def _numbers_differ(a: frozenset[str], b: frozenset[str]) -> bool:
     return {word for word in a if word[:1].isdigit()} != {word for word in b if word[:1].isdigit()}
 
 
-def _folded(said: str) -> str:
+def _wording(said: str) -> str:
     return " ".join(_words(said))
 
 

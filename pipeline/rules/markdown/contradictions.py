@@ -18,7 +18,7 @@ from ....records import Candidate, Evidence, Label, Memory, Verdict, rejection_k
 from ...answers import said_key
 from ...judging.judge import decide, judge
 from ...plan import Member, Resolve, Side
-from .folding import statements, without
+from .prose import statements, without
 from .rivalry import framed, rival
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from ....records import Memory
 from ...stores.markdown.code_index import CodeIndex, build_index
 from ...stores.markdown.history import git, ignored_paths, new_place, removed_paths
-from .folding import statements
+from .prose import statements
 from .references import References, find_references
 
 YOUNG = timedelta(days=30)

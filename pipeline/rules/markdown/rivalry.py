@@ -85,8 +85,8 @@ def rival(a: str, b: str) -> str | None:
         return None
     if _denied(a, b):
         return "negation"
-    exact = not (_ROUGHLY.search(a) or _ROUGHLY.search(b))
-    if exact and framed(a, b) is not None and _values(first, second):
+    precise = not (_ROUGHLY.search(a) or _ROUGHLY.search(b))
+    if precise and framed(a, b) is not None and _values(first, second):
         return "value"
     return "change" if _superseding(a, b) or _superseding(b, a) else None
 

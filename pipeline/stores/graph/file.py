@@ -34,7 +34,7 @@ class Medium(Protocol):
         ...
 
     @property
-    def exact(self) -> bool:
+    def verbatim(self) -> bool:
         """Whether bytes that are put in come out again; a running server keeps only what it knows."""
         ...
 
@@ -71,7 +71,7 @@ class Medium(Protocol):
 class FileMedium:
     """The JSON Lines file itself."""
 
-    exact = True
+    verbatim = True
 
     def __init__(self, path: Path) -> None:
         """Bind a file; a link is followed, so that the link stays one."""

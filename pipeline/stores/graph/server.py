@@ -33,7 +33,7 @@ _EXTRA = "The official MCP SDK is not installed; run `pip install 'mem0-dream[mc
 class ServerMedium:
     """A memory server over stdio, started by its command."""
 
-    exact = False
+    verbatim = False
     folder: Path | None = None
 
     def __init__(self, command: str) -> None:

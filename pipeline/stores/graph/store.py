@@ -46,7 +46,7 @@ class GraphStore:
     """Entities and relations behind a medium: the file itself, or a running server."""
 
     kind = "graph"
-    capabilities = Capabilities(fold=True)
+    capabilities = Capabilities(in_place=True)
 
     def __init__(self, medium: Medium, *, state: Path, core: Path | None = None) -> None:
         """Bind a medium.
@@ -76,7 +76,7 @@ class GraphStore:
         if self._held is None or self._held[0] != data:
             known = {line.raw: line for line in self._held[1].lines} if self._held else None
             document = GraphDocument.parse(data, known=known)
-            foreign = foreign_reason(document) if self.medium.exact else None
+            foreign = foreign_reason(document) if self.medium.verbatim else None
             if foreign is not None and self.sidecar.noted(_LEFT) != digest(data):
                 place = self.medium.name.partition(":")[2]
                 raise StoreError(f"{place} is no graph of a memory server: {foreign}. Nothing was changed.")
@@ -86,16 +86,12 @@ class GraphStore:
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every entity; a broken line is a gap, so that nothing is written while there is one."""
         document = self.document()
-        gaps = tuple(
-            f"line {number} of the graph is broken, {line.reason}; --repair moves it to the archive"
-            for number, line in document.broken
-        )
         memories: tuple[Memory, ...] = ()
         if scopes.matches(self.scope):
             rows = self._rows()
             memories = tuple(self.parse(rows.entity(name)) for name in sorted(document.names))
-        fidelity = () if self.medium.exact else ("a running server decides the order of its lines itself",)
-        return Inventory(self.fingerprint, memories, gaps, fidelity)
+        fidelity = () if self.medium.verbatim else ("a running server decides the order of its lines itself",)
+        return Inventory(self.fingerprint, memories, document.faults, fidelity)
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given entities and parts afresh."""
@@ -289,7 +285,7 @@ class GraphStore:
         if survivor is None:
             self._keep_forgotten(document, change, touching)
         self.sidecar.note_moved(
-            memory_id, before=touching, made=made if survivor else (), again=not self.medium.exact
+            memory_id, before=touching, made=made if survivor else (), again=not self.medium.verbatim
         )
         self._save(document, lines)
 
@@ -335,9 +331,9 @@ class GraphStore:
         order = [line.raw for line in GraphDocument.parse(image).lines] if image is not None else []
         name = snapshot.payload["name"]
         lines = put_back(document, snapshot, order=order, moved=self.sidecar.moved(name))
-        exact = image if image is not None and same_lines(lines, order) else None
+        same = image if image is not None and same_lines(lines, order) else None
         self._demote(document, snapshot)
-        self._save(document, lines, data=exact)
+        self._save(document, lines, data=same)
 
     def _demote(self, document: GraphDocument, snapshot: Snapshot) -> None:
         """A memory that was promoted since leaves the core memory again."""

@@ -43,7 +43,7 @@ class Entry:
     Attributes:
         id: Its name inside the file.
         text: What it says, without bullet and indentation.
-        heading: The nearest heading below the title, folded; the subject it belongs to.
+        heading: The nearest heading below the title, in lower case; the subject it belongs to.
         start: Where its first line begins.
         end: Where its last line with any content ends, line ending excluded.
         lines: Its lines.

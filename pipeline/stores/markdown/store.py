@@ -41,7 +41,7 @@ class MarkdownStore:
     """
 
     kind = "md"
-    capabilities = Capabilities(fold=True)
+    capabilities = Capabilities(in_place=True)
 
     def __init__(self, directories: Sequence[MemoryDirectory], *, root: Path, state: Path) -> None:
         """Bind the directories.

@@ -51,7 +51,7 @@ class GenericBackend:
     It never proves completeness, so a run on it stays read-only.
     """
 
-    exact = False
+    verbatim = False
 
     def __init__(self, vector_store: Any, provider: str) -> None:  # noqa: ANN401
         self._store = vector_store

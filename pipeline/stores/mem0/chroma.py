@@ -14,7 +14,7 @@ class ChromaBackend:
     """Rows of one Chroma collection."""
 
     provider = "chroma"
-    exact = True
+    verbatim = True
 
     def __init__(self, client: Any, collection: Any) -> None:  # noqa: ANN401  (untyped mem0 objects)
         self._client = client

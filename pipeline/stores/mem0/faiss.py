@@ -27,7 +27,7 @@ class FaissBackend:
     """Rows of one FAISS index and its docstore."""
 
     provider = "faiss"
-    exact = True
+    verbatim = True
 
     def __init__(self, store: Any, *, memory: Any = None) -> None:  # noqa: ANN401  (untyped mem0 objects)
         self._store = store

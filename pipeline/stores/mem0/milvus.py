@@ -23,7 +23,7 @@ class MilvusBackend:
     """
 
     provider = "milvus"
-    exact = True
+    verbatim = True
 
     def __init__(self, client: Any, collection: str) -> None:  # noqa: ANN401  (untyped mem0 objects)
         self._client = client

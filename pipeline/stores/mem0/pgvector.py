@@ -16,7 +16,7 @@ class PgvectorBackend:
     """Rows of one pgvector table."""
 
     provider = "pgvector"
-    exact = True
+    verbatim = True
 
     def __init__(self, store: Any, table: str) -> None:  # noqa: ANN401  (an untyped mem0 object)
         self._store = store

@@ -17,7 +17,7 @@ class QdrantBackend:
     """Rows of one Qdrant collection."""
 
     provider = "qdrant"
-    exact = True
+    verbatim = True
 
     def __init__(self, client: Any, collection: str) -> None:  # noqa: ANN401  (an untyped mem0 object)
         self._client = client

@@ -51,7 +51,7 @@ class Backend(Protocol):
         ...
 
     @property
-    def exact(self) -> bool:
+    def verbatim(self) -> bool:
         """Whether vectors can be read and put back, and payloads be replaced as a whole."""
         ...
 

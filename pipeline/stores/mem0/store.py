@@ -104,8 +104,8 @@ class Mem0Store:
     @property
     def capabilities(self) -> Capabilities:
         """What this vector store can do."""
-        exact = self._backend.exact
-        return Capabilities(retire=exact, vector=exact, amend=exact)
+        verbatim = self._backend.verbatim
+        return Capabilities(retire=verbatim, vector=verbatim, amend=verbatim)
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every memory of the matching scopes, expired ones included.
@@ -130,7 +130,7 @@ class Mem0Store:
                 )
             ),
             gaps=(*self._backend.faults(), *_miscounted(before, len({row.id for row in rows}), after)),
-            fidelity=(_HISTORY_NOTE,) if self._backend.exact else (_HISTORY_NOTE, _VECTOR_NOTE),
+            fidelity=(_HISTORY_NOTE,) if self._backend.verbatim else (_HISTORY_NOTE, _VECTOR_NOTE),
         )
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
@@ -327,7 +327,7 @@ class Mem0Store:
         self._refuse_damage()
 
     def _refuse_damage(self) -> None:
-        for fault in self._backend.faults() if self._backend.exact else ():
+        for fault in self._backend.faults() if self._backend.verbatim else ():
             raise StoreError(sentence(fault))
 
     def _search(self, row: Row, scope: Filters, bound: int) -> set[str]:

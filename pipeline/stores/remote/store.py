@@ -109,7 +109,7 @@ class RemoteStore:
         section: The `mem0_dream:` section of a configuration.
     """
 
-    capabilities = Capabilities(retire=True, fold=True, amend=True)
+    capabilities = Capabilities(retire=True, in_place=True, amend=True)
 
     def __init__(self, api: Api, *, section: Mapping[str, Any] | None = None) -> None:
         self._api = api

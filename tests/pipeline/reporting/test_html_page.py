@@ -12,7 +12,20 @@ import pytest
 from builders import ALICE, BOB, NOW, memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, Resolve, Rewrite, ScopeTotal
+from mem0_dream.pipeline.plan import (
+    Append,
+    Member,
+    Merge,
+    Plan,
+    Promote,
+    Prune,
+    Reindex,
+    Relate,
+    Resolve,
+    Rewrite,
+    ScopeTotal,
+    TextChange,
+)  # fmt: skip
 from mem0_dream.pipeline.reporting.html import Material, RunPoint, card_key, page_data, render
 from mem0_dream.pipeline.reporting.html.differences import changed_lines, differing, kept_clauses, origins
 from mem0_dream.pipeline.reporting.html.history import history_data
@@ -61,7 +74,10 @@ def actions(draw: st.DrawFn, number: int) -> Any:
                     said=draw(st.sampled_from([(), (draw(TEXTS), draw(TEXTS))])),
                 ),
                 Prune(**common, members=members[:1], reason="stale", detail=draw(TEXTS)),
-                Rewrite(**common, members=members[:1], text=draw(TEXTS), reason=draw(TEXTS)),
+                *(
+                    kind(**common, members=members[:1], text=draw(TEXTS), reason=draw(TEXTS))
+                    for kind in (Rewrite, Append, Reindex, Relate, Promote)
+                ),
             ]
         )
     )  # fmt: skip
@@ -91,7 +107,7 @@ class TestEverything:
             )
             shown = [row["id"] for row in rows]
             assert card.get("stays") == (shown.index(action.survivor) if action.survivor else None)
-            if isinstance(action, Rewrite):
+            if isinstance(action, TextChange):
                 assert card.get("text", "") == action.text
             if isinstance(action, Merge):
                 says = (

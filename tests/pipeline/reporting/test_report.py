@@ -23,7 +23,7 @@ from mem0_dream.pipeline.reporting.report import (
     undo_summary,
 )
 from mem0_dream.pipeline.reporting.spoken_evidence import spoken
-from mem0_dream.pipeline.reporting.status import status_lines
+from mem0_dream.pipeline.reporting.status import spoken_status, status_of
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Evidence, Scope
 from mem0_dream.settings import Settings
@@ -257,5 +257,5 @@ def test_no_stored_text_reaches_the_terminal_raw(text: str, category: str, user:
     shown = Report(plan, explain=True)
     lines = [line for line in [*shown.lines(), *shown.unsure_lines(), shown.proposal()] if line]
     inventory = store.read(ScopeFilter())
-    lines += status_lines(inventory, [], settings=Settings(), now=NOW)
+    lines += spoken_status(status_of(inventory, [], settings=Settings(), now=NOW))
     assert all(line.isprintable() for line in lines), lines

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from builders import BOB, NOW, memory
-from mem0_dream.pipeline.reporting.status import run_json, run_line, status_lines, status_of
+from mem0_dream.pipeline.reporting.status import run_json, run_line, spoken_status, status_of
 from mem0_dream.pipeline.writing.journal import ChangeState, Operation, Recorded, Run, RunState
 from mem0_dream.records import Inventory
 from mem0_dream.settings import Settings
@@ -26,7 +26,7 @@ MEMORIES = (
 
 def lines(inventory: Inventory, *history: Run) -> list[str]:
     """The status at NOW with default settings."""
-    return status_lines(inventory, history, settings=Settings(), now=NOW)
+    return spoken_status(status_of(inventory, history, settings=Settings(), now=NOW))
 
 
 def test_every_count() -> None:

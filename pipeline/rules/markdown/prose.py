@@ -1,4 +1,4 @@
-"""One Markdown text out of several: the lines of the others that add something, behind the survivor's."""
+"""Prose of a Markdown text: its sentences, one cut out, and several texts joined into one."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _WRAPPED = 50
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
 
 
-def folded(survivor: str, others: Sequence[str]) -> str | None:
+def joined(survivor: str, others: Sequence[str]) -> str | None:
     r"""The survivor's text with what only the others say; None if a detail would be lost all the same.
 
     Lines are taken over whole and as they are, so that lists stay lists and code stays code.
 
-    >>> folded("Deploys run from main.", ["Deploys run from main.\n- Ask Ines first."])
+    >>> joined("Deploys run from main.", ["Deploys run from main.\n- Ask Ines first."])
     'Deploys run from main.\n- Ask Ines first.'
     """
     text = survivor
