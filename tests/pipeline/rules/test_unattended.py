@@ -97,9 +97,7 @@ class TestPass:
         plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
         assert plan.actions == ()
         assert len(plan.notes) == 1
-        assert plan.notes[0].startswith(
-            "Past their age, but kept: 2. Nothing says what the agent reads"
-        )
+        assert plan.notes[0].startswith("Past their age, but kept: 2. Nothing says what the agent reads")
         assert "track_access" in plan.notes[0]
         assert "--assume-unread" in plan.notes[0]
 
