@@ -20,16 +20,16 @@ from ...models.words import tokens
 from ...records import Memory, Scope
 
 UNTRACKED = (
-    "{count} memories past their age were kept: nothing says what the agent reads in their scope. Wrap its "
-    "client with track_access, or add --assume-unread to remove them."
+    "Past their age, but kept: {count}. Nothing says what the agent reads in their scope; wrap its client "
+    "with track_access, or add --assume-unread to remove them."
 )
 CROWD = (
     "{count} memories past their age are not proposed: they are a large part of what is stored, and nothing "
     "says what the agent reads. Wrap its client with track_access, or see them with --forget-only."
 )
 PROTECTED = (
-    "{count} memories past their age were kept: they may be about health, identity, family, law or safety, "
-    "which only a person removes."
+    "Past their age, but kept: {count}. They may be about health, identity, family, law or safety, which "
+    "only a person removes."
 )
 
 _HEALTH = """

@@ -181,7 +181,7 @@ def build_place(provider: str, folder: Path, address: str = "") -> Place:
         "qdrant": {"path": str(folder / "qdrant"), "on_disk": True},
         "faiss": {"path": str(folder / "faiss"), "distance_strategy": "cosine"},
         "chroma": {"path": str(folder / "chroma")},
-        "chroma-server": {"host": address.partition(":")[0], "port": int(address.partition(":")[2] or 0)},
+        "chroma-server": dict(zip(("host", "port"), address.split(":"), strict=False)),
         "milvus": {"url": str(folder / "milvus.db"), "token": "", "metric_type": "COSINE"},
         "pgvector": {"connection_string": address},
     }

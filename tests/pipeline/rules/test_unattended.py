@@ -98,9 +98,7 @@ class TestPass:
         plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
         assert plan.actions == ()
         assert len(plan.notes) == 1
-        assert plan.notes[0].startswith(
-            "2 memories past their age were kept: nothing says what the agent reads"
-        )
+        assert plan.notes[0].startswith("Past their age, but kept: 2. Nothing says what the agent reads")
         assert "track_access" in plan.notes[0]
         assert "--assume-unread" in plan.notes[0]
 
@@ -147,7 +145,7 @@ class TestPass:
         plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
         assert [prune.members[0].id for prune in plan.prunes] == ["tap"]
         (note,) = plan.notes
-        assert note.startswith("1 memories past their age were kept: they may be about health, identity")
+        assert note.startswith("Past their age, but kept: 1. They may be about health, identity")
 
     def test_our_own_notes_are_no_record(self, session: Session) -> None:
         """What a merge proves to be in use does not prove that reads are tracked."""
@@ -227,7 +225,7 @@ class TestCommandLine:
         """The errand of 400 days stays; with --assume-unread it goes."""
         done = dream("--user-id", "alice", "--auto", settings=TRACKED_ONLY)
         assert done.stdout == "[mem0-dream --auto] merged=2 pruned=1 conflicts_skipped=1\n"
-        assert done.stderr.startswith("mem0-dream: 1 memories past their age were kept: nothing says")
+        assert done.stderr.startswith("mem0-dream: Past their age, but kept: 1. Nothing says")
         assert done.stderr.count("\n") == 1
         assert "tap" in store.rows
         again = dream("--user-id", "alice", "--auto", "--assume-unread", settings=TRACKED_ONLY)
