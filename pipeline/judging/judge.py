@@ -68,7 +68,7 @@ def decide(
 
 
 def _held(evidence: Iterable[Evidence], entailment: Sequence[float]) -> bool:
-    """Whether a merge is a person's decision although nothing forbids it."""
+    """Whether a merge needs a person although nothing forbids it."""
     kinds = {item.kind for item in evidence}
     return not kinds.isdisjoint((UNCLEAR, ENDING)) or (ORDER in kinds and min(entailment) < BOTH_ENTAIL)
 
@@ -163,7 +163,7 @@ def _ending(texts: PairInput) -> tuple[Evidence, ...]:
 
 
 def _plain(pair: Candidate) -> Candidate:
-    """The pair without its place in the store: what was decided is kept, not what was read."""
+    """The pair without its place in the store, which is input to the scorer and no part of a verdict."""
     return Candidate(pair.a, pair.b, pair.cosine, pair.exact)
 
 
@@ -209,7 +209,7 @@ def _verdict(
 
 
 def _suspect(verdict: Verdict, texts: PairInput, asks_from: float | None) -> Verdict:
-    """The verdict, or a doubt where a rule of the original speaks and the scorer sees nothing."""
+    """The verdict; unsure where a rule of the original applies and the scorer says distinct."""
     if asks_from is None or verdict.label is not Label.DISTINCT:
         return verdict
     suspicion = suspected(texts.a, texts.b, cosine=verdict.pair.cosine, close=asks_from)

@@ -1,8 +1,8 @@
-"""What the metadata of memories says about whom they are: equal words about two accounts are two facts.
+"""Which subject a memory is about, as its metadata says: equal words about two accounts are two facts.
 
 A key names a subject (its values group memories: account, project, contact), or where a memory comes from
-(session, source, date). A key that is neither is unclear: where it differs, a person decides. Nothing here
-looks at a model, and a key that only one of two memories has says nothing.
+(session, source, date). A key that is neither is unclear: where it differs, a person decides. No model
+is used here, and a key that only one of two memories has says nothing.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from datetime import datetime
 from ....errors import RefusedChangeError
 from ....records import Scope
 from ...plan import Member, Rewrite
-from ...rules.markdown.signal import Fact, additions, gather, homes, listed, reason
+from ...rules.markdown.signal import Fact, additions, gather, homes, reason, with_entries
 from ...stores.markdown.directories import GATHERED, INDEX
 from ...stores.markdown.store import WHOLE, MarkdownStore
 from .survey import Survey
@@ -66,7 +66,7 @@ def _entries(
                 scope=Scope.of(directory=name),
                 category=None,
                 members=(Member(whole, text),),
-                text=listed(text, facts),
+                text=with_entries(text, facts),
                 reason=reason(fact for section in facts.values() for fact in section),
             )
         )

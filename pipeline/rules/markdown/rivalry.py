@@ -1,7 +1,7 @@
 """Whether two sentences cannot both hold: one denies the other, gives another value, or tells of a change.
 
-A model's word alone is not enough for that: two true sentences about one thing look alike to it. Only what
-stands in the words counts here, and whatever could be two cases, two steps or two members of a list does not.
+A model alone is not enough for that: two true sentences about one thing look alike to it. Only the words
+count here, and sentences that could be two cases, two steps or two members of a list are no rivals.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ....models.keywords import opposed
 from ....models.words import Token, overlap, significant_words, tokens
 
 SENTENCE_OVERLAP = 0.6
-"""A denial shares so many words with what it denies: out of their texts, 40% is chance too often."""
+"""Share of words that a denial has in common with what it denies; 40% is chance too often."""
 MIN_SHARED = 3
 """And at least so many: "Never run it" and "run tests" are about nothing in common."""
 LONGEST = 40
