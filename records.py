@@ -38,6 +38,10 @@ class ActionKind(StrEnum):
     RESOLVE = "resolve"
     PRUNE = "prune"
     REWRITE = "rewrite"
+    APPEND = "append"
+    REINDEX = "reindex"
+    RELATE = "relate"
+    PROMOTE = "promote"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import TypeGuard
 
 from ..records import ActionKind, Inventory, Memory, TextHashed, rejection_key, text_hash
-from .plan import Action, Merge, Plan, Prune, Resolve, Rewrite
+from .plan import Action, Merge, Plan, Prune, Resolve, TextChange
 
 
 class AnswerKind(StrEnum):
@@ -110,12 +110,12 @@ def keys_of(action: Action) -> frozenset[str]:
 
     A merge or a conflict is known by its pairs, so that no other grouping of the same memories repeats
     it; a conflict between sentences by these, whatever is written around them; a prune by its text; a
-    rewrite by what it makes of which text.
+    new text by what it makes of which text.
     """
     match action:
         case Prune():
             return frozenset(map(prune_key, action.members))
-        case Rewrite():
+        case TextChange():
             return frozenset(f"rewrite:{m.text_hash}:{text_hash(action.text)}" for m in action.members)
         case Resolve() if action.said:
             return frozenset({said_key(*action.said)})
@@ -170,7 +170,7 @@ def unanswered(plan: Plan, answered: Collection[str], *, asked: Collection[str] 
     actions = tuple(
         action
         for action in plan.actions
-        if (isinstance(action, Rewrite) and action.survivor in asked) or not _known(action, answered)
+        if (isinstance(action, TextChange) and action.survivor in asked) or not _known(action, answered)
     )
     unsure = tuple(doubt for doubt in plan.unsure if not _known(doubt, answered))
     same = len(actions) == len(plan.actions) and len(unsure) == len(plan.unsure)

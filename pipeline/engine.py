@@ -7,7 +7,6 @@ know: the state directory, the lock, the caches and the models.
 from __future__ import annotations
 
 import contextlib
-import secrets
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -243,7 +242,7 @@ class Session:
         chosen = self.planner.answered(plan, choices or {})
         if within_budget:
             check_budget(chosen, max_share=self.settings.max_delete, min_count=self.settings.min_delete)
-        run = run_name(now)
+        run = self.journal.new_name(now)
         if not chosen.gaps and any(map(acts, chosen.actions)):
             self._back_up(run)
         retire_on = _yesterday(now) if retire else None
@@ -381,11 +380,6 @@ def scope_filter(**ids: str | None) -> ScopeFilter:
         if value is not None and not value.strip():
             raise UsageError(f"{name} is empty; give an id, or leave the option out and use --all.")
     return ScopeFilter({name: value.strip() for name, value in ids.items() if value is not None})
-
-
-def run_name(now: datetime) -> str:
-    """A new name for a run: when it began, and something that no other run has."""
-    return f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
 def _yesterday(now: datetime) -> date:

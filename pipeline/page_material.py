@@ -10,6 +10,7 @@ from ..records import Memory
 from .plan import Plan
 from .planning.plan_file import parse_plan
 from .reporting.html import Material, RunPoint, run_point
+from .rules.hygiene import without_secrets
 from .writing.journal import Journal
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def plan_material(session: Session, plan: Plan) -> Material:
     ]
     return Material(
         plan=plan,
-        memories=memories,
+        memories=without_secrets(memories, session.settings),
         accessed=session.access.last(session.store.fingerprint),
         thresholds=session.thresholds,
         points=run_points(session.journal, session.store.fingerprint),

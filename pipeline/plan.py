@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, Literal
 
 from ..records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
@@ -17,8 +18,19 @@ Side = Literal["a", "b"]
 PruneReason = Literal[
     "stale", "vague", "forgotten", "secret", "echo", "chatter", "heartbeat", "tool-output", "greeting"
 ]
-DRAFTED = "\U0010fffd+"
+_DRAFTED = "\U0010fffd+"
 """Begins the id of a text that is not stored yet; a private-use character, to sort behind all others."""
+
+
+class Cause(StrEnum):
+    """What the new text of a Markdown memory comes from."""
+
+    DATES = "relative dates"
+    PATHS = "moved paths"
+    LINKS = "links"
+    INDEX = "moved in from the index"
+    CONTRADICTION = "contradiction"
+    FACTS = "new facts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,16 +215,16 @@ class Prune:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rewrite:
-    """A memory that stays, with another text.
+class TextChange:
+    """A memory that stays, with another text; each kind of change is a class of its own.
 
     Attributes:
         id: Name of the action inside its plan.
         scope: Whose memory it is.
-        category: Its category.
+        category: Its category; None for what is no memory of a category, as an index or relations.
         members: The one memory.
         text: Its new text.
-        reason: Why, in a few words.
+        reason: Why, in a few words for a person.
     """
 
     id: str
@@ -221,7 +233,6 @@ class Rewrite:
     members: tuple[Member, ...]
     text: str
     reason: str
-    kind: Literal[ActionKind.REWRITE] = ActionKind.REWRITE
 
     @property
     def survivor(self) -> str:
@@ -239,7 +250,48 @@ class Rewrite:
         return self.members[0].id
 
 
-Action = Merge | Resolve | Prune | Rewrite
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite(TextChange):
+    """A memory is worded anew.
+
+    Attributes:
+        causes: What the new text comes from, where its planner tells causes apart.
+    """
+
+    causes: tuple[Cause, ...] = ()
+    kind: Literal[ActionKind.REWRITE] = ActionKind.REWRITE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Append(TextChange):
+    """New facts go into a file that holds more than one memory, or does not exist yet."""
+
+    kind: Literal[ActionKind.APPEND] = ActionKind.APPEND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindex(TextChange):
+    """The index of a directory follows what is in it."""
+
+    kind: Literal[ActionKind.REINDEX] = ActionKind.REINDEX
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relate(TextChange):
+    """A node of a graph gets other relations; its text is all that leave it."""
+
+    kind: Literal[ActionKind.RELATE] = ActionKind.RELATE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promote(TextChange):
+    """A memory of a graph goes into the core memory, too; its new text says so."""
+
+    kind: Literal[ActionKind.PROMOTE] = ActionKind.PROMOTE
+
+
+NewText = Rewrite | Append | Reindex | Relate | Promote
+Action = Merge | Resolve | Prune | NewText
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +312,7 @@ class Plan:
         now: The moment ages were reckoned from.
         scorer: Identity of the scorer.
         totals: Living memories per scope.
-        actions: Merges, conflicts, prunes, each sorted.
+        actions: Merges, conflicts, prunes, each sorted; then what becomes of the texts that stay.
         unsure: Merges and conflicts that only a person can decide on; never acted on as they are.
         gaps: Why the listing was not provably complete; such a plan cannot be applied.
         fidelity: What an undo could not bring back.
@@ -298,9 +350,9 @@ class Plan:
         return tuple(action for action in self.actions if isinstance(action, Prune))
 
     @property
-    def rewrites(self) -> tuple[Rewrite, ...]:
-        """The rewrites of this plan."""
-        return tuple(action for action in self.actions if isinstance(action, Rewrite))
+    def rewrites(self) -> tuple[NewText, ...]:
+        """Memories that stay with another text, whatever the kind of the change."""
+        return tuple(action for action in self.actions if isinstance(action, TextChange))
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -310,7 +362,7 @@ class Plan:
     def with_choices(self, choices: Mapping[str, Side | None]) -> Plan:
         """The same plan with answers to its conflicts.
 
-        A merge or rewrite of a memory that lost a conflict is dropped: the losing fact goes as a
+        A merge or a new text of a memory that lost a conflict is dropped: the losing fact goes as a
         whole. A conflict whose winner lost another one is left open.
         """
         lost: set[str] = set()
@@ -324,7 +376,9 @@ class Plan:
         actions = tuple(
             resolved.get(action.id, action)
             for action in self.actions
-            if not (isinstance(action, Merge | Rewrite) and lost.intersection(m.id for m in action.members))
+            if not (
+                isinstance(action, Merge | TextChange) and lost.intersection(m.id for m in action.members)
+            )
         )
         return replace(self, actions=actions)
 
@@ -363,12 +417,12 @@ def net_removals(action: Action) -> int:
 
 def acts(action: Action) -> bool:
     """Whether an action changes the store; a conflict without a choice does not."""
-    return bool(action.removes) or isinstance(action, Rewrite)
+    return bool(action.removes) or isinstance(action, TextChange)
 
 
-def draft_id(members: Sequence[Memory]) -> str:
+def draft_id(members: Sequence[Memory | Member]) -> str:
     """Id of what a merge of these would add."""
-    return DRAFTED + "+".join(memory.id for memory in members)
+    return _DRAFTED + "+".join(memory.id for memory in members)
 
 
 def spoken_id(memory_id: str) -> str:
@@ -377,4 +431,4 @@ def spoken_id(memory_id: str) -> str:
     >>> spoken_id("1f2e3d4c")
     '1f2e3d4c'
     """
-    return "merged:" + memory_id.removeprefix(DRAFTED) if memory_id.startswith(DRAFTED) else memory_id
+    return "merged:" + memory_id.removeprefix(_DRAFTED) if memory_id.startswith(_DRAFTED) else memory_id

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -51,10 +52,18 @@ def test_it_does_not_run_as_root_and_keeps_its_state_on_a_volume() -> None:
     assert all(image.split()[0].endswith("-slim") for image in steps("FROM"))
 
 
+def test_its_extras_are_the_packages_own() -> None:
+    """An installer only warns of an extra that no longer exists, and the image would lack what it names."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    wanted = re.findall(r'"\.\[([a-z,]+)\]"', " ".join(steps("RUN")))
+    assert len(wanted) == 1
+    assert set(wanted[0].split(",")) <= extras.keys()
+
+
 def test_the_context_leaves_out_what_the_image_does_not_need() -> None:
     """And nothing that the build does."""
     left_out = (ROOT / ".dockerignore").read_text().split()
-    assert {".git", ".venv", "tests"} <= set(left_out)
+    assert {".git", ".venv", "node_modules", "tests"} <= set(left_out)
     assert not {"models", "pipeline", "indexes", "constraints.txt", "pyproject.toml", "README.md"} & set(
         left_out
     )

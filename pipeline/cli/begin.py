@@ -27,11 +27,11 @@ def first_steps(folder: Path) -> list[str]:
     config, graph = _nearby(folder, CONFIGURATIONS), _nearby(folder, GRAPHS)
     memories = _memories(folder)
     hosted = config is None and bool(os.environ.get("MEM0_API_KEY"))
-    mem0 = ["--store", "platform"] if hosted else ["--config", str(config or CONFIGURATIONS[0])]
+    mem0 = ["platform"] if hosted else ["--config", str(config or CONFIGURATIONS[0])]
     rows = (
         ("mem0 store", [*mem0, "--all"], config or hosted),
-        ("Markdown files", ["--store", "md", *(memories or ["--root", "."])], memories),
-        ("knowledge graph", ["--store", "graph", "--file", str(graph or GRAPHS[0])], graph),
+        ("Markdown files", ["md", *(memories or ["."])], memories),
+        ("knowledge graph", ["graph", str(graph or GRAPHS[0])], graph),
     )
     return [
         "mem0-dream merges duplicates, shows contradictions and retires what is stale in an agent's memory.",
@@ -58,9 +58,9 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def _memories(folder: Path) -> list[str]:
-    """The options that name the memory directories; empty if there are none."""
+    """The words that name the memory directories; empty if there are none."""
     directories = discover(folder)
     if any(directory.topics() or (directory.path / INDEX).is_file() for directory in directories):
-        return ["--root", str(folder)]
+        return [str(folder)]
     index = _nearby(folder, [INDEX])
     return ["--memory-dir", str(index.parent)] if index is not None else []

@@ -61,10 +61,9 @@ def doctor(ctx: click.Context, /, *, dry_run: bool, yes: bool, as_json: bool, **
 
 
 def _repair(session: Session, store: Mem0Store, state: Condition, options: Options) -> None:
-    from ..engine import run_name
     from ..writing.doctor import repair
 
-    run = run_name(options.clock)
+    run = session.journal.new_name(options.clock)
     done = repair(store, session.journal, state, run=run, at=options.clock)
     click.echo(f"Repaired: {done.dropped} entities without dead links, {done.linked} memories linked.")
     tell(f"Undo with: {again(options, 'undo', done.run)}", begin="")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -43,8 +44,15 @@ def show_last(ctx: click.Context, options: Options, *, within: float, as_json: b
         click.echo(json_text({"alive": healthy, "last": rows[0] if rows else None, "jobs": rows}))
     else:
         for row in rows:
-            click.echo(visible(f"{row['started_at']}  {row['trouble'] or row['outcome']}  {row['job']}"))
+            click.echo(visible(_line(row)))
         if not rows:
             click.echo("No unattended run of this store yet.")
     if not healthy:
         ctx.exit(TROUBLE)
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    """A job in one line: when it began, what is wrong with it or what came of it, and its command."""
+    began = datetime.fromisoformat(row["started_at"]).astimezone(UTC)
+    told = row["trouble"] or str(row.get("text", row["outcome"])).removeprefix("mem0-dream: ")
+    return f"{began:%Y-%m-%d %H:%M} UTC  {told}  {row['job']}"

@@ -50,7 +50,8 @@ def report_command(ctx: click.Context, /, run: str | None, output: str, **given:
         return
     _write(Path(output), page)
     proposals = len(material.plan.actions) + len(material.plan.unsure)
-    click.echo(f"{proposals} proposals written to {output}.", err=True)
+    noun = "proposal" if proposals == 1 else "proposals"
+    click.echo(f"{proposals} {noun} written to {output}.", err=True)
 
 
 def _write(path: Path, page: str) -> None:

@@ -101,6 +101,7 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
     options = Options.gather(ctx, given)
     from ..planning.forgetting import forget_plan, rank
     from ..reporting import report
+    from ..rules.hygiene import without_secrets
 
     with open_session(options) as session, session.locked():
         inventory = session.read(options.scopes())
@@ -109,7 +110,7 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
             click.echo("No memory matches.")
             return
         short = report.spoken_ids((memory.id for memory in inventory.memories), session.store.kind)
-        for number, memory in enumerate(matches, 1):
+        for number, memory in enumerate(without_secrets(matches, session.settings), 1):
             pinned = " (pinned, never touched)" if memory.pinned else ""
             label = f"[{session.store.kind}:{short[memory.id]}]"
             click.echo(report.visible(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}"))
@@ -120,7 +121,9 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
         if not chosen or not _is_meant(chosen, session, short):
             click.echo(report.CANCELLED)
             return
-        plan = forget_plan(chosen, inventory, kind=session.store.kind, now=options.moment)
+        plan = forget_plan(
+            chosen, inventory, kind=session.store.kind, now=options.moment, settings=session.settings
+        )
         result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
         click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
 

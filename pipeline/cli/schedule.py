@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 import click
 
 from ...errors import ConfigError, UsageError
-from .kinds import GRAPH, MARKDOWN, MEM0
+from .kinds import GRAPH, MARKDOWN, MEM0, PLATFORM, SERVER
 from .options import Options, plan_options, scope_options, store_options
 
 KINDS = ("cron", "systemd", "launchd", "k8s")
@@ -21,13 +21,14 @@ HOUR = 3
 """The hour of the night at which a consolidation is looked at."""
 
 
-def schedule_text(kind: str, command: Sequence[str], *, zone: str) -> str:
+def schedule_text(kind: str, command: Sequence[str], *, zone: str, secret: str = "") -> str:
     """An entry that runs a command once a night.
 
     Args:
         kind: One of `KINDS`.
         command: Program and arguments.
         zone: Time zone by its IANA name, such as "Europe/Berlin".
+        secret: The variable that must hold a key, if there is one; a scheduler has no shell's variables.
 
     Raises:
         UsageError: If there is no such time zone.
@@ -41,42 +42,51 @@ def schedule_text(kind: str, command: Sequence[str], *, zone: str) -> str:
             f"There is no time zone {zone!r}; give an IANA name such as Europe/Berlin."
         ) from None
     makers = {"cron": _cron, "systemd": _systemd, "launchd": _launchd, "k8s": _kubernetes}
-    return makers[kind](command, zone)
+    return makers[kind](command, zone, secret)
 
 
-def _cron(command: Sequence[str], zone: str) -> str:
+def _cron(command: Sequence[str], zone: str, secret: str) -> str:
     # A percent sign ends the command in a crontab, wherever it stands.
     line = shlex.join(command).replace("%", "\\%")
-    return f"CRON_TZ={zone}\n0 {HOUR} * * * {line}\n"
+    key = f"# {secret}=...\n" if secret else ""
+    return f"{key}CRON_TZ={zone}\n0 {HOUR} * * * {line}\n"
 
 
-def _systemd(command: Sequence[str], zone: str) -> str:
+def _systemd(command: Sequence[str], zone: str, secret: str) -> str:
     line = " ".join(_systemd_word(word) for word in command)
+    key = f"# {secret}=... stands in this file:\nEnvironmentFile=/etc/mem0-dream.env\n" if secret else ""
     return (
         "# mem0-dream.service\n[Unit]\nDescription=Consolidate agent memory\n\n"
-        f"[Service]\nType=oneshot\nExecStart={line}\n\n"
+        f"[Service]\nType=oneshot\n{key}ExecStart={line}\n\n"
         "# mem0-dream.timer\n[Unit]\nDescription=Look every night whether a consolidation is due\n\n"
         f"[Timer]\nOnCalendar=*-*-* {HOUR:02}:00:00 {zone}\nPersistent=true\n\n"
         "[Install]\nWantedBy=timers.target\n"
     )
 
 
-def _launchd(command: Sequence[str], zone: str) -> str:
+def _launchd(command: Sequence[str], zone: str, secret: str) -> str:
+    key = (
+        f"  <key>EnvironmentVariables</key>\n  <dict>\n    <key>{secret}</key>\n    <string>...</string>\n"
+        "  </dict>\n"
+        if secret
+        else ""
+    )
     words = "\n".join(f"    <string>{escape(word)}</string>" for word in command)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f"<!-- launchd reckons in the system's zone; this was printed for {zone} -->\n"
         '<plist version="1.0">\n<dict>\n  <key>Label</key>\n  <string>mem0-dream</string>\n'
-        f"  <key>ProgramArguments</key>\n  <array>\n{words}\n  </array>\n"
+        f"  <key>ProgramArguments</key>\n  <array>\n{words}\n  </array>\n{key}"
         "  <key>StartCalendarInterval</key>\n  <dict>\n    <key>Hour</key>\n"
         f"    <integer>{HOUR}</integer>\n    <key>Minute</key>\n    <integer>0</integer>\n"
         "  </dict>\n</dict>\n</plist>\n"
     )
 
 
-def _kubernetes(command: Sequence[str], zone: str) -> str:
+def _kubernetes(command: Sequence[str], zone: str, secret: str) -> str:
     # JSON strings are YAML strings.
     words = "".join(f"\n                - {json.dumps(word)}" for word in ("mem0-dream", *command[1:]))
+    key = _ENV_OF_KUBERNETES.format(name=secret) if secret else ""
     return f"""\
 # Build the image from the Dockerfile, and mount what holds the paths below: the configuration, the memories.
 apiVersion: batch/v1
@@ -100,7 +110,7 @@ spec:
           containers:
             - name: mem0-dream
               image: mem0-dream:latest
-              command:{words}
+              command:{words}{key}
               volumeMounts:
                 - name: state
                   mountPath: /state
@@ -109,6 +119,13 @@ spec:
               persistentVolumeClaim:
                 claimName: mem0-dream-state
 """
+
+
+_ENV_OF_KUBERNETES = """
+              env:
+                - name: {name}
+                  valueFrom:
+                    secretKeyRef: {{name: mem0-dream, key: {name}}}"""
 
 
 def _systemd_word(word: str) -> str:
@@ -143,13 +160,16 @@ def schedule(
     # A scheduler has no search path of ours.
     program = shutil.which(sys.argv[0]) or shutil.which("mem0-dream") or "mem0-dream"
     words = [program, *_words(options), *more, "--if-due", "--auto"]
-    click.echo(schedule_text(printed, words, zone=time_zone), nl=False)
+    secret = _SECRETS.get(str(options.store_kind), "")
+    click.echo(schedule_text(printed, words, zone=time_zone, secret=secret), nl=False)
 
 
 _VALUES = (
     "mcp", "host", "org", "project", "url", "user_id", "agent_id", "run_id", "app_id", "scorer", "encoder",
     "max_delete",
 )  # fmt: skip
+_SECRETS = {PLATFORM: "MEM0_API_KEY", SERVER: "MEM0_SERVER_API_KEY"}
+"""Where a key comes from, which is no option: the command line is visible to all users of a machine."""
 _PLACES = ("graph_file", "mcp", "root", "memory_dirs", "config")
 
 

@@ -258,6 +258,7 @@ class Desk:
 
     def _search(self, session: Session, query: str, limit: int) -> ForgetResult:
         from ..planning.forgetting import forget_plan, rank
+        from ..rules.hygiene import without_secrets
 
         if not query.strip():
             raise UsageError("Say what to forget: give a query.")
@@ -266,14 +267,21 @@ class Desk:
         matches = rank(query, inventory, encoder=session.encoder, now=now)[:limit]
         if not matches:
             return ForgetResult(plan_id=None)
-        plan = forget_plan([m for m in matches if not m.pinned], inventory, kind=session.store.kind, now=now)
+        plan = forget_plan(
+            [m for m in matches if not m.pinned],
+            inventory,
+            kind=session.store.kind,
+            now=now,
+            settings=session.settings,
+        )
         names = {action.members[0].id: action.id for action in plan.actions}
         kept = self._keep(session, plan, purpose=FORGET)
         short = spoken_ids((memory.id for memory in inventory.memories), plan.kind)
         return ForgetResult(
             plan_id=kept.id,
             found=[
-                Found(id=names.get(m.id), label=f"[{plan.kind}:{short[m.id]}]", text=m.text) for m in matches
+                Found(id=names.get(m.id), label=f"[{plan.kind}:{short[m.id]}]", text=m.text)
+                for m in without_secrets(matches, session.settings)
             ],
         )
 

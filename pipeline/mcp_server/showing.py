@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite, spoken_id
+from ..plan import Action, Member, Merge, Plan, Prune, Resolve, TextChange, spoken_id
 from ..planning.doubts import open_question
 from ..reporting import report as texts
 from ..reporting.report import Report
@@ -135,7 +135,7 @@ def _day(member: Member) -> str | None:
 
 
 def _becomes(action: Action) -> str | None:
-    if isinstance(action, Rewrite):
+    if isinstance(action, TextChange):
         return action.text
     return action.text if isinstance(action, Merge) and (action.adds or action.rewrites) else None
 
@@ -143,11 +143,11 @@ def _becomes(action: Action) -> str | None:
 def _reason(action: Action) -> str | None:
     if isinstance(action, Prune):
         return ", ".join(filter(None, (action.reason, action.detail)))
-    return action.reason if isinstance(action, Rewrite) else None
+    return action.reason if isinstance(action, TextChange) else None
 
 
 def _scores(action: Action) -> list[Score]:
-    verdicts = () if isinstance(action, Prune | Rewrite) else action.verdicts
+    verdicts = () if isinstance(action, Prune | TextChange) else action.verdicts
     return [
         Score(
             a=spoken_id(verdict.pair.a),

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from ...models.words import significant_words
 from ...records import Inventory, Memory
+from ...settings import Settings
 from ..plan import Member, Plan, Prune, ScopeTotal
+from ..rules.hygiene import without_secrets
 from ..rules.stale import age_of
 
 if TYPE_CHECKING:
@@ -38,14 +40,17 @@ def rank(query: str, inventory: Inventory, *, encoder: Encoder, now: datetime) -
     return [living[i] for i in order if shared[i] or cosines[i] >= _CLOSE]
 
 
-def forget_plan(chosen: Sequence[Memory], inventory: Inventory, *, kind: str, now: datetime) -> Plan:
-    """A plan that removes exactly the chosen memories."""
+def forget_plan(
+    chosen: Sequence[Memory], inventory: Inventory, *, kind: str, now: datetime, settings: Settings
+) -> Plan:
+    """A plan that removes exactly the chosen memories; it shows no secret that hygiene looks for."""
+    shown = {memory.id: memory.text for memory in without_secrets(chosen, settings)}
     actions = tuple(
         Prune(
             id=f"p{number}",
             scope=memory.scope,
             category=memory.category,
-            members=(Member.of(memory),),
+            members=(_member(memory, shown[memory.id]),),
             reason="forgotten",
             age_days=age.days if (age := age_of(memory, now=now)) is not None else None,
             detail="on request",
@@ -64,3 +69,8 @@ def forget_plan(chosen: Sequence[Memory], inventory: Inventory, *, kind: str, no
         gaps=inventory.gaps,
         fidelity=inventory.fidelity,
     )
+
+
+def _member(memory: Memory, shown: str) -> Member:
+    member = Member.of(memory)
+    return member if shown == memory.text else member.shown_as(shown)

@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ...errors import PlanFileError
-from ..plan import Merge, Plan, Prune, Resolve, Rewrite, spoken_id
+from ..plan import Merge, Plan, Prune, Resolve, TextChange, spoken_id
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 FORMAT = "mem0-dream plan"
-VERSION = 1
+VERSION = 2
 _HEADER_FIELDS = (
     "store", "kind", "now", "scorer", "totals", "gaps", "fidelity", "apart", "notes", "left_open",
 )  # fmt: skip
@@ -59,7 +59,7 @@ def parse_plan(text: str) -> Plan:
     """Read a plan back.
 
     Raises:
-        PlanFileError: If the text is not a plan of this version, naming the line that is wrong.
+        PlanFileError: If the text is no plan of a version that is read, naming the line that is wrong.
     """
     # Not splitlines: a text may hold other separators, such as U+2028, which JSON does not escape.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
@@ -67,9 +67,10 @@ def parse_plan(text: str) -> Plan:
     if not records or records[0][1].get("format") != FORMAT:
         raise PlanFileError("This is not a plan file of mem0-dream: its first line is no plan header.")
     header = records[0][1]
-    if header.get("version") != VERSION:
+    version, store = header.get("version"), str(header.get("kind"))
+    if version not in (1, VERSION):
         raise PlanFileError(
-            f"This plan file has version {header.get('version')!r} but this mem0-dream reads {VERSION}; "
+            f"This plan file has version {version!r} but this mem0-dream reads 1 and {VERSION}; "
             "make it again with `mem0-dream plan`."
         )
     fields: dict[str, Any] = {name: header.get(name) for name in _HEADER_FIELDS if name in header}
@@ -78,8 +79,32 @@ def parse_plan(text: str) -> Plan:
         place = {"action": "actions", "unsure": "unsure"}.get(str(record.pop("record", None)))
         if place is None:
             raise PlanFileError(f"Line {number} of the plan file is neither an action nor an unsure pair.")
-        fields[place].append(_with_plain_choice(record))
+        current = record if version == VERSION else _upgraded(record, store)
+        fields[place].append(_with_plain_choice(current))
     return _validate(fields)
+
+
+def _upgraded(record: dict[str, Any], store: str) -> dict[str, Any]:
+    """A line of version 1 as version 2 writes it.
+
+    Every new text was a rewrite there; the id, the category or the reason told what it really was.
+
+    Args:
+        record: The line, without the name of its record.
+        store: Kind of the store, as the header names it.
+    """
+    if record.get("kind") != "rewrite":
+        return record
+    name, category, reason = (str(record.get(key)) for key in ("id", "category", "reason"))
+    if store == "md" and category == "index" and name.startswith("i"):
+        return record | {"kind": "reindex", "category": None}
+    if store == "md" and name.startswith("n:"):
+        return record | {"kind": "append"}
+    if store == "graph" and category == "relation" and name.startswith(("r", "s")):
+        return record | {"kind": "relate", "category": None}
+    if store == "graph" and "promote: " in reason:
+        return record | {"kind": "promote"}
+    return record
 
 
 def _with_plain_choice(record: dict[str, Any]) -> dict[str, Any]:
@@ -121,7 +146,7 @@ def _check_consistent(plan: Plan) -> None:
         named = {*action.removes, *([action.survivor] if action.survivor else [])}
         if isinstance(action, Resolve):
             named |= {*action.a, *action.b}
-        single = isinstance(action, Prune | Rewrite)
+        single = isinstance(action, Prune | TextChange)
         if not named <= ids or (single and len(ids) != 1) or (isinstance(action, Merge) and len(ids) < 2):
             raise PlanFileError(f"Action {action.id} of the plan file names memories it has no members for.")
 

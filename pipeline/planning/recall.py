@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...records import Memory, Scope, text_hash
-from ..plan import DRAFTED, Action, Merge, Plan, Rewrite
+from ..plan import Action, Merge, Plan, TextChange, draft_id, spoken_id
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,7 @@ class Recall:
             for name in loss.actions:
                 first.setdefault(name, loss)
         return tuple(
-            f"Recall check: {name} is left out, since memory {loss.fact.removeprefix(DRAFTED)} would drop "
+            f"Recall check: {name} is left out, since memory {spoken_id(loss.fact)} would drop "
             f"out of the {TOP} best answers to what memory {loss.question} says."
             for name, loss in first.items()
         )
@@ -132,7 +132,7 @@ def _questions(
 
 def _is_felt(action: Action) -> bool:
     """Whether an action changes what is found: a removal alone only makes room."""
-    return isinstance(action, Merge | Rewrite)
+    return isinstance(action, Merge | TextChange)
 
 
 def _losses(
@@ -177,9 +177,9 @@ def _planned(
     for action in actions:
         for memory_id in action.removes:
             after.pop(memory_id, None)
-        if not isinstance(action, Merge | Rewrite):
+        if not isinstance(action, Merge | TextChange):
             continue
-        stays = action.survivor or DRAFTED + action.id
+        stays = action.survivor or draft_id(action.members)
         if before.get(stays) != action.text:
             written[stays] = action.id
         after[stays] = action.text

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ...records import Scope, Verdict
-from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite
+from ..plan import Action, Member, Merge, Plan, Prune, Resolve, TextChange
 from ..results import RunResult, UndoResult
 from .marks import Marked, Tone, marked
 from .spoken_evidence import spoken
@@ -83,7 +83,7 @@ class Report:
         if isinstance(action, Resolve):
             answer = f"[{action.choice.upper()} stays]" if action.choice else "[A/B/skip]"
             return f'{self.label(action.a[0])} vs {self.label(action.b[0])} — "{action.topic}" {answer}'
-        if isinstance(action, Rewrite):
+        if isinstance(action, TextChange):
             return f"{self.label(action.survivor)} — {action.reason}"
         if action.junk:
             text = clip(action.members[0].text)
@@ -99,7 +99,7 @@ class Report:
         """What is said about the texts of an action."""
         if isinstance(action, Prune):
             return ["    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
-        if isinstance(action, Rewrite):
+        if isinstance(action, TextChange):
             return []
         lines = [line for verdict in action.verdicts for line in self._why(verdict)]
         if isinstance(action, Merge):
@@ -153,7 +153,7 @@ class Report:
 
     def _difference(self, action: Action) -> list[str]:
         """What a memory that stays loses and gains, line by line; a person sees it before it happens."""
-        if not isinstance(action, Merge | Rewrite) or not action.rewrites:
+        if not isinstance(action, Merge | TextChange) or not action.rewrites:
             return []
         before = next(member.text for member in action.members if member.id == action.survivor)
         compared = difflib.ndiff(before.splitlines(), action.text.splitlines())

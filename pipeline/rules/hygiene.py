@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
 from ...models.words import exact_key
 from ...records import Memory, Scope
+from ...settings import Settings
 from ..answers import prune_key
 from ..judging.subjects import NO_KEYS, KeysOf, signature
 from ..plan import Member, Prune
@@ -125,6 +126,19 @@ def without_junk(
     out = {item.memory.id for item in findings if item.junk is Junk.SECRET}
     out |= {member.id for prune in pruned for member in prune.members}
     return [memory for memory in memories if memory.id not in out]
+
+
+def without_secrets(memories: Iterable[Memory], settings: Settings) -> list[Memory]:
+    """The memories as they may be shown: where secrets are looked for at all, each as its kind.
+
+    >>> from ...records import Scope
+    >>> without_secrets([Memory("1", "Likes tea", Scope(()))], Settings())[0].text
+    'Likes tea'
+    """
+    if Junk.SECRET not in (*settings.hygiene, *settings.hygiene_auto):
+        return list(memories)
+    looked = ((memory, _secret(memory)) for memory in memories)
+    return [replace(memory, text=secret.shown or "") if secret else memory for memory, secret in looked]
 
 
 def _member(finding: Finding) -> Member:

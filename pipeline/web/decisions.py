@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from ...records import Scope
-from ..plan import Action, Merge, Plan, Resolve, Rewrite, Side
+from ..plan import Action, Append, Cause, Merge, Plan, Reindex, Resolve, Rewrite, Side, TextChange
 from .pending import Pending, Say
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ..planning.proposal import Proposal
 
 Proposed = TypeVar("Proposed", bound=Action)
-_CONSEQUENCES = ("links", "moved in from the index")
-"""Reasons of rewrites that follow from other changes."""
+_CONSEQUENCES = frozenset({Cause.LINKS, Cause.INDEX, Cause.CONTRADICTION})
+"""What a new text comes from that follows from other changes."""
 
 
 def asked_about(proposal: Proposal) -> tuple[Action, ...]:
@@ -123,33 +123,30 @@ def _settled(session: Session, proposal: Proposal, decisions: Decisions, *, now:
     answered = [
         action for action in plan.actions if not isinstance(action, Resolve) or action.choice is not None
     ]
-    kept = [action for action in answered if not isinstance(action, Rewrite)]
+    kept = [action for action in answered if not isinstance(action, TextChange)]
     touched = {action.scope for action in kept}
     touched |= {action.scope for action in shown.actions if action.id in decisions.sides}
     touched |= {action.scope for action in shown.rewrites if action.id in decisions.accepted}
     rewrites = [
         action
         for action in answered
-        if isinstance(action, Rewrite) and _follows(action, decisions, rewritten, touched)
+        if isinstance(action, TextChange) and _follows(action, decisions, rewritten, touched)
     ]
     return replace(plan, actions=(*kept, *rewrites))
 
 
 def _follows(
-    action: Rewrite, decisions: Decisions, rewritten: Mapping[str, str], touched: AbstractSet[Scope]
+    action: TextChange, decisions: Decisions, rewritten: Mapping[str, str], touched: AbstractSet[Scope]
 ) -> bool:
     """Whether a new text was accepted, or follows from what was."""
-    from ..reporting.markdown.report import is_index
-
-    if action.id.startswith("n:"):
+    if isinstance(action, Append):
         return action.id in decisions.accepted
-    if is_index(action):
+    if isinstance(action, Reindex):
         return action.id not in decisions.refused and (
             action.scope in touched or action.id in decisions.accepted
         )
-    reasons = action.reason.split(", ")
-    follows = any(reason in _CONSEQUENCES or reason.startswith("CONTRADICTED") for reason in reasons)
-    return action.members[0].id in rewritten or follows
+    follows = isinstance(action, Rewrite) and not _CONSEQUENCES.isdisjoint(action.causes)
+    return follows or action.members[0].id in rewritten
 
 
 def moved(session: Session, plan: Plan) -> frozenset[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import array
 import contextlib
 import json
+import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -153,6 +154,13 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    def new_name(self, at: datetime) -> str:
+        """A name that no run has: when it begins, and four digits of chance."""
+        while True:
+            name = f"{at.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+            if not self._ask("SELECT 1 FROM runs WHERE id = ?", (name,)):
+                return name
 
     def begin(
         self,

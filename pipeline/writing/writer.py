@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
 from ..answers import AnswerKind, taken_back
-from ..plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite, acts
+from ..plan import Action, Member, Merge, Plan, Prune, Resolve, TextChange, acts
 from ..planning.plan_file import dump_plan, parse_plan
 from ..results import RunResult, UndoResult
 from ..stores.base import Add, Amend, Delete, Restore, Retire, RunNotes, Snapshot, Store, Update
@@ -220,7 +220,7 @@ class Writer:
             survivor = self._add(run, action, made)
         elif action.survivor is not None:
             survivor = action.survivor
-            if isinstance(action, Merge | Rewrite) and action.rewrites:
+            if isinstance(action, Merge | TextChange) and action.rewrites:
                 self._rewrite(run, action, made)
             elif made:
                 self._check([member for member in action.members if member.id == survivor])
@@ -252,7 +252,7 @@ class Writer:
             raise _MovedError(f"the merged memory {added} could not be read back")
         return added
 
-    def _rewrite(self, run: Run, action: Merge | Rewrite, made: list[Recorded]) -> None:
+    def _rewrite(self, run: Run, action: Merge | TextChange, made: list[Recorded]) -> None:
         """Give the survivor its new text, unless a killed run did so already."""
         member = next(member for member in action.members if member.id == action.survivor)
         earlier = next((change for change in made if change.operation is Operation.REPLACE), None)
@@ -387,7 +387,7 @@ def _written(plan: Plan, action_id: str) -> set[str]:
     return {
         action.text
         for action in plan.actions
-        if action.id == action_id and isinstance(action, Merge | Rewrite)
+        if action.id == action_id and isinstance(action, Merge | TextChange)
     }
 
 

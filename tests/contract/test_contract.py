@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from kinds import KINDS, NOW, SETTINGS, World
+from kinds import KINDS, NOW, SETTINGS, World, milvus_world
 from mem0_dream.errors import UsageError
 from mem0_dream.pipeline.cli.kinds import OPTIONS_OF
 from mem0_dream.pipeline.cli.main import main
@@ -21,6 +21,7 @@ from mem0_dream.pipeline.planning.plan_file import parse_plan
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings
+from mem0_stores import MILVUS
 
 pytestmark = pytest.mark.store
 EVERYTHING = ScopeFilter()
@@ -29,13 +30,13 @@ NOT_YET: dict[tuple[str, str], str] = {}
 Call = Callable[..., Result]
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=[*KINDS, pytest.param("milvus", marks=MILVUS)])
 def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """A world of each kind."""
+    """A world of each kind, and mem0 over the newest of its vector stores."""
     reason = NOT_YET.get((request.node.originalname, request.param))
     if reason:
         request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
-    built = KINDS[request.param](tmp_path, monkeypatch)
+    built = (KINDS | {"milvus": milvus_world})[request.param](tmp_path, monkeypatch)
     yield built
     built.close()
 

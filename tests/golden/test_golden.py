@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +89,7 @@ def test_the_bundled_scorer(place: Place, golden: Golden) -> None:
     golden(f"{place.kind}_bundled.txt", shown + re.sub(r"-?\d+\.\d+(e-\d+)?", "<SCORE>", plan))
 
 
-@pytest.fixture(params=[(version, kind) for version in ("1",) for kind in SMALL], ids="-".join)
+@pytest.fixture(params=[(version, kind) for version in ("1", "2") for kind in SMALL], ids="-".join)
 def kept(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """What an earlier version left: the store before and after a run, its plan, and our state.
 
@@ -125,6 +127,19 @@ def test_a_run_of_an_earlier_version_can_be_listed_and_taken_back(kept: Any, tmp
     place.call("undo", answers="y\n")
     before = set_back(whole["before"], place)
     assert _content(place) == before
+
+
+def test_a_run_of_an_earlier_version_that_was_cut_off_is_finished(kept: Any) -> None:
+    """Killed after its last change and before its end: its plan is read out of the journal, and it ends."""
+    _, made = kept
+    place = made("after")
+    after = _content(place)
+    with closing(sqlite3.connect(place.folder / "state" / "journal.db")) as journal, journal:
+        journal.execute("UPDATE runs SET state = 'applying', finished_at = NULL")
+        journal.execute("DELETE FROM outcomes")
+    place.call("resume")
+    assert "applied" in place.call("runs").stdout
+    assert _content(place) == after
 
 
 def test_a_plan_of_an_earlier_version_can_be_applied(kept: Any) -> None:

@@ -31,7 +31,7 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 SETTINGS = {"scorer": "keywords", "max_delete": 1.0, "min_delete": 0, "assume_unread": True}
 DIMENSIONS = 64
 _SQLITE = b"SQLite format 3"
-_NOT_KEPT = ("qdrant", "home", "history", "state/locks", "state/cache")
+_NOT_KEPT = ("qdrant", "home", "history", "state/locks", "state/cache", "state/plans")
 """What is made again from the rows, or without what was there."""
 _CLOCKLESS = {"undo", "resume", "apply", "reject", "runs"}
 _MEMORIES: tuple[tuple[str, str, int, dict[str, Any]], ...] = (

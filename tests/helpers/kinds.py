@@ -89,16 +89,21 @@ class World:
 
 def mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """A real Qdrant store that mem0 wrote; only its embedder is a fake."""
+    return _mem0_world(folder, monkeypatch, "qdrant", {"path": str(folder / "qdrant"), "on_disk": True})
+
+
+def milvus_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """The same on Milvus, in a file."""
+    place = {"url": str(folder / "milvus.db"), "token": "", "metric_type": "COSINE"}
+    return _mem0_world(folder, monkeypatch, "milvus", place)
+
+
+def _mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch, provider: str, place: dict[str, Any]) -> World:
     monkeypatch.setattr("mem0.utils.factory.EmbedderFactory.create", lambda *_: fake_embedder())
     config = {
         "vector_store": {
-            "provider": "qdrant",
-            "config": {
-                "path": str(folder / "qdrant"),
-                "on_disk": True,
-                "collection_name": "memories",
-                "embedding_model_dims": DIMENSIONS,
-            },
+            "provider": provider,
+            "config": {**place, "collection_name": "memories", "embedding_model_dims": DIMENSIONS},
         },
         "embedder": {"provider": "openai", "config": {"api_key": "none"}},
         "history_db_path": str(folder / "history.db"),

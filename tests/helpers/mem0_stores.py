@@ -1,4 +1,4 @@
-"""Real mem0 stores for tests: four vector stores, the packaged encoder, no network.
+"""Real mem0 stores for tests: five vector stores, two of them also as servers, the packaged encoder, no network.
 
 The encoder takes seconds to load, so mem0 is handed the same real instance each time.
 """
@@ -30,6 +30,7 @@ PROVIDERS = [
     "qdrant",
     "faiss",
     "chroma",
+    "chroma-server",
     pytest.param("milvus", marks=MILVUS),
     pytest.param("pgvector", marks=pytest.mark.postgres),
 ]
@@ -125,11 +126,41 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.cleanup()
 
 
+@pytest.fixture(scope="session")
+def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Chroma server, which the package brings along; yields its address."""
+    import socket
+    import subprocess
+    import sys
+    import time
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folder = tmp_path_factory.mktemp("chroma-server")
+    program = str(Path(sys.executable).with_name("chroma"))
+    words = [program, "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            for _ in range(300):
+                with socket.socket() as probe:
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                time.sleep(0.1)
+            yield f"127.0.0.1:{port}"
+        finally:
+            server.kill()
+
+
+SERVERS = {"pgvector": "postgres", "chroma-server": "chroma_server"}
+"""Where an address comes from: one server serves all tests of a session."""
+
+
 @pytest.fixture(params=PROVIDERS)
 def place(request: pytest.FixtureRequest, tmp_path: Path, shared_encoder: None) -> Place:
     """An empty place for each vector store."""
-    address = request.getfixturevalue("postgres") if request.param == "pgvector" else ""
-    return build_place(request.param, tmp_path, address)
+    server = SERVERS.get(request.param)
+    return build_place(request.param, tmp_path, request.getfixturevalue(server) if server else "")
 
 
 @pytest.fixture
@@ -150,12 +181,14 @@ def build_place(provider: str, folder: Path, address: str = "") -> Place:
         "qdrant": {"path": str(folder / "qdrant"), "on_disk": True},
         "faiss": {"path": str(folder / "faiss"), "distance_strategy": "cosine"},
         "chroma": {"path": str(folder / "chroma")},
+        "chroma-server": {"host": address.partition(":")[0], "port": int(address.partition(":")[2] or 0)},
         "milvus": {"url": str(folder / "milvus.db"), "token": "", "metric_type": "COSINE"},
         "pgvector": {"connection_string": address},
     }
     where = places[provider]
     # One server serves all tests of a session, so the table carries the test's own name.
-    name = f"memories_{abs(hash(folder)) % 10**8}" if provider == "pgvector" else "memories"
+    name = f"memories_{abs(hash(folder)) % 10**8}" if provider in SERVERS else "memories"
+    provider = provider.removesuffix("-server")
     dimensions: dict[str, Any] = {} if provider == "chroma" else {"embedding_model_dims": DIMENSIONS}
     return Place(
         provider,

@@ -12,7 +12,8 @@ from typing import Any
 from builders import ALICE, BOB, NOW, memory
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.page_material import plan_material
-from mem0_dream.pipeline.reporting.html import page_data, render
+from mem0_dream.pipeline.plan import Member, Plan, Prune, ScopeTotal
+from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.web.desk import Ways
 from mem0_dream.pipeline.web.progress import Watched
@@ -64,6 +65,20 @@ def small_store() -> InMemoryStore:
             memory("tea", "Drinks Assam tea without sugar before noon."),
             memory("choir", "Sings alto in the cathedral choir every Thursday."),
         ]
+    )
+
+
+def crowded() -> Material:
+    """One proposal with one neighbour and a stranger."""
+    import numpy as np
+
+    texts = {"bug": "Fixed bug", "more": "Fixed the bug in the parser", "tea": "Likes tea"}
+    memories = [memory(name, text) for name, text in texts.items()]
+    prune = Prune(id="p1", scope=ALICE, category=None, members=(Member("bug", "Fixed bug"),), reason="vague")
+    return Material(
+        plan=Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, 3),), (prune,)),
+        memories=memories,
+        vectors=np.array([[1, 0], [0.8, 0.6], [0, 1]], dtype=np.float32),
     )
 
 

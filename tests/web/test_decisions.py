@@ -81,7 +81,7 @@ def test_an_index_that_was_rejected_stays(files: Files) -> None:
     """The file goes, the line stays, as the person wants it."""
     before = files.index
     files.say("merge", "accept")
-    files.say("rewrite", "reject")
+    files.say("reindex", "reject")
     assert "MEMORY.md" not in files.apply()
     assert files.index == before
 

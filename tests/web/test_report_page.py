@@ -8,12 +8,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from builders import NOW
 from mem0_dream.pipeline.page_material import run_material
-from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, Resolve, Rewrite
+from mem0_dream.pipeline.plan import (
+    Append,
+    Member,
+    Merge,
+    Plan,
+    Promote,
+    Prune,
+    Reindex,
+    Relate,
+    Resolve,
+    Rewrite,
+)
 from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Scope
 from page_checks import cards, violations
-from reviewing import HOSTILE, many_world, small_world
+from reviewing import HOSTILE, crowded, many_world, small_world
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -64,6 +75,18 @@ def test_a_clause_that_the_merged_text_drops_is_marked(opened: Page) -> None:
     run = opened.locator("article.merge", has_text="marathon")
     assert run.locator(".member .dropped").all_inner_texts() == ["Trains on hills."]
     assert run.locator(".member .kept").all_inner_texts() == ["Runs the Leeds marathon every spring."]
+
+
+def test_what_else_lies_near_is_one_click_away(page: Page, tmp_path: Path) -> None:
+    """Folded, so that the proposal itself comes first."""
+    file = tmp_path / "report.html"
+    file.write_text(render(page_data(crowded())), encoding="utf-8")
+    page.goto(file.as_uri())
+    near = page.locator("article.prune details.near")
+    assert not near.get_by_text("Fixed the bug in the parser").is_visible()
+    near.locator("summary").click()
+    assert near.get_by_text("Fixed the bug in the parser").is_visible()
+    assert near.locator(".member").count() == 1
 
 
 def test_what_a_memory_says_is_shown_and_never_run(opened: Page) -> None:
@@ -228,3 +251,26 @@ def test_texts_that_are_empty_or_differ_in_nothing_are_drawn_too(page: Page, tmp
     file.write_text(render(page_data(Material(plan=plan))), encoding="utf-8")
     page.goto(file.as_uri())
     assert len(cards(page)) == 8
+
+
+def test_every_kind_of_change_is_named_and_counted_as_a_change(page: Page, tmp_path: Path) -> None:
+    """One chip shows them all, whatever they change."""
+    changes = tuple(
+        kind(
+            id=f"w{place}",
+            scope=Scope(()),
+            category=None,
+            members=(Member(f"m{place}", "a"),),
+            text="b",
+            reason="",
+        )
+        for place, kind in enumerate((Rewrite, Append, Reindex, Relate, Promote))
+    )
+    file = tmp_path / "changes.html"
+    file.write_text(
+        render(page_data(Material(plan=Plan("s", "graph", NOW, "fake", (), changes)))), encoding="utf-8"
+    )
+    page.goto(file.as_uri())
+    page.click('button[data-kind="rewrite"]')
+    assert page.locator('button[data-kind="rewrite"]').inner_text() == "Changes 5"
+    assert cards(page) == ["Change", "New facts", "Index", "Relations", "Promotion"]

@@ -15,7 +15,7 @@ from ....models.merger import MergeRefused
 from ....models.words import exact_key, topic
 from ....records import Inventory, Label, Memory, Scope, Verdict, rejection_key
 from ...answers import prune_key, rewritten
-from ...plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite, ScopeTotal, Side
+from ...plan import Action, Member, Merge, Plan, Promote, Prune, Relate, Resolve, Rewrite, ScopeTotal, Side
 from ...rules.graph.conflicts import observation_verdicts, observations_of
 from ...rules.graph.forgetting import forget_reason, forgettable, records_use
 from ...rules.graph.nodes import Node, nodes_of
@@ -26,7 +26,7 @@ from ...stores.graph.usage import usage
 from ..merges import Consolidated
 from .echoes import echoes
 from .merging import Judging, entity_verdicts, merges, named_verdicts, united
-from .relation_plan import foreseen, relates, relation_rewrites
+from .relation_plan import foreseen, relation_rewrites
 from .relations import Edge, dangling, proposed
 
 
@@ -83,7 +83,7 @@ def graph_plan(graph: Graph, judging: Judging) -> Plan:
 def with_relations(plan: Plan, graph: Graph, judging: Judging) -> Plan:
     """The plan with its changes of relations worked out anew, for what a person added to it."""
     nodes = {node.id: node for node in nodes_of(graph.inventory.memories)}
-    others = [action for action in plan.actions if not relates(action)]
+    others = [action for action in plan.actions if not isinstance(action, Relate)]
     found = _Planner(graph, judging, nodes).relations(foreseen(graph.document, others), others)
     return replace(plan, actions=(*others, *found))
 
@@ -175,11 +175,11 @@ class _Planner:
                 found.append(self._conflict(f"c{len(found) + 1}", pair, verdict))
         return found
 
-    def rewrites(self, actions: Iterable[Action]) -> list[Rewrite]:
+    def rewrites(self, actions: Iterable[Action]) -> list[Rewrite | Promote]:
         """Promotions, and observations that stand twice in one memory."""
         busy = {member.id for action in actions for member in action.members}
         refused = rewritten(self.judging.rejected)
-        found: list[Rewrite] = []
+        found: list[Rewrite | Promote] = []
         for name, node in self.nodes.items():
             texts, reasons = list(node.observations), list[str]()
             once = _once(node)
@@ -191,10 +191,20 @@ class _Planner:
             if why is not None:
                 texts, reasons = [*texts, promotion_mark(self.judging.now)], [*reasons, why]
             if reasons:
-                found.append(self._rewrite(f"w{len(found) + 1}", node.memory, texts, "; ".join(reasons)))
+                kind = Rewrite if why is None else Promote
+                found.append(
+                    kind(
+                        id=f"w{len(found) + 1}",
+                        scope=node.memory.scope,
+                        category=node.memory.category,
+                        members=(Member.of(node.memory),),
+                        text=entity_text(name, texts),
+                        reason="; ".join(reasons),
+                    )
+                )
         return found
 
-    def relations(self, after: GraphDocument, actions: Sequence[Action]) -> list[Rewrite]:
+    def relations(self, after: GraphDocument, actions: Sequence[Action]) -> list[Relate]:
         """New relations and repairs, as far as they were asked for."""
         new: dict[str, list[Edge]] = defaultdict(list)
         if self.graph.relates:
@@ -207,7 +217,12 @@ class _Planner:
     def unsure(self, verdicts: Iterable[Verdict], actions: Iterable[Action]) -> tuple[Merge | Resolve, ...]:
         """Pairs between the review line and the merge line, or held back by a guard."""
         # A relation proposed for a pair is no answer to whether the two are one.
-        taken = {_owner(member.id) for action in actions if not relates(action) for member in action.members}
+        taken = {
+            _owner(member.id)
+            for action in actions
+            if not isinstance(action, Relate)
+            for member in action.members
+        }
         found: list[Merge | Resolve] = []
         for item in sorted(verdicts, key=lambda item: (item.pair.a, item.pair.b)):
             doubtful = item.label is Label.UNSURE or (item.label is Label.DUPLICATE and not item.auto)
@@ -223,7 +238,9 @@ class _Planner:
 
     def echoes(self, against: Iterable[Verdict], actions: Sequence[Action]) -> list[Merge]:
         """Observations that may say the same, of memories that nothing else is proposed for."""
-        taken = {member.id for action in actions if not relates(action) for member in action.members}
+        taken = {
+            member.id for action in actions if not isinstance(action, Relate) for member in action.members
+        }
         apart = {frozenset((item.pair.a, item.pair.b)) for item in against}
         free = [node for name, node in self.nodes.items() if name not in taken]
         found = echoes(free, self.judging, apart=apart)
@@ -286,16 +303,6 @@ class _Planner:
         node = self.nodes[_owner(part.id)]
         moment = node.usage.discovered.isoformat() if node.usage.discovered else ""
         return (moment, node.observations.index(part.text), part.id)
-
-    def _rewrite(self, name: str, memory: Memory, observations: Sequence[str], reason: str) -> Rewrite:
-        return Rewrite(
-            id=name,
-            scope=memory.scope,
-            category=memory.category,
-            members=(Member.of(memory),),
-            text=entity_text(memory.id, observations),
-            reason=reason,
-        )
 
     def _foreseen_nodes(self, after: GraphDocument, actions: Sequence[Action]) -> dict[str, Node]:
         """The entities as they will be."""

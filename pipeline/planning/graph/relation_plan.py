@@ -11,14 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ....records import Scope
-from ...plan import Action, Member, Merge, Plan, Prune, Rewrite
+from ...plan import Action, Member, Merge, Plan, Prune, Relate
 from ...stores.graph.edit import handed_over
 from ...stores.graph.lines import GraphDocument
 from ...stores.graph.text import RELATIONS, parse_relations_text, part_id, relations_text, split_part
 from .relations import SUPERSEDES, Edge
-
-RELATION = "relation"
-"""Category of an action that changes relations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +76,6 @@ def shown(edge: Edge) -> str:
     return f"{edge[0]} --{edge[2]}--> {edge[1]}"
 
 
-def relates(action: Action) -> bool:
-    """Whether an action changes relations and nothing else."""
-    return isinstance(action, Rewrite) and action.category == RELATION
-
-
 def foreseen(document: GraphDocument, actions: Iterable[Action]) -> GraphDocument:
     """The relations of the graph once the merges and prunes are done; texts are left as they are."""
     for action in actions:
@@ -105,8 +97,8 @@ def relation_changes(document: GraphDocument, actions: Sequence[Action]) -> Rela
                 edges = _handed(edges, name, survivor, removed)
     added: list[Edge] = []
     for action in actions:
-        if relates(action):
-            edges = _rewritten(edges, action, added, removed)
+        if isinstance(action, Relate):
+            edges = _related(edges, action, added, removed)
     moved = [(before, after) for before, after in edges if before != after]
     return RelationChanges(tuple(added), tuple(moved), tuple(removed))
 
@@ -135,12 +127,10 @@ def _with_end(edge: Edge, old: str, new: str) -> Edge:
     return source, target, edge[2]
 
 
-def _rewritten(
-    edges: list[tuple[Edge, Edge]], action: Action, added: list[Edge], removed: list[Edge]
+def _related(
+    edges: list[tuple[Edge, Edge]], action: Relate, added: list[Edge], removed: list[Edge]
 ) -> list[tuple[Edge, Edge]]:
-    if not isinstance(action, Rewrite):
-        return edges
-    source = action.members[0].id.removesuffix(part_id("", RELATIONS))
+    source = _source(action)
     wanted = Counter((source, target, kind) for kind, target in parse_relations_text(action.text))
     kept: list[tuple[Edge, Edge]] = []
     for before, edge in edges:
@@ -169,13 +159,13 @@ def with_supersedes(plan: Plan, document: GraphDocument) -> Plan:
             continue
         a, b = (end[0] for end in ends if end is not None)
         winner, loser = (a, b) if conflict.choice == "a" else (b, a)
-        known = {*after.relations, *_written(plan.rewrites)}
+        known = {*after.relations, *_written(plan.actions)}
         if winner != loser and not busy & {winner, loser} and (winner, loser, SUPERSEDES) not in known:
             wanted[winner].append(loser)
     changed = {part_id(name, RELATIONS): targets for name, targets in wanted.items()}
     actions = [
         _extended(action, changed.pop(action.members[0].id))
-        if isinstance(action, Rewrite) and action.members[0].id in changed
+        if isinstance(action, Relate) and action.members[0].id in changed
         else action
         for action in plan.actions
     ]
@@ -186,14 +176,19 @@ def with_supersedes(plan: Plan, document: GraphDocument) -> Plan:
     return replace(plan, actions=tuple(actions))
 
 
-def _written(rewrites: Iterable[Rewrite]) -> list[Edge]:
+def _written(actions: Iterable[Action]) -> list[Edge]:
     """The relations that actions write."""
     return [
-        (action.members[0].id.removesuffix(part_id("", RELATIONS)), target, kind)
-        for action in rewrites
-        if relates(action)
+        (_source(action), target, kind)
+        for action in actions
+        if isinstance(action, Relate)
         for kind, target in parse_relations_text(action.text)
     ]
+
+
+def _source(action: Relate) -> str:
+    """The node whose relations change."""
+    return action.members[0].id.removesuffix(part_id("", RELATIONS))
 
 
 def relation_rewrites(
@@ -203,7 +198,7 @@ def relation_rewrites(
     new: Mapping[str, Sequence[Edge]],
     gone: Iterable[Edge],
     doubles: bool,
-) -> list[Rewrite]:
+) -> list[Relate]:
     """One action for all relations that leave a node.
 
     Args:
@@ -232,7 +227,7 @@ def relation_rewrite(
     gone: Iterable[Edge] = (),
     new: Sequence[Edge] = (),
     doubles: bool = False,
-) -> Rewrite:
+) -> Relate:
     """The action that gives a node its relations as they shall be; see `relation_rewrites`."""
     held = [edge for edge in after.relations if edge[0] == source]
     lost = set(gone)
@@ -243,17 +238,17 @@ def relation_rewrite(
     ]
     reasons += ["remove what stands twice"] if doubles and len(set(held)) < len(held) else []
     before = Member(part_id(source, RELATIONS), relations_text((edge[2], edge[1]) for edge in held))
-    return Rewrite(
+    return Relate(
         id=name,
         scope=scope,
-        category=RELATION,
+        category=None,
         members=(before,),
         text=relations_text((edge[2], edge[1]) for edge in (*kept, *new)),
         reason="; ".join(reasons),
     )
 
 
-def _extended(action: Rewrite, targets: Sequence[str]) -> Rewrite:
+def _extended(action: Relate, targets: Sequence[str]) -> Relate:
     new = [(SUPERSEDES, target) for target in dict.fromkeys(targets)]
     text = relations_text([*parse_relations_text(action.text), *new])
     reasons = [action.reason, *(f"add {SUPERSEDES} {target}" for target in dict.fromkeys(targets))]

@@ -10,10 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ....records import Memory
-from ...plan import Action, Merge, Plan, Resolve, Rewrite
+from ...plan import Action, Append, Cause, Merge, Plan, Reindex, Resolve, Rewrite, TextChange
 from ...rules.markdown.contradictions import after
 from ...stores.markdown.directories import MemoryDirectory
-from .index_actions import INDEX_REASON, IndexRules, index_actions, index_drafts
+from .index_actions import IndexRules, index_actions, index_drafts
 from .settlement import Texts, contradicted_by
 from .survey import Survey
 
@@ -39,7 +39,7 @@ def with_answers(plan: Plan, *, only: Collection[str] | None = None) -> Plan:
 def _answered(actions: Sequence[Action], conflict: Resolve) -> list[Action]:
     texts = {member.id: member.text for member in conflict.members}
     for action in actions:
-        if isinstance(action, Rewrite | Merge) and action.survivor in texts:
+        if isinstance(action, Merge | TextChange) and action.survivor in texts:
             texts[str(action.survivor)] = action.text
     winner, loser = (
         (conflict.a[0], conflict.b[0]) if conflict.choice == "a" else (conflict.b[0], conflict.a[0])
@@ -52,14 +52,13 @@ def _answered(actions: Sequence[Action], conflict: Resolve) -> list[Action]:
     kept: list[Action] = []
     written = False
     for action in actions:
-        if isinstance(action, Rewrite | Merge) and action.survivor == loser:
+        if isinstance(action, Merge | TextChange) and action.survivor == loser:
             kept.append(replace(action, text=rest))
             written = True
         elif action is not conflict:
             kept.append(action)
     if not written:
         member = next(member for member in conflict.members if member.id == loser)
-        reason = contradicted_by(winner)
         kept.append(
             Rewrite(
                 id=f"w:{conflict.id}",
@@ -67,7 +66,8 @@ def _answered(actions: Sequence[Action], conflict: Resolve) -> list[Action]:
                 category=conflict.category,
                 members=(member,),
                 text=rest,
-                reason=reason,
+                reason=contradicted_by(winner),
+                causes=(Cause.CONTRADICTION,),
             )
         )
     return kept
@@ -88,13 +88,13 @@ def completed(
         directories: The memory directories.
         indexes: Present text of each index that may be written, by directory.
     """
-    own = [action for action in plan.actions if action.category != INDEX_REASON]
+    own = [action for action in plan.actions if not isinstance(action, Reindex)]
     done = [action for action in own if _stands(action, memories)]
     texts, added = Texts(Survey(plan, memories, {}, {})), []
     for action in done:
-        if isinstance(action, Rewrite) and action.survivor not in memories:
+        if isinstance(action, Append):
             added.append(action)
-        elif isinstance(action, Rewrite | Merge):
+        elif isinstance(action, Merge | TextChange):
             texts.new[str(action.survivor)] = action.text
     rules = IndexRules(certain=len(own) == len(plan.actions))
     drafts = index_drafts(done, texts, directories=directories, indexes=indexes, additions=added, rules=rules)
@@ -105,6 +105,5 @@ def _stands(action: Action, memories: Mapping[str, Memory]) -> bool:
     """Whether an action will be applied: a removal of what is gone, or of what changed, is skipped."""
     if isinstance(action, Resolve) and action.choice is None:
         return False
-    new = isinstance(action, Rewrite) and action.survivor not in memories
     texts = {name: memory.text for name, memory in memories.items()}
-    return new or all(texts.get(member.id) == member.text for member in action.members)
+    return isinstance(action, Append) or all(texts.get(member.id) == member.text for member in action.members)

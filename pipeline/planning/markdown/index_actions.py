@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ....records import Memory, Scope
-from ...plan import Action, Member, Merge, Rewrite
+from ...plan import Action, Append, Cause, Member, Merge, Reindex
 from ...rules.markdown.index_file import MAX_BYTES, MAX_LINES, IndexDraft, TopicFile, draft_index
 from ...stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
 from ...stores.markdown.history import hidden_paths, removed_paths
@@ -18,8 +18,6 @@ from ...stores.markdown.parsing import parse
 from ...stores.markdown.places import file_of
 from .survey import Survey
 
-INDEX_REASON = "index"
-"""Category of the change of an index."""
 _TITLE = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
 
 
@@ -49,7 +47,7 @@ class _Texts(Protocol):
         """The text as it will read."""
         ...
 
-    def put(self, memory_id: str, text: str, *reasons: str) -> None:
+    def put(self, memory_id: str, text: str, *causes: Cause, reason: str = "") -> None:
         """Change a text."""
         ...
 
@@ -60,7 +58,7 @@ def index_drafts(
     *,
     directories: Sequence[MemoryDirectory],
     indexes: Mapping[str, str],
-    additions: Sequence[Rewrite],
+    additions: Sequence[Append],
     rules: IndexRules,
 ) -> dict[str, IndexDraft]:
     """The new index of each directory; what it hands down goes into the texts."""
@@ -79,18 +77,18 @@ def index_drafts(
         drafts[directory.name] = draft
         for file, detail in draft.demoted.items():
             memory_id = f"{directory.name}/{file}"
-            texts.put(memory_id, f"{texts.get(memory_id)}\n\n{detail}", "moved in from the index")
+            texts.put(memory_id, f"{texts.get(memory_id)}\n\n{detail}", Cause.INDEX)
     return drafts
 
 
-def index_actions(drafts: Mapping[str, IndexDraft], indexes: Mapping[str, str]) -> list[Rewrite]:
+def index_actions(drafts: Mapping[str, IndexDraft], indexes: Mapping[str, str]) -> list[Reindex]:
     """The change of each index that is not as it should be."""
     changed = [name for name in sorted(drafts) if drafts[name].text != indexes.get(name, "")]
     return [
-        Rewrite(
+        Reindex(
             id=f"i{number}",
             scope=Scope.of(directory=name),
-            category=INDEX_REASON,
+            category=None,
             members=(Member(f"{name}/{INDEX}", indexes.get(name, "")),),
             text=drafts[name].text,
             reason=f"{len(drafts[name].removed)} entries removed, {drafts[name].remaining} remaining",
@@ -100,7 +98,7 @@ def index_actions(drafts: Mapping[str, IndexDraft], indexes: Mapping[str, str]) 
 
 
 def _is_memory(
-    directory: MemoryDirectory, actions: Sequence[Action], texts: _Texts, additions: Sequence[Rewrite]
+    directory: MemoryDirectory, actions: Sequence[Action], texts: _Texts, additions: Sequence[Append]
 ) -> bool:
     """Whether the index holds the memories itself: it points to nothing, or they are what changes it."""
     prefix = f"{directory.name}/{INDEX}#"
@@ -120,7 +118,7 @@ def _draft(
     texts: _Texts,
     *,
     by_file: Mapping[str, Sequence[Memory]],
-    additions: Sequence[Rewrite],
+    additions: Sequence[Append],
     rules: IndexRules,
 ) -> IndexDraft:
     prefix = f"{directory.name}/"
@@ -199,7 +197,7 @@ def _topic(file: str, memories: Sequence[Memory], texts: _Texts) -> TopicFile:
     )
 
 
-def _added(file: str, addition: Rewrite) -> TopicFile:
+def _added(file: str, addition: Append) -> TopicFile:
     """A file that new facts go into, as it will be."""
     document = parse(addition.text.encode())
     name, description = (str(document.value(key) or "") for key in ("name", "description"))

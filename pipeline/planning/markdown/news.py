@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ....errors import RefusedChangeError
 from ....records import Scope
-from ...plan import Member, Rewrite
+from ...plan import Append, Member
 from ...rules.markdown.signal import Fact, additions, gather, homes, reason, with_entries
 from ...stores.markdown.directories import GATHERED, INDEX
 from ...stores.markdown.store import WHOLE, MarkdownStore
@@ -33,7 +33,7 @@ def present_indexes(store: MarkdownStore) -> dict[str, str]:
 
 def news_of(
     store: MarkdownStore, found: Survey, *, now: datetime
-) -> tuple[dict[str, Sequence[Fact]], list[Rewrite]]:
+) -> tuple[dict[str, Sequence[Fact]], list[Append]]:
     """New facts of each directory's logs: by the memory they belong to, and in a file of their own."""
     placed: dict[str, Sequence[Fact]] = {}
     result = []
@@ -52,7 +52,7 @@ def news_of(
 
 def _entries(
     store: MarkdownStore, name: str, lists: Mapping[str, Mapping[str, Sequence[Fact]]], busy: set[str]
-) -> list[Rewrite]:
+) -> list[Append]:
     """New entries of files of entries; not now where another entry of the file changes, too."""
     result = []
     for file, facts in sorted(lists.items()):
@@ -61,7 +61,7 @@ def _entries(
         whole = f"{file}#{WHOLE}"
         text = store.fetch([whole])[whole].payload["text"]
         result.append(
-            Rewrite(
+            Append(
                 id=f"n:{file}",
                 scope=Scope.of(directory=name),
                 category=None,
@@ -73,7 +73,7 @@ def _entries(
     return result
 
 
-def _addition(store: MarkdownStore, name: str, facts: Sequence[Fact], busy: set[str]) -> Rewrite | None:
+def _addition(store: MarkdownStore, name: str, facts: Sequence[Fact], busy: set[str]) -> Append | None:
     """New facts that belong to no memory; not now if their file, or an index of memories, changes too."""
     file = f"{name}/{GATHERED}"
     directory = next(item for item in store.directories if item.name == name)

@@ -14,16 +14,16 @@ from pathlib import PurePosixPath
 
 from ....models.words import exact_key
 from ....records import ActionKind, Memory
-from ...plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite, Side
+from ...plan import Action, Append, Cause, Member, Merge, Plan, Prune, Resolve, Rewrite, Side, TextChange
 from ...rules.markdown.contradictions import after
 from ...rules.markdown.index_file import IndexDraft
 from ...rules.markdown.signal import Fact, reason
 from ...stores.markdown.directories import MemoryDirectory
 from ...stores.markdown.places import file_of
-from .index_actions import INDEX_REASON, IndexRules, index_actions, index_drafts
+from .index_actions import IndexRules, index_actions, index_drafts
 from .survey import Survey
 
-__all__ = ["INDEX_REASON", "IndexRules", "Settled", "Wishes", "file_of", "removals", "settle", "superseded"]
+__all__ = ["IndexRules", "Settled", "Wishes", "file_of", "removals", "settle", "superseded"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,21 +56,23 @@ class Settled:
 
 @dataclass(slots=True)
 class Texts:
-    """New texts of memories that stay, with the reasons for each."""
+    """New texts of memories that stay, with the causes of each, and these in words."""
 
     survey: Survey
     new: dict[str, str] = field(default_factory=dict)
+    causes: dict[str, list[Cause]] = field(default_factory=lambda: defaultdict(list))
     reasons: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def get(self, memory_id: str) -> str:
         """The text as it will read."""
         return self.new.get(memory_id, self.survey.memories[memory_id].text)
 
-    def put(self, memory_id: str, text: str, *reasons: str) -> None:
-        """Change a text."""
+    def put(self, memory_id: str, text: str, *causes: Cause, reason: str = "") -> None:
+        """Change a text; `reason` says more than its cause does."""
         if text != self.get(memory_id):
             self.new[memory_id] = text
-            self.reasons[memory_id] += reasons
+            self.causes[memory_id] += causes
+            self.reasons[memory_id] += [reason] if reason else causes
 
 
 def settle(
@@ -80,7 +82,7 @@ def settle(
     directories: Sequence[MemoryDirectory],
     indexes: Mapping[str, str],
     news: Mapping[str, Sequence[Fact]] | None = None,
-    additions: Sequence[Rewrite] = (),
+    additions: Sequence[Append] = (),
     wishes: Wishes = Wishes(),
     rules: IndexRules | None = None,
 ) -> Settled:
@@ -130,7 +132,7 @@ def removals(plan: Plan) -> list[tuple[str, Merge | Resolve | Prune]]:
     return [
         (memory_id, action)
         for action in plan.actions
-        if not isinstance(action, Rewrite)
+        if not isinstance(action, TextChange)
         for memory_id in action.removes
     ]
 
@@ -140,14 +142,14 @@ def _put_edits(texts: Texts, wishes: Wishes) -> dict[str, str]:
     survey = texts.survey
     if wishes.texts:
         for memory_id, edit in survey.edits.items():
-            texts.put(memory_id, edit.text, *edit.reasons)
+            texts.put(memory_id, edit.text, *edit.causes)
     if ActionKind.RESOLVE not in wishes.kinds:
         return {}
     contradicted: dict[str, str] = {}
     for memory_id, text in survey.cuts.texts.items():
         if text is not None:
             winner = survey.cuts.winners[memory_id]
-            texts.put(memory_id, text, contradicted_by(winner))
+            texts.put(memory_id, text, Cause.CONTRADICTION, reason=contradicted_by(winner))
             contradicted[memory_id] = winner
     return contradicted
 
@@ -191,7 +193,7 @@ def _resolved(
         return conflict
     if rest == "":
         return _whole(conflict, side, loser, found, texts.survey.memories)
-    texts.put(loser, rest, contradicted_by(winner))
+    texts.put(loser, rest, Cause.CONTRADICTION, reason=contradicted_by(winner))
     contradicted[loser] = winner
     return None
 
@@ -293,7 +295,7 @@ def _fix_links(actions: Iterable[Action], texts: Texts) -> None:
                 ),
                 texts.get(memory.id),
             )
-            texts.put(memory.id, fixed, "links")
+            texts.put(memory.id, fixed, Cause.LINKS)
 
 
 def _put_news(news: Mapping[str, Sequence[Fact]], actions: Iterable[Action], texts: Texts) -> None:
@@ -305,7 +307,7 @@ def _put_news(news: Mapping[str, Sequence[Fact]], actions: Iterable[Action], tex
         text = texts.get(memory_id)
         gap = "\n" if re.match(r"\s*[-*+] ", text.rsplit("\n", 1)[-1]) else "\n\n"
         lines = "\n".join(f"- {fact.text}" for fact in facts)
-        texts.put(memory_id, f"{text}{gap}{lines}", reason(facts))
+        texts.put(memory_id, f"{text}{gap}{lines}", Cause.FACTS, reason=reason(facts))
 
 
 def _rewrites(survey: Survey, actions: Sequence[Action], texts: Texts) -> list[Rewrite]:
@@ -321,6 +323,7 @@ def _rewrites(survey: Survey, actions: Sequence[Action], texts: Texts) -> list[R
             members=(Member.of(survey.memories[memory_id]),),
             text=texts.new[memory_id],
             reason=", ".join(dict.fromkeys(texts.reasons[memory_id])),
+            causes=tuple(dict.fromkeys(texts.causes[memory_id])),
         )
         for number, memory_id in enumerate(changed, 1)
         if texts.new[memory_id] != survey.memories[memory_id].text

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ....models.words import exact_key
 from ....records import Inventory, Memory
-from ...plan import Member, Merge, Plan, Prune, Resolve, ScopeTotal
+from ...plan import Cause, Member, Merge, Plan, Prune, Resolve, ScopeTotal
 from ...rules.markdown.anchors import day_of
 from ...rules.markdown.dates_absolute import absolute
 from ...rules.markdown.drift import Drift, Freshness, check_drift, condemned, mended
@@ -23,8 +23,6 @@ from .retold import retold
 
 Planned = Callable[[Inventory], Plan]
 """The core's planning of an inventory."""
-DATES = "relative dates"
-MOVED = "moved paths"
 _UNKNOWN = datetime.min.replace(tzinfo=UTC)
 
 
@@ -34,11 +32,11 @@ class Edit:
 
     Attributes:
         text: All it will say.
-        reasons: Why, in a few words each.
+        causes: What it comes from.
     """
 
     text: str
-    reasons: tuple[str, ...]
+    causes: tuple[Cause, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,16 +205,16 @@ def _edit(
     days: dict[Path, dict[str, date | None]],
     looks: Looks,
 ) -> Edit | None:
-    text, reasons = memory.text, []
+    text, causes = memory.text, list[Cause]()
     if looks.dates:
         new = absolute(text, day_of(memory, _path(memory, directories), days))
-        reasons += [DATES] if new != text else []
+        causes += [Cause.DATES] if new != text else []
         text = new
     if looks.mends and drift.moved:
         new = mended(text, drift.moved)
-        reasons += [MOVED] if new != text else []
+        causes += [Cause.PATHS] if new != text else []
         text = new
-    return Edit(text, tuple(reasons)) if reasons else None
+    return Edit(text, tuple(causes)) if causes else None
 
 
 def _path(memory: Memory, directories: Mapping[str, Path]) -> Path | None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from ...plan import Action, Merge, Plan, Prune, Rewrite
-from ...planning.graph.relation_plan import RelationChanges, relates, shown
+from ...plan import Action, Merge, Plan, Promote, Prune, Relate, Rewrite, TextChange
+from ...planning.graph.relation_plan import RelationChanges, shown
 from ...planning.graph.relations import Edge
 from ...results import RunResult
 from ...rules.graph.nodes import Node
@@ -74,13 +74,12 @@ class GraphReport(PassReport):
 
     def proposal(self) -> str:
         """The line with the totals."""
-        promoted = promotions(self._plan)
-        repairs = [item for item in self._plan.rewrites if not relates(item) and item not in promoted]
+        repairs = _repairs(self._plan.actions)
         counts = (
             (len(self._plan.merges), "merges"),
             (len(self._plan.prunes), "prunes"),
             (len(self._plan.conflicts), "conflicts"),
-            (len(promoted), "promotions"),
+            (len(promotions(self._plan.actions)), "promotions"),
             (self._relations.total, "changes of relations"),
             (len(repairs), "repairs"),
         )
@@ -110,7 +109,7 @@ class GraphReport(PassReport):
         return f"{line}; {action.detail}" if isinstance(action, Prune) and action.detail else line
 
     def _rewrites(self) -> list[str]:
-        actions = [item for item in self._plan.rewrites if not relates(item)]
+        actions = [item for item in self._plan.rewrites if not isinstance(item, Relate)]
         lines = [f"Changed ({len(actions)}):"] if actions else []
         for item in actions:
             lines.append(visible(f"[{self._plan.kind}:{_owner(item)}] — {item.reason}"))
@@ -166,10 +165,10 @@ def passed_lines(passed: Passed, settings: GraphSettings) -> list[str]:
         "Promoted to Core Memory",
         [
             f"- {_owner(item)} ({_why_promoted(item)}), promoted as {_promoted_as(item)}"
-            for item in promotions(passed.plan, passed.done)
+            for item in promotions(passed.done)
         ],
     )
-    changed = [f"- {_owner(item)}: {item.reason}" for item in _repairs(passed)]
+    changed = [f"- {_owner(item)}: {item.reason}" for item in _repairs(passed.done)]
     lines += _section("Changed", [*changed, *_said_once(passed)])
     lines += _section("Relationships", passed.relations.lines)
     lines += _section("Forgotten", [line for item in prunes for line in _forgotten(item, passed)])
@@ -181,13 +180,12 @@ def passed_lines(passed: Passed, settings: GraphSettings) -> list[str]:
     return [visible(line) for line in lines]
 
 
-def promotions(plan: Plan, actions: Sequence[Action] | None = None) -> list[Rewrite | Merge]:
+def promotions(actions: Sequence[Action]) -> list[Promote | Merge]:
     """Actions that put a memory into the core memory."""
     return [
         action
-        for action in (plan.actions if actions is None else actions)
-        if (isinstance(action, Rewrite) and "promote: " in action.reason)
-        or (isinstance(action, Merge) and _promotes(action))
+        for action in actions
+        if isinstance(action, Promote) or (isinstance(action, Merge) and _promotes(action))
     ]
 
 
@@ -206,7 +204,7 @@ def _summary(passed: Passed, merges: Sequence[Merge], prunes: Sequence[Prune]) -
     return [
         f"- Memories analysed: {passed.before.total}",
         f"- Memories merged: {merged} into {len(merges)}",
-        f"- Promoted to core: {len(promotions(passed.plan, passed.done))}",
+        f"- Promoted to core: {len(promotions(passed.done))}",
         f"- Forgotten (archived): {len(prunes)}",
         f"- Relationships created: {len(passed.relations.added)}",
         f"- Relationships moved: {len(passed.relations.moved)}",
@@ -283,25 +281,20 @@ def _promotes(action: Merge) -> bool:
     return any(text.startswith(PROMOTED_MARK) and text not in before for text in _observations(action.text))
 
 
-def _why_promoted(action: Rewrite | Merge) -> str:
-    if isinstance(action, Rewrite):
+def _why_promoted(action: Promote | Merge) -> str:
+    if isinstance(action, Promote):
         return action.reason
     used = usage(_observations(action.text))
     share = _shown(used.effectiveness, "{:.0%}")
     return f"promote: {used.uses} uses, effectiveness {share}, united from {len(action.members)} memories"
 
 
-def _repairs(passed: Passed) -> list[Rewrite]:
-    """Rewrites that were done, but promotions and those of relations."""
-    promoted = promotions(passed.plan, passed.done)
-    return [
-        item
-        for item in passed.done
-        if isinstance(item, Rewrite) and not relates(item) and item not in promoted
-    ]
+def _repairs(actions: Sequence[Action]) -> list[Rewrite]:
+    """Texts that are mended."""
+    return [item for item in actions if isinstance(item, Rewrite)]
 
 
-def _difference(action: Rewrite) -> list[str]:
+def _difference(action: TextChange) -> list[str]:
     """The observations that a rewrite adds and removes; a memory may have said one of them twice."""
     try:
         before, after = _observations(action.members[0].text), _observations(action.text)
@@ -313,7 +306,7 @@ def _difference(action: Rewrite) -> list[str]:
     ]
 
 
-def _promoted_as(action: Rewrite | Merge) -> str:
+def _promoted_as(action: Promote | Merge) -> str:
     return core_place(_owner(action), action.category or "")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ....records import Evidence, Verdict
-from ...plan import Action, Member, Merge, Prune, Resolve, Rewrite
+from ...plan import Action, Member, Merge, Prune, Resolve, TextChange
 from ...planning.doubts import probability
 from ...writing.journal import Outcome
 from ..spoken_evidence import spoken
@@ -25,7 +25,7 @@ def card_key(action: Action) -> str:
     """Name of a question by what it is about; equal as long as its texts and its proposal are."""
     parts = [str(action.kind), *sorted(f"{member.id}\0{member.text_hash}" for member in action.members)]
     match action:
-        case Merge() | Rewrite():
+        case Merge() | TextChange():
             parts.append(action.text)
         case Resolve():
             parts += [*action.a, "\0", *action.b, *action.said]
@@ -75,7 +75,7 @@ def _own(action: Action, members: Sequence[Member]) -> dict[str, Any]:
             }
         case Prune():
             return {"reason": action.reason, "detail": action.detail, "age": action.age_days}
-        case Rewrite():
+        case TextChange():
             before = members[0].text
             return {
                 "reason": action.reason,

@@ -15,6 +15,7 @@ from ...writing.journal import Outcome
 from ..report import short_ids
 from .cards import card
 from .history import RunPoint, history_data
+from .nearby import nearby
 from .projection import project
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ def page_data(material: Material) -> dict[str, Any]:
     ]
     for shown in cards:
         shown["scope"] = table.rows[shown["members"][0]]["scope"]
+    _add_neighbours(material, table, cards)
     points = _points(material, table, cards)
     now = plan.now.isoformat(timespec="seconds")
     return {
@@ -186,6 +188,16 @@ def _run(material: Material) -> dict[str, str] | None:
     if not material.run:
         return None
     return {"id": material.run, "state": material.state, "undo": material.undo}
+
+
+def _add_neighbours(material: Material, table: Table, cards: Sequence[dict[str, Any]]) -> None:
+    """Give each card the rows of what else lies near it."""
+    if material.vectors is None:
+        return
+    members = [[table.rows[row]["id"] for row in shown["members"]] for shown in cards]
+    for shown, places in zip(cards, nearby(material.memories, material.vectors, members), strict=True):
+        if places:
+            shown["near"] = [table.memory(material.memories[place]) for place in places]
 
 
 def _points(material: Material, table: Table, cards: Sequence[dict[str, Any]]) -> list[list[int]]:

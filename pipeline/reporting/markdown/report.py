@@ -6,14 +6,16 @@ Every change is shown in full, as a diff, before it happens: what a person or a 
 from __future__ import annotations
 
 import difflib
+import itertools
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePosixPath
 
-from ...plan import Action, Merge, Plan, Prune, Resolve, Rewrite
+from ...plan import Action, Append, Cause, Merge, Plan, Prune, Reindex, Resolve, Rewrite, TextChange, acts
 from ...planning.doubts import open_question
-from ...planning.markdown.settlement import INDEX_REASON, Settled, removals
-from ...planning.markdown.survey import DATES, MOVED, Survey
+from ...planning.markdown.settlement import Settled, removals
+from ...planning.markdown.survey import Survey
 from ...planning.proposal import Proposal
 from ...results import RunResult
 from ...rules.markdown.drift import Freshness
@@ -30,6 +32,10 @@ EMPTY = "Directory empty, nothing to consolidate"
 TIGHT = "Nothing changed: your memories are already tight."
 TITLE = "## Dream Consolidation Report"
 ASKED = "Relative dates and moved paths are proposed to a person; --auto leaves them (dates: --auto --dates)."
+LONG = 240
+"""Characters up to which a changed line is shown with everything that stays the same in it."""
+AROUND = 80
+"""Characters shown on both sides of a change in a longer line."""
 _ENTRY_WIDTH = 60
 
 
@@ -59,10 +65,9 @@ class PlanReport(PassReport):
                     f"Would update: {self.place(action.rewrites)} (takes in what only the others say)"
                 )
                 lines += changes(self._texts[action.rewrites], action.text)
-        for action in sorted(self._plan.rewrites, key=is_index):
-            verb = "rebuild" if is_index(action) else "add to" if action.id.startswith("n:") else "update"
-            lines.append(f"Would {verb}: {self.place(action.survivor)} ({action.reason})")
-            lines += changes(self._texts[action.survivor], action.text)
+        for change in sorted(self._plan.rewrites, key=lambda action: isinstance(action, Reindex)):
+            lines.append(f"Would {_verb(change)[0]}: {self.place(change.survivor)} ({change.reason})")
+            lines += changes(self._texts[change.survivor], change.text)
         return lines
 
     def proposal(self) -> str:
@@ -105,14 +110,6 @@ class PlanReport(PassReport):
             return one_line(action.detail) or str(Freshness.FULLY_STALE)
         word = "DUPLICATE of" if isinstance(action, Merge) else "CONTRADICTED by"
         return f"{word} {self._winner(memory_id, action)}"
-
-    def full_reason(self, memory_id: str, action: Merge | Resolve | Prune) -> str:
-        """The reason as it stands in the table of changes."""
-        if isinstance(action, Prune):
-            missing = one_line(action.detail).partition(": ")[2]
-            return f"Fully stale: all referenced files removed ({missing})"
-        word = "Duplicate of" if isinstance(action, Merge) else "Contradicted by"
-        return f"{word} `{self._winner(memory_id, action)}`"
 
     def _winner(self, memory_id: str, action: Merge | Resolve) -> str:
         survivor = file_of(action.survivor or "")
@@ -162,7 +159,7 @@ class MarkdownReport(PlanReport):
     @property
     def confirms(self) -> bool:
         """Whether anything changes."""
-        return any(map(_acted, self._plan.actions))
+        return any(map(acts, self._plan.actions))
 
     def opening(self, *, asks: bool) -> list[str]:  # noqa: ARG002
         """What a person is shown before the questions."""
@@ -182,7 +179,7 @@ class MarkdownReport(PlanReport):
         lines = [
             line
             for action in self._plan.actions
-            if not isinstance(action, Rewrite)
+            if not isinstance(action, TextChange)
             for line in (self.line(action), *self.explanation(action))
         ]
         return [*lines, *self.unsure_lines()]
@@ -198,12 +195,12 @@ class MarkdownReport(PlanReport):
     def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:  # noqa: ARG002
         """The report after a run."""
         moved = dict(result.moved)
-        done = [action for action in self._plan.actions if action.id not in moved and _acted(action)]
+        done = [action for action in self._plan.actions if action.id not in moved and acts(action)]
         lines = self.table(done, applied=True)
         notes = [*self._skipped(moved), *self.open(), *self.remarks(), *self.current()]
         notes += self.doubts()
         lines += ["", *notes] if notes else []
-        improved = sum(not is_index(action) for action in done)
+        improved = sum(not isinstance(action, Reindex) for action in done)
         return [*lines, "", f"Improved {improved} memories" if done else TIGHT]
 
     def skipped(self, result: RunResult) -> list[str]:  # noqa: ARG002
@@ -212,7 +209,7 @@ class MarkdownReport(PlanReport):
 
     def table(self, done: Iterable[Action], *, applied: bool) -> list[str]:
         """The summary of the original: counts, changes, and what is flagged."""
-        done = [action for action in done if _acted(action)]
+        done = [action for action in done if acts(action)]
         lines = [TITLE, "", "| Metric | Count |", "|--------|-------|"]
         lines += [f"| {name} | {count} |" for name, count in self._metrics(done)]
         rows = self._changes(done)
@@ -230,8 +227,10 @@ class MarkdownReport(PlanReport):
 
     def asked(self) -> list[str]:
         """A word on what only a person is asked about."""
-        reasons = ", ".join(action.reason for action in self._plan.rewrites)
-        return [ASKED] if DATES in reasons or MOVED in reasons else []
+        causes = {
+            cause for action in self._plan.rewrites if isinstance(action, Rewrite) for cause in action.causes
+        }
+        return [ASKED] if causes & {Cause.DATES, Cause.PATHS} else []
 
     def open(self) -> list[str]:
         """Conflicts that are left to a person, both sides shown."""
@@ -274,7 +273,7 @@ class MarkdownReport(PlanReport):
     def _metrics(self, done: Sequence[Action]) -> list[tuple[str, int]]:
         survey = self._survey
         removed = [memory_id for action in done for memory_id in action.removes]
-        contradicted = {action.survivor for action in done if isinstance(action, Rewrite | Merge)} & set(
+        contradicted = {action.survivor for action in done if isinstance(action, Merge | TextChange)} & set(
             self._settled.contradicted
         )
         return [
@@ -286,28 +285,34 @@ class MarkdownReport(PlanReport):
             ("Partially stale (kept, flagged)", survey.count(Freshness.PARTIALLY_STALE)),
             ("Evergreen (no external refs)", survey.count(Freshness.EVERGREEN)),
             ("Surviving memories", len(survey.memories) - len(set(removed))),
-            ("MEMORY.md indexes rebuilt", sum(map(is_index, done))),
+            ("MEMORY.md indexes rebuilt", sum(isinstance(action, Reindex) for action in done)),
         ]
 
     def _changes(self, done: Iterable[Action]) -> list[str]:
         rows = []
         for action in done:
-            if isinstance(action, Rewrite):
-                verb = "REBUILT" if is_index(action) else "UPDATED"
-                verb = "ADDED TO" if action.id.startswith("n:") else verb
-                rows.append(_row(self.place(action.survivor), verb, one_line(action.reason)))
+            if isinstance(action, TextChange):
+                rows.append(_row(self.place(action.survivor), _verb(action)[1], one_line(action.reason)))
                 continue
-            rows += [_row(self.place(i), "DELETED", self.full_reason(i, action)) for i in action.removes]
+            rows += [_row(self.place(i), "DELETED", self._full_reason(i, action)) for i in action.removes]
             if isinstance(action, Merge) and action.rewrites:
                 rows.append(_row(self.place(action.rewrites), "UPDATED", "took in what only the others said"))
         return rows
+
+    def _full_reason(self, memory_id: str, action: Merge | Resolve | Prune) -> str:
+        """The reason as it stands in the table of changes."""
+        if isinstance(action, Prune):
+            missing = one_line(", ".join(self._survey.drift[memory_id].missing))
+            return f"Fully stale: all referenced files removed ({missing})"
+        word = "Duplicate of" if isinstance(action, Merge) else "Contradicted by"
+        return f"{word} `{self._winner(memory_id, action)}`"
 
     def _diff(self, action: Action) -> list[str]:
         """What a change did to each text, for the log of an unattended run."""
         lines: list[str] = []
         for memory_id in action.removes:
             lines += ["", f"{self.place(memory_id)}:", *self._lost(memory_id, action)]
-        if isinstance(action, Rewrite | Merge) and action.rewrites:
+        if isinstance(action, Merge | TextChange) and action.rewrites:
             place = self.place(action.rewrites)
             lines += ["", f"{place}:", *changes(self._texts[action.rewrites], action.text)]
         return lines
@@ -332,12 +337,42 @@ def left_out(directories: Iterable[MemoryDirectory]) -> list[str]:
 def changes(old: str, new: str) -> list[str]:
     r"""The lines that go and come, indented, with a sign for whatever a terminal would act on.
 
+    Of a long line that changed in one place, what stays the same is left out but for some words around it.
+
     >>> changes("a\nb", "a\nc")
     ['    - b', '    + c']
     """
     before, after = (text.removesuffix("\n").split("\n") if text else [] for text in (old, new))
-    rows = difflib.unified_diff(before, after, lineterm="", n=0)
-    return [f"    {row[0]} {visible(row[1:])}".rstrip() for row in list(rows)[2:] if not row.startswith("@@")]
+    rows: list[str] = []
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        gone, come = before[a:b], after[c:d]
+        if len(gone) == len(come):
+            pairs = [_around_the_change(*pair) for pair in zip(gone, come, strict=True)]
+            gone, come = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        rows += [f"- {line}" for line in gone] + [f"+ {line}" for line in come]
+    return [f"    {visible(row)}".rstrip() for row in rows]
+
+
+def _around_the_change(old: str, new: str) -> tuple[str, str]:
+    """Two versions of a line without most of the words at both ends that are the same in both."""
+    if max(len(old), len(new)) <= LONG:
+        return old, new
+    head = _same(old, new)
+    tail = _same(old[head:][::-1], new[head:][::-1])
+    start = max(old.rfind(" ", 0, max(head - AROUND, 0)) + 1, 0)
+    left = "… " if start else ""
+    space = old.find(" ", len(old) - tail + AROUND) if tail > AROUND else -1
+    cut = len(old) - space if space >= 0 else 0
+    right = " …" if cut else ""
+    shorter = [f"{left}{text[start : len(text) - cut]}{right}" for text in (old, new)]
+    return shorter[0], shorter[1]
+
+
+def _same(a: str, b: str) -> int:
+    """How many characters two texts begin with alike."""
+    return sum(1 for _ in itertools.takewhile(bool, map(operator.eq, a, b)))
 
 
 def shown(name: str) -> str:
@@ -351,19 +386,17 @@ def _prefixed(line: str) -> str:
     return f"{PREFIX} {line}".rstrip()
 
 
-def is_index(action: Action) -> bool:
-    """Whether an action brings an index up to date."""
-    return isinstance(action, Rewrite) and action.category == INDEX_REASON
+def _verb(action: TextChange) -> tuple[str, str]:
+    """What would be done to a text, and what was done."""
+    if isinstance(action, Reindex):
+        return "rebuild", "REBUILT"
+    return ("add to", "ADDED TO") if isinstance(action, Append) else ("update", "UPDATED")
 
 
 def _missing(missing: Iterable[str]) -> str:
     return ", ".join(
         f"`{shown(path)}` no longer exists" if " (now " not in path else shown(path) for path in missing
     )
-
-
-def _acted(action: Action) -> bool:
-    return bool(action.removes) or isinstance(action, Rewrite)
 
 
 def _row(file: str, *cells: str) -> str:

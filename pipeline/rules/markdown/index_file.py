@@ -163,11 +163,12 @@ def _take_out(
 ) -> None:
     """Take out pointers that lead nowhere; a pointer to a file that moved into another follows it.
 
-    Where most lead nowhere, the files are rather somewhere else than gone.
+    Where more files are missing than are here, they are rather somewhere else than gone. Pointers are not
+    counted: this very pass adds some.
     """
-    pointers = [line.pointer for line in draft.lines if line is not None and line.pointer]
+    pointers = {line.pointer for line in draft.lines if line is not None and line.pointer}
     dead = [file for file in pointers if not (file in by_file or file in gone or stands(file))]
-    many = len(dead) > max(_FEW, len(pointers) / 2)
+    many = len(dead) > max(_FEW, len(by_file))
     left: list[str] = []
     for number, line in enumerate(draft.lines):
         if line is None:
@@ -222,8 +223,11 @@ def _shorten(draft: _Draft, by_file: Mapping[str, TopicFile]) -> None:
 
 
 def _cut(line: str, hook: int) -> str | None:
-    """The line below the limit, cut between clauses; None if that would cost a status word or the hook."""
-    room = LINE_LENGTH - 2
+    """The line within the limit, cut between clauses; None if that would cost a status word or the hook.
+
+    It keeps as many of its author's words as the limit allows, not only as many as a line of ours would have.
+    """
+    room = LONG_LINE - 1
     ends = [match.start() for match in _CLAUSE.finditer(line, hook, room)]
     said = [(end, line[hook:end]) for end in ends if end - hook >= _LEAST]
     ends = [

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from ....models.words import exact_key, overlap, significant_words
 from ....records import Memory, Scope
-from ...plan import Member, Rewrite
+from ...plan import Append, Member
 from ...stores.markdown.directories import INDEX, MemoryDirectory
 from ...stores.markdown.parsing import parse
 from ...stores.markdown.places import file_of
@@ -131,7 +131,7 @@ def recent_logs(directory: MemoryDirectory, *, now: datetime) -> Iterator[tuple[
 
 def additions(
     directory: MemoryDirectory, facts: Sequence[Fact], *, current: str | None, whole: str
-) -> Rewrite | None:
+) -> Append | None:
     """The change that writes new facts down, in one file of their own.
 
     Args:
@@ -145,7 +145,7 @@ def additions(
     before = (current if current is not None else _HEADER).rstrip("\n")
     gap = "\n" if current is not None and before.rsplit("\n", 1)[-1].startswith("- ") else "\n\n"
     lines = [f"- {fact.text}" for fact in facts]
-    return Rewrite(
+    return Append(
         id=f"n:{directory.name}",
         scope=Scope.of(directory=directory.name),
         category="project",

@@ -7,12 +7,15 @@ A line that the server could not read is broken, and nothing is written while th
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 Kind = Literal["entity", "relation", "other", "broken"]
+
+_NAMED = 5
+"""Numbers of broken lines that a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,10 @@ def _fault(item: Mapping[str, Any]) -> str:
     return ""
 
 
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:_NAMED])) + (" …" if len(numbers) > _NAMED else "")
+
+
 @dataclass(frozen=True, slots=True)
 class GraphDocument:
     """The lines of a whole graph file.
@@ -146,6 +153,20 @@ class GraphDocument:
     def broken(self) -> tuple[tuple[int, GraphLine], ...]:
         """Number and content of every broken line."""
         return tuple((number, line) for number, line in enumerate(self.lines, 1) if line.kind == "broken")
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """A sentence for each reason why lines are broken, with the numbers of the first of them."""
+        numbers: dict[str, list[int]] = defaultdict(list)
+        for number, line in self.broken:
+            numbers[line.reason].append(number)
+        return tuple(
+            f"line {rows[0]} of the graph is broken, {reason}; --repair moves it to the archive"
+            if len(rows) == 1
+            else f"{len(rows)} lines of the graph ({_listed(rows)}) are broken, {reason}; --repair moves "
+            "them to the archive"
+            for reason, rows in numbers.items()
+        )
 
     @property
     def names(self) -> frozenset[str]:

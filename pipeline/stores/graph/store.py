@@ -86,16 +86,12 @@ class GraphStore:
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every entity; a broken line is a gap, so that nothing is written while there is one."""
         document = self.document()
-        gaps = tuple(
-            f"line {number} of the graph is broken, {line.reason}; --repair moves it to the archive"
-            for number, line in document.broken
-        )
         memories: tuple[Memory, ...] = ()
         if scopes.matches(self.scope):
             rows = self._rows()
             memories = tuple(self.parse(rows.entity(name)) for name in sorted(document.names))
         fidelity = () if self.medium.verbatim else ("a running server decides the order of its lines itself",)
-        return Inventory(self.fingerprint, memories, gaps, fidelity)
+        return Inventory(self.fingerprint, memories, document.faults, fidelity)
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given entities and parts afresh."""

@@ -14,7 +14,7 @@ _SWALLOWED = "mem0 turns an error of this store into an empty listing"
 WRITABLE = {
     "qdrant": "counts exactly and scrolls by point id to the end, on disk and on a server",
     "faiss": "all of it is in memory; vectors, memories and places must be equally many",
-    "chroma": "counts exactly and pages by offset",
+    "chroma": "counts exactly and pages by offset, on disk and on a server",
     "pgvector": "counts exactly and pages by the primary key to the end",
     "milvus": "counts exactly with strong consistency, and iterates by key to the end",
 }

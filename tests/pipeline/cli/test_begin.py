@@ -31,8 +31,8 @@ def test_five_lines_with_a_command_for_each_kind_of_store(tmp_path: Path, monkey
     assert all(len(line) <= 100 for line in lines)
     assert commands(lines) == {
         "mem0 store": "mem0-dream --config mem0.yaml --all --dry-run",
-        "Markdown files": "mem0-dream --store md --root . --dry-run",
-        "knowledge graph": "mem0-dream --store graph --file memory.jsonl --dry-run",
+        "Markdown files": "mem0-dream md . --dry-run",
+        "knowledge graph": "mem0-dream graph memory.jsonl --dry-run",
     }
 
 
@@ -41,10 +41,10 @@ def test_five_lines_with_a_command_for_each_kind_of_store(tmp_path: Path, monkey
     [
         ("mem0.yml", "mem0 store", "--config mem0.yml --all"),
         ("deploy/mem0.json", "mem0 store", "--config deploy/mem0.json --all"),
-        (".claude/memory/a.md", "Markdown files", "--store md --root ."),
-        ("MEMORY.md", "Markdown files", "--store md --memory-dir ."),
-        ("my notes/MEMORY.md", "Markdown files", "--store md --memory-dir 'my notes'"),
-        ("data/memory.jsonl", "knowledge graph", "--store graph --file data/memory.jsonl"),
+        (".claude/memory/a.md", "Markdown files", "md ."),
+        ("MEMORY.md", "Markdown files", "md --memory-dir ."),
+        ("my notes/MEMORY.md", "Markdown files", "md --memory-dir 'my notes'"),
+        ("data/memory.jsonl", "knowledge graph", "graph data/memory.jsonl"),
     ],
 )
 def test_what_lies_nearby_is_named(file: str, kind: str, words: str, tmp_path: Path, monkeypatch) -> None:
@@ -65,7 +65,7 @@ def test_a_key_for_the_hosted_platform_counts_as_found(tmp_path: Path, monkeypat
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("MEM0_API_KEY", "m0-x")
     told = commands(first_steps(Path()))["mem0 store"]
-    assert told == "mem0-dream --store platform --all --dry-run   <- found here"
+    assert told == "mem0-dream platform --all --dry-run   <- found here"
     (tmp_path / "mem0.yaml").touch()
     assert "--config mem0.yaml" in commands(first_steps(Path()))["mem0 store"]
 

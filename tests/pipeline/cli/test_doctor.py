@@ -16,13 +16,14 @@ from mem0_dream.records import Scope
 from mem0_stores import (  # type: ignore[import-not-found]
     PROVIDERS,
     Place,
+    chroma_server,
     place,
     postgres,
     qdrant,
     shared_encoder,
 )
 
-__all__ = ["PROVIDERS", "place", "postgres", "qdrant", "shared_encoder"]
+__all__ = ["PROVIDERS", "chroma_server", "place", "postgres", "qdrant", "shared_encoder"]
 pytestmark = pytest.mark.store
 
 

@@ -196,7 +196,7 @@ def test_a_night_that_failed_is_visible(dream: Invoke, store: InMemoryStore) -> 
     dream("--auto", *ALICE)
     assert "failed" in dream("runs", "--last", code=9).stdout
     dream("--auto", "--all")
-    assert dream("runs", "--last").stdout.count("  ok  ") == 2
+    assert dream("runs", "--last").stdout.count(" UTC  ok, merged=") == 2
 
 
 def test_a_store_that_cannot_be_opened_leaves_a_heartbeat(

@@ -48,6 +48,22 @@ def test_an_entry_for_the_platform_and_a_server_names_them() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("store", "variable"),
+    [("platform", "MEM0_API_KEY"), ("server", "MEM0_SERVER_API_KEY"), ("mem0", "")],
+)
+def test_an_entry_says_where_its_key_comes_from(kind: str, store: str, variable: str, tmp_path: Path) -> None:
+    """A scheduler has none of the shell's variables; without a key in mind nothing is said of one."""
+    place = {"platform": (), "server": ("--url", "http://m:8000"), "mem0": ("--config", str(tmp_path / "m"))}
+    text = printed("--print", kind, "--store", store, *place[store], "--all").stdout
+    assert (variable in text) if variable else ("API_KEY" not in text)
+    if kind == "k8s" and variable:
+        pod = yaml.safe_load(text)["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        reference = pod["containers"][0]["env"][0]["valueFrom"]["secretKeyRef"]
+        assert reference == {"name": "mem0-dream", "key": variable}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_further_options_are_carried(tmp_path: Path, kind: str) -> None:
     """What stands after two dashes stands in the entry."""
     text = printed("--print", kind, "--config", str(tmp_path / "m.yaml"), "--all", "--", "--retire").stdout

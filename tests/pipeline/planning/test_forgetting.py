@@ -54,7 +54,7 @@ def test_the_plan_removes_exactly_what_was_chosen(own_state: Path) -> None:
     with Session(store) as session:
         inventory = session.read(ScopeFilter())
         chosen = [item for item in inventory.memories if item.id != "c"]
-        plan = forget_plan(chosen, inventory, kind=session.store.kind, now=NOW)
+        plan = forget_plan(chosen, inventory, kind=session.store.kind, now=NOW, settings=session.settings)
         assert [(prune.removes, prune.reason, prune.age_days) for prune in plan.prunes] == [
             (("a",), "forgotten", 10),
             (("b",), "forgotten", None),
@@ -75,6 +75,6 @@ def test_an_incomplete_listing_stays_read_only(own_state: Path) -> None:
     store.gaps = ("20 of 45",)
     with Session(store) as session:
         inventory = session.read(ScopeFilter())
-        assert forget_plan(inventory.memories, inventory, kind=session.store.kind, now=NOW).gaps == (
-            "20 of 45",
-        )
+        assert forget_plan(
+            inventory.memories, inventory, kind=session.store.kind, now=NOW, settings=session.settings
+        ).gaps == ("20 of 45",)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from builders import plan_of
+from builders import ALICE, NOW, plan_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import PlanFileError
+from mem0_dream.pipeline.plan import Append, Member, Plan, Promote, Reindex, Relate, Rewrite
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan, to_json
 from messy import messy_plan, messy_store, moody_scorer, stores
 
@@ -25,7 +26,7 @@ def test_a_plan_is_read_back_equal(store, seed):
 def test_the_form_is_one_header_and_one_line_per_action():
     """A person can read it with grep, a program with json."""
     header, *lines = [json.loads(line) for line in dump_plan(messy_plan(messy_store())).splitlines()]
-    assert (header["format"], header["version"]) == ("mem0-dream plan", 1)
+    assert (header["format"], header["version"]) == ("mem0-dream plan", 2)
     assert [line["id"] for line in lines if line["record"] == "action"] == ["m1", "m2", "c1", "p1"]
 
 
@@ -49,7 +50,7 @@ def test_json_output_counts_and_lists():
     [
         (lambda text: "", "no plan header"),
         (lambda text: "{}\n" + text, "no plan header"),
-        (lambda text: text.replace('"version": 1', '"version": 7'), "version 7"),
+        (lambda text: text.replace('"version": 2', '"version": 7'), "version 7"),
         (lambda text: text + "{not json\n", "is no JSON"),
         (lambda text: text + "[1]\n", "is no JSON object"),
         (lambda text: text + '{"record": "surprise"}\n', "neither an action"),
@@ -77,3 +78,47 @@ def test_a_plan_of_an_earlier_version_is_read():
     read = parse_plan("".join(json.dumps(line) + "\n" for line in (header, *lines)))
     assert (read.notes, read.left_open) == ((), 0)
     assert not any(merge.amends for merge in read.merges)
+
+
+def _version_1(kind: str, **line: str | None) -> str:
+    """A plan of one rewrite, as version 1 wrote it."""
+    header = {"format": "mem0-dream plan", "version": 1, "store": "s", "kind": kind, "now": NOW.isoformat()}
+    header |= {"scorer": "keywords-1", "totals": []}
+    action = {
+        "record": "action",
+        "kind": "rewrite",
+        "scope": {"ids": []},
+        "members": [{"id": "a", "text": "x"}],
+    }
+    return "".join(json.dumps(row) + "\n" for row in (header, action | {"text": "y"} | line))
+
+
+@pytest.mark.parametrize(
+    ("store", "line", "kind", "category"),
+    [
+        ("md", {"id": "i1", "category": "index", "reason": "0 entries removed, 4 remaining"}, Reindex, None),
+        ("md", {"id": "n:.claude/memory", "category": "project", "reason": "2 new"}, Append, "project"),
+        ("md", {"id": "w1", "category": "user", "reason": "moved paths"}, Rewrite, "user"),
+        ("md", {"id": "w1", "category": "index", "reason": "moved paths"}, Rewrite, "index"),
+        ("graph", {"id": "r1", "category": "relation", "reason": "add uses shop"}, Relate, None),
+        ("graph", {"id": "sshop", "category": "relation", "reason": "add supersedes x"}, Relate, None),
+        ("graph", {"id": "w1", "category": "relation", "reason": "2 observations stand twice"}, Rewrite, "relation"),
+        ("graph", {"id": "w1", "category": "pattern", "reason": "promote: 18 uses"}, Promote, "pattern"),
+        ("graph", {"id": "broken", "category": None, "reason": "move 1 broken lines"}, Rewrite, None),
+    ],
+)  # fmt: skip
+def test_what_version_1_called_a_rewrite_says_what_it_is(store, line, kind, category):
+    """Its id, category and reason are read once, here, and the plan is version 2 from then on."""
+    plan = parse_plan(_version_1(store, **line))
+    assert [(type(action), action.id, action.category) for action in plan.actions] == [
+        (kind, line["id"], category)
+    ]
+    assert parse_plan(dump_plan(plan)) == plan
+
+
+@pytest.mark.parametrize("kind", [Rewrite, Append, Reindex, Relate, Promote])
+def test_every_kind_of_change_is_read_back_equal(kind):
+    """The kind alone tells them apart."""
+    change = kind(id="x", scope=ALICE, category=None, members=(Member("a", "x"),), text="y", reason="why")
+    plan = Plan("s", "md", NOW, "fake", (), (change,))
+    assert parse_plan(dump_plan(plan)) == plan

@@ -9,17 +9,31 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders import ALICE, NOW, memory
+from builders import ALICE, BOB, NOW, memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, Resolve, Rewrite, ScopeTotal
+from mem0_dream.pipeline.plan import (
+    Append,
+    Member,
+    Merge,
+    Plan,
+    Promote,
+    Prune,
+    Reindex,
+    Relate,
+    Resolve,
+    Rewrite,
+    ScopeTotal,
+    TextChange,
+)  # fmt: skip
 from mem0_dream.pipeline.reporting.html import Material, RunPoint, card_key, page_data, render
 from mem0_dream.pipeline.reporting.html.differences import changed_lines, differing, kept_clauses, origins
 from mem0_dream.pipeline.reporting.html.history import history_data
+from mem0_dream.pipeline.reporting.html.nearby import nearby
 from mem0_dream.pipeline.reporting.html.projection import SIDE, project
 from mem0_dream.pipeline.writing.journal import Outcome
 from mem0_dream.records import Candidate, Evidence, Label, Verdict
-from reviewing import HOSTILE, many_world, small_world
+from reviewing import HOSTILE, crowded, many_world, small_world
 
 TEXTS = st.text(max_size=40)
 MEGABYTE = 1_000_000
@@ -60,7 +74,10 @@ def actions(draw: st.DrawFn, number: int) -> Any:
                     said=draw(st.sampled_from([(), (draw(TEXTS), draw(TEXTS))])),
                 ),
                 Prune(**common, members=members[:1], reason="stale", detail=draw(TEXTS)),
-                Rewrite(**common, members=members[:1], text=draw(TEXTS), reason=draw(TEXTS)),
+                *(
+                    kind(**common, members=members[:1], text=draw(TEXTS), reason=draw(TEXTS))
+                    for kind in (Rewrite, Append, Reindex, Relate, Promote)
+                ),
             ]
         )
     )  # fmt: skip
@@ -90,7 +107,7 @@ class TestEverything:
             )
             shown = [row["id"] for row in rows]
             assert card.get("stays") == (shown.index(action.survivor) if action.survivor else None)
-            if isinstance(action, Rewrite):
+            if isinstance(action, TextChange):
                 assert card.get("text", "") == action.text
             if isinstance(action, Merge):
                 says = (
@@ -248,6 +265,26 @@ class TestMap:
         proposed = {data["memories"][row]["id"] for card in data["cards"] for row in card["members"]}
         assert proposed <= drawn
         assert {card for *_, card in data["map"]} >= set(range(len(data["cards"])))
+
+
+class TestNearby:
+    def test_the_nearest_of_the_same_scope_are_named_and_no_member(self) -> None:
+        """Nearest first, three at most, none below half; equal vectors of somebody else are far away."""
+        angles = (0, 5, 40, 10, 30, 20, 80)
+        memories = [memory(name, name, scope=BOB if name == "d" else ALICE) for name in "abcdefg"]
+        vectors = np.array([[np.cos(a), np.sin(a)] for a in np.radians(angles)], dtype=np.float32)
+        assert nearby(memories, vectors, [["a", "b"], ["g"], ["d"], ["gone"]]) == [
+            [5, 4, 2],
+            [2, 4, 5],
+            [],
+            [],
+        ]
+
+    def test_a_card_names_its_neighbours_by_their_rows(self) -> None:
+        """With their texts, whether or not anything is proposed about them."""
+        data = page_data(crowded())
+        (card,) = data["cards"]
+        assert [data["memories"][row]["text"] for row in card["near"]] == ["Fixed the bug in the parser"]
 
 
 class TestOverTime:

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from typing import Any, get_args
+
 import pytest
 from builders import ALICE, NOW
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mem0_dream.pipeline.plan import Action, Member, Merge, Plan, Prune, Resolve, Rewrite, ScopeTotal
+from mem0_dream.pipeline.plan import (
+    Action,
+    Append,
+    Member,
+    Merge,
+    Plan,
+    Promote,
+    Prune,
+    Reindex,
+    Relate,
+    Resolve,
+    Rewrite,
+    ScopeTotal,
+    TextChange,
+)  # fmt: skip
+from mem0_dream.pipeline.planning.graph.relation_plan import relation_changes
 from mem0_dream.pipeline.reporting.graph.report import GraphReport
 from mem0_dream.pipeline.reporting.markdown.report import PlanReport
 from mem0_dream.pipeline.reporting.passing import PassReport
+from mem0_dream.pipeline.stores.graph.lines import GraphDocument
+from mem0_dream.pipeline.stores.graph.text import RELATIONS, parse_relations_text, part_id, relations_text
 
-KINDS = {"mem0": PassReport, "md": PlanReport, "graph": GraphReport}
+CHANGES: dict[str, list[type[TextChange]]] = {
+    "mem0": [Rewrite],
+    "md": [Rewrite, Append, Reindex],
+    "graph": [Rewrite, Relate, Promote],
+}
 _TEXT = st.text("abcdefgh \n", min_size=1, max_size=30).map(lambda text: f"x{text}")
 
 
@@ -24,22 +49,58 @@ def _text(kind: str, name: str, said: str) -> str:
     return f"{name}\n- {' '.join(said.split())}" if kind == "graph" else said
 
 
+def _relate(draw: st.DrawFn, name: str, about: dict[str, Any]) -> Relate:
+    """Other relations for a node; each type leads to a node of its own."""
+    before, after = (
+        relations_text((kind, f"to {kind}") for kind in draw(st.sets(st.sampled_from("abcd"))))
+        for _ in range(2)
+    )
+    members = (Member(part_id(name, RELATIONS), before),)
+    return Relate(**about, members=members, text=after, reason="why")
+
+
+def _graph_report(plan: Plan) -> GraphReport:
+    """The report on the graph whose relations are those that the plan saw."""
+    lines = [
+        {"type": "relation", "from": _node(action), "to": target, "relationType": kind}
+        for action in plan.actions
+        if isinstance(action, Relate)
+        for kind, target in parse_relations_text(action.members[0].text)
+    ]
+    graph = GraphDocument.parse("".join(json.dumps(line) + "\n" for line in lines).encode())
+    return GraphReport(plan, relations=relation_changes(graph, plan.actions))
+
+
+def _node(action: Relate) -> str:
+    return action.survivor.removesuffix(part_id("", RELATIONS))
+
+
+def _told(action: Relate) -> set[str]:
+    """A line for each relation that comes or goes."""
+    before, after = (set(parse_relations_text(text)) for text in (action.members[0].text, action.text))
+    return {
+        f"{sign} {_node(action)} --{kind}--> {target}"
+        for sign, edges in (("+", after - before), ("-", before - after))
+        for kind, target in edges
+    }
+
+
 @st.composite
 def _plans(draw: st.DrawFn, kind: str) -> Plan:
     """Up to six actions of any kind, each on memories of its own."""
     actions: list[Action] = []
     for place, what in enumerate(
-        draw(st.lists(st.sampled_from(["merge", "prune", "resolve", "rewrite"]), max_size=6))
+        draw(st.lists(st.sampled_from([Merge, Prune, Resolve, *CHANGES[kind]]), max_size=6))
     ):
         names = [_name(kind, 10 * place + number) for number in range(2)]
         members = tuple(Member(name, _text(kind, name, draw(_TEXT))) for name in names)
-        about = {"id": f"{what[0]}{place}", "scope": ALICE, "category": "c"}
+        about: dict[str, Any] = {"id": f"x{place}", "scope": ALICE, "category": "c"}
         new = _text(kind, names[0], draw(_TEXT))
-        if what == "merge":
+        if what is Merge:
             actions.append(Merge(**about, members=members, survivor=names[0], text=new))
-        elif what == "prune":
+        elif what is Prune:
             actions.append(Prune(**about, members=members[:1], reason="stale", detail="old"))
-        elif what == "resolve":
+        elif what is Resolve:
             actions.append(
                 Resolve(
                     **about,
@@ -50,25 +111,42 @@ def _plans(draw: st.DrawFn, kind: str) -> Plan:
                     choice=draw(st.sampled_from(["a", "b", None])),
                 )
             )
+        elif what is Relate:
+            actions.append(_relate(draw, names[0], about))
         else:
-            actions.append(Rewrite(**about, members=members[:1], text=new, reason="why"))
+            actions.append(what(**about, members=members[:1], text=new, reason="why"))
     return Plan("s", kind, NOW, "keywords", (ScopeTotal(ALICE, 99),), tuple(actions))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+REPORTS: dict[str, Callable[[Plan], PassReport]] = {
+    "mem0": PassReport,
+    "md": PlanReport,
+    "graph": _graph_report,
+}
+
+
+def test_no_kind_of_action_is_left_out() -> None:
+    """A new kind of action has to be drawn below."""
+    drawn = {Merge, Prune, Resolve, *(change for changes in CHANGES.values() for change in changes)}
+    assert drawn == set(get_args(Action))
+
+
+@pytest.mark.parametrize("kind", REPORTS)
 def test_every_action_is_shown(kind: str) -> None:
     """Each memory that goes, changes or is asked about stands in the lines that are agreed to."""
 
     @settings(max_examples=60, deadline=None)
     @given(plan=_plans(kind))
     def holds(plan: Plan) -> None:
-        shown = "\n".join(KINDS[kind](plan).lines())
+        shown = "\n".join(REPORTS[kind](plan).lines())
         for action in plan.actions:
             named = {*action.removes, *([action.survivor] if action.survivor else [])}
             if isinstance(action, Resolve) and action.choice is None:
                 named = {action.a[0], action.b[0]}
             if isinstance(action, Merge) and not action.rewrites:
                 named -= {action.survivor}
+            if isinstance(action, Relate):
+                named = _told(action)
             assert all(name.rpartition("/")[2] in shown for name in named), (action, shown)
 
     holds()

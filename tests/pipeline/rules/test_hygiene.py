@@ -311,16 +311,28 @@ def test_only_the_named_classes_are_proposed(dream: Invoke) -> None:
 def test_a_secret_is_masked_everywhere_and_undo_brings_it_back(
     dream: Invoke, store: InMemoryStore, tmp_path: Path
 ) -> None:
-    """In JSON, in a plan file, in the list of runs and of answers."""
+    """In JSON, in a plan file, on the page and its map, in the list of runs and of answers."""
     before = json.dumps(store.rows["token"])
     told = [dream("--json", "--hygiene", "secret", *USER).output]
     file = tmp_path / "plan.jsonl"
     told.append(dream("plan", "-o", str(file), "--hygiene", "secret", *USER).output + file.read_text())
+    told.append(dream("report", "--hygiene", "secret", "-o", "-", *USER).stdout)
     told.append(dream("--hygiene", "secret", "--forget-only", *USER, answers="y\n").output)
     assert "token" not in store.rows
     told += [dream("runs", "--json").output, dream("undo").output, dream("reject", "--list").output]
     assert json.dumps(store.rows["token"]) == before
+    told.append(dream("report", "--hygiene", "secret", "-o", "-", *USER).stdout)  # refused by the undo
     assert not [text for text in told if TOKEN[:12] in text]
+
+
+def test_who_forgets_a_secret_is_not_shown_it(dream: Invoke, store: InMemoryStore) -> None:
+    """Where the settings look for secrets; the memory itself goes, and its precondition held."""
+    told = dream(
+        "forget", "deploy token", *USER, answers="1\ny\n", settings=f"{OWN[:-1]}, hygiene: [secret]}}"
+    ).output
+    assert "is [GitHub Token]" in told
+    assert TOKEN[:12] not in told
+    assert "token" not in store.rows
 
 
 def test_unattended_the_configuration_decides(dream: Invoke, store: InMemoryStore) -> None:

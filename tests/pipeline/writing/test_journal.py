@@ -41,6 +41,18 @@ def test_a_run_is_read_back(journal: Journal) -> None:
     assert run.interrupted
 
 
+def test_two_runs_of_one_second_have_names_of_their_own(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four digits may come twice, a name may not."""
+    digits = iter(["0a0a", "0a0a", "0a0a", "1b1b"])
+    monkeypatch.setattr("secrets.token_hex", lambda _: next(digits))
+    first = journal.new_name(NOW)
+    begin(journal, first)
+    assert first.endswith("-0a0a")
+    assert journal.new_name(NOW).endswith("-1b1b")
+
+
 def test_a_run_is_on_the_disk_before_anything_is_done(journal: Journal, own_state: Path) -> None:
     """Another process, or the next one after a kill, sees it at once."""
     begin(journal)

@@ -4,7 +4,7 @@ const TALL = 1500; // characters from which a text scrolls in a box of its own
 
 function textBox(nodes, length) { return el("div", { class: "text" + (length > TALL ? " long" : ""), tabindex: length > TALL ? "0" : null }, nodes); }
 
-function metaLine(row, tag, standing) {
+function metaLine(row, tag, standing, pinnable = true) {
   const found = memory(row);
   const dates = [found.created ? `created ${found.created.slice(0, 10)}` : "no date", found.updated && `updated ${found.updated.slice(0, 10)}`,
     found.read && `read ${found.read.slice(0, 10)}`, found.expires && `expires ${found.expires}`, found.pinned && "pinned"].filter(Boolean);
@@ -14,7 +14,7 @@ function metaLine(row, tag, standing) {
     standing && el("span", { class: standing === "goes" || standing === "removed" ? "goes" : "stays" }, standing),
     found.category !== undefined && el("span", {}, shown(data.categories[found.category])),
     el("span", {}, dates.join(" · ")),
-    canWrite() && el("button", { class: "link noprint", type: "button", "data-pin": found.id, onclick: () => pin(found.id, !pinned) }, pinned ? "Unpin" : "Pin"));
+    pinnable && canWrite() && el("button", { class: "link noprint", type: "button", "data-pin": found.id, onclick: () => pin(found.id, !pinned) }, pinned ? "Unpin" : "Pin"));
 }
 
 // Of a run: an action that was skipped changed nothing.
@@ -119,6 +119,12 @@ function body(card) {
   return [metaLine(row, null, "kept"), el("p", { class: "small" }, shown(card.reason)), change];
 }
 
+// What else says something like it, so that a decision is not made in the dark.
+function neighbours(card) {
+  if (!card.near) return null;
+  return el("details", { class: "near" }, el("summary", {}, `Also near (${card.near.length})`), card.near.map((row) => el("div", { class: "member" }, metaLine(row, null, null, false), textBox(shown(memory(row).text), memory(row).text.length))));
+}
+
 function heading(card) {
   const what = card.unsure ? (card.kind === "merge" ? "May be the same" : "May contradict") : NAMES[card.kind];
   const sure = card.p !== undefined ? el("span", { class: "small quiet" }, (card.exact || []).length === card.members.length - 1 ? "the same words" : `${Math.round(card.p * 100)}%`) : null;
@@ -130,5 +136,5 @@ function heading(card) {
 function cardNode(card) {
   const answered = answerTo(card) || pinnedIn(card);
   return el("article", { class: `card ${group(card)}${answered ? " answered" : ""}`, tabindex: "-1", id: `c-${card.key}`, "aria-labelledby": `h-${card.key}`, onfocusin: () => { state.current = card.key; } },
-    heading(card), body(card), live ? controls(card) : null);
+    heading(card), body(card), neighbours(card), live ? controls(card) : null);
 }

@@ -2,12 +2,14 @@
 let data = JSON.parse(document.getElementById("data").textContent);
 const live = data.live || null;
 const PAGE = 25;
-const NAMES = { merge: "Merge", resolve: "Conflict", prune: "Prune", rewrite: "Change" };
+const NAMES = { merge: "Merge", resolve: "Conflict", prune: "Prune", rewrite: "Change", append: "New facts", reindex: "Index", relate: "Relations", promote: "Promotion" };
+const CHANGES = new Set(["append", "reindex", "relate", "promote"]);
 const HOLDING = new Set(["ending", "order", "unclear"]);
 const state = { tab: "proposals", kind: "all", scope: "", category: "", confidence: "", open: false, search: "", page: 0, current: null, line: null, near: false, editing: null };
 const $ = (id) => document.getElementById(id);
 
-function group(card) { return card.unsure ? "unsure" : card.kind; }
+// Every new text counts and looks like a change, whatever its kind.
+function group(card) { return card.unsure ? "unsure" : CHANGES.has(card.kind) ? "rewrite" : card.kind; }
 function answerTo(card) { return live ? data.live.answers[card.key] : undefined; }
 function memory(row) { return data.memories[row]; }
 function pinnedIn(card) { return live && card.members.some((row) => data.live.pins.includes(memory(row).id)); }

@@ -248,6 +248,17 @@ def test_what_an_undo_took_back_is_not_done_again(tmp_path, own_state):
     assert [prune.members[0].id for prune in propose(opened).prunes] == ["old"]
 
 
+def test_an_entity_of_a_type_named_relation_is_changed_as_any_other(tmp_path, own_state):
+    """Its type is its owner's word, and no sign of what is done to it."""
+    twice = entity("uses", "Ask before deploying", "Ask before deploying.", kind="relation")
+    write(tmp_path / "m.jsonl", [twice])
+    opened = session(tmp_path / "m.jsonl", own_state)
+    plan = propose(opened)
+    assert "[graph:uses] — 1 observations stand twice" in opened.reporter(plan).lines()
+    apply(opened, plan)
+    assert entities(tmp_path / "m.jsonl")["uses"] == ["Ask before deploying"]
+
+
 def test_nothing_is_forgotten_without_a_reason_for_the_archive(tmp_path, own_state):
     """The public function says why; a bare delete of a memory is refused."""
     from mem0_dream import consolidate

@@ -27,7 +27,7 @@ from mem0_dream.errors import BudgetExceededError
 from mem0_dream.models.scorer import PairInput, PairScores, distinct
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.plan import Merge, Resolve, Rewrite
+from mem0_dream.pipeline.plan import Cause, Merge, Reindex, Resolve, Rewrite, TextChange, acts
 from mem0_dream.pipeline.planning.markdown.answers import with_answers
 from mem0_dream.pipeline.planning.markdown.planner import MarkdownPlanner
 from mem0_dream.pipeline.planning.markdown.settlement import Wishes
@@ -310,7 +310,7 @@ def test_types_and_directories_are_never_crossed(tmp_path: Path) -> None:
     }
     write_tree(tmp_path / "project", files)
     with open_session(tmp_path / "project", tmp_path / "state") as session:
-        assert all(isinstance(action, Rewrite) for action in _plan(session).actions)
+        assert all(isinstance(action, TextChange) for action in _plan(session).actions)
 
 
 def test_pinned_memories_stay(tmp_path: Path) -> None:
@@ -389,12 +389,45 @@ def test_only_what_is_wished_for(tree: Path, tmp_path: Path, kinds, expected) ->
     wishes = {"wishes": Wishes(kinds=frozenset(kinds), texts=False)}
     with open_session(tree, tmp_path / "state", wishes=wishes) as session:
         actions = _plan(session).actions
-    assert {a.kind for a in actions if not isinstance(a, Rewrite)} == kinds
+    assert {a.kind for a in actions if not isinstance(a, TextChange)} == kinds
     assert expected is not None
     assert not any(isinstance(a, Resolve) for a in actions)
-    assert [a.survivor for a in actions if isinstance(a, Rewrite) and a.category == "index"] == [
-        f"{MEMORY}/MEMORY.md"
-    ]
+    assert [a.survivor for a in actions if isinstance(a, Reindex)] == [f"{MEMORY}/MEMORY.md"]
+
+
+def test_a_memory_of_a_type_named_index_is_no_index(tmp_path: Path) -> None:
+    """Its type is its owner's word, and no sign of what is done to it."""
+    files = {
+        f"{MEMORY}/a.md": memory_file("Ines moved the gateway to Bern yesterday.", name="a", kind="index")
+    }
+    write_tree(tmp_path / "project", files)
+    with open_session(tmp_path / "project", tmp_path / "state") as session:
+        found = [(action.kind, action.category) for action in _plan(session).actions]
+    assert found == [(ActionKind.REWRITE, "index"), (ActionKind.REINDEX, None)]
+
+
+def test_a_plan_gives_the_index_no_line_for_a_file_that_is_gone_by_now(tmp_path: Path) -> None:
+    """Its new text is skipped, so it is no file that new facts would make."""
+    said = {"a": "Ines moved the gateway to Bern yesterday.", "b": "The cat is called Miso."}
+    files = {f"{MEMORY}/{name}.md": memory_file(text, name=name) for name, text in said.items()}
+    root = write_tree(tmp_path / "project", files)
+    with open_session(root, tmp_path / "state") as session:
+        plan = _plan(session)
+        (root / MEMORY / "a.md").unlink()
+        (index,) = (a for a in session.completed(plan).actions if isinstance(a, Reindex))
+    assert "b.md" in index.text
+    assert "a.md" not in index.text
+
+
+def test_a_new_text_tells_what_it_comes_from(tree: Path, tmp_path: Path) -> None:
+    """Dates, moved paths, links to a merged file and lost sentences, one or more of them for each memory."""
+    with _open(tree, tmp_path / "state", supersede=True) as session:
+        causes = {a.survivor: set(a.causes) for a in _plan(session).actions if isinstance(a, Rewrite)}
+    assert causes == {
+        f"{MEMORY}/deploy_old.md": {Cause.CONTRADICTION},
+        f"{MEMORY}/fresh.md": {Cause.DATES, Cause.LINKS},
+        f"{MEMORY}/moved.md": {Cause.PATHS},
+    }
 
 
 def test_facts_that_are_known_are_not_gathered_again(tree: Path, tmp_path: Path) -> None:
@@ -601,7 +634,7 @@ def test_the_library_prunes_no_file_by_its_age(tmp_path: Path) -> None:
         state_dir=tmp_path / "state",
         now=NOW,
     )
-    assert [action.category for action in done.plan.actions] == ["index"]
+    assert [action.kind for action in done.plan.actions] == [ActionKind.REINDEX]
 
 
 class _SameDay(FakeScorer):
@@ -747,7 +780,7 @@ def test_in_any_directory_a_second_pass_proposes_nothing(tmp_path_factory, files
     )
     _apply(root, state, supersede=supersede)
     with _open(root, state, supersede=supersede) as session:
-        left = [a for a in _plan(session).actions if a.removes or isinstance(a, Rewrite)]
+        left = [a for a in _plan(session).actions if acts(a)]
     assert left == []
 
 

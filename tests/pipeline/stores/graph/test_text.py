@@ -87,6 +87,19 @@ def test_a_line_the_server_could_not_use_is_broken(raw, reason):
     assert (line.kind, line.reason) == ("broken", reason)
 
 
+def test_lines_with_one_fault_are_one_sentence():
+    """Ten relations of another server are told once, not ten times."""
+    relation = b'{"type": "relation", "from_entity": "a", "to_entity": "b"}\n'
+    repair = "--repair moves them to the archive"
+    assert GraphDocument.parse(relation).faults == (
+        "line 1 of the graph is broken, it is a relation without from; --repair moves it to the archive",
+    )
+    assert GraphDocument.parse(relation * 10 + b"no\n").faults == (
+        f"10 lines of the graph (1, 2, 3, 4, 5 …) are broken, it is a relation without from; {repair}",
+        "line 11 of the graph is broken, it is no JSON; --repair moves it to the archive",
+    )
+
+
 def test_a_byte_that_is_no_utf8_is_broken_and_kept():
     """The line is named, and its bytes stay."""
     data = entity("a").encode() + b"\n\xff\xfe\n"

@@ -11,9 +11,9 @@ from mem0_dream.pipeline.stores.base import Capabilities, Delete, Restore, Snaps
 from mem0_dream.pipeline.stores.mem0.backends import _BACKENDS, LISTING_FAULTS, WRITABLE, GenericBackend
 from mem0_dream.pipeline.stores.mem0.rows import Row, asking
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
-from mem0_stores import ALICE, EVERYTHING, Place, place, postgres, qdrant, shared_encoder
+from mem0_stores import ALICE, EVERYTHING, Place, chroma_server, place, postgres, qdrant, shared_encoder
 
-__all__ = ["place", "postgres", "qdrant", "shared_encoder"]
+__all__ = ["chroma_server", "place", "postgres", "qdrant", "shared_encoder"]
 
 
 class DictStore:

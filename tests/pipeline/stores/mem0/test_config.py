@@ -22,9 +22,9 @@ from mem0_dream.pipeline.stores.mem0.config import Mem0Config, load_config, open
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_dream.pipeline.writing.access import track_access
 from mem0_dream.records import Scope
-from mem0_stores import ALICE, Place, build_place, place, postgres, qdrant, shared_encoder
+from mem0_stores import ALICE, Place, build_place, chroma_server, place, postgres, qdrant, shared_encoder
 
-__all__ = ["place", "postgres", "qdrant", "shared_encoder"]
+__all__ = ["chroma_server", "place", "postgres", "qdrant", "shared_encoder"]
 
 YAML = """
 vector_store:

@@ -26,6 +26,7 @@ from mem0_stores import (
     DAY,
     EVERYTHING,
     Place,
+    chroma_server,
     faiss,
     place,
     postgres,
@@ -34,7 +35,7 @@ from mem0_stores import (
     shared_encoder,
 )
 
-__all__ = ["faiss", "place", "postgres", "qdrant", "shared_encoder"]
+__all__ = ["chroma_server", "faiss", "place", "postgres", "qdrant", "shared_encoder"]
 pytestmark = pytest.mark.store
 
 USER = Scope.of(user_id="alice")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
+import re
+import shlex
 import ssl
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from mem0_dream.errors import DreamError, StoreError
+from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.platform import open_platform
@@ -27,7 +32,8 @@ from mem0_dream.testing_platform import PlatformDouble
 pytestmark = pytest.mark.store
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 EVERYTHING = ScopeFilter()
-SETTINGS = Settings(scorer="keywords", max_delete=1.0, min_delete=0, assume_unread=True)
+SECTION = {"scorer": "keywords", "max_delete": 1.0, "min_delete": 0, "assume_unread": True}
+SETTINGS = Settings.model_validate(SECTION)
 QUICK = Patience(per_minute=1e9, first_wait=0.001, longest_wait=0.002, timeout=0.25, looks=3)
 ONCE = Patience(attempts=1, per_minute=1e9, first_wait=0.001, timeout=0.25, looks=3)
 DELAY = 0.3
@@ -214,3 +220,42 @@ def test_a_retiring_pass_survives_and_keeps_every_id(tmp_path: Path) -> None:
                 opened.undo(now=NOW)
             assert content(double) == before
             assert set(double.rows) == ids
+
+
+def test_by_commands_alone_a_fault_at_any_request_loses_nothing(tmp_path: Path) -> None:
+    """A hasty `--auto` fails with code 4 and names what finishes it; then `undo` keeps its promise."""
+    count, after = smooth(tmp_path)
+    file = tmp_path / "hasty.json"
+    remote = {"attempts": 1, "per_minute": 1e9, "first_wait": 0.001, "timeout": 0.25, "looks": 3}
+    file.write_text(json.dumps({"mem0_dream": SECTION | {"remote": remote}}))
+    failed = resumed = 0
+    for position, fault in zip(range(count), itertools.cycle(Fault), strict=False):
+        double = world(f"command {position}")
+        before = content(double)
+        with LoopbackServer(double, delay=DELAY) as server:
+            place = ["--store", "platform", "--host", server.url, "--config", str(file)]
+            auto = [*place, "--all", "--auto", "--encoder", "words", "--now", NOW.isoformat()]
+            faulty(server, position, fault)
+            done = command(*auto)
+            sound(server)
+            if done.exit_code:
+                assert done.exit_code == StoreError.exit_code, done.output
+                assert "Deploys" not in done.stderr
+                failed += 1
+                named = re.search(r"`mem0-dream (resume [^`]+)`", done.stderr)
+                resumed += named is not None
+                done = command(*(shlex.split(named[1]) if named else auto))
+            assert done.exit_code == 0, f"{fault} at request {position}: {done.output}"
+            assert facts(double) == after, f"{fault} at request {position}"
+            undone = command("undo", *place)
+            assert undone.exit_code == 0, undone.output
+            assert content(double) == before, f"undo after {fault} at request {position}"
+    assert failed > count // 2
+    assert resumed
+
+
+def command(*words: str) -> Result:
+    """The command line, which must not end in a traceback."""
+    done = CliRunner().invoke(main, words)
+    assert not isinstance(done.exception, Exception), done.exception
+    return done
