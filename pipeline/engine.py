@@ -187,9 +187,9 @@ class Session:
             """The plan after a second opinion, if somebody is to hear about it."""
             return plan if say is None else self.second_opinion(plan, unattended=unattended, say=say)
 
-        found = self.planner.propose(inventory, replace(means, advise=advise))
-        asked = replace(found.asked, left_open=left_open)
-        return replace(found, plan=replace(found.plan, left_open=left_open), asked=asked)
+        proposal = self.planner.propose(inventory, replace(means, advise=advise))
+        asked = replace(proposal.asked, left_open=left_open)
+        return replace(proposal, plan=replace(proposal.plan, left_open=left_open), asked=asked)
 
     def second_opinion(self, plan: Plan, *, unattended: bool, say: Callable[[str], None]) -> Plan:
         """The plan after a language model was asked about its doubts, if the settings name one.
@@ -293,11 +293,11 @@ class Session:
 
     def resume(self, run: str | None = None, *, now: datetime) -> RunResult | UndoResult:
         """Finish a run that was killed; the newest interrupted one if no name is given."""
-        found = self.journal.run(run) if run else self.journal.interrupted(self.store.fingerprint)
-        if found is None:
+        target = self.journal.run(run) if run else self.journal.interrupted(self.store.fingerprint)
+        if target is None:
             raise JournalError("No run of this store was interrupted; there is nothing to resume.")
         with self._observer.stage("apply", None) as advance:
-            return self._writer().resume(found, at=now, progress=advance)
+            return self._writer().resume(target, at=now, progress=advance)
 
     def remember_skips(self, skipped: Iterable[Merge | Resolve], *, now: datetime, run: str = "") -> None:
         """Do not ask again about what a person left open, until one of the texts changes.
@@ -364,9 +364,9 @@ class Session:
     def _find(self, run: str | None) -> Run:
         if run is not None:
             return self.journal.run(run)
-        for found in self.journal.runs(self.store.fingerprint):
-            if found.state is not RunState.UNDONE:
-                return found
+        for record in self.journal.runs(self.store.fingerprint):
+            if record.state is not RunState.UNDONE:
+                return record
         raise JournalError("This store has no run that could be taken back.")
 
 

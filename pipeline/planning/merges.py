@@ -57,7 +57,7 @@ class Consolidated:
 
     @property
     def most_complete(self) -> str:
-        """The survivor, or else the member that says most: where a text can be folded into."""
+        """The survivor, or else the member that says most: the one that can take in a text."""
         return self.survivor or max(self.members, key=lambda memory: (_rank(memory), memory.id)).id
 
 
@@ -86,13 +86,13 @@ class _Known:
 
     def duplicate(self, a: str, b: str) -> bool:
         """Whether two memories may be merged without a person."""
-        found = self.get(a, b)
-        return found is not None and found.auto and (min(a, b), max(a, b)) not in self.blocked
+        verdict = self.get(a, b)
+        return verdict is not None and verdict.auto and (min(a, b), max(a, b)) not in self.blocked
 
     def contradicts(self, a: str, b: str) -> bool:
         """Whether two memories were judged to contradict each other."""
-        found = self.get(a, b)
-        return found is not None and found.label is Label.CONTRADICTION
+        verdict = self.get(a, b)
+        return verdict is not None and verdict.label is Label.CONTRADICTION
 
     def apart(self, a: Memory, b: Memory) -> bool:
         """Whether two memories are, or may be, about different subjects."""
@@ -100,15 +100,15 @@ class _Known:
 
     def probability(self, a: str, b: str) -> float:
         """How likely two memories state the same fact; 0 if nobody judged them."""
-        found = self.get(a, b)
-        return found.probabilities[0] if found else 0.0
+        verdict = self.get(a, b)
+        return verdict.probabilities[0] if verdict else 0.0
 
     def entails(self, premise: str, hypothesis: str) -> float:
         """How likely one memory says all of the other; 0 if nobody judged them."""
-        found = self.get(premise, hypothesis)
-        if found is None:
+        verdict = self.get(premise, hypothesis)
+        if verdict is None:
             return 0.0
-        return found.entailment[0] if found.pair.a == premise else found.entailment[1]
+        return verdict.entailment[0] if verdict.pair.a == premise else verdict.entailment[1]
 
     def block(self, ids: Iterable[str]) -> bool:
         """Forbid merging any two of these; say whether that changes anything."""
@@ -210,14 +210,14 @@ class _Pass:
                 edges[a].add(b)
                 edges[b].add(a)
         rank = {memory_id: _rank(self.by_id[memory_id]) for memory_id, others in edges.items() if others}
-        found: list[Consolidated] = []
+        drafts: list[Consolidated] = []
         while batch := stars(edges, rank=rank):
             for star in batch:
                 merge = self._form(star)
                 if merge is not None:
-                    found.append(merge)
+                    drafts.append(merge)
                 _forget(edges, merge.ids if merge else {star.centre})
-        return tuple(found)
+        return tuple(drafts)
 
     def _form(self, star: Star) -> Consolidated | None:
         """The largest merge around a centre that can be drafted and proven.

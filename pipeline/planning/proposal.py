@@ -71,12 +71,12 @@ class Proposal:
     Attributes:
         plan: All of it, as it follows from the answers so far.
         asked: What a person decides about: its conflicts and doubts, before the answers.
-        found: What its planner found besides, for `Planner.complete` and the report.
+        findings: What its planner found out besides, for `Planner.complete` and the report.
     """
 
     plan: Plan
     asked: Plan
-    found: Any = None
+    findings: Any = None
 
     @classmethod
     def of(cls, plan: Plan) -> Proposal:

@@ -104,9 +104,9 @@ def checked(
     """
     asked = _questions(plan, memories, questions, accessed)
     losses: list[Loss] = []
-    while found := _losses(plan, memories, asked, encode):
-        losses += found
-        out = {name for loss in found for name in loss.actions}
+    while lost := _losses(plan, memories, asked, encode):
+        losses += lost
+        out = {name for loss in lost for name in loss.actions}
         plan = replace(plan, actions=tuple(action for action in plan.actions if action.id not in out))
     result = Recall(plan, len(asked), tuple(losses))
     return replace(result, plan=replace(plan, notes=(*plan.notes, *result.notes)))
@@ -141,12 +141,12 @@ def _losses(
     by_scope: dict[Scope, list[Memory]] = defaultdict(list)
     for memory in asked:
         by_scope[memory.scope].append(memory)
-    found: list[Loss] = []
+    losses: list[Loss] = []
     for scope, questions in sorted(by_scope.items()):
         here = [memory for memory in memories if memory.scope == scope]
         actions = [action for action in plan.actions if action.scope == scope]
-        found += _losses_in_scope(here, actions, questions, encode)
-    return tuple(found)
+        losses += _losses_in_scope(here, actions, questions, encode)
+    return tuple(losses)
 
 
 def _losses_in_scope(

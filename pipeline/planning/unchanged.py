@@ -167,11 +167,11 @@ def _known(
 ) -> dict[Scope, Plan]:
     """The plans that still hold."""
     now = planning.circumstances.now
-    found = memo.load(list(keys.values()))
+    entries = memo.load(list(keys.values()))
     plans: dict[Scope, Plan] = {}
     for scope, key in keys.items():
-        if key in found:
-            plan = _unpacked(found[key], now)
+        if key in entries:
+            plan = _unpacked(entries[key], now)
             if plan is not None and plan.store == inventory.store:
                 plans[scope] = plan
     return plans

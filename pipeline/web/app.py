@@ -88,14 +88,14 @@ class Rooms:
             """Read, do, tell."""
             given = await _body(request)
             try:
-                found = await self._done(lambda: work(given))
+                result = await self._done(lambda: work(given))
             except MovedOnError as moved:
                 return JSONResponse({"error": desk.spoken(moved), "data": await self._fresh()}, 409)
             except DreamError as error:
                 return JSONResponse({"error": desk.spoken(error)}, _status(error))
-            if found.pop("fresh", False):
-                found["data"] = await self._fresh()
-            return JSONResponse(found)
+            if result.pop("fresh", False):
+                result["data"] = await self._fresh()
+            return JSONResponse(result)
 
         return answer
 

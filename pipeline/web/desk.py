@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..engine import Session
     from ..results import RunResult
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 _REMEMBERED = {Say.REJECT: AnswerKind.REJECTED, Say.BOTH: AnswerKind.REJECTED, Say.SKIP: AnswerKind.SKIPPED}
 """Answers that hold beyond this review: they are kept in the journal, too."""
 
@@ -277,10 +277,10 @@ class Desk:
         return self._in_journal(lambda journal: pinned_ids(journal.answers(self.fingerprint)))
 
     def _action(self, key: str) -> Action:
-        found = self._keys.get(key)
-        if found is None:
+        action = self._keys.get(key)
+        if action is None:
             raise UsageError("This proposal is no longer there; look again.")
-        return found
+        return action
 
     def _check_text(self, action: Action, given: Pending) -> None:
         if not isinstance(action, Merge) or given.say is not Say.ACCEPT:
@@ -297,12 +297,12 @@ class Desk:
 
         def withdraw(journal: Journal) -> None:
             """Those of this store that are meant."""
-            found: Collection[Answer] = [kept for kept in journal.answers(self.fingerprint) if which(kept)]
-            journal.withdraw(self.fingerprint, found)
+            answers: Collection[Answer] = [kept for kept in journal.answers(self.fingerprint) if which(kept)]
+            journal.withdraw(self.fingerprint, answers)
 
         self._in_journal(withdraw)
 
-    def _in_journal(self, work: Callable[[Journal], Found]) -> Found:
+    def _in_journal(self, work: Callable[[Journal], Result]) -> Result:
         """Use the journal for a moment; a review that waits holds no file open."""
         journal = Journal(self.directory)
         try:

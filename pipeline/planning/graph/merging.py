@@ -194,7 +194,7 @@ def merges(
         judging: Models and limits.
         acceptable: Whether the united observations may stand; else nothing is merged.
     """
-    found: list[Consolidated] = []
+    drafts: list[Consolidated] = []
     for kind in sorted({node.type for node in nodes}):
         group = {node.id: node for node in nodes if node.type == kind and node.content}
         here = [item for item in verdicts if item.pair.a in group and item.pair.b in group]
@@ -202,8 +202,8 @@ def merges(
             continue
         merger = Uniting(group, judging, acceptable=acceptable)
         memories = [judged_memory(node) for node in group.values()]
-        found += draft_merges(memories, here, judge_new=merger.judge_new, merger=merger)
-    return tuple(found)
+        drafts += draft_merges(memories, here, judge_new=merger.judge_new, merger=merger)
+    return tuple(drafts)
 
 
 @dataclass(slots=True)

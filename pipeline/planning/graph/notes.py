@@ -29,8 +29,8 @@ class GraphNotes:
     @property
     def focus(self) -> str | None:
         """The topic that a person set."""
-        found = self._sidecar.noted(_FOCUS)
-        return found if isinstance(found, str) else None
+        noted = self._sidecar.noted(_FOCUS)
+        return noted if isinstance(noted, str) else None
 
     @focus.setter
     def focus(self, topic: str | None) -> None:

@@ -34,7 +34,7 @@ _HELD = "{count} memories may be forgotten; a person decides."
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class GraphFindings:
     """What a proposal for a graph rests on.
 
     Attributes:
@@ -92,13 +92,13 @@ class GraphPlanner:
             plan = graph_plan(graph, self.judging(means, on_stage=stages))
         plan = unanswered(_certain(plan) if means.unattended else plan, means.rejected)
         plan = plan if self._wanted is None else plan.only(*self._wanted)
-        return Proposal(plan, plan, Found(graph, means, self.notes.last))
+        return Proposal(plan, plan, GraphFindings(graph, means, self.notes.last))
 
     def complete(self, proposal: Proposal, choices: Mapping[str, Side | None], means: Means) -> Proposal:
         """With relations that fit merges which a person added, and those that settled conflicts leave."""
         plan = proposal.asked
         if plan.merges != proposal.plan.merges and self._wanted is None:
-            plan = with_relations(plan, proposal.found.graph, self.judging(means))
+            plan = with_relations(plan, proposal.findings.graph, self.judging(means))
         return replace(proposal, plan=self.answered(plan, choices))
 
     def answered(self, plan: Plan, choices: Mapping[str, Side | None]) -> Plan:

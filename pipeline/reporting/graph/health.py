@@ -120,7 +120,7 @@ def graph_health(
     last: datetime | None = None,
 ) -> Health:
     """The state of a graph."""
-    found = health_of(
+    health = health_of(
         [(counted_type(node.type), node.usage) for node in nodes],
         duplicates=duplicates,
         orphans=orphans,
@@ -128,8 +128,8 @@ def graph_health(
         now=now,
         gaps=gaps,
     )
-    by_type = dict.fromkeys(TYPES, 0) | dict(found.by_type)
-    return replace(found, by_type=by_type, last=last, keeps_runs=True)
+    by_type = dict.fromkeys(TYPES, 0) | dict(health.by_type)
+    return replace(health, by_type=by_type, last=last, keeps_runs=True)
 
 
 def counted_type(kind: str) -> str:
@@ -210,8 +210,8 @@ def _moments(health: Health) -> list[str]:
 
 def _by_type(kinds: Iterable[str]) -> dict[str, int]:
     count = Counter(kind or "(no type)" for kind in kinds)
-    found = {kind: count.pop(kind) for kind in TYPES if kind in count}
-    return found | dict(sorted(count.items()))
+    first = {kind: count.pop(kind) for kind in TYPES if kind in count}
+    return first | dict(sorted(count.items()))
 
 
 def _indicators(total: int, counts: Sequence[int | None], settings: GraphSettings) -> tuple[Indicator, ...]:

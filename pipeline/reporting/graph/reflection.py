@@ -133,19 +133,19 @@ def look_back(
     )
 
 
-def look_back_lines(found: LookBack | None) -> list[str]:
+def look_back_lines(back: LookBack | None) -> list[str]:
     """What changed since the last run, for a person."""
-    if found is None:
+    if back is None:
         return ["No run to look back to; consolidate first."]
-    lines = [f"Since {found.since:%Y-%m-%d}:"]
+    lines = [f"Since {back.since:%Y-%m-%d}:"]
     for title, sign, names in (
-        ("new", "+", found.new),
-        ("merged by that run", "~", found.merged),
-        ("forgotten by that run", "-", found.forgotten),
+        ("new", "+", back.new),
+        ("merged by that run", "~", back.merged),
+        ("forgotten by that run", "-", back.forgotten),
     ):
         lines += [f"  {title}: {len(names)}", *(f"  {sign} {name}" for name in names[:_SHOWN])]
     for title, works in (("What worked:", True), ("What did not:", False)):
-        moves = [move.line for move in found.moves if move.better is works]
+        moves = [move.line for move in back.moves if move.better is works]
         lines += [title, *(moves[:_SHOWN] or ["  nothing"])]
     return lines
 
@@ -199,7 +199,7 @@ def beliefs(core: Sequence[tuple[str, str]], nodes: Sequence[Node], judging: Jud
         return tuple(Belief(name, text, (), ()) for name, text in core)
     vectors = judging.encoder.encode([*(text for _, text in core), *(part.text for part in parts)])
     cosines = vectors[: len(core)] @ vectors[len(core) :].T
-    found = []
+    held = []
     for row, (name, text) in enumerate(core):
         belief = Memory("0", text, parts[0].scope)
         near = [int(place) for place in np.flatnonzero(cosines[row] >= _EVIDENCE_ABOVE)]
@@ -209,18 +209,16 @@ def beliefs(core: Sequence[tuple[str, str]], nodes: Sequence[Node], judging: Jud
         said = {part.id: part for part in about}
         backing = tuple(said[v.pair.b] for v in verdicts if v.label is Label.DUPLICATE)
         against = tuple(said[v.pair.b] for v in verdicts if v.label is Label.CONTRADICTION)
-        found.append(Belief(name, text, backing, against))
-    return tuple(found)
+        held.append(Belief(name, text, backing, against))
+    return tuple(held)
 
 
-def belief_lines(found: Sequence[Belief]) -> list[str]:
+def belief_lines(held: Sequence[Belief]) -> list[str]:
     """The beliefs for a person."""
     lines = (
-        [f"Beliefs ({len(found)}):"]
-        if found
-        else ["The core memory is empty, or none was given with --core."]
+        [f"Beliefs ({len(held)}):"] if held else ["The core memory is empty, or none was given with --core."]
     )
-    for belief in found:
+    for belief in held:
         flag = "  CONTRADICTED" if belief.against else ""
         lines.append(f"- {belief.name}: {len(belief.backing)} for, {len(belief.against)} against{flag}")
         lines += [_evidence_line("for", part) for part in belief.backing[:_SHOWN]]

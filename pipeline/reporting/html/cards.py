@@ -156,5 +156,5 @@ def _evidence(item: Evidence) -> list[Any]:
 
 
 def _outcome(action: Action, outcomes: Mapping[str, tuple[Outcome, str]]) -> list[str] | None:
-    found = outcomes.get(action.id)
-    return [str(found[0]), found[1]] if found else None
+    outcome = outcomes.get(action.id)
+    return [str(outcome[0]), outcome[1]] if outcome else None

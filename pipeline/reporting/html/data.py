@@ -79,16 +79,16 @@ class Table:
 
     def member(self, memory_id: str, member: Member, action: Action) -> int:
         """The row of a memory of a proposal, with the text that was judged."""
-        found = self._known.get(memory_id)
+        known = self._known.get(memory_id)
         memory = Memory(
             memory_id,
             member.text,
             action.scope,
-            category=found.category if found else action.category,
+            category=known.category if known else action.category,
             created_at=member.created_at,
             updated_at=member.updated_at,
         )
-        return self._row(memory, found)
+        return self._row(memory, known)
 
     def memory(self, memory: Memory) -> int:
         """The row of a memory that no proposal is about, or is."""

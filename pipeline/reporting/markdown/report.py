@@ -143,8 +143,8 @@ class MarkdownReport(PlanReport):
             explain: Add texts, scores and evidence.
         """
         super().__init__(proposal.plan, explain=explain)
-        self._survey: Survey = proposal.found.survey
-        self._settled: Settled = proposal.found.settled
+        self._survey: Survey = proposal.findings.survey
+        self._settled: Settled = proposal.findings.settled
         self._texts = {memory.id: memory.text for memory in self._survey.memories.values()} | self._texts
         self._files = sum(len(directory.topics()) + directory.is_index_alone() for directory in directories)
         self._directories = len(directories)
@@ -258,16 +258,16 @@ class MarkdownReport(PlanReport):
 
     def current(self) -> list[str]:
         """The sentence for memories that are all as they should be."""
-        found = self._survey.plan.actions or self._survey.flagged or self._survey.cuts.texts
+        any_change = self._survey.plan.actions or self._survey.flagged or self._survey.cuts.texts
         count = len(self._survey.memories)
-        return [] if found or not count else [f"All {count} memories are current, nothing to prune"]
+        return [] if any_change or not count else [f"All {count} memories are current, nothing to prune"]
 
     def quoted(self) -> list[str]:
         """What the transcripts say about memories in doubt."""
         return [
             f"Evidence for {self.place(memory_id)}: {shown(quotation.file)}: {one_line(quotation.text)}"
-            for memory_id, found in sorted(self._evidence.items())
-            for quotation in found
+            for memory_id, quotations in sorted(self._evidence.items())
+            for quotation in quotations
         ]
 
     def _metrics(self, done: Sequence[Action]) -> list[tuple[str, int]]:
