@@ -291,6 +291,7 @@ class Promote(TextChange):
 
 
 NewText = Rewrite | Append | Reindex | Relate | Promote
+"""Every kind of `TextChange`."""
 Action = Merge | Resolve | Prune | NewText
 
 

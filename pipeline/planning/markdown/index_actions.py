@@ -11,7 +11,15 @@ from typing import Protocol
 
 from ....records import Memory, Scope
 from ...plan import Action, Append, Cause, Member, Merge, Reindex
-from ...rules.markdown.index_file import MAX_BYTES, MAX_LINES, IndexDraft, TopicFile, draft_index
+from ...rules.markdown.index_file import (
+    LONG_LINE,
+    MAX_BYTES,
+    MAX_LINES,
+    VERBOSE_LINE,
+    IndexDraft,
+    TopicFile,
+    draft_index,
+)
 from ...stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
 from ...stores.markdown.history import hidden_paths, removed_paths
 from ...stores.markdown.parsing import parse
@@ -28,7 +36,7 @@ class IndexRules:
     Attributes:
         certain: Only what needs no person: a pointer goes if its file is known to have been removed, and a
             long one is shortened only where the index is above what an agent loads.
-        shorten: Shorten long pointers all the same, because that was asked for.
+        shorten: Shorten all long pointers, and not only the verbose, because that was asked for.
     """
 
     certain: bool = False
@@ -139,6 +147,7 @@ def _draft(
         for file in sorted((files | set(added)) - gone)
     ]
     full = current.count("\n") > MAX_LINES or len(current.encode("utf-8")) > MAX_BYTES
+    longest = LONG_LINE if full or rules.shorten else None if rules.certain else VERBOSE_LINE
     return draft_index(
         current,
         topics,
@@ -146,7 +155,7 @@ def _draft(
         gone={file.removeprefix(prefix): heirs.get(file) for file in gone},
         stands=_stands(directory),
         dropped=_gone_for_good(directory.path, certain=rules.certain),
-        shorten=rules.shorten or full or not rules.certain,
+        longest=longest,
         adopt=not rules.certain,
     )
 

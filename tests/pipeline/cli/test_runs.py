@@ -108,7 +108,7 @@ class TestCommands:
     @pytest.mark.parametrize(
         ("change", "sentence"),
         [
-            (lambda text: text.replace('"version": 1', '"version": 2'), "version 2"),
+            (lambda text: text.replace('"version": 2', '"version": 3'), "version 3"),
             (lambda text: text.replace('"store": "in-memory"', '"store": "elsewhere"'), "another store"),
             (lambda text: "hello", "no JSON"),
             (lambda text: "", "no plan header"),

@@ -380,17 +380,13 @@ def test_too_many_removals_are_refused(tmp_path: Path) -> None:
         session.apply(_plan(session), now=NOW)
 
 
-@pytest.mark.parametrize(
-    ("kinds", "expected"),
-    [({ActionKind.MERGE}, {Merge}), ({ActionKind.PRUNE}, {"Prune"}), (set(), set())],
-)
-def test_only_what_is_wished_for(tree: Path, tmp_path: Path, kinds, expected) -> None:
+@pytest.mark.parametrize("kinds", [{ActionKind.MERGE}, {ActionKind.PRUNE}, set()])
+def test_only_what_is_wished_for(tree: Path, tmp_path: Path, kinds: set[ActionKind]) -> None:
     """One kind alone, and the index that follows from it."""
     wishes = {"wishes": Wishes(kinds=frozenset(kinds), texts=False)}
     with open_session(tree, tmp_path / "state", wishes=wishes) as session:
         actions = _plan(session).actions
     assert {a.kind for a in actions if not isinstance(a, TextChange)} == kinds
-    assert expected is not None
     assert not any(isinstance(a, Resolve) for a in actions)
     assert [a.survivor for a in actions if isinstance(a, Reindex)] == [f"{MEMORY}/MEMORY.md"]
 
@@ -522,6 +518,22 @@ def test_unattended_an_index_loses_only_what_a_commit_took_away(tmp_path: Path) 
         with open_session(root, tmp_path / "state", wishes={"certain": certain}) as session:
             draft = look(session).findings.settled.indexes[MEMORY]
         assert [line.partition("(")[2].rstrip(")") for line in draft.removed] == expected
+
+
+def test_a_pointer_is_shortened_where_it_is_verbose_or_the_index_too_large(tmp_path: Path) -> None:
+    """A clause more or less is its author's business while the index fits into what is loaded."""
+    said = {"a": "the blue queue is for refunds; " * 7, "b": "the red queue is for returns; " * 10}
+    index = "".join(f"- [{name.upper()}]({name}.md) — {hook}\n" for name, hook in said.items())
+    files = {f"{MEMORY}/{name}.md": f"The cat {name} is called Miso." for name in said}
+    root = write_tree(tmp_path / "project", {**files, f"{MEMORY}/MEMORY.md": index})
+    alone = Wishes(kinds=frozenset(), texts=False)
+    for lines, wish, shortened in (
+        (0, {}, ["b.md"]), (0, {"certain": True}, []), (0, {"wishes": alone}, ["a.md", "b.md"]),
+        (200, {"certain": True}, ["a.md", "b.md"]),
+    ):  # fmt: skip
+        (root / MEMORY / "MEMORY.md").write_text(index + "- Own words.\n" * lines)
+        with open_session(root, tmp_path / "state", wishes=wish) as session:
+            assert sorted(look(session).found.settled.indexes[MEMORY].demoted) == shortened
 
 
 def test_a_pointer_to_a_file_in_other_letters_stays(tmp_path: Path) -> None:

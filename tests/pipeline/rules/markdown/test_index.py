@@ -124,7 +124,7 @@ def test_a_long_pointer_is_cut_at_a_clause_and_moves_into_its_file() -> None:
     assert (line.endswith("is blue…"), 150 < len(line) <= 200) == (True, True)
     exact = f"- [A](a.md) — {'x ' * 93}"[:200]
     assert draft_index(f"{exact}\n", [_topic("a.md")], title="X").text == f"{exact}\n"
-    whole = draft_index(f"- [A](a.md) — {said}\n", [_topic("a.md")], title="X", shorten=False)
+    whole = draft_index(f"- [A](a.md) — {said}\n", [_topic("a.md")], title="X", longest=None)
     assert whole.text == f"- [A](a.md) — {said}\n"
 
 
