@@ -1,4 +1,4 @@
-"""One store, one pass: read, propose, ask nobody, apply what was approved, take it back.
+"""One store, one pass: read, propose, apply what was approved, take it back; asks no questions.
 
 The command line and the library both stand on `Session`. It owns what the pure stages must not
 know: the state directory, the lock, the caches and the models.
@@ -110,7 +110,7 @@ class Session:
         return store_lock(self.directory, self.store.fingerprint, wait_s=wait_s)
 
     def watch(self, observer: Observer) -> None:
-        """Tell somebody else how far a pass has come."""
+        """Report progress to this observer from now on."""
         self._observer = observer
 
     def read(self, scopes: ScopeFilter) -> Inventory:
@@ -158,7 +158,7 @@ class Session:
         return self._proposal(inventory, now=now, unattended=unattended).plan
 
     def means(self, now: datetime, *, unattended: bool = False) -> Means:
-        """What is lent to the planner."""
+        """What the planner works with."""
         store = self.store.fingerprint
         return Means(
             models=self.models,
@@ -184,7 +184,7 @@ class Session:
         left_open = open_conflicts(means.answers, inventory.memories)
 
         def advise(plan: Plan) -> Plan:
-            """The plan after a second opinion, if somebody is to hear about it."""
+            """The plan after a second opinion, if one is wanted."""
             return plan if say is None else self.second_opinion(plan, unattended=unattended, say=say)
 
         proposal = self.planner.propose(inventory, replace(means, advise=advise))
@@ -339,7 +339,7 @@ class Session:
         return self.models.thresholds
 
     def judged(self, scopes: ScopeFilter, *, now: datetime) -> tuple[dict[str, Memory], tuple[Verdict, ...]]:
-        """The living, unpinned memories of the scopes by id, and what is thought of their pairs."""
+        """The living, unpinned memories of the scopes by id, and the verdicts on their pairs."""
         inventory = self.read(scopes)
         memories = [m for m in inventory.memories if not m.pinned and not m.is_retired(now.date())]
         verdicts = judge_all(

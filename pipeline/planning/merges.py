@@ -70,11 +70,11 @@ class _Known:
     blocked: set[Pair] = field(default_factory=set)
 
     def learn(self, verdicts: Iterable[Verdict]) -> None:
-        """Take note of verdicts; a later one about the same pair counts."""
+        """Add verdicts; a later one about the same pair replaces the earlier."""
         self.verdicts.update({(item.pair.a, item.pair.b): item for item in verdicts})
 
     def changed(self, fresh: Iterable[Verdict], present: Container[str]) -> bool:
-        """Learn what is thought of these memories once others are gone; say whether that is anything new."""
+        """Add the verdicts on these memories once others are gone; whether any of them is new."""
         here = [item for item in fresh if item.pair.a in present and item.pair.b in present]
         new = [item for item in here if _decision(self.get(item.pair.a, item.pair.b)) != _decision(item)]
         self.learn(new)
@@ -111,7 +111,7 @@ class _Known:
         return verdict.entailment[0] if verdict.pair.a == premise else verdict.entailment[1]
 
     def block(self, ids: Iterable[str]) -> bool:
-        """Forbid merging any two of these; say whether that changes anything."""
+        """Forbid merging any two of these; whether that changes anything."""
         pairs = set(itertools.combinations(sorted(ids), 2))
         new = pairs - self.blocked
         self.blocked |= new
@@ -181,7 +181,7 @@ def _settled(
 def _after(
     by_id: Mapping[str, Memory], merges: Sequence[Consolidated], judge_new: JudgeNew
 ) -> tuple[list[Memory], tuple[Verdict, ...]]:
-    """What is alive after the merges, and what is thought of the texts they add."""
+    """What is alive after the merges, and the verdicts on the texts they add."""
     removed = frozenset(i for merge in merges for i in merge.ids if i != merge.survivor)
     held = {merge.survivor: _held(merge.members) for merge in merges if merge.survivor}
     staying = [

@@ -26,9 +26,9 @@ from .planner import conflict_of_pair, merge_of_pair
 KIND = "second-opinion"
 """The kind of evidence that an opinion is."""
 LONGEST_TEXT = 8_000
-"""Characters of a memory that is sent at most; longer ones are documents, and dear."""
+"""Characters of a memory that is sent at most; longer ones are documents, and expensive."""
 FAILURES_IN_A_ROW = 3
-"""Pairs without an answer after which nobody else is asked: the model is down, or the wrong one."""
+"""Pairs without an answer after which no further pair is asked about: the model is down, or the wrong one."""
 
 Say = Callable[[str], None]
 Lookup = Callable[[Iterable[str]], Mapping[str, Memory]]
@@ -36,7 +36,7 @@ Lookup = Callable[[Iterable[str]], Mapping[str, Memory]]
 
 @dataclass(slots=True)
 class Tally:
-    """What came of asking.
+    """The outcome of asking.
 
     Attributes:
         wanted: Pairs to be asked about.

@@ -121,7 +121,7 @@ def build_plan(
 def _prunes(
     living: Sequence[Memory], settings: Settings, circumstances: Circumstances
 ) -> tuple[tuple[PruneFinding, ...], tuple[str, ...]]:
-    """What may be forgotten, and why something past its age may not while nobody looks on."""
+    """What may be forgotten, and why an unattended run keeps some that are past their age."""
     now, accessed = circumstances.now, circumstances.accessed
     kept = Spared()
     if circumstances.unattended:
@@ -134,7 +134,7 @@ def _prunes(
 
 
 def junk_prunes(findings: Sequence[Finding], circumstances: Circumstances) -> tuple[Prune, ...]:
-    """What of the junk goes under these circumstances."""
+    """The junk that goes under these circumstances."""
     return prunes_of(
         findings,
         now=circumstances.now,
@@ -361,7 +361,7 @@ def merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory], *, amend: bool)
     members = (by_id[verdict.pair.a], by_id[verdict.pair.b])
 
     def entails(premise: str, _hypothesis: str) -> float:
-        """The scorer's word, as the merger asks for it."""
+        """The scorer's entailment, as the merger asks for it."""
         return verdict.entailment[0 if premise == members[0].text else 1]
 
     try:

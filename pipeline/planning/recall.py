@@ -27,7 +27,7 @@ TOP = 10
 """Memories an agent gets for a question: mem0's own `search` gives ten by default."""
 
 UNATTENDED_QUESTIONS = 50
-"""Questions of a run at which nobody looks, unless the settings say otherwise."""
+"""Questions of an unattended run, unless the settings say otherwise."""
 
 NEAREST = 3
 """How many of them answer the question: only these must still be among the answers. At the end of the list
@@ -36,7 +36,7 @@ memories change places with every new wording: of 35 merges that write a text, a
 
 ANSWERS = 0.4
 """Least cosine of what answers a question. In a small store something is always nearest, and what is far
-from the question changes places with every new wording, although nobody asks for it."""
+from the question changes places with every new wording, and does not answer the question."""
 
 _DECIMALS = 6
 """Cosines are rounded to this, so that equal texts stay equally near in every order."""
@@ -59,7 +59,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What came of a check.
+    """The outcome of a check.
 
     Attributes:
         plan: The plan without what would have hidden a fact.

@@ -69,7 +69,7 @@ def echoes(nodes: Iterable[Node], judging: Judging, *, apart: Collection[frozens
 
 
 def _question(parts: dict[str, Memory], verdict: Verdict) -> Merge | None:
-    """The question behind a verdict; None if nobody should be asked, or each says what the other does not."""
+    """The question behind a verdict; None if there is none, or each says what the other does not."""
     if verdict.label is not Label.DUPLICATE or verdict.probabilities[0] <= LIKELY:
         return None
     a, b = (parts[end] for end in (verdict.pair.a, verdict.pair.b))

@@ -98,7 +98,7 @@ class _Planner:
 
     @property
     def forgettable(self) -> dict[str, str]:
-        """What may go, and why; nothing whose forgetting a person took back."""
+        """What may go, and why; nothing that a person brought back."""
         reasons = forgettable(
             self.nodes,
             settings=self.judging.settings,
@@ -121,7 +121,7 @@ class _Planner:
         return {part.id: part for node in self.nodes.values() for part in observations_of(node)}
 
     def judge(self) -> tuple[tuple[Verdict, ...], tuple[Verdict, ...]]:
-        """What is thought of entities, and which observations contradict each other."""
+        """The verdicts on entities, and which observations contradict each other."""
         free = [node for node in self.nodes.values() if not node.memory.pinned]
         verdicts = named_verdicts(free, entity_verdicts(free, self.judging), self.judging)
         against = tuple(
@@ -217,7 +217,7 @@ class _Planner:
         return relation_rewrites(self.graph.scope, after, new=new, gone=gone, doubles=repairs)
 
     def unsure(self, verdicts: Iterable[Verdict], actions: Iterable[Action]) -> tuple[Merge | Resolve, ...]:
-        """Pairs between the review line and the merge line, or held back by a guard."""
+        """Pairs between `review_above` and `merge_above`, or held back by a guard."""
         # A relation proposed for a pair is no answer to whether the two are one.
         taken = {
             _owner(member.id)

@@ -1,4 +1,4 @@
-"""A pass over a knowledge graph: what is lent to its planner, and what follows from answers."""
+"""A pass over a knowledge graph: models and limits for its planner, and what follows from answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HELD = "{count} memories may be forgotten; a person decides."
 
 @dataclass(frozen=True, slots=True)
 class GraphFindings:
-    """What a proposal for a graph rests on.
+    """What the planner of a graph found out for its proposal.
 
     Attributes:
         graph: The graph as it was read.
@@ -110,7 +110,7 @@ class GraphPlanner:
         return self.answered(plan, {})
 
     def remember(self, *, now: datetime, run: str) -> None:
-        """Note how every memory stands, for the next `reflect` and `--if-due`."""
+        """Note the state of every memory, for the next `reflect` and `--if-due`."""
         nodes = nodes_of(self._store.read(ScopeFilter()).memories)
         self.notes.remember(Remembered.of(nodes, now=now, run=run))
 
@@ -140,7 +140,7 @@ class GraphPlanner:
         return look_alikes(nodes, self._reader(means), settings=self.graph, neighbours=near)
 
     def repair(self, now: datetime) -> Plan | None:
-        """Move the lines that nobody can read to the archive; None if there is no such line."""
+        """Move unreadable lines to the archive; None if there is no such line."""
         store = self._store
         count = len(store.document().broken)
         if not count:
@@ -176,7 +176,7 @@ class GraphPlanner:
 
 
 def _counts_words(settings: Settings) -> bool:
-    """Words are counted faster than a cache is asked."""
+    """Words are counted faster than a cache is read."""
     return settings.scorer == "keywords" and settings.encoder in (None, "words")
 
 

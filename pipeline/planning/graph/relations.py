@@ -39,7 +39,7 @@ def orphans(names: Iterable[str], edges: Sequence[Edge]) -> tuple[str, ...]:
 
 
 def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging) -> tuple[Edge, ...]:
-    """New relations that the evidence speaks for.
+    """New relations, each with evidence for it.
 
     Args:
         nodes: Entities by name.

@@ -38,7 +38,7 @@ KEYWORD_FLOOR = 0.39
 
 @dataclass(frozen=True, slots=True)
 class MarkdownFindings:
-    """What a proposal for Markdown memories rests on.
+    """What the planner of Markdown memories found out for its proposal.
 
     Attributes:
         survey: What was found, with what a person agreed to so far.
@@ -115,7 +115,7 @@ class MarkdownPlanner:
         return completed(with_answers(plan), memories, directories=directories, indexes=indexes)
 
     def remember(self, *, now: datetime, run: str) -> None:
-        """Nothing looks back."""
+        """Nothing to remember: no later run compares with this one."""
 
     def condemned(self, inventory: Inventory, means: Means) -> int:
         """How many memories a pass would prune; needs no model."""
@@ -208,7 +208,7 @@ class MarkdownPlanner:
         return Plan(inventory.store, self._store.kind, means.now, scorer, (), (), gaps=inventory.gaps)
 
     def _used(self, terms: Mapping[str, Sequence[str]], *, now: datetime) -> frozenset[str]:
-        """Memories whose subject a session spoke of lately."""
+        """Memories whose subject a recent session mentioned."""
         folder = self._sessions
         return used_lately(folder, terms, since=(now - YOUNG).timestamp()) if folder else frozenset()
 

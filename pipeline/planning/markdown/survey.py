@@ -75,7 +75,7 @@ class Looks:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a pass found, before anybody was asked.
+    """What a pass found, before the questions.
 
     Attributes:
         plan: Merges, conflicts and prunes, on the texts as they stand.
