@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ...models.facts.endings import told_end
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds, limits_for
+from ...models.word_tables import table_words
 from ...models.words import exact_key, significant_words
 from ...records import Candidate, Evidence, Label, Memory, Verdict
 from .candidates import Near
@@ -240,14 +241,5 @@ def _plain_words(text: str) -> frozenset[str]:
 
 
 _WORD = re.compile(r"[\w'’]+")
-_REVERSING = frozenset(
-    (  # noqa: SIM905  (words in lines read better than a column of strings)
-        "abandon abandoned anymore avoid avoids barely before but cancel canceled cancelled cancels "
-        "considering cut ditched drop dropped ex except excluding failed finished former formerly gave given "
-        "hardly instead intended last left less longer lost may might neither never no none nor not nothing "
-        "once only past paused planned planning plans previously quit quits quitting rarely rather refused "
-        "refuses rejected removed replaced retired reversed seldom should sold stop stopped stopping stops "
-        "switched tried unless unlike until used want wanted wants was were without would "
-    ).split()
-)
+_REVERSING = frozenset(table_words("grammar", "reversing"))
 """Words that can turn a fact round when they are all that one text has more than the other."""

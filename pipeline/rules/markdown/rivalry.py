@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ....models.facts.tokens import listed
 from ....models.keywords import opposed
 from ....models.words import Token, overlap, significant_words, tokens
 
@@ -36,18 +37,18 @@ _ROUGHLY = re.compile(
     re.IGNORECASE,
 )
 _LABELS = frozenset(
-    (  # noqa: SIM905  (words in lines read better than a column of strings)
+    listed(
         "phase step rule plan issue pr ticket sprint wave week day chapter section level stage part "
         "task item number no option case example test round batch slice iteration milestone epic story "
         "adr rfc bug commit line page layer tier question finding fix attempt run session figure table "
         "appendix group team room floor lesson pattern gotcha q"
-    ).split()
+    )
 )
 _MONTHS = frozenset(
-    (  # noqa: SIM905  (words in lines read better than a column of strings)
+    listed(
         "january february march april may june july august september october november december "
         "jan feb mar apr jun jul aug sep sept oct nov dec"
-    ).split()
+    )
 )
 _STATES = frozenset({"is", "are", "was", "called", "named", "equals", "=", ":"})
 _DATE = re.compile(r"^\d{4}[-/.]\d{1,2}|^\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}$|^(?:19|20)\d\d$")
