@@ -24,7 +24,7 @@ CANCELLED = "Cancelled. No changes made."
 TEXT_WIDTH = 100
 """Characters of a merged text in the report."""
 EXPLAINED_WIDTH = 1_000
-"""Characters of a text with --explain: longer ones are documents, which nobody reads in a terminal."""
+"""Characters of a text with --explain: longer ones are documents, too long for a terminal."""
 _ID_WIDTH = 8
 _NAMED = ("md", "graph")
 """Kinds of stores whose ids are names."""

@@ -1,7 +1,7 @@
-"""One review: the plan on the desk, a person's answers to it, and what comes of them.
+"""One review: the plan on the desk, a person's answers to it, and the changes they make.
 
-The store is opened only to look and to apply, and locked only to apply; answers are kept at once. Whoever
-calls sees to it that nothing here runs twice at a time.
+The store is opened only to look and to apply, and locked only to apply; answers are kept at once. The
+caller makes sure that no two calls run at a time.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Desk:
         learn(self.directory, [(action, Say.ACCEPT) for action in wanted.values()])
 
     def withdraw(self, key: str) -> None:
-        """Take an answer back, as if it had never been given."""
+        """Withdraw an answer."""
         action, given = self._action(key), self._pending.all().get(key)
         if given is None:
             return
@@ -197,7 +197,7 @@ class Desk:
         }
 
     def undo(self, run: str) -> str:
-        """Take a run back, and say what came of it."""
+        """Take a run back; the line that says what was undone."""
         with self._ways.open() as session, session.locked():
             result = session.undo(run, now=self._ways.clock())
             self._look_at(session)
@@ -220,7 +220,7 @@ class Desk:
         return told
 
     def spoken(self, error: Exception) -> str:
-        """An error as a person is told of it."""
+        """The sentence for an error."""
         return report.visible(self._ways.spoken(str(error)))
 
     def data(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What an answer in a review teaches the thresholds, in the form that `mem0-dream calibrate` learns from."""
+"""Answers of a review as labelled pairs, in the form that `mem0-dream calibrate` reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a memory is doing: a table, indicators, and what follows from them.
+"""The health of a memory: a table, indicators, and recommendations.
 
 The figures are the graph's; another kind of store gets as many of them as it has data for.
 """
@@ -87,7 +87,7 @@ class Health:
         return next((item.value for item in self.indicators if item.name == name), 0)
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
+        """The health as JSON."""
         return {
             "status": "OK" if self.ok else "WARN",
             "generated": self.at.isoformat() if self.at else None,

@@ -1,4 +1,4 @@
-"""A pass over a graph as it is told: its health before and after, and what became of its relations."""
+"""The report of a pass over a graph, with its health before and after and its changed relations."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class GraphState:
     def of(
         cls, inventory: Inventory, document: GraphDocument, planner: GraphPlanner, means: Means
     ) -> GraphState:
-        """Look at it; nothing is planned for that, and no pair is judged."""
+        """Compute the state; nothing is planned, and no pair is judged."""
         nodes, last = nodes_of(inventory.memories), planner.notes.last
         alone = tuple(orphans(document.names, document.relations))
         health = graph_health(
@@ -149,7 +149,7 @@ class GraphReporter(GraphReport):
         return [*lines, "", line + counts]
 
     def to_json(self, result: RunResult | None) -> dict[str, Any]:
-        """For programs, with the relations, and after a run with the health before and afterwards."""
+        """The report as JSON, with the relations, and after a run with the health before and afterwards."""
         findings = self._findings if result is not None else None
         return super().to_json(result) | {
             "health": self._after(findings.means).health.to_json() if findings else None,
@@ -168,7 +168,7 @@ class GraphReporter(GraphReport):
         return changes_of_run(result.run, self._journal, self._store) or RelationChanges()
 
     def _asides(self) -> list[str]:
-        """What stays as it is and a person may want to know."""
+        """Remarks about what is not changed."""
         memories = self._findings.graph.inventory.memories if self._findings else ()
         return [*self.open_lines(), *advice(memory.metadata["observations"] for memory in memories)]
 

@@ -43,7 +43,7 @@ class Belief:
     against: tuple[Memory, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
+        """The same as JSON."""
         return {
             "name": self.name,
             "for": [_evidence_json(part) for part in self.backing],
@@ -54,7 +54,7 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """How one memory did since the last run.
+    """The use of one memory since the last run.
 
     Attributes:
         name: Its name.
@@ -84,7 +84,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookBack:
-    """What became of a graph since the last run, and what that run did.
+    """The changes of a graph since the last run, and by that run.
 
     Attributes:
         since: When that was.
@@ -101,7 +101,7 @@ class LookBack:
     moves: tuple[Move, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
+        """The same as JSON."""
         return {
             "since": self.since.isoformat(),
             "new": list(self.new),
@@ -115,7 +115,7 @@ class LookBack:
 def look_back(
     nodes: Sequence[Node], last: Remembered, *, merged: Sequence[str] = (), forgotten: Sequence[str] = ()
 ) -> LookBack:
-    """Compare a graph with how it stood after the last run."""
+    """Compare a graph with its state after the last run."""
     moves = []
     for node in nodes:
         share = node.usage.effectiveness
@@ -169,7 +169,7 @@ def quick_lines(nodes: Sequence[Node], *, now: datetime) -> list[str]:
 
 
 def node_json(node: Node) -> dict[str, Any]:
-    """How one memory stands, for programs."""
+    """The use of one memory as JSON."""
     return {"name": node.id, "effectiveness": node.usage.effectiveness, "uses": node.usage.uses}
 
 

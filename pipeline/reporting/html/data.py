@@ -64,7 +64,7 @@ class Table:
     """The memories of a page, each once, with the scopes and categories they name."""
 
     def __init__(self, material: Material) -> None:
-        """Know all memories; only those that are asked for get a row."""
+        """Take all memories; only those that are asked for get a row."""
         self._known = {memory.id: memory for memory in material.memories}
         self._accessed = material.accessed
         self._rows: dict[tuple[str, str], int] = {}
@@ -177,7 +177,7 @@ def _summary(plan: Plan) -> dict[str, Any]:
 
 
 def _left_open(plan: Plan) -> list[str]:
-    """Conflicts of earlier passes that nobody is asked about again."""
+    """Conflicts of earlier passes that are not asked about again."""
     if not plan.left_open:
         return []
     noun = "conflicts were" if plan.left_open > 1 else "conflict was"

@@ -1,6 +1,6 @@
 """What a pass over Markdown memories would do, and what it did, in the words of the original.
 
-Every change is shown in full, as a diff, before it happens: what a person or a log has not seen is not done.
+Every change is shown in full, as a diff, before it is made: to a person, or in the log of an unattended run.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class MarkdownReport(PlanReport):
 
     @property
     def idle(self) -> bool:
-        """Never: what was found is reported also where nothing changes."""
+        """Never: findings are reported even where nothing changes."""
         return False
 
     @property
@@ -226,7 +226,7 @@ class MarkdownReport(PlanReport):
         return lines
 
     def asked(self) -> list[str]:
-        """A word on what only a person is asked about."""
+        """How many questions only a person is asked."""
         causes = {
             cause for action in self._plan.rewrites if isinstance(action, Rewrite) for cause in action.causes
         }
@@ -257,7 +257,7 @@ class MarkdownReport(PlanReport):
         return [f"{left}: --review"] if left else []
 
     def current(self) -> list[str]:
-        """The sentence for memories that are all as they should be."""
+        """The sentence for a pass that finds nothing to change."""
         any_change = self._survey.plan.actions or self._survey.flagged or self._survey.cuts.texts
         count = len(self._survey.memories)
         return [] if any_change or not count else [f"All {count} memories are current, nothing to prune"]
