@@ -1,4 +1,4 @@
-"""What led to a verdict, in words for a person who never heard of guards and vetoes."""
+"""The evidence of a verdict in everyday words, without guards and vetoes."""
 
 from __future__ import annotations
 

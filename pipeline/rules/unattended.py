@@ -2,10 +2,9 @@
 
 Age says that a fact is old, not that it is gone. Where no read of a scope is on record, "nobody read
 it lately" is an assumption; and a fact about health, identity, family, law or safety may be needed once
-in ten years. The lists below lean towards keeping: a needless match costs a line in a store, a missed
-one may cost more. A person is shown all of it all the same, and decides; unless age alone would take a
-large part of a scope, of which nothing says that it is not read: then it is no sign of disuse, but of a
-store that has lived for a while.
+in ten years (`protected` among the word tables). A person is shown all of it all the same, and decides;
+unless age alone would take a large part of a scope of which no read is on record: then it is no sign of
+disuse, but of a store that has lived for a while.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from ...models.word_tables import table_words
 from ...models.words import tokens
 from ...records import Memory, Scope
 
@@ -24,89 +24,23 @@ UNTRACKED = (
     "with track_access, or add --assume-unread to remove them."
 )
 CROWD = (
-    "{count} memories past their age are not proposed: they are a large part of what is stored, and nothing "
-    "says what the agent reads. Wrap its client with track_access, or see them with --forget-only."
+    "Past their age, but not proposed: {count}. They are a large part of what is stored, and nothing says what "
+    "the agent reads; wrap its client with track_access, or see them with --forget-only."
 )
 PROTECTED = (
     "Past their age, but kept: {count}. They may be about health, identity, family, law or safety, which "
     "only a person removes."
 )
 
-_HEALTH = """
-    allerg* anaphyla* epipen* asthma* inhaler* diabet* insulin* penicillin* antibiotic* epilep* seizure*
-    migraine* cancer* tumo?r* chemo* dementia alzheimer* parkinson* stroke* heart cardiac pacemaker* blood
-    bleed* haemo* hemo* hiv hepatitis thyroid kidney* liver lung* celiac coeliac crohn* colitis ibs gluten
-    lactose intoleran* vegan* vegetarian* halal kosher anemi* anaemi* arthritis autis* adhd dyslexi*
-    dyspraxi* bipolar depress* anxiety anxious ptsd schizo* psychiat* psycholog* therap* counsel?ing addict*
-    alcoholi* sober sobriety relapse* rehab* overdos* naloxone medic* medication* medicine* meds pill* dose*
-    dosage* prescri* pharmac* warfarin ibuprofen aspirin statin* vaccin* immuni* surg* operation hospital*
-    clinic* doctor* physician* gp dentist* nurse* specialist diagnos* symptom* illness* disease* disorder*
-    syndrome* condition chronic terminal palliative hospice injur* fractur* concuss* pain* disab*
-    wheelchair* prosthe* deaf* hearing blind* colou?rblind colou?r-blind eyesight glasses vision
-    contact_lens* pregnan* miscarr* abort* ivf fertil* contracept* midwi* due_date breastfe* menopaus*
-    organ_donor donor* transplant* dialysis health* mental* physical_therap* special_needs care_plan weight
-    bmi cholesterol sleep_apn* cpap insomnia sick sickle covid tubercul* infect* immune immunocomp*
-    transfusion* stent* implant* catheter* sectioned stitches ulcer* hernia* thrombo* embol* mg mcg nut nuts
-    peanut* shellfish cannot_eat can't_eat swell* units_of eating_disorder anorex* bulimi* stutter* tinnitus
-    gout eczema psorias* rash hives alerg* penicilin* astma* asma zucker* krank* arzt* medikament* enferm*
-    medicament* maladie* sante salud gesund*
-"""
-_IDENTITY = """
-    name* named called nickname* alias goes_by pronoun* she/her he/him they/them gender* transgender trans
-    nonbinary non_binary queer gay lesbian bisexual lgbt* born birth* birthday* date_of_birth dob age aged
-    years_old year_old nationalit* citizen* passport* id_card id_number identity ident* ssn social_security
-    national_insurance driver_license driving_licen* licen[cs]e* tax_id taxpayer fingerprint* religio*
-    christian* muslim* islam* jewish witness* mormon* baptis* quaker* judaism hindu* sikh* buddhis*
-    catholic* protestant* orthodox atheis* ethnic* native_language mother_tongue first_language
-    native_speaker speaks immigrant* refugee* veteran* address lives_at lives_in resident* postcode zip_code
-    phone_number telephone mobile_number email iban account_number bank_account personal_details maiden
-    deadname* legal_name nombre nom prenom vorname nachname
-"""
-_FAMILY = """
-    family* famil* wife wives husband* spouse* partner* fiance* engaged married marri* wedding* divorc*
-    separated widow* bereave* died dies dead death* deceased passed_away funeral* mourn* late_father
-    late_mother girlfriend* boyfriend* ex_wife ex_husband son sons daughter* child* children kid kids baby
-    babies infant* toddler* teenage* newborn* mother* mum mums mummy mom moms mommy mama father* dad dads
-    daddy papa parent* grandparent* grandmother* grandfather* grandma* grandpa* granny grandson*
-    granddaughter* grandchild* brother* sister* sibling* twin twins triplet* aunt* auntie* uncle* niece*
-    nephew* cousin* relative* next_of_kin stepson* stepdaughter* stepmother* stepfather* stepchild* stepmum
-    stepdad step_son step_daughter in_law mother_in_law adopt* foster* godmother* godfather* godson*
-    goddaughter* godchild* orphan* caregiver* carer* nanny nannies babysit* daycare kindergarten nursery
-    school_run anniversar* custody esposa* esposo* marido* hijo* hija* madre* padre* hermano* hermana* frau
-    ehefrau ehemann mutter vater sohn tochter bruder schwester mere pere fils fille femme mari frere soeur
-    enfant*
-"""
-_LEGAL = """
-    law laws lawful* unlawful* legal* illegal* lawyer* attorney* solicitor* barrister* court* judge*
-    lawsuit* sue sued suing litigat* trial* verdict* settlement* probation parole* convict* criminal* felony
-    arrest* jail* prison* warrant* police subpoena* restraining_order injunction* custody alimony
-    child_support guardian* power_of_attorney last_will testament* inherit* estate* executor* trust_fund
-    beneficiar* visa visas residence_permit work_permit green_card immigrat* asylum deport* citizenship
-    contract* contractual nda nondisclosure non_disclosure noncompete non_compete intellectual_property
-    patent* trademark* copyright* licens* gdpr hipaa ccpa compliance* complian* regulat* consent* privacy
-    confidential* tax taxes bankrupt* debt* mortgage* loan* pension* insur* liabilit* liable audit*
-    sanction* whistleblow* tenan* lease evict* deadline* statute* obligat* must_not may_not prohibited
-    forbidden embargo* oath notar*
-"""
-_SAFETY = """
-    safe* unsafe emergenc* danger* hazard* risk* warn* caution* toxic* poison* venom* lethal fatal* deadly
-    flammable explosi* fire fires evacuat* alarm* smoke carbon_monoxide gas_leak high_voltage electrocut*
-    lockout* tagout suicid* self_harm selfharm abus* stalk* harass* violen* assault* threat* weapon* gun
-    guns firearm* knife kidnap* traffick* victim* survivor* crisis panic_button safe_word safeword
-    do_not_resuscitate dnr never always must do_not don't dont under_no_circumstances critical allergen*
-    choking drown* swim* floats seat_belt helmet* child_lock recall* breach* password* credential* secret*
-    api_key private_key
-"""
 
-
-def _pattern(*blocks: str) -> re.Pattern[str]:
+def _pattern(*keys: str) -> re.Pattern[str]:
     """A word ends where it is written to end, unless a star lets it go on; `_` joins words of a phrase."""
-    words = sorted({word for block in blocks for word in block.split()})
+    words = sorted({word for key in keys for word in table_words("protected", key)})
     parts = [word.replace("*", r"\S*").replace("_", " ").replace("/", " ") for word in words]
     return re.compile(rf"(?<= )(?:{'|'.join(parts)})(?= )")
 
 
-_PROTECTED = _pattern(_HEALTH, _IDENTITY, _FAMILY, _LEGAL, _SAFETY)
+_PROTECTED = _pattern("health", "identity", "family", "legal", "safety")
 _DOSE = re.compile(r"\d\s*(?:mg|mcg|µg|ml|iu)\b", re.IGNORECASE)
 
 

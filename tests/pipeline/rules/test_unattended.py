@@ -131,8 +131,8 @@ class TestPass:
         ) as session:
             plan = session.propose(ScopeFilter(), now=NOW)
             assert len(plan.prunes) == proposed
-            assert [note.split(":")[0] for note in plan.notes] == (
-                [] if proposed else ["6 memories past their age are not proposed"]
+            assert [note.split(".")[0] for note in plan.notes] == (
+                [] if proposed else ["Past their age, but not proposed: 6"]
             )
             assert len(plan.merges) == (0 if proposed else 1)
             if not proposed:
