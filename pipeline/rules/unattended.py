@@ -24,8 +24,8 @@ UNTRACKED = (
     "with track_access, or add --assume-unread to remove them."
 )
 CROWD = (
-    "Past their age, but not proposed: {count}. They are a large part of what is stored, and nothing says what "
-    "the agent reads; wrap its client with track_access, or see them with --forget-only."
+    "Past their age, but not proposed: {count}. They are a large part of what is stored, and nothing says "
+    "what the agent reads; wrap its client with track_access, or see them with --forget-only."
 )
 PROTECTED = (
     "Past their age, but kept: {count}. They may be about health, identity, family, law or safety, which "
