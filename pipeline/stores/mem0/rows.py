@@ -1,4 +1,4 @@
-"""The seam below the mem0 store: raw rows of one collection, whatever keeps them.
+"""The interface below the mem0 store: raw rows of one collection in any vector store.
 
 mem0's own `vector_store` lists one unordered page, merges payloads instead of replacing them and
 gives out no vectors. A backend goes to the client beneath it for exactly those things and leaves

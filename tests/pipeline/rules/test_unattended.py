@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -106,6 +107,37 @@ class TestPass:
         plan = session.propose(ScopeFilter(), now=NOW)
         assert [prune.members[0].id for prune in plan.prunes] == ["nuts", "tap"]
         assert plan.notes == ()
+
+    @pytest.mark.parametrize(
+        ("new", "limits", "proposed"),
+        [
+            (6, {}, 0), (14, {}, 6), (6, {"max_delete": 0.6}, 6), (6, {"min_delete": 6}, 6),
+            (6, {"assume_unread": True}, 6),
+        ],
+    )  # fmt: skip
+    def test_age_is_no_sign_where_most_of_a_scope_is_old(
+        self, tmp_path: Path, new: int, limits: dict[str, Any], proposed: int
+    ) -> None:
+        """Nobody is asked to prune more than one run may remove; old memories are judged like others."""
+        errands = [f"Is looking for a {trade} in Leeds" for trade in ("plumber", "roofer", "joiner", "tiler")]
+        gone = [old(f"o{number}", text) for number, text in enumerate((*errands, PLUMBER, PLUMBER))]
+        fresh = [memory(f"n{number}", f"Likes tea number {number}") for number in range(new)]
+        store = InMemoryStore(
+            [*gone, *fresh, *(replace(each, id=f"b{each.id}", scope=BOB) for each in fresh)]
+        )
+        settings = Settings(floor=-1.0, **limits)
+        with Session(
+            store, settings=settings, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()
+        ) as session:
+            plan = session.propose(ScopeFilter(), now=NOW)
+            assert len(plan.prunes) == proposed
+            assert [note.split(".")[0] for note in plan.notes] == (
+                [] if proposed else ["Past their age, but not proposed: 6"]
+            )
+            assert len(plan.merges) == (0 if proposed else 1)
+            if not proposed:
+                session.access.record(store.fingerprint, ["n0"], NOW, tracked=True)
+                assert len(session.propose(ScopeFilter(), now=NOW).prunes) == 6
 
     def test_with_a_record_only_the_protected_stays(self, session: Session) -> None:
         """A client that is tracked has read something in this scope."""
