@@ -171,7 +171,7 @@ class Candidate:
         a: Id of the first memory.
         b: Id of the second memory.
         cosine: Similarity of their embeddings.
-        exact: The texts are equal once case, white space and final punctuation are folded.
+        exact: The texts are equal but for case, white space and final punctuation.
     """
 
     a: str

@@ -1,7 +1,7 @@
 """One chat model behind an OpenAI-compatible endpoint: a request, an answer, or the reason for none.
 
-It knows neither memories nor verdicts. What may pass is tried again, as long as the server says and the
-time allows; the key is read from the environment and stands in no message, name or log.
+It knows neither memories nor verdicts. After a passing fault the request is repeated, when the server
+allows and while there is time; the key is read from the environment and appears in no message, name or log.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KEY_VARIABLES = ("MEM0_DREAM_API_KEY", "OPENAI_API_KEY")
 ATTEMPTS = 4
 TIMEOUT_SECONDS = 120.0
 LONGEST_PAUSE = 30.0
-"""Seconds a server may ask us to wait (Retry-After); who wants more is asked another time."""
+"""Longest wait in seconds that a server may ask for (Retry-After); a longer one is not waited out."""
 
 
 class ChatEndpoint:

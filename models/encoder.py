@@ -1,4 +1,4 @@
-"""Texts to vectors: what brings memories near each other, never what judges them.
+"""Turns texts into vectors, by which candidates are found; vectors alone never decide.
 
 Without a model name this is the MiniLM of an installed package, so that nothing is downloaded. Any
 other sentence-transformers model, local or from the hub, fits the same seam; code that comes with a
@@ -144,16 +144,16 @@ class SentenceEncoder:
                 trust_remote_code=False,
             )
             if self._keep_tokens and self._model_id == PACKAGED_NAME:
-                model[0].register_forward_hook(_overheard)
+                model[0].register_forward_hook(_keep_tokens)
             return model
 
 
-def _overheard(_module: object, _features: object, output: LoadedModel) -> None:
-    """Pass on what the model made of the tokens of a batch; `_forward` never pads one."""
+def _keep_tokens(_module: object, _features: object, output: LoadedModel) -> None:
+    """Put the token vectors of a batch into the cache; `_forward` never pads a batch."""
     from .kept_tokens import KEPT
 
     if bool(output["attention_mask"].all()):
-        KEPT.overhear(output["input_ids"].cpu(), output["token_embeddings"].cpu())
+        KEPT.add_batch(output["input_ids"].cpu(), output["token_embeddings"].cpu())
 
 
 def packaged_model_path() -> Path:
@@ -251,7 +251,7 @@ def _lengths(model: LoadedModel, texts: list[str]) -> list[int]:
 
 
 def rows_at_once(length: int, *, size: int = BATCH_SIZE, tokens: int = BATCH_TOKENS) -> int:
-    """Rows of one forward pass over texts of a length: by the length alone, so that no company matters.
+    """Rows of one forward pass over texts of a length: it depends on the length and on no other text.
 
     >>> rows_at_once(9), rows_at_once(100), rows_at_once(512)
     (8, 2, 1)

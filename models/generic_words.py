@@ -1,4 +1,4 @@
-"""The words that say nothing by themselves, by which an empty memory is told from a short one.
+"""Words that say nothing by themselves: a memory of such words alone is vague.
 
 "Fixed bug" consists of such words alone and helps nobody; "Uses vim" holds one that is not among them
 and stays. The lists, and what each is for, stand in `tables/generic.toml`.

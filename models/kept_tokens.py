@@ -1,6 +1,6 @@
-"""What the packaged encoder made of the tokens of texts lately.
+"""A cache of the token vectors of the texts that the packaged encoder read last.
 
-It makes these vectors anyway before it averages them; whoever compares tokens looks here first.
+The encoder computes these vectors anyway before it averages them; `token_vectors` looks here first.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 LONGEST = 128
-"""Tokens of a text that are compared; what a long memory says is said by then, or is found by its words."""
+"""Most tokens of a text that are compared; the rest of a long memory is compared by its words only."""
 
 KEPT_BYTES = 64 << 20
 
 
 class Kept:
-    """Unit vectors of the tokens of texts that were read lately, the oldest forgotten first."""
+    """Unit vectors of the tokens of recently read texts; the oldest texts are dropped first."""
 
     def __init__(self) -> None:
         self._rows: OrderedDict[tuple[int, ...], Floats] = OrderedDict()
@@ -42,8 +42,8 @@ class Kept:
             _, oldest = self._rows.popitem(last=False)
             self._bytes -= oldest.nbytes
 
-    def overhear(self, ids: Tensor, hidden: Tensor) -> None:
-        """Keep what the packaged encoder made of texts with equally many tokens: [n, t] and [n, t, d]."""
+    def add_batch(self, ids: Tensor, hidden: Tensor) -> None:
+        """Add a batch of texts of equally many tokens: ids [n, t] and the encoder's vectors [n, t, d]."""
         import torch
 
         units = torch.nn.functional.normalize(hidden[:, 1:-1].float(), dim=-1).numpy()
@@ -53,4 +53,4 @@ class Kept:
 
 
 KEPT = Kept()
-"""Of this process: whoever embeds with the packaged encoder fills it, whoever compares tokens looks here."""
+"""The cache of this process: filled by the packaged encoder, read by `token_vectors`."""

@@ -106,8 +106,8 @@ class Merger(Protocol):
 
         Args:
             memories: At least two, all duplicates of each other.
-            entails: Probability that the first text entails the second; asked only about texts of
-            `memories`.
+            entails: Probability that the first text entails the second; asked only about texts
+                of `memories`.
         """
         ...
 
@@ -223,7 +223,7 @@ def _fuse(ranked: Sequence[Memory], entails: Entails | None) -> str:
 
 
 def _place(sentence: str, kept: list[str]) -> None:
-    """Put a sentence in the stead of those it says completely, or else at the end."""
+    """Replace the sentences that a new one states completely by it, or else append it."""
     replaced = [at for at, held in enumerate(kept) if not _adds(held, sentence)]
     if not replaced or _DEPENDENT.match(sentence):
         kept.append(sentence)
@@ -234,7 +234,7 @@ def _place(sentence: str, kept: list[str]) -> None:
 
 
 def _additions(source: str, so_far: str) -> list[str]:
-    """The source's sentences that add something, each with the sentences before it that it leans on."""
+    """The source's sentences that add something, each with the preceding ones it refers back to."""
     parts = sentences(source)
     wanted = [_adds(part, so_far) for part in parts]
     for at in range(len(parts) - 1, 0, -1):

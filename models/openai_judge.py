@@ -2,7 +2,7 @@
 
 It is asked for a label, a confidence and both directions of containment, as JSON against a schema.
 An answer that does not fit is no opinion: the pair counts as unsure, and nothing is ever merged on
-a guess. Several pairs travel in one request; `pipeline.judging.cache` keeps every answer.
+a guess. Several pairs are sent in one request; `pipeline.judging.cache` keeps every answer.
 """
 
 from __future__ import annotations

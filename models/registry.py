@@ -1,4 +1,4 @@
-"""From the names in the settings to encoders and scorers."""
+"""Loads the encoder and the scorer that the settings name."""
 
 from __future__ import annotations
 

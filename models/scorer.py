@@ -1,4 +1,4 @@
-"""The seam between a pair of memories and what a model thinks of it.
+"""The interface of pair scorers: what a scorer reads of a pair of memories, and what it returns.
 
 A scorer gives probabilities; it never decides. Thresholds and guards turn them into verdicts in
 `pipeline.judging.judge`.
@@ -159,28 +159,28 @@ class PairScorer(Protocol):
 
 Compute = Callable[[Sequence["PairInput"]], "NDArray[np.float32]"]
 Remember = Callable[[str, Sequence["PairInput"], Compute], "NDArray[np.float32]"]
-"""Rows of numbers that pairs have in a stage, computed or known from before: float32 [n, width].
+"""The rows of numbers that a stage has for pairs, computed or cached: float32 [n, width].
 
 What is computed must depend on the two texts alone and be the same for a mirrored pair.
 """
 
 
 def forgetful(_stage: str, pairs: Sequence[PairInput], compute: Compute) -> NDArray[np.float32]:
-    """Remember nothing: compute every row."""
+    """Compute every row: a `Remember` without a cache."""
     return compute(pairs)
 
 
 @runtime_checkable
 class StagedScorer(Protocol):
-    """A scorer whose dear parts depend on texts alone, so that they can be kept when all else changes."""
+    """A scorer whose expensive stages depend on the texts alone, so that their results can be cached."""
 
     def score_with(self, pairs: Sequence[PairInput], remember: Remember) -> PairScores:
-        """The same as `score`, with the dear parts taken from where they are known."""
+        """Score as `score` does, with the expensive stages computed through `remember`."""
         ...
 
 
 class Wrapped:
-    """Stands before another scorer under its name and thresholds; only `score` is its own.
+    """Base of a scorer that wraps another one: name and thresholds are those of the wrapped scorer.
 
     Args:
         scorer: The scorer inside.
@@ -207,12 +207,12 @@ class Wrapped:
 
     @property
     def reads_context(self) -> bool:
-        """What the scorer inside says."""
+        """Whether the scorer inside reads the context of a pair."""
         return reads_context(self._scorer)
 
 
 def limits_for(scorer: PairScorer, pair: PairInput) -> Thresholds:
-    """The thresholds for a pair: other ones where no store is known of it, if the scorer has such."""
+    """The thresholds for a pair: those for pairs without a store, if the scorer has such."""
     alone: Thresholds | None = getattr(scorer, "thresholds_alone", None)
     return scorer.thresholds if alone is None or pair.context is not None else alone
 

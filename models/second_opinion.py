@@ -80,7 +80,7 @@ class EndpointAdviser:
         """Nothing to do: an endpoint is opened with the first question."""
 
     def reply(self, messages: list[Message]) -> object:
-        """Ask once; the endpoint tries again what may pass."""
+        """Ask once; the endpoint repeats a request after a passing fault."""
         return self._endpoint.ask(messages, temperature=0, response_format={"type": "json_object"})
 
 
@@ -124,7 +124,7 @@ class Mem0Adviser:
             ) from None
 
     def reply(self, messages: list[Message]) -> object:
-        """Ask once, as mem0 itself asks; the provider's client tries again what may pass."""
+        """Ask once, as mem0 itself asks; the provider's client repeats a request after a passing fault."""
         try:
             return self._llm.generate_response(messages=messages, response_format={"type": "json_object"})
         except Exception as error:  # noqa: BLE001  (any provider's own)
@@ -205,7 +205,7 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _within(seconds: float, call: Callable[[], object]) -> object:
-    """The result of a call, if it comes in time; a client that hangs is left behind.
+    """The result of a call, if it comes in time; a client that hangs is abandoned.
 
     Providers differ in what they call a timeout, and some know none, so the clock is ours.
     """

@@ -1,7 +1,7 @@
 """Keys, tokens and passwords inside a text, and the text without them.
 
-What a secret looks like is told by the detectors of detect-secrets. Left out are those that call a
-public address or any unlikely string a secret: a commit is no secret, and a memory may well name one.
+The detectors of detect-secrets recognise them. Left out are the detectors that call a public address or
+any random-looking string a secret: a commit hash is none, and memories name commits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Splits a memory into statements: sentences, list items, and clauses that a verb opens.
 
-A clause that lost its subject gets the subject of its sentence back, so that each statement can be judged
-alone.
+A clause without a subject gets the subject of its sentence, so that each statement can be judged alone:
 "Ana is a nurse in Leeds and has two cats." -> ("Ana is a nurse in Leeds", "Ana has two cats.")
 """
 

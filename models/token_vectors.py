@@ -1,7 +1,7 @@
 """One vector for each token of a text, from the packaged encoder: computed once, compared many times.
 
-What the encoder made of a text lately is looked up in `kept_tokens`, so that a text costs one pass
-however many others it is compared with.
+Vectors of recently read texts are looked up in `kept_tokens`, so that a text costs one pass however many
+others it is compared with.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BATCH_SIZE = 16
 class TokenVectors:
     """Gives the unit vectors of the tokens of texts, without the marks that open and close a text.
 
-    The vectors of a text do not depend on which texts come along: batches hold texts of one length and
+    The vectors of a text do not depend on the other texts: batches hold texts of one length and
     have one size.
     """
 

@@ -1,6 +1,6 @@
 """Words of a memory: which carry meaning, how many two texts share, and when two texts are the same.
 
-Nothing here judges truth. `overlap` is the measure of the keyword rule, `exact_key` the key of
+`overlap` is the measure of the keyword rule, `exact_key` the key of
 exact-duplicate groups; both prefer to keep two texts apart: a key ignores only what can never change what
 a text says.
 """

@@ -83,7 +83,7 @@ class Answer:
 
     @classmethod
     def about_pair(cls, a: Memory, b: Memory, *, at: datetime) -> Answer:
-        """A refusal to hear about two memories again."""
+        """A refusal to be asked about two memories again."""
         about = (About(a.id, a.text), About(b.id, b.text))
         return cls(AnswerKind.REJECTED, "", frozenset({rejection_key(a, b)}), about, at)
 
@@ -96,7 +96,7 @@ class Answer:
     def closes(self) -> bool:
         """Whether what it is about is not proposed again.
 
-        Whoever takes back which side of a conflict holds has the question before them again.
+        A person who takes back the choice of a side is asked about the conflict again.
         """
         return not (self.kind is AnswerKind.TAKEN_BACK and self.what == ActionKind.RESOLVE)
 

@@ -1,4 +1,4 @@
-"""One store, one pass: read, propose, ask nobody, apply what was approved, take it back.
+"""One store, one pass: read, propose, apply what was approved, take it back; asks no questions.
 
 The command line and the library both stand on `Session`. It owns what the pure stages must not
 know: the state directory, the lock, the caches and the models.
@@ -110,7 +110,7 @@ class Session:
         return store_lock(self.directory, self.store.fingerprint, wait_s=wait_s)
 
     def watch(self, observer: Observer) -> None:
-        """Tell somebody else how far a pass has come."""
+        """Report progress to this observer from now on."""
         self._observer = observer
 
     def read(self, scopes: ScopeFilter) -> Inventory:
@@ -158,7 +158,7 @@ class Session:
         return self._proposal(inventory, now=now, unattended=unattended).plan
 
     def means(self, now: datetime, *, unattended: bool = False) -> Means:
-        """What is lent to the planner."""
+        """What the planner works with."""
         store = self.store.fingerprint
         return Means(
             models=self.models,
@@ -184,12 +184,12 @@ class Session:
         left_open = open_conflicts(means.answers, inventory.memories)
 
         def advise(plan: Plan) -> Plan:
-            """The plan after a second opinion, if somebody is to hear about it."""
+            """The plan after a second opinion, if one is wanted."""
             return plan if say is None else self.second_opinion(plan, unattended=unattended, say=say)
 
-        found = self.planner.propose(inventory, replace(means, advise=advise))
-        asked = replace(found.asked, left_open=left_open)
-        return replace(found, plan=replace(found.plan, left_open=left_open), asked=asked)
+        proposal = self.planner.propose(inventory, replace(means, advise=advise))
+        asked = replace(proposal.asked, left_open=left_open)
+        return replace(proposal, plan=replace(proposal.plan, left_open=left_open), asked=asked)
 
     def second_opinion(self, plan: Plan, *, unattended: bool, say: Callable[[str], None]) -> Plan:
         """The plan after a language model was asked about its doubts, if the settings name one.
@@ -293,11 +293,11 @@ class Session:
 
     def resume(self, run: str | None = None, *, now: datetime) -> RunResult | UndoResult:
         """Finish a run that was killed; the newest interrupted one if no name is given."""
-        found = self.journal.run(run) if run else self.journal.interrupted(self.store.fingerprint)
-        if found is None:
+        target = self.journal.run(run) if run else self.journal.interrupted(self.store.fingerprint)
+        if target is None:
             raise JournalError("No run of this store was interrupted; there is nothing to resume.")
         with self._observer.stage("apply", None) as advance:
-            return self._writer().resume(found, at=now, progress=advance)
+            return self._writer().resume(target, at=now, progress=advance)
 
     def remember_skips(self, skipped: Iterable[Merge | Resolve], *, now: datetime, run: str = "") -> None:
         """Do not ask again about what a person left open, until one of the texts changes.
@@ -339,7 +339,7 @@ class Session:
         return self.models.thresholds
 
     def judged(self, scopes: ScopeFilter, *, now: datetime) -> tuple[dict[str, Memory], tuple[Verdict, ...]]:
-        """The living, unpinned memories of the scopes by id, and what is thought of their pairs."""
+        """The living, unpinned memories of the scopes by id, and the verdicts on their pairs."""
         inventory = self.read(scopes)
         memories = [m for m in inventory.memories if not m.pinned and not m.is_retired(now.date())]
         verdicts = judge_all(
@@ -364,9 +364,9 @@ class Session:
     def _find(self, run: str | None) -> Run:
         if run is not None:
             return self.journal.run(run)
-        for found in self.journal.runs(self.store.fingerprint):
-            if found.state is not RunState.UNDONE:
-                return found
+        for record in self.journal.runs(self.store.fingerprint):
+            if record.state is not RunState.UNDONE:
+                return record
         raise JournalError("This store has no run that could be taken back.")
 
 

@@ -92,9 +92,9 @@ def _markdown_report(
     from .planning.markdown.planner import MarkdownPlanner
     from .reporting.markdown.report import MarkdownReport, PlanReport
 
-    if proposal.found is None or not isinstance(planner, MarkdownPlanner):
+    if proposal.findings is None or not isinstance(planner, MarkdownPlanner):
         return PlanReport(proposal.plan, explain=explain)
-    evidence = planner.evidence(proposal.found.survey)
+    evidence = planner.evidence(proposal.findings.survey)
     directories = cast("MarkdownStore", store).directories
     return MarkdownReport(proposal, directories=directories, evidence=evidence, explain=explain)
 

@@ -119,8 +119,8 @@ class Merge:
     @property
     def disagreements(self) -> Mapping[str, Sequence[Any]]:
         """Values that the members disagree on, by metadata key, the latest statement last."""
-        found = self.metadata.get(MERGED_VALUES_KEY)
-        return found if isinstance(found, Mapping) else {}
+        values = self.metadata.get(MERGED_VALUES_KEY)
+        return values if isinstance(values, Mapping) else {}
 
     @property
     def rewrites(self) -> str | None:

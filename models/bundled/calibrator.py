@@ -1,7 +1,6 @@
 """Turns a row of signals into calibrated probabilities with boosted decision trees, evaluated in numpy.
 
-The trees are plain arrays in an `.npz` file: nothing is unpickled, and scikit-learn is needed for fitting
-only.
+The trees are plain arrays in an `.npz` file: nothing is unpickled, and only fitting needs scikit-learn.
 Several boosters fitted with different seeds are averaged. Algorithm: gradient boosting over histograms
 (Friedman 2001; Ke et al. 2017), multinomial loss, softmax over the sum of the leaves.
 """

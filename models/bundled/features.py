@@ -1,8 +1,7 @@
 """The signals that the bundled scorer's calibrator reads, as one fixed row of numbers per pair.
 
 Each pair is seen as (short, long), ordered by number of words and then by text, so a row does not depend on
-which
-memory was called a. Model answers come in as arrays; this module reads no model and no clock.
+which memory was called a. Model answers come in as arrays; this module loads no model and reads no clock.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def sure_distinct(memory: Floats) -> bool:
 
 
 def read_once(short: str, long: str, *, entailment: Floats, memory: Floats) -> PairSignals:
-    """The signals of a pair of which one reading is known, long first; the rest is taken as saying the same.
+    """The signals of a pair of which one reading is known, long first; the others are assumed to agree.
 
     `entailment` and `memory` are the [3] answers of that reading.
     """

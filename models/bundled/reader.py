@@ -1,8 +1,7 @@
 """Runs the pair network over memories and gathers the signals of each pair.
 
 Each distinct ordered pair of texts is read once, in an order that depends on the texts alone, so that two
-calls with
-the same pairs give equal bytes. torch is imported on first use.
+calls with the same pairs give equal bytes. torch is imported on first use.
 """
 
 from __future__ import annotations

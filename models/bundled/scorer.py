@@ -2,8 +2,8 @@
 
 It reads both memories as wholes and statement by statement, adds word statistics and typed facts, and lets
 calibrated decision trees turn that into probabilities. It abstains rather than guesses: between its
-thresholds a pair
-is for a person. Nothing heavy is imported before the first pair is scored, and nothing is ever downloaded.
+thresholds a pair is left to a person. Nothing heavy is imported before the first pair is scored, and nothing
+is ever downloaded.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class BundledScorer:
 
     @property
     def reads_context(self) -> bool:
-        """Whether where a pair stands inside its store is made use of."""
+        """Whether the scorer uses the place of a pair inside its store."""
         return True
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
@@ -83,7 +83,7 @@ class BundledScorer:
         return self.score_with(pairs, forgetful)
 
     def score_with(self, pairs: Sequence[PairInput], remember: Remember) -> PairScores:
-        """The same, with what the screen and the network said of these texts before.
+        """Score as `score` does, with stage results taken from a cache.
 
         Raises:
             ModelError: the weights are missing, damaged or do not fit the base model.
@@ -113,7 +113,7 @@ class BundledScorer:
         return self._screen.needed(pairs, remember)
 
     def _glance(self, pairs: Sequence[PairInput]) -> NDArray[np.float32]:
-        """The same as `_read`, without columns (NaN) where one reading is sure that a pair is distinct."""
+        """Read as `_read` does; a pair that one reading is sure to be distinct gets no columns (NaN)."""
         return self._read(pairs, brief=True)
 
     def _read(self, pairs: Sequence[PairInput], *, brief: bool = False) -> NDArray[np.float32]:

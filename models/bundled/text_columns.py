@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from ..facts.extraction import REMEMBERED_TEXTS
+from ..word_tables import table_words
 
 Item = TypeVar("Item")
 
@@ -21,25 +22,9 @@ _WORD = re.compile(r"[^\W_]+(?:[.:/'’-][^\W_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _CAPITALISED = re.compile(r"\b[A-Z][\w-]+")
 _NAME = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][\w-]+")
-_NEGATIONS = frozenset(
-    """
-    no not never none nobody nothing neither nor without cannot can't don't doesn't didn't isn't aren't
-    wasn't won't wouldn't shouldn't hasn't haven't dislikes hates avoids refuses stopped quit
-    """.split()  # noqa: SIM905  (words in lines read better than a column of strings)
-)
-_UPDATES = frozenset(
-    """
-    now anymore longer switched moved changed replaced instead cancelled dropped abandoned left former
-    formerly previously since already finally became joined postponed delayed reverted retired stopped
-    """.split()  # noqa: SIM905  (words in lines read better than a column of strings)
-)
-_STOP = frozenset(
-    """
-    a an the of to in on at for and or but with by from as is are was were be been being has have had do
-    does did user user's users i my me we our she he her his him they their it its that this these those
-    which who will would can could should also very so than then there when while about into over per
-    """.split()  # noqa: SIM905  (words in lines read better than a column of strings)
-)
+_NEGATIONS = frozenset(table_words("statistics", "negations"))
+_UPDATES = frozenset(table_words("statistics", "updates"))
+_STOP = frozenset(table_words("statistics", "stop"))
 
 TEXT_NAMES = (
     "short_contained", "long_contained", "overlap", "short_words", "long_words", "length_ratio",

@@ -31,7 +31,7 @@ _SHORT_OF: dict[str, frozenset[str]] = {
 
 
 def named_among(word: str, words: frozenset[str]) -> bool:
-    """Whether any of these folded words names the same thing; looked up, for documents have thousands.
+    """Whether any of these folded words names the same thing, by look-up: documents have thousands of words.
 
     >>> named_among("postgres", frozenset({"the", "postgresql", "port"}))
     True

@@ -66,7 +66,7 @@ _SHORT = frozenset({"version", _OPPOSITE})
 """Attributes that one shared word is enough for."""
 
 _SURE = frozenset({"number", "version", "frequency", "time", "deadline", "place", "home", _OPPOSITE})
-"""What was right in at least 85 of 100 pairs of the worlds at natural prevalence (decision 0112)."""
+"""Attributes whose rival values were contradictions in at least 85 of 100 pairs (decision 0112)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ CONTRAST_NAMES = (
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _marked(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The marks that a text bears, and the years it names."""
+    """The marks that a text has, and the years it names."""
     marks = frozenset(name for name, pattern in _PATTERNS.items() if pattern.search(text))
     return marks, frozenset(_YEAR.findall(text))
 

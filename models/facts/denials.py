@@ -1,6 +1,6 @@
 """Whether one text denies what another affirms: "uses tabs" and "does not use tabs".
 
-Careful on purpose, because paraphrases love to swap polarity ("not open" for "closed"): the other text
+Careful on purpose, because paraphrases often swap polarity ("not open" for "closed"): the other text
 must hold the verb and most of what is denied, and must not deny anything like it, not even by a prefix or
 a limit.
 """

@@ -1,4 +1,4 @@
-"""Two texts that are one sentence but for a place: a word swapped, an exception made.
+"""Two texts that are equal sentences except in one place: a word swapped, an exception added.
 
 Each rule looks at the words only and needs the rest of the sentence to be equal; a rephrased sentence is
 left to the scorer.

@@ -15,7 +15,7 @@ TAKEN = "\x00"
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """Return the words of a table written as running text."""
+    """Return the words of a short list written as running text."""
     return tuple(text.split())
 
 
@@ -230,11 +230,11 @@ class Page:
         self.digits = any(char in self.text for char in "0123456789")
 
     def find(self, pattern: Expression) -> list[re.Match[str]]:
-        """Return the matches among what nobody took, without taking them."""
+        """Return the matches in the part of the text that no reader took, without taking them."""
         return [] if pattern.digits and not self.digits else list(pattern.all(self.rest))
 
     def take(self, pattern: Expression) -> list[re.Match[str]]:
-        """Return the matches among what nobody took, and take them."""
+        """Return the matches in the part of the text that no reader took, and take them."""
         matches = self.find(pattern)
         for match in matches:
             self.mark(match.start(), match.end())

@@ -226,7 +226,7 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _subject(before: str) -> frozenset[str]:
-    """The kin and names that stand before a value."""
+    """The kin and names before a value."""
     kin = {_SAME_KIN.get(match.group(), match.group()) for match in _KIN.finditer(before.lower())}
     return frozenset(kin | {fold(match.group()).removesuffix("'s") for match in _NAMED.finditer(before)})
 

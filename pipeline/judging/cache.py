@@ -1,8 +1,8 @@
-"""What models said before, so that a nightly pass pays only for what changed.
+"""A cache of model outputs, so that a nightly pass computes only what changed.
 
 Keys are hashes of a model's identity and of everything it read; no text is stored. A cache can be slow,
 locked, full or damaged, but never wrong and never an error: an entry that does not match its checksum
-is not there, a damaged file is moved aside, and whatever is missing is computed again.
+counts as missing, a damaged file is moved aside, and whatever is missing is computed again.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ MAX_BYTES = 2 << 30
 """A larger cache is emptied; it grows by about 1.7 kB per text and 0.2 kB per pair."""
 
 TIMEOUT_S = 10.0
-"""How long another process may keep the file busy before this one goes without the cache."""
+"""Seconds another process may keep the file busy before this one goes on without the cache."""
 
 AT_ONCE = 1_024
 """Most texts or pairs that are computed and stored together: a killed run loses no more than these."""
 
 FIRST_AT_ONCE = 16
 PART_S = 1.0
-"""How long a part should take at most, so that one sees it move; parts grow and shrink towards that."""
+"""Seconds that a part should take at most, so that progress shows; parts grow and shrink towards that."""
 
 _KEYS_PER_QUERY = 500
 _CHECKSUM_BYTES = 8
@@ -86,7 +86,7 @@ class Cache:
         self._attempt(lambda session: _insert(session, rows), None)
 
     def _attempt(self, work: Callable[[sqlite3.Connection], T], fallback: T) -> T:
-        """Do the work, on a fresh file if this one is damaged; what else goes wrong gives the fallback."""
+        """Do the work, on a fresh file if this one is damaged; any other failure gives the fallback."""
         for _ in range(2):
             try:
                 with contextlib.closing(self._open()) as session:
@@ -163,8 +163,8 @@ class CachedScorer(Wrapped):
     The two sides are put in one order before the scorer sees them, so that a pair and its mirror image
     share an entry. Everything a scorer may read is in the key, the cosine to the last bit.
 
-    What is dear to a `StagedScorer` is kept by the texts alone: a new neighbour changes where pairs stand,
-    but nothing is read again.
+    The expensive stages of a `StagedScorer` are cached by the texts alone: a new neighbour changes the
+    place of pairs, and no text is read again.
 
     Args:
         scorer: Computes what is not known.
@@ -206,7 +206,7 @@ class CachedScorer(Wrapped):
         return {key: row.tobytes() for key, row in zip(pairs, rows, strict=True)}
 
     def _staged(self, scorer: StagedScorer, pairs: Sequence[PairInput]) -> PairScores:
-        """All scores at once where nothing changed; else what the texts say is remembered, no more."""
+        """All scores from one entry where nothing changed; else only the stages that depend on the texts."""
         key = _pairs_key(self.name, pairs)
         known = self._cache.load([key]).get(key, b"")
         if len(known) != len(pairs) * 5 * 4:
@@ -251,7 +251,7 @@ def _pair_key(name: str, pair: PairInput) -> bytes:
 
 
 def opinion_key(name: str, pair: PairInput) -> bytes:
-    """Under which a language model's opinion on a pair is kept: whose, and everything it read."""
+    """Key of a language model's opinion on a pair: the model, and everything it read."""
     side, _ = _ordered(pair)
     dates = (_moment(side.a_date), _moment(side.b_date))
     return _key("opinion", name, side.a, side.b, *dates, "" if side.category is None else f"={side.category}")
@@ -324,7 +324,7 @@ def _bytes_used(session: sqlite3.Connection) -> int:
 
 
 def _parts(keys: list[bytes]) -> Iterator[list[bytes]]:
-    """The keys in parts that take about as long as one likes to wait for a sign."""
+    """The keys in parts, sized so that each takes at most about `PART_S` seconds."""
     start, size = 0, FIRST_AT_ONCE
     while start < len(keys):
         begun = time.monotonic()

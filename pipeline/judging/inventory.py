@@ -1,7 +1,7 @@
 """Embeds and judges for a plan: whole inventories first, drafted memories later, nothing twice.
 
-For a scorer that reads where a pair stands, what is left after merges is judged again where it stands
-otherwise: a second pass would see it so.
+For a scorer that reads the place of a pair in its store, pairs whose place changes by the merges are judged
+again, since a second pass would judge them so.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Judging:
         return self._judge(memories, self._candidates(memories, contexts=reads_context(self.scorer)))
 
     def drafted(self, new: Sequence[Memory], others: Sequence[Memory]) -> tuple[Verdict, ...]:
-        """Judge drafted memories and what their being there changes.
+        """Judge drafted memories, and the pairs whose place they change.
 
         A draft against its own sources is judged by its texts alone: they will not stand beside each other.
         """
@@ -84,7 +84,7 @@ class Judging:
         return self._judge(memories, [pair for pair in pairs if pair.a in fresh or pair.b in fresh])
 
     def staying(self, memories: Sequence[Memory], verdicts: Sequence[Verdict]) -> list[Verdict]:
-        """The verdicts on pairs of these memories, judged anew where they stand otherwise by now."""
+        """The verdicts on pairs of these memories, judged again where their place has changed."""
         ids = {memory.id for memory in memories}
         left = [item for item in verdicts if item.pair.a in ids and item.pair.b in ids]
         if len(left) < len(verdicts) and reads_context(self.scorer):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ...models.facts.endings import told_end
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.scorer import CONTRADICTION, DUPLICATE, PairInput, PairScorer, Thresholds, limits_for
+from ...models.word_tables import table_words
 from ...models.words import exact_key, significant_words
 from ...records import Candidate, Evidence, Label, Memory, Verdict
 from .candidates import Near
@@ -68,7 +69,7 @@ def decide(
 
 
 def _held(evidence: Iterable[Evidence], entailment: Sequence[float]) -> bool:
-    """Whether a merge is a person's decision although nothing forbids it."""
+    """Whether a merge needs a person although nothing forbids it."""
     kinds = {item.kind for item in evidence}
     return not kinds.isdisjoint((UNCLEAR, ENDING)) or (ORDER in kinds and min(entailment) < BOTH_ENTAIL)
 
@@ -163,7 +164,7 @@ def _ending(texts: PairInput) -> tuple[Evidence, ...]:
 
 
 def _plain(pair: Candidate) -> Candidate:
-    """The pair without its place in the store: what was decided is kept, not what was read."""
+    """The pair without its place in the store, which is input to the scorer and no part of a verdict."""
     return Candidate(pair.a, pair.b, pair.cosine, pair.exact)
 
 
@@ -209,7 +210,7 @@ def _verdict(
 
 
 def _suspect(verdict: Verdict, texts: PairInput, asks_from: float | None) -> Verdict:
-    """The verdict, or a doubt where a rule of the original speaks and the scorer sees nothing."""
+    """The verdict; unsure where a rule of the original applies and the scorer says distinct."""
     if asks_from is None or verdict.label is not Label.DISTINCT:
         return verdict
     suspicion = suspected(texts.a, texts.b, cosine=verdict.pair.cosine, close=asks_from)
@@ -240,14 +241,5 @@ def _plain_words(text: str) -> frozenset[str]:
 
 
 _WORD = re.compile(r"[\w'’]+")
-_REVERSING = frozenset(
-    (  # noqa: SIM905  (words in lines read better than a column of strings)
-        "abandon abandoned anymore avoid avoids barely before but cancel canceled cancelled cancels "
-        "considering cut ditched drop dropped ex except excluding failed finished former formerly gave given "
-        "hardly instead intended last left less longer lost may might neither never no none nor not nothing "
-        "once only past paused planned planning plans previously quit quits quitting rarely rather refused "
-        "refuses rejected removed replaced retired reversed seldom should sold stop stopped stopping stops "
-        "switched tried unless unlike until used want wanted wants was were without would "
-    ).split()
-)
+_REVERSING = frozenset(table_words("grammar", "reversing"))
 """Words that can turn a fact round when they are all that one text has more than the other."""

@@ -45,8 +45,8 @@ def most_informative(
     """Order pairs by how near they are to a decision, spreading them over the memories.
 
     Args:
-        verdicts: What the scorer thinks.
-        thresholds: Where it decides.
+        verdicts: The scorer's verdicts.
+        thresholds: Those they were made with.
         done: Keys of the pairs that are labelled already.
         memories: By id.
     """

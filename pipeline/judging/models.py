@@ -1,4 +1,4 @@
-"""The encoder and the scorer of a session: loaded when they are first asked, and never asked twice."""
+"""The encoder and the scorer of a session: loaded on first use, with a cache in front."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Models:
     """Loads what the settings name, and puts a cache before it.
 
     Attributes:
-        cache: What the models said before.
-        plans: What was planned before with what they said.
+        cache: Outputs of the models from earlier passes.
+        plans: Planned parts of earlier passes.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class Models:
         return self._scorer
 
     def read(self, *, on_stage: OnStage | None = None) -> CachedEncoder:
-        """The encoder as a pass asks it: what it read before is not read again."""
+        """The encoder behind the cache, as a pass uses it."""
         return CachedEncoder(self.encoder, self.cache, on_stage=on_stage)
 
     def asked(self, *, on_stage: OnStage | None = None) -> CachedScorer:
-        """The scorer as a pass asks it: what it said before is not asked again."""
+        """The scorer behind the cache, as a pass uses it."""
         return CachedScorer(self.scorer, self.cache, on_stage=on_stage)
 
     @property

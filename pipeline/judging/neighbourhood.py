@@ -1,7 +1,7 @@
 """Where a pair stands among the other memories of its scope and category, from their vectors alone.
 
-Two texts that are each other's nearest, with nothing else about, are more likely one fact than two of many
-that are all alike. No verdict is inferred through a third memory: these are numbers beside the pair's own.
+Two texts that are each other's nearest, with nothing else near, are more likely one fact than two of many
+similar texts. No verdict is inferred through a third memory: these numbers only join the pair's own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EXACT_LIMIT = 4_096
 """Memories up to which every third memory may be the bridge; above, those among the `NEAREST` of a side."""
 
 NEAREST = 64
-"""Ranks are counted up to this: what is further away is far."""
+"""Ranks are counted up to this; all higher ranks are equal."""
 
 CROWD = 5
 

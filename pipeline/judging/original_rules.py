@@ -1,8 +1,6 @@
-"""What the original skill would report, as a question where the scorer sees nothing.
+"""Pairs that the original skill would report and the scorer calls distinct: they become questions.
 
-A scorer is trained on pairs of statements; a person reads a store by its rules. What those rules find
-and the scorer calls distinct is neither merged nor reported as a conflict: it is asked about, with the
-rule named.
+Such a pair is neither merged nor reported as a conflict: a person is asked about it, with the rule named.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How many telling words two memories share, beside what each shares with the others around it.
+"""How many words two memories share, weighted by rarity, and compared with what each shares with others.
 
-A word says the less the more memories of the group have it. Weights are whole hundredths, summed exactly, so
-that the order of the memories plays no part.
+The more memories of the group have a word, the less it weighs. Weights are whole hundredths, summed exactly,
+so that the order of the memories does not matter.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the metadata of memories says about whom they are: equal words about two accounts are two facts.
+"""Which subject a memory is about, as its metadata says: equal words about two accounts are two facts.
 
 A key names a subject (its values group memories: account, project, contact), or where a memory comes from
-(session, source, date). A key that is neither is unclear: where it differs, a person decides. Nothing here
-looks at a model, and a key that only one of two memories has says nothing.
+(session, source, date). A key that is neither is unclear: where it differs, a person decides. No model
+is used here, and a key that only one of two memories has says nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ...models.word_tables import table_words
 from ...models.words import significant_words
 from ...records import Evidence, Memory, Scope
 from ...settings import Settings
@@ -21,47 +22,8 @@ UNCLEAR = "metadata"
 _PROVENANCE_KEY = ""
 """Kinds of evidence: different subjects forbid a merge, an unclear key leaves it to a person."""
 
-_SUBJECTS = frozenset(
-    (  # noqa: SIM905  (words in lines read better than a column of strings)
-        """
-    account act agency app applicant application artist asset author bank band board body book borrower
-    branch brand building buyer campaign campus candidate car carrier case channel_partner character child
-    city class classroom client clinic club cluster colleague company component contact contractor contract
-    counterparty country couple course creditor crew customer database dataset dealer debtor department
-    deployment depot device distributor district division doctor domain donor driver employee employer
-    engagement entity env environment estate event exhibitor facility factory family farm fleet franchise
-    friend game group guest holder home hospital hotel house household individual installation instance
-    institution insurer investor job kid kitchen lab lawyer league lender lessee library lot
-    machine manager manufacturer market matter member merchant museum namespace network office operator
-    opponent organisation organization org owner package pantry partner party passenger patient payer
-    performer person pet plant platform player policy practice principal product production producer program
-    programme project property prospect provider pupil racer recipient region relative repo repository
-    requester respondent restaurant retailer room route sandbox school seller server service shareholder ship
-    shipper shop show singer site society sponsor staff stage station storefront store stakeholder
-    student subject subscriber subsidiary supplier surgeon system target_company tank teacher team tenant
-    territory theatre tool tour train trainee trainer trip truck unit user vehicle vendor venue vessel
-    village visitor volunteer ward warehouse website wing witness worker workshop workspace workstream yard
-    zone host hostname
-    """
-    ).split()
-)
-_PROVENANCE = frozenset(
-    (  # noqa: SIM905
-        """
-    access agent_version attributed by channel chat checksum chunk chunk_index citation collected
-    comment commit_message confidence context conversation count created date day description digest
-    document embedding embedding_model episode etag evidence expires extracted_by extractor fields file
-    filename frontmatter hash heading hour id importance imported index ingested input input_hash intent
-    kind lang language last_accessed_at last_stated_at latitude length level line_number linked_memory_ids
-    locale longitude mail medium merged_from message method model month name note notes observations
-    offset order origin original original_text page paragraph path position priority probability quote
-    raw reason recorded reference relevance reviewer role row run salience score seen sentiment sequence
-    session severity sha sheet size source span speaker status step strength summary tag tags text thread
-    time timestamp title token tokens tool_call trace transcript turn type updated uri url utterance uuid
-    version via weight when week written year
-    """
-    ).split()
-)
+_SUBJECTS = frozenset(table_words("metadata", "subjects"))
+_PROVENANCE = frozenset(table_words("metadata", "provenance"))
 _UNCLEAR_LISTS = frozenset({"categories"})
 """Keys whose lists are compared: they are sorted into groups by a model, so a difference is only a doubt."""
 

@@ -131,8 +131,8 @@ class Desk:
                     "The plan has no proposal with one of these ids; leave them out to list all."
                 )
             page = chosen[offset : offset + limit]
-            found = showing.explanations(plan, page, session.reporter(plan), kept.answers)
-            return ExplainResult(plan_id=kept.id, total=len(chosen), explanations=found)
+            explanations = showing.explanations(plan, page, session.reporter(plan), kept.answers)
+            return ExplainResult(plan_id=kept.id, total=len(chosen), explanations=explanations)
 
     def answer(self, observer: Observer, plan_id: str, answers: dict[str, str]) -> AnswerResult:
         """Keep what a person said about proposals; what follows from it is shown, and not done."""
@@ -190,9 +190,11 @@ class Desk:
     def status(self, observer: Observer) -> StatusResult:
         """What the store holds, and what was done to it."""
         with self._place.open(observer) as session:
-            found = self._place.status(session).to_json()
+            status = self._place.status(session).to_json()
             last = self._shelf.last(store=session.store.fingerprint)
-            return StatusResult(**found, last_plan=last.id if last else None, may_write=self._place.may_write)
+            return StatusResult(
+                **status, last_plan=last.id if last else None, may_write=self._place.may_write
+            )
 
     def relevance(self, observer: Observer, learning: Learning, threshold: int | None) -> RelevanceResult:
         """Whether something is worth remembering, held against what the store holds."""
@@ -207,7 +209,7 @@ class Desk:
                 limits, core = session.planner.graph, session.planner.core
             if threshold is not None:
                 limits = limits.model_copy(update={"keep_above": threshold})
-            found = relevance(
+            answer = relevance(
                 learning,
                 _nodes(session.read(self._place.scopes()).memories),
                 core,
@@ -215,7 +217,7 @@ class Desk:
                 settings=limits,
                 now=self._place.moment(),
             )
-        return RelevanceResult(**found.to_json())
+        return RelevanceResult(**answer.to_json())
 
     def last_report(self, observer: Observer) -> str:
         """The report of the newest plan, as it stood last."""
@@ -234,8 +236,8 @@ class Desk:
                 return OpenConflicts(plan_id=None, conflicts=[], left_open=self._left_open(session))
             plan = kept.plan
             left = tuple(conflict for conflict in plan.conflicts if conflict.id not in kept.answers)
-            found = showing.questions(replace(plan, actions=left), session.reporter(plan), {})
-            return OpenConflicts(plan_id=kept.id, conflicts=found, left_open=plan.left_open)
+            questions = showing.questions(replace(plan, actions=left), session.reporter(plan), {})
+            return OpenConflicts(plan_id=kept.id, conflicts=questions, left_open=plan.left_open)
 
     def _left_open(self, session: Session) -> int:
         from ..answers import open_conflicts
@@ -258,7 +260,7 @@ class Desk:
 
     def _search(self, session: Session, query: str, limit: int) -> ForgetResult:
         from ..planning.forgetting import forget_plan, rank
-        from ..rules.hygiene import without_secrets
+        from ..rules.hygiene import shown_text
 
         if not query.strip():
             raise UsageError("Say what to forget: give a query.")
@@ -280,8 +282,12 @@ class Desk:
         return ForgetResult(
             plan_id=kept.id,
             found=[
-                Found(id=names.get(m.id), label=f"[{plan.kind}:{short[m.id]}]", text=m.text)
-                for m in without_secrets(matches, session.settings)
+                Found(
+                    id=names.get(m.id),
+                    label=f"[{plan.kind}:{short[m.id]}]",
+                    text=shown_text(m.text, session.settings),
+                )
+                for m in matches
             ],
         )
 

@@ -107,8 +107,8 @@ class Shelf:
 
     def last(self, *, store: str) -> Kept | None:
         """The plan of a pass over this store that was made or answered last; None if there is none."""
-        found = map(_read, _newest_first(self._folder / store))
-        return next((kept for kept in found if kept is not None and kept.purpose == CONSOLIDATE), None)
+        plans = map(_read, _newest_first(self._folder / store))
+        return next((kept for kept in plans if kept is not None and kept.purpose == CONSOLIDATE), None)
 
 
 def _newest_first(folder: Path) -> list[Path]:

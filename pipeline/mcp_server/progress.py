@@ -1,4 +1,4 @@
-"""How far a call has come, for the one who waits; and the place where a cancelled call stops.
+"""The progress of a call for the client that waits, and the place where a cancelled call stops.
 
 A pass has several stages, each counted from nought; a client wants one number that only grows.
 """

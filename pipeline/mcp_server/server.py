@@ -225,8 +225,8 @@ class DreamServer(MCPServer[None]):
 
     async def open_conflicts(self) -> str:
         """Conflicts that wait for a person."""
-        found = await self._work(None, self._desk.open_conflicts)
-        return json_text(found.model_dump(), sort_keys=False)
+        conflicts = await self._work(None, self._desk.open_conflicts)
+        return json_text(conflicts.model_dump(), sort_keys=False)
 
     def _is_on(self, name: str) -> bool:
         return self._allow_write or name not in self._changing

@@ -66,10 +66,10 @@ def proposed(plan: Plan) -> Proposed:
 
 def proposals(plan: Plan, shown: Report, answers: Mapping[str, str]) -> list[Proposal]:
     """The first changes, one line each."""
-    found = [action for action in plan.actions if not isinstance(action, Resolve)][:SHOWN]
+    chosen = [action for action in plan.actions if not isinstance(action, Resolve)][:SHOWN]
     return [
         Proposal(id=item.id, kind=item.kind, line=shown.line(item), answer=answers.get(item.id))
-        for item in found
+        for item in chosen
     ]
 
 

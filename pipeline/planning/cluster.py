@@ -46,7 +46,7 @@ def stars(edges: Mapping[str, Collection[str]], *, rank: Mapping[str, tuple[floa
 
     queue = [key(node) for node in free]
     heapq.heapify(queue)
-    found: list[Star] = []
+    drawn: list[Star] = []
     while queue:
         entry = heapq.heappop(queue)
         centre = entry[-1]
@@ -55,9 +55,9 @@ def stars(edges: Mapping[str, Collection[str]], *, rank: Mapping[str, tuple[floa
         if not degree[centre]:
             break
         others = tuple(sorted(other for other in edges[centre] if other in free))
-        found.append(Star(centre, others))
+        drawn.append(Star(centre, others))
         free -= {centre, *others}
         for neighbour in {node for gone in (centre, *others) for node in edges[gone]} & free:
             degree[neighbour] = sum(other in free for other in edges[neighbour])
             heapq.heappush(queue, key(neighbour))
-    return tuple(found)
+    return tuple(drawn)

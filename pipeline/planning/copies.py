@@ -1,4 +1,4 @@
-"""Exact copies are folded before anything is embedded or judged, and come back in the plan.
+"""Exact copies are collapsed into one before anything is embedded or judged, and come back in the plan.
 
 Of memories whose texts are equal but for case, white space and final punctuation one stands for
 all; whatever is decided about it holds for its copies, since they say the same thing.
@@ -22,7 +22,7 @@ Copies = Mapping[str, tuple[Memory, ...]]
 """The copies of each representative that has any, by its id."""
 
 
-def fold(
+def collapse(
     memories: Sequence[Memory], *, rejected: frozenset[str] = frozenset(), keys: KeysOf | None = None
 ) -> tuple[tuple[Memory, ...], Copies]:
     """Choose a representative of each group of equal texts: the best spelt, then the latest stated.
@@ -47,9 +47,9 @@ def fold(
         others = [memory for memory in group if memory is not best]
         apart = [memory for memory in others if rejection_key(best, memory) in rejected]
         standing += [best, *apart]
-        folded = tuple(memory for memory in others if memory not in apart)
-        if folded:
-            copies[best.id] = folded
+        collapsed = tuple(memory for memory in others if memory not in apart)
+        if collapsed:
+            copies[best.id] = collapsed
     return tuple(sorted(standing, key=lambda memory: memory.id)), copies
 
 
@@ -70,17 +70,17 @@ def kept_apart(memories: Sequence[Memory], keys: KeysOf) -> tuple[tuple[str, str
     groups: dict[tuple[Scope, str | None, str], list[Memory]] = defaultdict(list)
     for memory in sorted(memories, key=lambda item: item.id):
         groups[memory.scope, memory.category, exact_key(memory.text)].append(memory)
-    found = []
+    pairs = []
     for group in groups.values():
         meaning = keys.get(group[0].scope, NO_KEYS)
         firsts = {signature(memory, meaning): memory for memory in reversed(group)}
         for a, b in itertools.combinations(sorted(firsts.values(), key=lambda item: item.id), 2):
             differing = apart(a, b, meaning)
-            found += [(a.id, b.id, differing.detail)] if differing else []
-    return tuple(sorted(found))
+            pairs += [(a.id, b.id, differing.detail)] if differing else []
+    return tuple(sorted(pairs))
 
 
-def unfold(
+def expand(
     merges: Sequence[Consolidated], representatives: Sequence[Memory], copies: Copies
 ) -> tuple[Consolidated, ...]:
     """Put the copies back: into the merge of their representative, or into one of their own."""

@@ -57,7 +57,7 @@ class Consolidated:
 
     @property
     def most_complete(self) -> str:
-        """The survivor, or else the member that says most: where a text can be folded into."""
+        """The survivor, or else the member that says most: the one that can take in a text."""
         return self.survivor or max(self.members, key=lambda memory: (_rank(memory), memory.id)).id
 
 
@@ -70,11 +70,11 @@ class _Known:
     blocked: set[Pair] = field(default_factory=set)
 
     def learn(self, verdicts: Iterable[Verdict]) -> None:
-        """Take note of verdicts; a later one about the same pair counts."""
+        """Add verdicts; a later one about the same pair replaces the earlier."""
         self.verdicts.update({(item.pair.a, item.pair.b): item for item in verdicts})
 
     def changed(self, fresh: Iterable[Verdict], present: Container[str]) -> bool:
-        """Learn what is thought of these memories once others are gone; say whether that is anything new."""
+        """Add the verdicts on these memories once others are gone; whether any of them is new."""
         here = [item for item in fresh if item.pair.a in present and item.pair.b in present]
         new = [item for item in here if _decision(self.get(item.pair.a, item.pair.b)) != _decision(item)]
         self.learn(new)
@@ -86,13 +86,13 @@ class _Known:
 
     def duplicate(self, a: str, b: str) -> bool:
         """Whether two memories may be merged without a person."""
-        found = self.get(a, b)
-        return found is not None and found.auto and (min(a, b), max(a, b)) not in self.blocked
+        verdict = self.get(a, b)
+        return verdict is not None and verdict.auto and (min(a, b), max(a, b)) not in self.blocked
 
     def contradicts(self, a: str, b: str) -> bool:
         """Whether two memories were judged to contradict each other."""
-        found = self.get(a, b)
-        return found is not None and found.label is Label.CONTRADICTION
+        verdict = self.get(a, b)
+        return verdict is not None and verdict.label is Label.CONTRADICTION
 
     def apart(self, a: Memory, b: Memory) -> bool:
         """Whether two memories are, or may be, about different subjects."""
@@ -100,18 +100,18 @@ class _Known:
 
     def probability(self, a: str, b: str) -> float:
         """How likely two memories state the same fact; 0 if nobody judged them."""
-        found = self.get(a, b)
-        return found.probabilities[0] if found else 0.0
+        verdict = self.get(a, b)
+        return verdict.probabilities[0] if verdict else 0.0
 
     def entails(self, premise: str, hypothesis: str) -> float:
         """How likely one memory says all of the other; 0 if nobody judged them."""
-        found = self.get(premise, hypothesis)
-        if found is None:
+        verdict = self.get(premise, hypothesis)
+        if verdict is None:
             return 0.0
-        return found.entailment[0] if found.pair.a == premise else found.entailment[1]
+        return verdict.entailment[0] if verdict.pair.a == premise else verdict.entailment[1]
 
     def block(self, ids: Iterable[str]) -> bool:
-        """Forbid merging any two of these; say whether that changes anything."""
+        """Forbid merging any two of these; whether that changes anything."""
         pairs = set(itertools.combinations(sorted(ids), 2))
         new = pairs - self.blocked
         self.blocked |= new
@@ -181,7 +181,7 @@ def _settled(
 def _after(
     by_id: Mapping[str, Memory], merges: Sequence[Consolidated], judge_new: JudgeNew
 ) -> tuple[list[Memory], tuple[Verdict, ...]]:
-    """What is alive after the merges, and what is thought of the texts they add."""
+    """What is alive after the merges, and the verdicts on the texts they add."""
     removed = frozenset(i for merge in merges for i in merge.ids if i != merge.survivor)
     held = {merge.survivor: _held(merge.members) for merge in merges if merge.survivor}
     staying = [
@@ -210,14 +210,14 @@ class _Pass:
                 edges[a].add(b)
                 edges[b].add(a)
         rank = {memory_id: _rank(self.by_id[memory_id]) for memory_id, others in edges.items() if others}
-        found: list[Consolidated] = []
+        drafts: list[Consolidated] = []
         while batch := stars(edges, rank=rank):
             for star in batch:
                 merge = self._form(star)
                 if merge is not None:
-                    found.append(merge)
+                    drafts.append(merge)
                 _forget(edges, merge.ids if merge else {star.centre})
-        return tuple(found)
+        return tuple(drafts)
 
     def _form(self, star: Star) -> Consolidated | None:
         """The largest merge around a centre that can be drafted and proven.

@@ -26,9 +26,9 @@ from .planner import conflict_of_pair, merge_of_pair
 KIND = "second-opinion"
 """The kind of evidence that an opinion is."""
 LONGEST_TEXT = 8_000
-"""Characters of a memory that is sent at most; longer ones are documents, and dear."""
+"""Characters of a memory that is sent at most; longer ones are documents, and expensive."""
 FAILURES_IN_A_ROW = 3
-"""Pairs without an answer after which nobody else is asked: the model is down, or the wrong one."""
+"""Pairs without an answer after which no further pair is asked about: the model is down, or the wrong one."""
 
 Say = Callable[[str], None]
 Lookup = Callable[[Iterable[str]], Mapping[str, Memory]]
@@ -36,7 +36,7 @@ Lookup = Callable[[Iterable[str]], Mapping[str, Memory]]
 
 @dataclass(slots=True)
 class Tally:
-    """What came of asking.
+    """The outcome of asking.
 
     Attributes:
         wanted: Pairs to be asked about.
@@ -105,10 +105,10 @@ class Asking:
         return line + (f"; {left} left for another run (limit {self.limit})." if left else ".")
 
     def _asked(self, pairs: Mapping[str, PairInput], keys: Mapping[str, bytes]) -> dict[str, str]:
-        tally, found, in_a_row = Tally(wanted=len(pairs)), dict[str, str](), 0
+        tally, labels, in_a_row = Tally(wanted=len(pairs)), dict[str, str](), 0
         for number, (doubt, pair) in enumerate(pairs.items(), 1):
             try:
-                found[doubt] = opinion(self.adviser, pair, timeout=self.timeout)
+                labels[doubt] = opinion(self.adviser, pair, timeout=self.timeout)
             except NoAnswerError as error:
                 tally.failures[error.reason] += 1
                 in_a_row += 1
@@ -116,11 +116,11 @@ class Asking:
                     break
             else:
                 in_a_row = 0
-                tally.labels[found[doubt]] += 1
-                self.cache.store({keys[doubt]: found[doubt].encode("ascii")})
+                tally.labels[labels[doubt]] += 1
+                self.cache.store({keys[doubt]: labels[doubt].encode("ascii")})
             self.progress(number)
         self.say(tally.sentence)
-        return found
+        return labels
 
 
 def advise(
@@ -219,8 +219,8 @@ def _as_conflict(doubt: Doubt, lookup: Lookup) -> Resolve | None:
     if isinstance(doubt, Resolve):
         return doubt
     memories = lookup(member.id for member in doubt.members)
-    found = len(memories) == len(doubt.members)
-    return replace(conflict_of_pair(doubt.verdicts[0], memories), id=doubt.id) if found else None
+    complete = len(memories) == len(doubt.members)
+    return replace(conflict_of_pair(doubt.verdicts[0], memories), id=doubt.id) if complete else None
 
 
 def _as_merge(doubt: Doubt, lookup: Lookup, *, amend: bool) -> Merge | None:

@@ -1,4 +1,4 @@
-"""The way of planning of every store of single records: what the core proposes, and nothing else."""
+"""The planner of every store of single records: what the core proposes, and nothing else."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PlainPlanner:
         return self.answered(plan, {})
 
     def remember(self, *, now: datetime, run: str) -> None:
-        """Nothing looks back."""
+        """Nothing to remember: no later run compares with this one."""
 
 
 def core_plan(

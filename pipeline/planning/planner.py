@@ -35,8 +35,8 @@ from ..judging.subjects import keys_by_scope
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
 from ..rules.hygiene import Finding, find_junk, prunes_of, without_junk
 from ..rules.stale import PruneFinding, find_prunes, is_stale
-from ..rules.unattended import Spared, spared
-from .copies import fold, kept_apart, unfold
+from ..rules.unattended import Spared, crowded, spared
+from .copies import collapse, expand, kept_apart
 from .merges import LONG_AGO, Consolidated, draft_merges, last_stated
 from .stages import DRAFT
 from .united import longest_life, united_metadata
@@ -86,7 +86,7 @@ def build_plan(
     living = without_junk(present, junk, cleaned)
     prunes, notes = _prunes(living, settings, circumstances)
     vague = {prune.memory.id for prune in prunes if prune.reason == "vague"}
-    judged, copies = fold(
+    judged, copies = collapse(
         [memory for memory in living if not memory.pinned and memory.id not in vague],
         rejected=circumstances.rejected,
         keys=keys,
@@ -96,7 +96,7 @@ def build_plan(
     stale = {prune.memory.id for prune in prunes}
     unread = {m.id for m in judged if stale.issuperset({m.id, *(c.id for c in copies.get(m.id, ()))})}
     drafts = _merges(judged, verdicts, judging, unread, on_stage=on_stage)
-    merges = _without_stale(unfold(drafts, judged, copies), stale)
+    merges = _without_stale(expand(drafts, judged, copies), stale)
     actions: list[Action] = [
         *_merge_actions(merges, in_place=in_place, amend=amend),
         *_conflict_actions(living, verdicts, merges, prunes),
@@ -121,22 +121,31 @@ def build_plan(
 def _prunes(
     living: Sequence[Memory], settings: Settings, circumstances: Circumstances
 ) -> tuple[tuple[PruneFinding, ...], tuple[str, ...]]:
-    """What may be forgotten, and why something past its age may not while nobody looks on."""
-    now, accessed = circumstances.now, circumstances.accessed
-    kept = Spared()
+    """What may be forgotten, and why something past its age may not."""
+    now, accessed, tracked = circumstances.now, circumstances.accessed, circumstances.tracked
+    past = [
+        memory.id
+        for memory in living
+        if not memory.pinned
+        and is_stale(memory, settings=settings, now=now, accessed=accessed.get(memory.id))
+    ]
     if circumstances.unattended:
-        kept = spared(living, tracked=circumstances.tracked, assume_unread=settings.assume_unread)
-    loose = [memory for memory in living if memory.id in kept.ids and not memory.pinned]
-    old = [m.id for m in loose if is_stale(m, settings=settings, now=now, accessed=accessed.get(m.id))]
+        kept = spared(living, tracked=tracked, assume_unread=settings.assume_unread)
+    elif settings.assume_unread:
+        kept = Spared()
+    else:
+        share, count = settings.max_delete, settings.min_delete
+        kept = crowded(living, frozenset(past), tracked=tracked, max_share=share, min_count=count)
+    old = [memory_id for memory_id in past if memory_id in kept.ids]
     prunes = find_prunes(living, settings=settings, now=now, accessed=accessed, spared=kept.ids)
     refused = circumstances.rejected
     return tuple(item for item in prunes if prune_key(item.memory) not in refused), kept.notes(old)
 
 
-def junk_prunes(found: Sequence[Finding], circumstances: Circumstances) -> tuple[Prune, ...]:
-    """What of the junk goes under these circumstances."""
+def junk_prunes(findings: Sequence[Finding], circumstances: Circumstances) -> tuple[Prune, ...]:
+    """The junk that goes under these circumstances."""
     return prunes_of(
-        found,
+        findings,
         now=circumstances.now,
         unattended=circumstances.unattended,
         refused=circumstances.rejected,
@@ -346,7 +355,7 @@ def _unsure(
         doubtful = verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto)
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
-        chosen = any(item.kind in ("rival", RULE) for item in verdict.evidence)
+        chosen = any(item.kind in ("rival", "progress", RULE) for item in verdict.evidence)
         if verdict.probabilities[0] >= verdict.probabilities[1] and not chosen:
             doubt: Merge | Resolve | None = merge_of_pair(verdict, by_id, amend=amend)
         else:
@@ -361,7 +370,7 @@ def merge_of_pair(verdict: Verdict, by_id: Mapping[str, Memory], *, amend: bool)
     members = (by_id[verdict.pair.a], by_id[verdict.pair.b])
 
     def entails(premise: str, _hypothesis: str) -> float:
-        """The scorer's word, as the merger asks for it."""
+        """The scorer's entailment, as the merger asks for it."""
         return verdict.entailment[0 if premise == members[0].text else 1]
 
     try:

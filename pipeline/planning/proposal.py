@@ -1,4 +1,4 @@
-"""The seam to a kind of store's own way of planning: what it is lent, and what it proposes."""
+"""The interface of planners, one for each kind of store: what a planner is given, and what it proposes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Means:
             rejected=self.rejected,
             thresholds=self.models.calibrated,
             unattended=self.unattended,
-            tracked=self.tracked if self.unattended else frozenset(),
+            tracked=self.tracked,
             hygiene=frozenset(self.settings.hygiene_auto if self.unattended else self.settings.hygiene),
         )
 
@@ -71,12 +71,12 @@ class Proposal:
     Attributes:
         plan: All of it, as it follows from the answers so far.
         asked: What a person decides about: its conflicts and doubts, before the answers.
-        found: What its planner found besides, for `Planner.complete` and the report.
+        findings: What its planner found out besides, for `Planner.complete` and the report.
     """
 
     plan: Plan
     asked: Plan
-    found: Any = None
+    findings: Any = None
 
     @classmethod
     def of(cls, plan: Plan) -> Proposal:
@@ -85,14 +85,14 @@ class Proposal:
 
 
 class Planner(Protocol):
-    """A kind of store's own way from an inventory to a plan; what it is to do is given when it is made."""
+    """Makes a plan of an inventory for one kind of store; what is wanted of it is given when it is made."""
 
     def limits(self, settings: Settings) -> Settings:
         """The same limits, as far as they make sense for this kind."""
         ...
 
     def propose(self, inventory: Inventory, means: Means) -> Proposal:
-        """Everything worth doing, without asking anybody; changes nothing."""
+        """Everything worth doing, without questions; changes nothing."""
         ...
 
     def complete(self, proposal: Proposal, choices: Mapping[str, Side | None], means: Means) -> Proposal:
@@ -114,5 +114,5 @@ class Planner(Protocol):
         ...
 
     def remember(self, *, now: datetime, run: str) -> None:
-        """Note how the store stands after a run, for what looks back to it."""
+        """Record the state of the store after a run, if later runs compare with it."""
         ...

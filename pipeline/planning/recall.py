@@ -27,7 +27,7 @@ TOP = 10
 """Memories an agent gets for a question: mem0's own `search` gives ten by default."""
 
 UNATTENDED_QUESTIONS = 50
-"""Questions of a run at which nobody looks, unless the settings say otherwise."""
+"""Questions of an unattended run, unless the settings say otherwise."""
 
 NEAREST = 3
 """How many of them answer the question: only these must still be among the answers. At the end of the list
@@ -36,7 +36,7 @@ memories change places with every new wording: of 35 merges that write a text, a
 
 ANSWERS = 0.4
 """Least cosine of what answers a question. In a small store something is always nearest, and what is far
-from the question changes places with every new wording, although nobody asks for it."""
+from the question changes places with every new wording, and does not answer the question."""
 
 _DECIMALS = 6
 """Cosines are rounded to this, so that equal texts stay equally near in every order."""
@@ -59,7 +59,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What came of a check.
+    """The outcome of a check.
 
     Attributes:
         plan: The plan without what would have hidden a fact.
@@ -104,9 +104,9 @@ def checked(
     """
     asked = _questions(plan, memories, questions, accessed)
     losses: list[Loss] = []
-    while found := _losses(plan, memories, asked, encode):
-        losses += found
-        out = {name for loss in found for name in loss.actions}
+    while lost := _losses(plan, memories, asked, encode):
+        losses += lost
+        out = {name for loss in lost for name in loss.actions}
         plan = replace(plan, actions=tuple(action for action in plan.actions if action.id not in out))
     result = Recall(plan, len(asked), tuple(losses))
     return replace(result, plan=replace(plan, notes=(*plan.notes, *result.notes)))
@@ -141,12 +141,12 @@ def _losses(
     by_scope: dict[Scope, list[Memory]] = defaultdict(list)
     for memory in asked:
         by_scope[memory.scope].append(memory)
-    found: list[Loss] = []
+    losses: list[Loss] = []
     for scope, questions in sorted(by_scope.items()):
         here = [memory for memory in memories if memory.scope == scope]
         actions = [action for action in plan.actions if action.scope == scope]
-        found += _losses_in_scope(here, actions, questions, encode)
-    return tuple(found)
+        losses += _losses_in_scope(here, actions, questions, encode)
+    return tuple(losses)
 
 
 def _losses_in_scope(

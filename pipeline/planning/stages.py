@@ -43,7 +43,7 @@ class Silent:
 
     @contextlib.contextmanager
     def stage(self, name: str, total: int | None) -> Iterator[Advance]:  # noqa: ARG002
-        """Run the stage without a sign."""
+        """Run the stage without showing anything."""
         yield lambda _done: None
 
 
@@ -67,7 +67,7 @@ class Stages:
         self._open.close()
 
     def __call__(self, name: str, done: int, total: int, /) -> None:
-        """Take note of how far a stage is."""
+        """Report how far a stage is."""
         if self._drafting and name != DRAFT:
             return
         if (name, total) != self._stage or done < self._done:

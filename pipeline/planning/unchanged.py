@@ -1,8 +1,8 @@
-"""A scope of which nothing changed is not planned again: the plan of the last pass is the plan.
+"""Reuses the plan of the last pass for each scope in which nothing changed.
 
 A plan is a function of what a scope holds, of the settings and models, of what a person answered, and of the
 moment. All but the moment go into a digest; for the moment there is the next one at which anything becomes
-stale, expires or begins to count, and until then nothing does. A plan in which ages are told is not kept.
+stale, expires or begins to count, and until then nothing does. A plan that states ages is not kept.
 """
 
 from __future__ import annotations
@@ -127,12 +127,17 @@ def _later(moment: datetime, span: timedelta) -> datetime:
 
 @functools.cache
 def _code() -> str:
-    """What the rules and models are today: another version of this package may plan otherwise."""
+    """Hash of all rules and word tables: another version of this package may plan otherwise."""
     root, digest = Path(__file__).parents[2], hashlib.sha256()
-    for folder in ("models", "indexes", "pipeline"):
-        for path in sorted((root / folder).rglob("*.py")):
-            digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    for path in sources(root):
+        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def sources(root: Path) -> list[Path]:
+    """The modules and word tables of the package in a folder; weights have a name of their own."""
+    patterns = ("models/**/*.py", "models/tables/*.toml", "indexes/**/*.py", "pipeline/**/*.py")
+    return [path for pattern in patterns for path in sorted(root.glob(pattern))]
 
 
 def _common(planning: Planning) -> bytes:
@@ -167,11 +172,11 @@ def _known(
 ) -> dict[Scope, Plan]:
     """The plans that still hold."""
     now = planning.circumstances.now
-    found = memo.load(list(keys.values()))
+    entries = memo.load(list(keys.values()))
     plans: dict[Scope, Plan] = {}
     for scope, key in keys.items():
-        if key in found:
-            plan = _unpacked(found[key], now)
+        if key in entries:
+            plan = _unpacked(entries[key], now)
             if plan is not None and plan.store == inventory.store:
                 plans[scope] = plan
     return plans

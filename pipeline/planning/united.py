@@ -30,7 +30,7 @@ def united_metadata(members: Sequence[Memory]) -> dict[str, Any]:
             else:
                 united[key] = value
                 _note_value(values, memory, key)
-    if differing := {key: found for key, found in values.items() if len(found) > 1}:
+    if differing := {key: several for key, several in values.items() if len(several) > 1}:
         united[MERGED_VALUES_KEY] = differing
     earlier = [source for memory in members for source in _sources(memory)]
     united["merged_from"] = sorted({*earlier, *(memory.id for memory in members)})

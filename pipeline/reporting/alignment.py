@@ -52,18 +52,18 @@ _CUT = Column(_ELLIPSIS, _ELLIPSIS)
 def columns(a: str, b: str) -> tuple[Column, ...]:
     """Align two texts word by word; case and punctuation around a word are no difference."""
     words_a, words_b = one_line(a).split(" "), one_line(b).split(" ")
-    found = list(_aligned(words_a, words_b))
+    aligned = list(_aligned(words_a, words_b))
     if max(len(a), len(b)) > CUT_FROM:
-        found = list(_around_differences(found))[:MAX_COLUMNS]
-        found += [_CUT] if len(found) == MAX_COLUMNS else []
-    return tuple(found)
+        aligned = list(_around_differences(aligned))[:MAX_COLUMNS]
+        aligned += [_CUT] if len(aligned) == MAX_COLUMNS else []
+    return tuple(aligned)
 
 
-def rows(found: Sequence[Column], *, width: int) -> Iterator[tuple[Column, ...]]:
+def rows(aligned: Sequence[Column], *, width: int) -> Iterator[tuple[Column, ...]]:
     """Break the columns into rows of at most `width` cells, marks included."""
     row: list[Column] = []
     used = 0
-    for column in found:
+    for column in aligned:
         needed = max(_cells(column.a), _cells(column.b)) + 1 + 2 * column.differs
         if row and used + needed > width + 1:
             yield tuple(row)
@@ -106,8 +106,8 @@ def excerpts(a: str, b: str) -> tuple[str, str]:
     """Both texts on one line each, whole if they are short, else cut around their differences."""
     if max(len(a), len(b)) <= CUT_FROM:
         return one_line(a), one_line(b)
-    found = columns(a, b)
-    return " ".join(c.a for c in found if c.a), " ".join(c.b for c in found if c.b)
+    aligned = columns(a, b)
+    return " ".join(c.a for c in aligned if c.a), " ".join(c.b for c in aligned if c.b)
 
 
 def _aligned(a: Sequence[str], b: Sequence[str]) -> Iterator[Column]:
@@ -159,16 +159,16 @@ def _clipped(word: str, at: int) -> str:
     return _ELLIPSIS * (start > 0) + word[start:stop] + _ELLIPSIS * (stop < len(word))
 
 
-def _around_differences(found: Sequence[Column]) -> Iterator[Column]:
+def _around_differences(aligned: Sequence[Column]) -> Iterator[Column]:
     """The differing columns with their context; a cut for what is left out.
 
     Equal texts are shown from their beginning.
     """
-    places = [place for place, column in enumerate(found) if column.differs] or [0]
+    places = [place for place, column in enumerate(aligned) if column.differs] or [0]
     near: set[int] = set()
     for place in places:
-        near.update(range(max(0, place - CONTEXT), min(len(found), place + CONTEXT + 1)))
-    for kept, group in itertools.groupby(enumerate(found), key=lambda item: item[0] in near):
+        near.update(range(max(0, place - CONTEXT), min(len(aligned), place + CONTEXT + 1)))
+    for kept, group in itertools.groupby(enumerate(aligned), key=lambda item: item[0] in near):
         if kept:
             yield from (column for _, column in group)
         else:

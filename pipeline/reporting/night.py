@@ -1,6 +1,6 @@
-"""What an unattended pass came to: for a heartbeat, a webhook, a gauge and a log, without any text.
+"""The result of an unattended pass, for a heartbeat, a webhook, a gauge and a log, without any text.
 
-Only `actions` holds texts, and only who asks for them gets them; a secret is masked there as everywhere.
+Only `actions` holds texts, and it is given out on request only; a secret is masked there as everywhere.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Night:
         return visible(f"mem0-dream: {self.outcome}" + "".join(f", {x}" for x in (self.said, counted) if x))
 
     def to_json(self, *, texts: bool = False) -> dict[str, Any]:
-        """The same for programs."""
+        """The same as JSON."""
         return {
             "text": self.line,
             "outcome": str(self.outcome),

@@ -1,4 +1,4 @@
-"""What a person is told of a pass: before the questions, after the answers, and of what was done."""
+"""The report of a pass: before the questions, after the answers, and after the run."""
 
 from __future__ import annotations
 
@@ -71,11 +71,12 @@ class PassReport(Report):
         return [*self._shown(), *(self.left_open() if plan.actions else self.nothing())]
 
     def nothing(self) -> list[str]:
-        """There is nothing to apply; what may be a duplicate, or was left open, is no clean bill."""
+        """The lines where nothing is to be applied; doubts and open conflicts are named all the same."""
         if not self._plan.totals:
             return [NOTHING_STORED]
         nothing = NOTHING_NEW if self._plan.left_open else NOTHING_FOUND
-        return [NOTHING_CERTAIN if self._plan.unsure else nothing, *self.left_open()]
+        doubtful = self._plan.unsure or self._plan.notes
+        return [NOTHING_CERTAIN if doubtful else nothing, *self.left_open()]
 
     def left_open(self) -> list[str]:
         """What is left to a person, and how to see it; nothing if there is nothing."""
@@ -115,11 +116,11 @@ class PassReport(Report):
         return [*moved_lines(result, self._plan, self), summary(result), *self.left_open()]
 
     def skipped(self, result: RunResult) -> list[str]:
-        """What nobody was asked about and could not be done; names no memory, for logs are kept."""
+        """Changes of an unattended run that could not be made; names no memory, since logs are kept."""
         return [f"skipped {name}: {reason}" for name, reason in result.moved]
 
     def to_json(self, result: RunResult | None) -> dict[str, Any]:
-        """For programs: the plan, and what was done of it."""
+        """The plan, and what was done of it, as JSON."""
         return to_json(self._plan, result)
 
     def _shown(self) -> list[str]:

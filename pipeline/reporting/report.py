@@ -24,7 +24,7 @@ CANCELLED = "Cancelled. No changes made."
 TEXT_WIDTH = 100
 """Characters of a merged text in the report."""
 EXPLAINED_WIDTH = 1_000
-"""Characters of a text with --explain: longer ones are documents, which nobody reads in a terminal."""
+"""Characters of a text with --explain: longer ones are documents, too long for a terminal."""
 _ID_WIDTH = 8
 _NAMED = ("md", "graph")
 """Kinds of stores whose ids are names."""
@@ -168,8 +168,8 @@ class Report:
             f"distinct {distinct:.2f}; entails {forward:.2f} -> / {backward:.2f} <-; "
             f"cosine {verdict.pair.cosine:.2f}"
         )
-        found = spoken(verdict.evidence)
-        return [scores] + ([f"    evidence: {found}"] if found else [])
+        evidence = spoken(verdict.evidence)
+        return [scores] + ([f"    evidence: {evidence}"] if evidence else [])
 
     def _name(self, memory_id: str) -> str:
         return self.label(memory_id) if memory_id in self._short else "[merged]"
@@ -195,7 +195,7 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
 
 
 def one_line(text: str) -> str:
-    """The text with all white space folded and every other control character as its escape."""
+    """The text with white space collapsed and every other control character as its escape."""
     return visible(" ".join(text.split()))
 
 

@@ -53,7 +53,7 @@ class Status:
     answers: tuple[Answer, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The same as JSON."""
         return {
             "kind": self.kind,
             "memories": {"living": self.living, "retired": self.retired, "pinned": self.pinned},
@@ -156,7 +156,7 @@ def run_line(run: Run, changes: Sequence[Recorded]) -> str:
 
 
 def run_json(run: Run, changes: Sequence[Recorded]) -> dict[str, Any]:
-    """One run for programs: what it was about, and what it did."""
+    """One run as JSON: what it was about, and what it did."""
     records: list[dict[str, Any]] = [json.loads(line) for line in run.plan.split("\n") if line.strip()]
     header = records[0] if records else {}
     removed, added = _changed(changes)

@@ -1,6 +1,6 @@
-"""Memories that are none: secrets, echoes, chatter, heartbeats, raw output, greetings.
+"""Junk: stored texts that are no memories (secrets, echoes, chatter, heartbeats, raw output, greetings).
 
-An extractor that stores whatever passes by leaves these behind. Each class is recognised by the whole
+An extractor that stores every message leaves these behind. Each class is recognised by the whole
 text, never by a word in it: "The cron job runs at 2:00" is a fact, "Cron job done, nothing to report" is
 none. What quotes a rule ("System prompt: answer in French") is a fact, too. Whatever is not recognised stays.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -35,7 +35,7 @@ _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
 
 
 class Junk(StrEnum):
-    """A class of memories that are none."""
+    """A class of texts that are no memories."""
 
     SECRET = "secret"  # noqa: S105  (the name of a class)
     ECHO = "echo"
@@ -47,13 +47,13 @@ class Junk(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A memory that is none.
+    """A stored text that is no memory.
 
     Attributes:
         memory: As read.
         junk: Its class.
         detail: Why, in a few words; holds no secret.
-        certain: Whether nobody needs to look at it first.
+        certain: Whether it may go without a person looking at it.
         shown: The text as it may be shown; None if it may be shown as it is.
     """
 
@@ -67,7 +67,7 @@ class Finding:
 def find_junk(
     memories: Sequence[Memory], classes: Collection[str], *, keys: KeysOf | None = None
 ) -> tuple[Finding, ...]:
-    """What of the living memories is none, sorted by id; pinned ones are never listed.
+    """Find the junk among the living memories, sorted by id; pinned ones are never listed.
 
     Args:
         memories: The living memories of any scopes.
@@ -98,7 +98,7 @@ def prunes_of(
     Args:
         findings: What `find_junk` gave.
         now: The moment ages are reckoned from.
-        unattended: Nobody looks on: only what is certain.
+        unattended: No person sees the plan: only what is certain.
         refused: Keys of the removals that a person does not want.
     """
     return tuple(
@@ -119,7 +119,7 @@ def prunes_of(
 def without_junk(
     memories: Iterable[Memory], findings: Iterable[Finding], pruned: Iterable[Prune]
 ) -> list[Memory]:
-    """What is judged: nothing that is proposed to go, and no secret, which would be shown beside its like.
+    """The memories to judge: without those proposed to go, and without secrets, which a report would show.
 
     An echo that stays is left to the merges, which lose nothing of what they unite.
     """
@@ -128,17 +128,17 @@ def without_junk(
     return [memory for memory in memories if memory.id not in out]
 
 
-def without_secrets(memories: Iterable[Memory], settings: Settings) -> list[Memory]:
-    """The memories as they may be shown: where secrets are looked for at all, each as its kind.
+def shown_text(text: str, settings: Settings) -> str:
+    """A text as it may be shown: where secrets are looked for at all, each as its kind.
 
-    >>> from ...records import Scope
-    >>> without_secrets([Memory("1", "Likes tea", Scope(()))], Settings())[0].text
+    >>> shown_text("Likes tea", Settings())
     'Likes tea'
     """
     if Junk.SECRET not in (*settings.hygiene, *settings.hygiene_auto):
-        return list(memories)
-    looked = ((memory, _secret(memory)) for memory in memories)
-    return [replace(memory, text=secret.shown or "") if secret else memory for memory, secret in looked]
+        return text
+    from ...models.secrets import find_secrets, masked
+
+    return masked(text, find_secrets(text))
 
 
 def _member(finding: Finding) -> Member:

@@ -11,12 +11,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ...models.facts.tokens import listed
+
 _ANSWER_KEYS = frozenset(
-    (  # noqa: SIM905  (words in lines read better than a column of strings)
+    listed(
         "exit_code exitcode returncode stdout stderr status_code tool_call_id tool_calls tool_use_id "
         "tool_name function_call finish_reason is_error traceback duration_ms elapsed_ms request_id "
         "response_headers prompt_tokens completion_tokens total_tokens"
-    ).split()
+    )
 )
 """Keys that tools and models answer with, and nobody notes a fact under."""
 

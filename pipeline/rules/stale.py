@@ -1,4 +1,4 @@
-"""What a store may forget: memories gone stale, and memories that never said anything.
+"""What a store may forget: stale memories and vague ones.
 
 Every rule leans towards keeping. Unknown or future dates are never stale, short but specific texts are
 never vague, and pinned or already retired memories are never listed.
@@ -146,10 +146,10 @@ def is_vague(text: str, *, min_words: int) -> bool:
         return not _has_symbols(text)
     if not (_is_generic(words) or _opens_indefinite(words)):
         return False
-    return not (_is_exact(text) or _is_rule(words) or _names_something(text))
+    return not (_is_specific(text) or _is_rule(words) or _names_something(text))
 
 
-def _is_exact(text: str) -> bool:
+def _is_specific(text: str) -> bool:
     """Whether a text of empty words holds a name, number, date or the like all the same.
 
     Its mere shape does not count: "X is Y" states an attribute, but not of "The thing is broken", and a

@@ -1,4 +1,4 @@
-"""One module per kind of store, and how to open the right one."""
+"""The stores, one folder for each kind, and how to open the right one."""
 
 from __future__ import annotations
 

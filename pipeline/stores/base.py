@@ -1,8 +1,8 @@
-"""The seam to a store: read everything, look at one record, make one change.
+"""The interface of a store: read everything, look at one record, make one change.
 
 A store makes single changes only. What belongs together, in which order, and what to do when the
-process dies in between, is the writer's business (`pipeline.writing.writer`), because only the journal can
-know what was done before.
+process dies in between, is decided by the writer (`pipeline.writing.writer`), because only the journal
+knows what was done before.
 """
 
 from __future__ import annotations

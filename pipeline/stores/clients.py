@@ -1,4 +1,4 @@
-"""Which client of mem0 somebody hands over, and the synchronous one that reaches the same memories."""
+"""Which client of mem0 was passed in, and the synchronous client for the same memories."""
 
 from __future__ import annotations
 

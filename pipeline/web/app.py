@@ -1,6 +1,6 @@
 """The review over HTTP: a page, and a few requests that each do one thing on the desk.
 
-Everything that touches the desk runs in one thread, one after another; only how far it has come is told at
+Everything that touches the desk runs in one thread, one after another; only the progress can be read at
 any time.
 """
 
@@ -27,7 +27,7 @@ from .progress import Watched
 BODY_BYTES = 1_000_000
 """A longer request is refused; a merged text is far shorter."""
 _SECRET = ("cards", "memories", "map", "apart", "remarks", "notes", "scopes", "categories", "gaps")
-"""What of a page is not told without the token: every text and every name."""
+"""Parts of a page that need the token: every text and every name."""
 Work = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -77,25 +77,25 @@ class Rooms:
         return HTMLResponse(render(data, lines=lines, live=True))
 
     async def progress(self, _request: Request) -> Response:
-        """How far the work has come, told while it goes on."""
+        """The progress of the work while it goes on."""
         return JSONResponse(self._watched.told)
 
     def doing(self, work: Work) -> Callable[[Request], Awaitable[Response]]:
-        """A request that does one thing on the desk, and tells how the answers stand then."""
+        """A request that does one thing on the desk and returns the state of the answers."""
         desk = self._desk
 
         async def answer(request: Request) -> Response:
             """Read, do, tell."""
             given = await _body(request)
             try:
-                found = await self._done(lambda: work(given))
+                result = await self._done(lambda: work(given))
             except MovedOnError as moved:
                 return JSONResponse({"error": desk.spoken(moved), "data": await self._fresh()}, 409)
             except DreamError as error:
                 return JSONResponse({"error": desk.spoken(error)}, _status(error))
-            if found.pop("fresh", False):
-                found["data"] = await self._fresh()
-            return JSONResponse(found)
+            if result.pop("fresh", False):
+                result["data"] = await self._fresh()
+            return JSONResponse(result)
 
         return answer
 

@@ -64,9 +64,9 @@ class Decisions:
 
 def decided(session: Session, proposal: Proposal, decisions: Decisions, *, now: datetime) -> Plan:
     """The plan that does what was accepted, and what follows from it."""
-    from ..planning.markdown.planner import Found
+    from ..planning.markdown.planner import MarkdownFindings
 
-    if isinstance(proposal.found, Found):
+    if isinstance(proposal.findings, MarkdownFindings):
         plan = _settled(session, proposal, decisions, now=now)
     else:
         chosen = replace(proposal, asked=_chosen(proposal.plan, decisions))
@@ -100,7 +100,7 @@ def _worded(action: Proposed, decisions: Decisions) -> Proposed:
 
 def _settled(session: Session, proposal: Proposal, decisions: Decisions, *, now: datetime) -> Plan:
     """The plan of a survey of which only what was accepted is left."""
-    survey, shown = proposal.found.survey, proposal.plan
+    survey, shown = proposal.findings.survey, proposal.plan
     rewritten = {
         action.members[0].id: action.id for action in shown.rewrites if action.id in decisions.accepted
     }
@@ -117,7 +117,7 @@ def _settled(session: Session, proposal: Proposal, decisions: Decisions, *, now:
     left = replace(
         proposal,
         asked=asked.accept(decisions.accepted, dict(decisions.sides)),
-        found=replace(proposal.found, survey=replace(survey, edits=edits)),
+        findings=replace(proposal.findings, survey=replace(survey, edits=edits)),
     )
     plan = session.complete(left, dict(decisions.sides), now=now).plan
     answered = [
@@ -152,9 +152,9 @@ def _follows(
 def moved(session: Session, plan: Plan) -> frozenset[str]:
     """Ids of the memories that are no longer as the plan saw them."""
     members = {member.id: member for action in plan.actions for member in action.members}
-    found = session.store.fetch(sorted(members))
-    away = {memory_id for memory_id in members if memory_id not in found}
-    for memory_id, snapshot in found.items():
+    snapshots = session.store.fetch(sorted(members))
+    away = {memory_id for memory_id in members if memory_id not in snapshots}
+    for memory_id, snapshot in snapshots.items():
         memory, member = session.store.parse(snapshot), members[memory_id]
         if memory.text_hash != member.text_hash or memory.updated_at != member.updated_at or memory.pinned:
             away.add(memory_id)

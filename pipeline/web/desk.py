@@ -1,7 +1,7 @@
-"""One review: the plan on the desk, a person's answers to it, and what comes of them.
+"""One review: the plan on the desk, a person's answers to it, and the changes they make.
 
-The store is opened only to look and to apply, and locked only to apply; answers are kept at once. Whoever
-calls sees to it that nothing here runs twice at a time.
+The store is opened only to look and to apply, and locked only to apply; answers are kept at once. The
+caller makes sure that no two calls run at a time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..engine import Session
     from ..results import RunResult
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 _REMEMBERED = {Say.REJECT: AnswerKind.REJECTED, Say.BOTH: AnswerKind.REJECTED, Say.SKIP: AnswerKind.SKIPPED}
 """Answers that hold beyond this review: they are kept in the journal, too."""
 
@@ -110,7 +110,7 @@ class Desk:
         learn(self.directory, [(action, Say.ACCEPT) for action in wanted.values()])
 
     def withdraw(self, key: str) -> None:
-        """Take an answer back, as if it had never been given."""
+        """Withdraw an answer."""
         action, given = self._action(key), self._pending.all().get(key)
         if given is None:
             return
@@ -197,7 +197,7 @@ class Desk:
         }
 
     def undo(self, run: str) -> str:
-        """Take a run back, and say what came of it."""
+        """Take a run back; the line that says what was undone."""
         with self._ways.open() as session, session.locked():
             result = session.undo(run, now=self._ways.clock())
             self._look_at(session)
@@ -220,7 +220,7 @@ class Desk:
         return told
 
     def spoken(self, error: Exception) -> str:
-        """An error as a person is told of it."""
+        """The sentence for an error."""
         return report.visible(self._ways.spoken(str(error)))
 
     def data(self) -> dict[str, Any]:
@@ -277,10 +277,10 @@ class Desk:
         return self._in_journal(lambda journal: pinned_ids(journal.answers(self.fingerprint)))
 
     def _action(self, key: str) -> Action:
-        found = self._keys.get(key)
-        if found is None:
+        action = self._keys.get(key)
+        if action is None:
             raise UsageError("This proposal is no longer there; look again.")
-        return found
+        return action
 
     def _check_text(self, action: Action, given: Pending) -> None:
         if not isinstance(action, Merge) or given.say is not Say.ACCEPT:
@@ -297,12 +297,12 @@ class Desk:
 
         def withdraw(journal: Journal) -> None:
             """Those of this store that are meant."""
-            found: Collection[Answer] = [kept for kept in journal.answers(self.fingerprint) if which(kept)]
-            journal.withdraw(self.fingerprint, found)
+            answers: Collection[Answer] = [kept for kept in journal.answers(self.fingerprint) if which(kept)]
+            journal.withdraw(self.fingerprint, answers)
 
         self._in_journal(withdraw)
 
-    def _in_journal(self, work: Callable[[Journal], Found]) -> Found:
+    def _in_journal(self, work: Callable[[Journal], Result]) -> Result:
         """Use the journal for a moment; a review that waits holds no file open."""
         journal = Journal(self.directory)
         try:

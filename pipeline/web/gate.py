@@ -1,8 +1,8 @@
-"""Who may ask a review for what: this machine, this page, this tab.
+"""Access control of a review: this machine, this page, this tab.
 
 A page of another site can make a browser send requests here. It can neither read an answer nor set our
-headers, and it cannot pretend to be another origin; a name that somebody points at this address is no name
-of ours.
+headers, and it cannot pretend to be another origin; any other host name that
+points at this address is refused.
 """
 
 from __future__ import annotations
@@ -117,5 +117,5 @@ class Gate:
 
 
 def _equal(given: str, held: str) -> bool:
-    """Compare without telling by the time it takes how much is right."""
+    """Compare in constant time."""
     return bool(held) and hmac.compare_digest(given.encode(), held.encode())

@@ -1,4 +1,4 @@
-"""What an answer in a review teaches the thresholds, in the form that `mem0-dream calibrate` learns from."""
+"""Answers of a review as labelled pairs, in the form that `mem0-dream calibrate` reads."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def lesson(action: Action, say: Say) -> tuple[Doubt, Label] | None:
 
 def learn(directory: Path, answers: Iterable[tuple[Action, Say]]) -> None:
     """Keep what answers teach."""
-    found = [taught for action, say in answers if (taught := lesson(action, say)) is not None]
-    if found:
-        keep_answers(directory, found)
+    lessons = [taught for action, say in answers if (taught := lesson(action, say)) is not None]
+    if lessons:
+        keep_answers(directory, lessons)
 
 
 def unlearn(directory: Path, action: Action, say: Say) -> None:
     """Forget what an answer taught."""
-    found = lesson(action, say)
-    if found is not None:
-        forget_answer(directory, found[0])
+    taught = lesson(action, say)
+    if taught is not None:
+        forget_answer(directory, taught[0])
 
 
 def learnt(directory: Path) -> int:

@@ -1,4 +1,4 @@
-"""How far a pass has come, for whoever asks while it runs."""
+"""The progress of a pass, which requests can read while it runs."""
 
 from __future__ import annotations
 

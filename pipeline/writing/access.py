@@ -1,4 +1,4 @@
-"""When each memory was last read, so that "nobody reads it any more" means something.
+"""When each memory was last read, so that an unread memory can be told from an unlogged one.
 
 mem0 does not remember reads. `track_access` wraps a client and notes what its `search` and `get`
 return, in one SQLite file of the state directory. It never fails in the wrapped application and
@@ -184,7 +184,7 @@ def track_access(
 
 
 class _Note:
-    """Records the ids of one answer, and swallows every failure after naming the first."""
+    """Records the ids of one answer; logs the first failure and ignores all later ones."""
 
     def __init__(
         self,

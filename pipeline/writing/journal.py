@@ -1,4 +1,4 @@
-"""The only memory of what was done: every run, what it touched before, every single change.
+"""The record of every run: the memories it touched as they were before, and each single change.
 
 A row is on disk before the change it announces and again after it, so that a run killed anywhere
 can be finished or taken back. The journal decides nothing; see `pipeline.writing.writer`.
@@ -78,7 +78,7 @@ class ChangeState(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What became of an action."""
+    """The outcome of an action."""
 
     APPLIED = "applied"
     SKIPPED = "skipped"
@@ -216,7 +216,7 @@ class Journal:
         )
 
     def conclude(self, run: str, action: str, outcome: Outcome, reason: str = "") -> None:
-        """Record what became of an action."""
+        """Record the outcome of an action."""
         self._tell("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", (run, action, outcome, reason))
 
     def run(self, run: str) -> Run:
@@ -249,7 +249,7 @@ class Journal:
         return tuple(Recorded(r[0], r[1], Operation(r[2]), r[3], ChangeState(r[4])) for r in rows)
 
     def outcomes(self, run: str) -> dict[str, tuple[Outcome, str]]:
-        """What became of each action so far, with the reason."""
+        """The outcome of each action so far, with the reason."""
         rows = self._ask("SELECT action, state, reason FROM outcomes WHERE run = ?", (run,))
         return {row[0]: (Outcome(row[1]), row[2]) for row in rows}
 

@@ -1,4 +1,4 @@
-"""What is remembered of passes besides their runs: a pass that changed nothing is no run, and was one.
+"""A log of passes besides the journal: a pass that changes nothing leaves no run there.
 
 For each store and choice of scopes: when the last unattended pass ended, and which memories there were. Of
 these only eight bytes of a hash are kept, so that a million of them fit into eight megabytes.

@@ -1,7 +1,7 @@
-"""Who holds the lock of a store: which process of which machine, since when, and whether it still beats.
+"""Who holds the lock of a store: which process of which machine, since when, and its last sign of life.
 
 The lock itself is the operating system's. A file system that loses it must not let two runs at one store,
-so the owner writes its name beside it, and whoever comes next takes over only from an owner that is gone.
+so the owner writes its name beside it, and another process takes over only from an owner that is gone.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Owner:
 
     @classmethod
     def read(cls, path: Path) -> Owner | None:
-        """Who is named in a file; nobody if it is not there or not readable."""
+        """The owner that a file names; None if the file is missing or unreadable."""
         try:
             row = json.loads(path.read_text(encoding="utf-8"))
             return cls(int(row["pid"]), str(row["host"]), float(row["started"]))

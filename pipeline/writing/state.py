@@ -54,7 +54,7 @@ def store_lock(directory: Path, fingerprint: str, *, wait_s: float = 0.0) -> Ite
 
 
 def _held(holder: Path, name: Path) -> str:
-    """Who is at work, as far as it is known."""
+    """The sentence for a lock that is held, with its owner as far as known."""
     owner = Owner.read(name)
     told = str(owner) if owner is not None else ""
     with contextlib.suppress(OSError):

@@ -266,7 +266,7 @@ class Writer:
         self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
 
     def _amend(self, run: Run, action: Merge, survivor: str, made: list[Recorded]) -> None:
-        """Give the survivor the united metadata; doing so twice is doing it once."""
+        """Give the survivor the united metadata; repeating it changes nothing."""
         earlier = next((change for change in made if change.operation is Operation.AMEND), None)
         if earlier is not None and earlier.state is ChangeState.DONE:
             return
@@ -346,7 +346,7 @@ class Writer:
     def _put_metadata_back(self, run: Run, change: Recorded, plan: Plan) -> None:
         """Take united metadata back, unless the memory was written, or removed, since.
 
-        Where the same action had given the memory a new text, that is no writing of anybody else.
+        A new text that the same action wrote does not count as a change by another program.
         """
         memory_id = change.memory or ""
         before = self._journal.snapshot(run.id, memory_id)
@@ -392,5 +392,5 @@ def _written(plan: Plan, action_id: str) -> set[str]:
 
 
 def _in_order(actions: Iterable[Action]) -> list[Action]:
-    """Conflicts first: what a person decided must not be overtaken by a merge."""
+    """Conflicts first: a merge must not undo what a person decided."""
     return sorted(actions, key=lambda action: not isinstance(action, Resolve))

@@ -1,10 +1,8 @@
 """Pairs out of the contrast sets: the certain ones as written, and compound memories composed from them.
 
 A short set holds an anchor, two duplicates, two contradictions and two distinct facts; a compound set holds a
-base
-memory of several facts with parts, extensions, updates and neighbours. Only relations that a set makes
-certain
-become examples. Every pair is emitted in both orders.
+base memory of several facts with parts, extensions, updates and neighbours. Only relations that a set makes
+certain become examples. Every pair is emitted in both orders.
 """
 
 from __future__ import annotations
@@ -119,8 +117,7 @@ def composed_pairs(sets: Sequence[ShortSet], *, seed: int) -> Iterator[Example]:
     """Compound memories joined from facts of one category, `COMPOSED_PER_SET` pairs per set.
 
     Contained facts make a duplicate, partly shared ones a distinct pair, one contradicted fact a
-    contradiction;
-    both sides take one to three facts in any label, so that length says nothing.
+    contradiction; both sides take one to three facts in any label, so that length says nothing.
     """
     rng = random.Random(seed)  # noqa: S311
     by_category: defaultdict[str, list[ShortSet]] = defaultdict(list)

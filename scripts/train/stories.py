@@ -1,10 +1,8 @@
 """Pairs of memories about one invented user, as several memory writers would have kept them.
 
 A story is a handful of facts about one person, each in several wordings, some of them overtaken by a later
-state.
-Two memories are drawn from the same story: what one contains of the other decides the label. The writers
-differ in
-what they call the user and in whether they write sentences, joined clauses or fragments.
+state. Two memories are drawn from the same story: what one contains of the other decides the label. The
+writers differ in what they call the user and in whether they write sentences, joined clauses or fragments.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Token vectors: of unit length, independent of company, and overheard from the encoder."""
+"""Token vectors: of unit length, independent of the other texts, and cached from the encoder."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def test_what_the_encoder_made_is_not_made_again(kept: Kept, monkeypatch: pytest
     kept.__init__()  # type: ignore[misc]
     SentenceEncoder(keep_tokens=True).encode(TEXTS)
     monkeypatch.setattr(reader, "_forward", None)
-    overheard = reader.of(ids)
+    cached = reader.of(ids)
     for row in ids[:3]:
-        assert overheard[row] == pytest.approx(alone[row], abs=1e-5)
+        assert cached[row] == pytest.approx(alone[row], abs=1e-5)
 
 
 def test_the_oldest_are_forgotten_first(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:

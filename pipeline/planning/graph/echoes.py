@@ -1,4 +1,4 @@
-"""Observations of one memory that may say the same thing twice: a person is asked, nothing is folded unasked.
+"""Observations of one memory that may say the same thing twice: a person is asked, nothing is merged unasked.
 
 Observations are many facts about one thing, and alike for that reason alone. So only pairs that share nearly
 all of their words are judged, and only those that are judged duplicates are worth a question.
@@ -48,7 +48,7 @@ def echoes(nodes: Iterable[Node], judging: Judging, *, apart: Collection[frozens
         judging: Models and limits.
         apart: Pairs of observations, by id, that contradict each other.
     """
-    found: list[Merge] = []
+    repeated: list[Merge] = []
     for node in nodes:
         if node.memory.pinned:
             continue
@@ -60,16 +60,16 @@ def echoes(nodes: Iterable[Node], judging: Judging, *, apart: Collection[frozens
             and comparable(parts[pair[0]].text, parts[pair[1]].text)
             and rejection_key(parts[pair[0]], parts[pair[1]]) not in judging.rejected
         ]
-        found += [
+        repeated += [
             merge
             for verdict in judging.side_by_side(parts, worth)
             if (merge := _question(parts, verdict)) is not None
         ]
-    return found
+    return repeated
 
 
 def _question(parts: dict[str, Memory], verdict: Verdict) -> Merge | None:
-    """The question behind a verdict; None if nobody should be asked, or each says what the other does not."""
+    """The question behind a verdict; None if there is none, or each says what the other does not."""
     if verdict.label is not Label.DUPLICATE or verdict.probabilities[0] <= LIKELY:
         return None
     a, b = (parts[end] for end in (verdict.pair.a, verdict.pair.b))
@@ -113,7 +113,7 @@ def _in_order(few: Sequence[str], many: Sequence[str]) -> bool:
 
 def _names(text: str) -> list[str]:
     """Names of code, and what stands in quotes: a command, a message."""
-    quoted = [max(found) for found in _QUOTED.findall(text.casefold())]
+    quoted = [max(quotation) for quotation in _QUOTED.findall(text.casefold())]
     return [*quoted, *_CODE.findall(text.casefold())]
 
 
@@ -133,13 +133,13 @@ def _alike(parts: Sequence[Memory]) -> list[Pair]:
     keys = {part.id: exact_key(part.text) for part in parts}
     count = Counter(word for words in said.values() for word in words)
     holding: dict[str, list[str]] = defaultdict(list)
-    found: set[Pair] = set()
+    pairs: set[Pair] = set()
     for own, words in sorted(said.items()):
         rarest = sorted(words, key=lambda word: (count[word], word))
         for word in rarest[: len(words) - math.ceil(SHARED * len(words)) + 1]:
             for other in holding[word]:
                 both = len(words & said[other])
                 if both >= SHARED * len(words | said[other]) and keys[own] != keys[other]:
-                    found.add((other, own))
+                    pairs.add((other, own))
             holding[word].append(own)
-    return sorted(found)
+    return sorted(pairs)

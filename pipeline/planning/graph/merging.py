@@ -1,6 +1,6 @@
-"""Which entities become one, and what they say then.
+"""Which entities are merged, and into which observations.
 
-Two entities are merged only if they are of one type, more alike than the merge line, and judged
+Two entities are merged only if they are of one type, more similar than `merge_above`, and judged
 duplicates; the united text must in turn be judged a duplicate of each of them. Observations are
 united, and one is left out only if another says all of it.
 """
@@ -110,9 +110,9 @@ def judged_memory(node: Node) -> Memory:
 
 
 def entity_verdicts(nodes: Sequence[Node], judging: Judging) -> tuple[Verdict, ...]:
-    """What is thought of all pairs of entities of one type that are worth a person's look.
+    """The verdicts on all pairs of entities of one type that are similar enough to show a person.
 
-    Only a pair above the merge line may be merged without a person.
+    Only a pair above `merge_above` may be merged without a person.
     """
     real = {node.id: node.memory for node in nodes}
     worth = {
@@ -146,7 +146,7 @@ def look_alikes(nodes: Sequence[Node], encoder: Encoder, *, settings: GraphSetti
     group = {node.id: node.id for node in free}
 
     def first(name: str) -> str:
-        """The one that stands for all that look like it."""
+        """The representative of all that look like it."""
         while group[name] != name:
             name = group[name]
         return name
@@ -194,7 +194,7 @@ def merges(
         judging: Models and limits.
         acceptable: Whether the united observations may stand; else nothing is merged.
     """
-    found: list[Consolidated] = []
+    drafts: list[Consolidated] = []
     for kind in sorted({node.type for node in nodes}):
         group = {node.id: node for node in nodes if node.type == kind and node.content}
         here = [item for item in verdicts if item.pair.a in group and item.pair.b in group]
@@ -202,8 +202,8 @@ def merges(
             continue
         merger = Uniting(group, judging, acceptable=acceptable)
         memories = [judged_memory(node) for node in group.values()]
-        found += draft_merges(memories, here, judge_new=merger.judge_new, merger=merger)
-    return tuple(found)
+        drafts += draft_merges(memories, here, judge_new=merger.judge_new, merger=merger)
+    return tuple(drafts)
 
 
 @dataclass(slots=True)
@@ -287,7 +287,7 @@ def united(members: Sequence[Node], judging: Judging) -> tuple[Node, tuple[str, 
 
 
 def _joined(kept: Sequence[str], node: Node, judging: Judging) -> list[str]:
-    """What is kept already with the observations of one more entity that add something."""
+    """What is kept already, with the observations of one more entity that add something."""
     known = {exact_key(text) for text in kept}
     new = [text for text in dict.fromkeys(node.content) if exact_key(text) not in known]
     if not new or not kept:
@@ -350,7 +350,7 @@ def _undated(memory: Memory) -> Memory:
 
 
 def _lined(verdict: Verdict, texts: Mapping[str, str], settings: GraphSettings) -> Verdict:
-    """A pair at or below the merge line needs a person, and so does one of which a name is unaccounted for.
+    """A pair at or below `merge_above` needs a person, and so does one of which a name is unaccounted for.
 
     "The amber gateway" and "the basil gateway" may share every other word and are two things.
     """

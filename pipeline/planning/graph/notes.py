@@ -1,4 +1,4 @@
-"""What is noted about a graph from run to run: the last one, the focus, what was brought back."""
+"""Notes about a graph that outlive a run: its last state, the focus, what was brought back."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class GraphNotes:
 
     @property
     def last(self) -> Remembered | None:
-        """How every memory stood after the last run; None if there was none."""
+        """The state of every memory after the last run; None if there was none."""
         return remembered(self._sidecar.noted(_LAST))
 
     def remember(self, state: Remembered) -> None:
-        """Note how every memory stands now."""
+        """Note the present state of every memory."""
         self._sidecar.note(_LAST, state.to_json())
 
     @property
     def focus(self) -> str | None:
         """The topic that a person set."""
-        found = self._sidecar.noted(_FOCUS)
-        return found if isinstance(found, str) else None
+        noted = self._sidecar.noted(_FOCUS)
+        return noted if isinstance(noted, str) else None
 
     @focus.setter
     def focus(self, topic: str | None) -> None:

@@ -60,8 +60,8 @@ def graph_plan(graph: Graph, judging: Judging) -> Plan:
     nodes = {node.id: node for node in nodes_of(graph.inventory.memories)}
     planner = _Planner(graph, judging, nodes)
     verdicts, against = planner.judge()
-    found = planner.merges(verdicts)
-    actions: list[Action] = [*_numbered("m", found), *planner.prunes(found)]
+    merged = planner.merges(verdicts)
+    actions: list[Action] = [*_numbered("m", merged), *planner.prunes(merged)]
     after = foreseen(graph.document, actions)
     conflicts = planner.conflicts(
         against, {action.members[0].id for action in actions if isinstance(action, Prune)}
@@ -84,8 +84,8 @@ def with_relations(plan: Plan, graph: Graph, judging: Judging) -> Plan:
     """The plan with its changes of relations worked out anew, for what a person added to it."""
     nodes = {node.id: node for node in nodes_of(graph.inventory.memories)}
     others = [action for action in plan.actions if not isinstance(action, Relate)]
-    found = _Planner(graph, judging, nodes).relations(foreseen(graph.document, others), others)
-    return replace(plan, actions=(*others, *found))
+    relations = _Planner(graph, judging, nodes).relations(foreseen(graph.document, others), others)
+    return replace(plan, actions=(*others, *relations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +98,17 @@ class _Planner:
 
     @property
     def forgettable(self) -> dict[str, str]:
-        """What may go, and why; nothing whose forgetting a person took back."""
-        found = forgettable(
+        """What may go, and why; nothing that a person brought back."""
+        reasons = forgettable(
             self.nodes,
             settings=self.judging.settings,
             now=self.judging.now,
             weights=self.graph.weights,
         )
         refused = self.judging.rejected
-        return {name: why for name, why in found.items() if prune_key(self.nodes[name].memory) not in refused}
+        return {
+            name: why for name, why in reasons.items() if prune_key(self.nodes[name].memory) not in refused
+        }
 
     def _rejected(self, verdict: Verdict) -> bool:
         """Whether a person was asked about these two observations already."""
@@ -119,7 +121,7 @@ class _Planner:
         return {part.id: part for node in self.nodes.values() for part in observations_of(node)}
 
     def judge(self) -> tuple[tuple[Verdict, ...], tuple[Verdict, ...]]:
-        """What is thought of entities, and which observations contradict each other."""
+        """The verdicts on entities, and which observations contradict each other."""
         free = [node for node in self.nodes.values() if not node.memory.pinned]
         verdicts = named_verdicts(free, entity_verdicts(free, self.judging), self.judging)
         against = tuple(
@@ -141,16 +143,16 @@ class _Planner:
         while True:
             free = [n for n in self.nodes.values() if not n.memory.pinned and n.id not in leaving]
             left = [item for item in verdicts if not leaving & {item.pair.a, item.pair.b}]
-            found = merges(free, left, self.judging, acceptable=self._stays)
-            kept = {name for merge in found if not merge.ids <= going for name in merge.ids}
+            drafts = merges(free, left, self.judging, acceptable=self._stays)
+            kept = {name for merge in drafts if not merge.ids <= going for name in merge.ids}
             more = {node.id for node in free if node.id in going} - kept
             if not more:
-                return [self._merge(merge) for merge in found]
+                return [self._merge(merge) for merge in drafts]
             leaving |= more
 
-    def prunes(self, found: Iterable[Merge]) -> list[Prune]:
+    def prunes(self, merging: Iterable[Merge]) -> list[Prune]:
         """What is forgotten, unless a merge keeps it."""
-        merged = {member.id for merge in found for member in merge.members}
+        merged = {member.id for merge in merging for member in merge.members}
         rows = [(self.nodes[name], why) for name, why in self.forgettable.items() if name not in merged]
         return [
             Prune(
@@ -168,18 +170,18 @@ class _Planner:
     def conflicts(self, against: Sequence[Verdict], pruned: set[str]) -> list[Resolve]:
         """One conflict for each two observations that cannot both hold."""
         parts = self._parts
-        found: list[Resolve] = []
+        conflicts: list[Resolve] = []
         for verdict in against:
             pair = [parts[verdict.pair.a], parts[verdict.pair.b]]
             if not pruned & {_owner(part.id) for part in pair}:
-                found.append(self._conflict(f"c{len(found) + 1}", pair, verdict))
-        return found
+                conflicts.append(self._conflict(f"c{len(conflicts) + 1}", pair, verdict))
+        return conflicts
 
     def rewrites(self, actions: Iterable[Action]) -> list[Rewrite | Promote]:
         """Promotions, and observations that stand twice in one memory."""
         busy = {member.id for action in actions for member in action.members}
         refused = rewritten(self.judging.rejected)
-        found: list[Rewrite | Promote] = []
+        changes: list[Rewrite | Promote] = []
         for name, node in self.nodes.items():
             texts, reasons = list(node.observations), list[str]()
             once = _once(node)
@@ -192,9 +194,9 @@ class _Planner:
                 texts, reasons = [*texts, promotion_mark(self.judging.now)], [*reasons, why]
             if reasons:
                 kind = Rewrite if why is None else Promote
-                found.append(
+                changes.append(
                     kind(
-                        id=f"w{len(found) + 1}",
+                        id=f"w{len(changes) + 1}",
                         scope=node.memory.scope,
                         category=node.memory.category,
                         members=(Member.of(node.memory),),
@@ -202,7 +204,7 @@ class _Planner:
                         reason="; ".join(reasons),
                     )
                 )
-        return found
+        return changes
 
     def relations(self, after: GraphDocument, actions: Sequence[Action]) -> list[Relate]:
         """New relations and repairs, as far as they were asked for."""
@@ -215,7 +217,7 @@ class _Planner:
         return relation_rewrites(self.graph.scope, after, new=new, gone=gone, doubles=repairs)
 
     def unsure(self, verdicts: Iterable[Verdict], actions: Iterable[Action]) -> tuple[Merge | Resolve, ...]:
-        """Pairs between the review line and the merge line, or held back by a guard."""
+        """Pairs between `review_above` and `merge_above`, or held back by a guard."""
         # A relation proposed for a pair is no answer to whether the two are one.
         taken = {
             _owner(member.id)
@@ -223,7 +225,7 @@ class _Planner:
             if not isinstance(action, Relate)
             for member in action.members
         }
-        found: list[Merge | Resolve] = []
+        doubts: list[Merge | Resolve] = []
         for item in sorted(verdicts, key=lambda item: (item.pair.a, item.pair.b)):
             doubtful = item.label is Label.UNSURE or (item.label is Label.DUPLICATE and not item.auto)
             if not doubtful or taken & {item.pair.a, item.pair.b}:
@@ -233,8 +235,8 @@ class _Planner:
                 merge = self._merge(Consolidated(members, None, "", (item,)))
             except MergeRefused:
                 continue
-            found.append(replace(merge, id=f"u{len(found) + 1}"))
-        return tuple(found)
+            doubts.append(replace(merge, id=f"u{len(doubts) + 1}"))
+        return tuple(doubts)
 
     def echoes(self, against: Iterable[Verdict], actions: Sequence[Action]) -> list[Merge]:
         """Observations that may say the same, of memories that nothing else is proposed for."""
@@ -243,8 +245,8 @@ class _Planner:
         }
         apart = {frozenset((item.pair.a, item.pair.b)) for item in against}
         free = [node for name, node in self.nodes.items() if name not in taken]
-        found = echoes(free, self.judging, apart=apart)
-        left = [merge for merge in found if not taken & {member.id for member in merge.members}]
+        repeated = echoes(free, self.judging, apart=apart)
+        left = [merge for merge in repeated if not taken & {member.id for member in merge.members}]
         return _numbered("o", left)
 
     def _stays(self, observations: Sequence[str]) -> bool:
@@ -306,16 +308,16 @@ class _Planner:
 
     def _foreseen_nodes(self, after: GraphDocument, actions: Sequence[Action]) -> dict[str, Node]:
         """The entities as they will be."""
-        found = {name: node for name, node in self.nodes.items() if name in after.names}
+        nodes = {name: node for name, node in self.nodes.items() if name in after.names}
         for action in actions:
-            if isinstance(action, Merge) and action.survivor in found:
+            if isinstance(action, Merge) and action.survivor in nodes:
                 members = [self.nodes[member.id] for member in action.members]
                 survivor, observations = united(members, self.judging)
                 memory = replace(
                     survivor.memory, metadata={**survivor.memory.metadata, "observations": list(observations)}
                 )
-                found[survivor.id] = Node.of(memory)
-        return found
+                nodes[survivor.id] = Node.of(memory)
+        return nodes
 
 
 def _owner(memory_id: str) -> str:
@@ -344,8 +346,8 @@ def _once(node: Node) -> list[str]:
     return kept
 
 
-def _numbered(prefix: str, found: Sequence[Merge]) -> list[Merge]:
-    ordered = sorted(found, key=lambda merge: [member.id for member in merge.members])
+def _numbered(prefix: str, merged: Sequence[Merge]) -> list[Merge]:
+    ordered = sorted(merged, key=lambda merge: [member.id for member in merge.members])
     return [replace(merge, id=f"{prefix}{number}") for number, merge in enumerate(ordered, 1)]
 
 

@@ -1,4 +1,4 @@
-"""A pass over a knowledge graph: what is lent to its planner, and what follows from answers."""
+"""A pass over a knowledge graph: models and limits for its planner, and what follows from answers."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _HELD = "{count} memories may be forgotten; a person decides."
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a proposal for a graph rests on.
+class GraphFindings:
+    """What the planner of a graph found out for its proposal.
 
     Attributes:
         graph: The graph as it was read.
@@ -92,13 +92,13 @@ class GraphPlanner:
             plan = graph_plan(graph, self.judging(means, on_stage=stages))
         plan = unanswered(_certain(plan) if means.unattended else plan, means.rejected)
         plan = plan if self._wanted is None else plan.only(*self._wanted)
-        return Proposal(plan, plan, Found(graph, means, self.notes.last))
+        return Proposal(plan, plan, GraphFindings(graph, means, self.notes.last))
 
     def complete(self, proposal: Proposal, choices: Mapping[str, Side | None], means: Means) -> Proposal:
         """With relations that fit merges which a person added, and those that settled conflicts leave."""
         plan = proposal.asked
         if plan.merges != proposal.plan.merges and self._wanted is None:
-            plan = with_relations(plan, proposal.found.graph, self.judging(means))
+            plan = with_relations(plan, proposal.findings.graph, self.judging(means))
         return replace(proposal, plan=self.answered(plan, choices))
 
     def answered(self, plan: Plan, choices: Mapping[str, Side | None]) -> Plan:
@@ -110,7 +110,7 @@ class GraphPlanner:
         return self.answered(plan, {})
 
     def remember(self, *, now: datetime, run: str) -> None:
-        """Note how every memory stands, for the next `reflect` and `--if-due`."""
+        """Note the state of every memory, for the next `reflect` and `--if-due`."""
         nodes = nodes_of(self._store.read(ScopeFilter()).memories)
         self.notes.remember(Remembered.of(nodes, now=now, run=run))
 
@@ -140,7 +140,7 @@ class GraphPlanner:
         return look_alikes(nodes, self._reader(means), settings=self.graph, neighbours=near)
 
     def repair(self, now: datetime) -> Plan | None:
-        """Move the lines that nobody can read to the archive; None if there is no such line."""
+        """Move unreadable lines to the archive; None if there is no such line."""
         store = self._store
         count = len(store.document().broken)
         if not count:
@@ -176,7 +176,7 @@ class GraphPlanner:
 
 
 def _counts_words(settings: Settings) -> bool:
-    """Words are counted faster than a cache is asked."""
+    """Words are counted faster than a cache is read."""
     return settings.scorer == "keywords" and settings.encoder in (None, "words")
 
 

@@ -1,4 +1,4 @@
-"""What a plan does to relations: foreseen with the functions that the store uses, and told one by one.
+"""What a plan does to relations: computed with the functions that the store uses, and listed one by one.
 
 Nothing here removes a relation for leading to a name without a line: the memory server keeps such facts
 and finds them again. Only a plan that was asked to repair them does.
@@ -59,7 +59,7 @@ class RelationChanges:
         )
 
     def to_json(self) -> dict[str, list[list[str]]]:
-        """For programs."""
+        """The changes as JSON."""
         return {
             "added": [list(edge) for edge in self.added],
             "moved": [[*before, *after] for before, after in self.moved],
@@ -148,7 +148,7 @@ def _related(
 def with_supersedes(plan: Plan, document: GraphDocument) -> Plan:
     """The plan with a relation from the winner to the loser of each settled contradiction.
 
-    Only between two entities that nothing else in the plan merges or prunes; doing so twice is doing it once.
+    Only between two entities that nothing else in the plan merges or prunes; repeating it changes nothing.
     """
     busy = {m.id for action in plan.actions if isinstance(action, Merge | Prune) for m in action.members}
     after = foreseen(document, plan.actions)

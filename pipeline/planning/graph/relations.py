@@ -39,7 +39,7 @@ def orphans(names: Iterable[str], edges: Sequence[Edge]) -> tuple[str, ...]:
 
 
 def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging) -> tuple[Edge, ...]:
-    """New relations that the evidence speaks for.
+    """New relations, each with evidence for it.
 
     Args:
         nodes: Entities by name.
@@ -51,7 +51,7 @@ def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging)
     """
     joined = {frozenset(edge[:2]) for edge in edges}
     count = Counter(end for edge in edges if edge[2] in STANDARD for end in edge[:2])
-    found: list[Edge] = []
+    kept: list[Edge] = []
     for edge in (*_derived(nodes), *_applied(nodes), *_near(nodes, edges, judging)):
         ends = frozenset(edge[:2])
         full = any(count[end] >= judging.settings.max_relations for end in ends)
@@ -59,8 +59,8 @@ def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging)
             continue
         joined.add(ends)
         count.update(ends)
-        found.append(edge)
-    return tuple(found)
+        kept.append(edge)
+    return tuple(kept)
 
 
 def _near(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging) -> list[Edge]:
@@ -107,7 +107,7 @@ def _derived(nodes: Mapping[str, Node]) -> list[Edge]:
 
     A merge removes its sources, so the relation can stand only where one of them came back.
     """
-    found: list[Edge] = []
+    edges: list[Edge] = []
     for name, node in sorted(nodes.items()):
         marks = [text for text in node.observations if text.startswith(MERGED_MARK)]
         sources = [
@@ -115,8 +115,8 @@ def _derived(nodes: Mapping[str, Node]) -> list[Edge]:
             for text in marks
             for source in text.removeprefix(MERGED_MARK).rpartition(" on ")[0].split(", ")
         ]
-        found += [(name, source, DERIVED_FROM) for source in sources if source in nodes]
-    return found
+        edges += [(name, source, DERIVED_FROM) for source in sources if source in nodes]
+    return edges
 
 
 def _named(name: str) -> re.Pattern[str]:

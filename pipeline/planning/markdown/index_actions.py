@@ -69,7 +69,7 @@ def index_drafts(
     additions: Sequence[Append],
     rules: IndexRules,
 ) -> dict[str, IndexDraft]:
-    """The new index of each directory; what it hands down goes into the texts."""
+    """The new index of each directory; what moves from it into files goes into the texts."""
     by_file: dict[str, list[Memory]] = defaultdict(list)
     for memory in texts.survey.memories.values():
         by_file[file_of(memory.id)].append(memory)

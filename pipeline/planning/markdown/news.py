@@ -9,7 +9,7 @@ from datetime import datetime
 from ....errors import RefusedChangeError
 from ....records import Scope
 from ...plan import Append, Member
-from ...rules.markdown.signal import Fact, additions, gather, homes, listed, reason
+from ...rules.markdown.signal import Fact, additions, gather, homes, reason, with_entries
 from ...stores.markdown.directories import GATHERED, INDEX
 from ...stores.markdown.store import WHOLE, MarkdownStore
 from .survey import Survey
@@ -17,7 +17,7 @@ from .survey import Survey
 
 def present_indexes(store: MarkdownStore) -> dict[str, str]:
     """Present text of each index that may be written."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for directory in store.directories:
         path = directory.path / INDEX
         if path.is_symlink() or directory.refusal(path) is not None:
@@ -27,20 +27,20 @@ def present_indexes(store: MarkdownStore) -> dict[str, str]:
         except RefusedChangeError:
             continue
         if row["bytes"] is None or row["mode"] & 0o222:
-            found[directory.name] = row["text"]
-    return found
+            texts[directory.name] = row["text"]
+    return texts
 
 
 def news_of(
-    store: MarkdownStore, found: Survey, *, now: datetime
+    store: MarkdownStore, survey: Survey, *, now: datetime
 ) -> tuple[dict[str, Sequence[Fact]], list[Append]]:
     """New facts of each directory's logs: by the memory they belong to, and in a file of their own."""
     placed: dict[str, Sequence[Fact]] = {}
     result = []
-    busy = {m.id for action in found.plan.actions for m in action.members} | set(found.edits)
+    busy = {m.id for action in survey.plan.actions for m in action.members} | set(survey.edits)
     for directory in store.directories:
-        mine = [m for m in found.memories.values() if m.scope.get("directory") == directory.name]
-        texts = [replace(memory, text=found.text(memory.id)) for memory in mine]
+        mine = [m for m in survey.memories.values() if m.scope.get("directory") == directory.name]
+        texts = [replace(memory, text=survey.text(memory.id)) for memory in mine]
         facts = gather(directory, texts, now=now)
         placed_at = homes(facts, [memory for memory in texts if memory.id not in busy])
         placed |= placed_at.memories
@@ -66,7 +66,7 @@ def _entries(
                 scope=Scope.of(directory=name),
                 category=None,
                 members=(Member(whole, text),),
-                text=listed(text, facts),
+                text=with_entries(text, facts),
                 reason=reason(fact for section in facts.values() for fact in section),
             )
         )

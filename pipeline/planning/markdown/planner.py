@@ -37,8 +37,8 @@ KEYWORD_FLOOR = 0.39
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a proposal for Markdown memories rests on.
+class MarkdownFindings:
+    """What the planner of Markdown memories found out for its proposal.
 
     Attributes:
         survey: What was found, with what a person agreed to so far.
@@ -95,7 +95,7 @@ class MarkdownPlanner:
 
     def complete(self, proposal: Proposal, choices: Mapping[str, Side | None], means: Means) -> Proposal:
         """The plan that follows from the answers, index included; nothing is judged."""
-        return self._settled(replace(proposal.found.survey, plan=proposal.asked), choices, means)
+        return self._settled(replace(proposal.findings.survey, plan=proposal.asked), choices, means)
 
     def answered(self, plan: Plan, choices: Mapping[str, Side | None]) -> Plan:
         """The losing side goes; of a memory that says more than the losing sentence only that one."""
@@ -115,20 +115,20 @@ class MarkdownPlanner:
         return completed(with_answers(plan), memories, directories=directories, indexes=indexes)
 
     def remember(self, *, now: datetime, run: str) -> None:
-        """Nothing looks back."""
+        """Nothing to remember: no later run compares with this one."""
 
     def condemned(self, inventory: Inventory, means: Means) -> int:
         """How many memories a pass would prune; needs no model."""
-        found = self._surveyed(inventory, Cuts(), means, planned=lambda view: self._nothing(view, means))
-        return len(found.plan.prunes)
+        surveyed = self._surveyed(inventory, Cuts(), means, planned=lambda view: self._nothing(view, means))
+        return len(surveyed.plan.prunes)
 
-    def evidence(self, found: Survey) -> dict[str, tuple[Quotation, ...]]:
+    def evidence(self, surveyed: Survey) -> dict[str, tuple[Quotation, ...]]:
         """What the transcripts say about memories in doubt; nothing without transcripts."""
         folder = self._sessions
         if folder is None:
             return {}
-        terms = {drift.memory: drift.terms for drift in found.flagged}
-        for conflict in found.plan.conflicts:
+        terms = {drift.memory: drift.terms for drift in surveyed.flagged}
+        for conflict in surveyed.plan.conflicts:
             for memory_id in (*conflict.a, *conflict.b):
                 own = sorted(significant_words(conflict.topic), key=lambda word: (-len(word), word))
                 terms.setdefault(memory_id, tuple(own[:2]))
@@ -139,21 +139,21 @@ class MarkdownPlanner:
 
     def _survey(self, inventory: Inventory, means: Means) -> Survey:
         cuts = Cuts()
-        found = self._surveyed(inventory, cuts, means)
+        surveyed = self._surveyed(inventory, cuts, means)
         while self._supersede:
-            more = self._superseded(found, means)
+            more = self._superseded(surveyed, means)
             if more is None:
                 break
             cuts = more
-            found = self._surveyed(inventory, cuts, means, drift=found.drift)
-        found = replace(found, plan=_advised(found.plan, means))
-        return self._with_conflicts(found, means, merged=True)
+            surveyed = self._surveyed(inventory, cuts, means, drift=surveyed.drift)
+        surveyed = replace(surveyed, plan=_advised(surveyed.plan, means))
+        return self._with_conflicts(surveyed, means, merged=True)
 
-    def _settled(self, found: Survey, choices: Mapping[str, Side | None], means: Means) -> Proposal:
-        news, added = news_of(self._store, found, now=means.now) if self.wishes.texts else ({}, [])
+    def _settled(self, surveyed: Survey, choices: Mapping[str, Side | None], means: Means) -> Proposal:
+        news, added = news_of(self._store, surveyed, now=means.now) if self.wishes.texts else ({}, [])
         alone = not self.wishes.kinds and not self.wishes.texts
         settled = settle(
-            found,
+            surveyed,
             choices,
             directories=self._store.directories,
             indexes=present_indexes(self._store),
@@ -164,7 +164,7 @@ class MarkdownPlanner:
         )
         # What a survey proposes was held against the answers before; what settling adds is held now.
         plan = unanswered(settled.plan, means.rejected, asked=settled.contradicted)
-        return Proposal(plan, found.plan, Found(found, replace(settled, plan=plan)))
+        return Proposal(plan, surveyed.plan, MarkdownFindings(surveyed, replace(settled, plan=plan)))
 
     def _surveyed(
         self,
@@ -184,7 +184,7 @@ class MarkdownPlanner:
             merges=same_statement if certain else lambda _a, _b: True,
             used=lambda terms: self._used(terms, now=means.now),
         )
-        found = survey(
+        surveyed = survey(
             inventory,
             planned or (lambda view: self._merges(view, means)),
             root=self._store.root,
@@ -194,7 +194,7 @@ class MarkdownPlanner:
             cuts=cuts,
             drift=drift,
         )
-        return replace(found, plan=unanswered(found.plan, means.rejected))
+        return replace(surveyed, plan=unanswered(surveyed.plan, means.rejected))
 
     def _merges(self, inventory: Inventory, means: Means) -> Plan:
         """The core's plan; the scorer is asked only about pairs that can be duplicates."""
@@ -208,7 +208,7 @@ class MarkdownPlanner:
         return Plan(inventory.store, self._store.kind, means.now, scorer, (), (), gaps=inventory.gaps)
 
     def _used(self, terms: Mapping[str, Sequence[str]], *, now: datetime) -> frozenset[str]:
-        """Memories whose subject a session spoke of lately."""
+        """Memories whose subject a recent session mentioned."""
         folder = self._sessions
         return used_lately(folder, terms, since=(now - YOUNG).timestamp()) if folder else frozenset()
 
@@ -216,31 +216,31 @@ class MarkdownPlanner:
     def _sessions(self) -> Path | None:
         return self._transcripts or sessions(self._store.root)
 
-    def _with_conflicts(self, found: Survey, means: Means, *, merged: bool) -> Survey:
+    def _with_conflicts(self, surveyed: Survey, means: Means, *, merged: bool) -> Survey:
         if ActionKind.RESOLVE not in self.wishes.kinds:
-            return found
+            return surveyed
         conflicts = sentence_conflicts(
-            remaining(found, merged=merged),
+            remaining(surveyed, merged=merged),
             means.models.asked(),
             thresholds=means.models.calibrated,
             rejected=means.rejected,
         )
-        stored = [as_stored(conflict, found.memories) for conflict in conflicts]
+        stored = [as_stored(conflict, surveyed.memories) for conflict in conflicts]
         # Texts are judged as they will read; a refusal is known by the texts as they stand.
         left = [item for item in stored if rejection_key(*item.members) not in means.rejected]
-        return replace(found, plan=replace(found.plan, actions=(*found.plan.actions, *left)))
+        return replace(surveyed, plan=replace(surveyed.plan, actions=(*surveyed.plan.actions, *left)))
 
-    def _superseded(self, found: Survey, means: Means) -> Cuts | None:
+    def _superseded(self, surveyed: Survey, means: Means) -> Cuts | None:
         """What the rule that newer supersedes takes away besides; None if that is nothing more."""
-        found = self._with_conflicts(found, means, merged=False)
-        texts, winners = dict(found.cuts.texts), dict(found.cuts.winners)
-        conflicts = dict(found.cuts.conflicts)
-        sides = superseded(found)
-        kept = held(means.answers, found.memories.values())
-        for conflict in found.plan.conflicts:
+        surveyed = self._with_conflicts(surveyed, means, merged=False)
+        texts, winners = dict(surveyed.cuts.texts), dict(surveyed.cuts.winners)
+        conflicts = dict(surveyed.cuts.conflicts)
+        sides = superseded(surveyed)
+        kept = held(means.answers, surveyed.memories.values())
+        for conflict in surveyed.plan.conflicts:
             side = sides[conflict.id]
             winner, loser = (conflict.b[0], conflict.a[0]) if side == "b" else (conflict.a[0], conflict.b[0])
-            standing = {name: texts.get(name, found.text(name)) for name in (winner, loser)}
+            standing = {name: texts.get(name, surveyed.text(name)) for name in (winner, loser)}
             if side is None or loser in kept or None in standing.values():
                 continue
             rest = after(conflict, side, {name: str(text) for name, text in standing.items()})
@@ -250,7 +250,7 @@ class MarkdownPlanner:
             winners[loser] = winner
             if not rest:
                 conflicts[loser] = replace(conflict, id=f"s{len(conflicts) + 1}").choose(side)
-        return Cuts(texts, winners, conflicts) if texts != found.cuts.texts else None
+        return Cuts(texts, winners, conflicts) if texts != surveyed.cuts.texts else None
 
 
 def _advised(plan: Plan, means: Means) -> Plan:

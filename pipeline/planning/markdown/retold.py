@@ -1,7 +1,7 @@
-"""Files that the original's own rule calls duplicates, as questions: scorers read statements, not reports.
+"""Questions about files that the original's rule calls duplicates: scorers read statements, not reports.
 
 Two files of one folder and type, named alike, of which the shorter shares most of its words with the longer.
-Nothing of it is certain, so a person is asked, and nobody else decides.
+None of it is certain, so only a person decides.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHARED = 0.6
 NAMED_ALIKE = 0.4
 """And so many words of its name, its description left out: those that sum up are never alike."""
 _FEWEST = 20
-"""Words of the shorter file: of few words any part is soon in a long file."""
+"""Words of the shorter file: a file of few words is easily contained in a long one."""
 
 
 def retold(memories: Sequence[Memory]) -> list[Merge]:

@@ -98,16 +98,16 @@ def settle(
         wishes: Which kinds of changes are wanted.
         rules: How much may happen to an index.
     """
-    found = [action for action in survey.plan.actions if action.kind in wishes.kinds]
+    actions_found = [action for action in survey.plan.actions if action.kind in wishes.kinds]
     if ActionKind.RESOLVE in wishes.kinds:
-        found += survey.cuts.conflicts.values()
+        actions_found += survey.cuts.conflicts.values()
     texts = Texts(survey)
     contradicted = _put_edits(texts, wishes)
-    for merge in [action for action in found if isinstance(action, Merge)]:
+    for merge in [action for action in actions_found if isinstance(action, Merge)]:
         texts.new[str(merge.survivor)] = merge.text
-    actions = _answered(found, choices, texts, contradicted)
+    actions = _answered(actions_found, choices, texts, contradicted)
     actions = list(replace(survey.plan, actions=tuple(actions)).with_choices({}).actions)
-    _drop_lost_merges(found, actions, texts)
+    _drop_lost_merges(actions_found, actions, texts)
     actions = _without_copies(actions, contradicted, texts)
     _fix_links(actions, texts)
     if wishes.texts:
@@ -160,7 +160,7 @@ def contradicted_by(winner: str) -> str:
 
 
 def _answered(
-    found: Sequence[Action],
+    proposed: Sequence[Action],
     choices: Mapping[str, Side | None],
     texts: Texts,
     contradicted: dict[str, str],
@@ -168,12 +168,12 @@ def _answered(
     """All actions, the conflicts with their answers; a conflict about a memory that goes is settled."""
     actions: list[Action] = []
     lost: set[str] = set()
-    for action in found:
+    for action in proposed:
         side = choices.get(action.id) if isinstance(action, Resolve) else None
         if not isinstance(action, Resolve) or side is None:
             actions.append(action)
         elif not lost & {*action.a, *action.b}:
-            answered = _resolved(action, side, found, texts, contradicted)
+            answered = _resolved(action, side, proposed, texts, contradicted)
             actions += [answered] if answered else []
             lost |= set(answered.removes) if answered else set()
     return actions
@@ -182,7 +182,7 @@ def _answered(
 def _resolved(
     conflict: Resolve,
     side: Side,
-    found: Sequence[Action],
+    proposed: Sequence[Action],
     texts: Texts,
     contradicted: dict[str, str],
 ) -> Resolve | None:
@@ -192,7 +192,7 @@ def _resolved(
     if rest is None:
         return conflict
     if rest == "":
-        return _whole(conflict, side, loser, found, texts.survey.memories)
+        return _whole(conflict, side, loser, proposed, texts.survey.memories)
     texts.put(loser, rest, Cause.CONTRADICTION, reason=contradicted_by(winner))
     contradicted[loser] = winner
     return None
@@ -202,12 +202,12 @@ def _whole(
     conflict: Resolve,
     side: Side,
     loser: str,
-    found: Sequence[Action],
+    proposed: Sequence[Action],
     memories: Mapping[str, Memory],
 ) -> Resolve:
     """The answered conflict by which a memory goes, and with it all that were to be merged with it."""
     merge = next(
-        (item for item in found if isinstance(item, Merge) and loser in {m.id for m in item.members}), None
+        (item for item in proposed if isinstance(item, Merge) and loser in {m.id for m in item.members}), None
     )
     copies = tuple(member.id for member in merge.members if member.id != loser) if merge else ()
     winners = conflict.a if side == "a" else conflict.b
@@ -220,10 +220,10 @@ def _whole(
     return replace(conflict, members=members, a=a, b=b).choose(side)
 
 
-def _drop_lost_merges(found: Sequence[Action], actions: Sequence[Action], texts: Texts) -> None:
+def _drop_lost_merges(proposed: Sequence[Action], actions: Sequence[Action], texts: Texts) -> None:
     """Where a merge fell with the side that lost, its survivor's new text is void."""
     standing = {action.id for action in actions}
-    for action in found:
+    for action in proposed:
         if isinstance(action, Merge) and action.id not in standing:
             texts.new.pop(str(action.survivor), None)
 

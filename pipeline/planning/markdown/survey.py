@@ -75,7 +75,7 @@ class Looks:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a pass found, before anybody was asked.
+    """What a pass found, before the questions.
 
     Attributes:
         plan: Merges, conflicts and prunes, on the texts as they stand.
@@ -161,34 +161,36 @@ def survey(
         if memory.id not in away and not memory.pinned
         if (edit := _edit(memory, drift[memory.id], directories, days, looks)) is not None
     }
-    found = Survey(Plan("", "", now, "", (), ()), memories, edits, drift, cuts)
+    surveyed = Survey(Plan("", "", now, "", (), ()), memories, edits, drift, cuts)
     views = [
-        replace(memory, text=found.text(memory.id)) for memory in inventory.memories if memory.id not in away
+        replace(memory, text=surveyed.text(memory.id))
+        for memory in inventory.memories
+        if memory.id not in away
     ]
     core = planned(replace(inventory, memories=tuple(views)))
-    merges = _fitted(core.merges, found)
-    kept = _lasting(merges, replace(inventory, memories=tuple(views)), planned, found, looks)
+    merges = _fitted(core.merges, surveyed)
+    kept = _lasting(merges, replace(inventory, memories=tuple(views)), planned, surveyed, looks)
     # Conflicts are found by sentences, so of the pairs in doubt only the duplicates are worth a question.
     asked = [doubt for doubt in core.unsure if isinstance(doubt, Merge)]
     asked += retold(views) if looks.asks and not core.gaps else []
-    doubts = _fitted(asked, found)
-    doubts = _apart([*doubts, *(merge for merge in merges if not _may(merge, found, looks))], kept)
+    doubts = _fitted(asked, surveyed)
+    doubts = _apart([*doubts, *(merge for merge in merges if not _may(merge, surveyed, looks))], kept)
     prunes = tuple(_prune(number, memory, drift[memory.id], now) for number, memory in enumerate(gone, 1))
     plan = replace(core, actions=(*kept, *prunes), unsure=tuple(doubts), totals=_totals(inventory.memories))
-    return replace(found, plan=plan)
+    return replace(surveyed, plan=plan)
 
 
-def remaining(found: Survey, *, merged: bool) -> list[Memory]:
+def remaining(surveyed: Survey, *, merged: bool) -> list[Memory]:
     """The memories that stay, as they will read; each for itself, or with what a merge makes of it."""
-    away = {memory_id for prune in found.plan.prunes for memory_id in prune.removes}
-    away |= {name for name, text in found.cuts.texts.items() if text is None}
+    away = {memory_id for prune in surveyed.plan.prunes for memory_id in prune.removes}
+    away |= {name for name, text in surveyed.cuts.texts.items() if text is None}
     texts: dict[str, str] = {}
     if merged:
-        away |= {memory_id for merge in found.plan.merges for memory_id in merge.removes}
-        texts = {str(merge.survivor): merge.text for merge in found.plan.merges}
+        away |= {memory_id for merge in surveyed.plan.merges for memory_id in merge.removes}
+        texts = {str(merge.survivor): merge.text for merge in surveyed.plan.merges}
     return [
-        replace(memory, text=texts.get(memory.id, found.text(memory.id)))
-        for memory in found.memories.values()
+        replace(memory, text=texts.get(memory.id, surveyed.text(memory.id)))
+        for memory in surveyed.memories.values()
         if not memory.pinned and memory.id not in away
     ]
 
@@ -226,7 +228,7 @@ def _path(memory: Memory, directories: Mapping[str, Path]) -> Path | None:
 
 
 def _lasting(
-    merges: Sequence[Merge], views: Inventory, planned: Planned, found: Survey, looks: Looks
+    merges: Sequence[Merge], views: Inventory, planned: Planned, surveyed: Survey, looks: Looks
 ) -> list[Merge]:
     """The merges after which a second pass has none to make.
 
@@ -234,13 +236,13 @@ def _lasting(
     judged now. What only a merge makes possible elsewhere is done at once; a merge whose own text would
     be merged again is left out.
     """
-    kept = [merge for merge in merges if _may(merge, found, looks)]
+    kept = [merge for merge in merges if _may(merge, surveyed, looks)]
     left_out: set[frozenset[str]] = set()
     while kept:
         again = [
             merge
-            for merge in _fitted(planned(_after(views, kept)).merges, found)
-            if _may(merge, found, looks) and _ids(merge) not in left_out
+            for merge in _fitted(planned(_after(views, kept)).merges, surveyed)
+            if _may(merge, surveyed, looks) and _ids(merge) not in left_out
         ]
         if not again:
             break
@@ -271,23 +273,23 @@ def _ids(merge: Merge) -> frozenset[str]:
     return frozenset(member.id for member in merge.members)
 
 
-def _fitted(merges: Sequence[Merge], found: Survey) -> list[Merge]:
+def _fitted(merges: Sequence[Merge], surveyed: Survey) -> list[Merge]:
     """Merges as they are made in files, those that can be."""
-    fitted = [_on_newest(merge, found) for merge in merges]
+    fitted = [_on_newest(merge, surveyed) for merge in merges]
     return [merge for merge in fitted if merge is not None]
 
 
-def _on_newest(merge: Merge, found: Survey) -> Merge | None:
+def _on_newest(merge: Merge, surveyed: Survey) -> Merge | None:
     """The merge with its newest member as survivor, and a text that keeps the lines as they are.
 
     A file takes in files only and an entry entries only, so that each keeps its form.
     """
-    members = [found.memories[member.id] for member in merge.members]
+    members = [surveyed.memories[member.id] for member in merge.members]
     newest = max(members, key=lambda m: (m.stated_at or _UNKNOWN, m.id == merge.survivor, m.id))
-    complete = found.memories[merge.survivor] if merge.survivor else newest
+    complete = surveyed.memories[merge.survivor] if merge.survivor else newest
     survivor = newest if _is_entry(newest) == _is_entry(complete) else complete
     others = [memory for memory in members if memory is not survivor]
-    own, texts = found.text(survivor.id), [found.text(memory.id) for memory in others]
+    own, texts = surveyed.text(survivor.id), [surveyed.text(memory.id) for memory in others]
     text: str | None = merge.text
     if text not in (own, *texts) and any("\n" in item for item in (own, *texts)):
         text = joined(own, texts)
@@ -300,7 +302,7 @@ def _on_newest(merge: Merge, found: Survey) -> Merge | None:
         survivor=survivor.id,
         text=text,
         metadata={},
-        exact=tuple(memory.id for memory in others if exact_key(found.text(memory.id)) == key),
+        exact=tuple(memory.id for memory in others if exact_key(surveyed.text(memory.id)) == key),
     )
 
 
@@ -313,8 +315,8 @@ def _merely_joins(text: str, members: Sequence[str]) -> bool:
     return kept or len(text.split()) >= sum(len(member.split()) for member in members)
 
 
-def _may(merge: Merge, found: Survey, looks: Looks) -> bool:
-    return all(looks.merges(found.text(name), merge.text) for name in merge.removes)
+def _may(merge: Merge, surveyed: Survey, looks: Looks) -> bool:
+    return all(looks.merges(surveyed.text(name), merge.text) for name in merge.removes)
 
 
 def _prune(number: int, memory: Memory, drift: Drift, now: datetime) -> Prune:

@@ -1,4 +1,4 @@
-"""How a memory is doing: a table, indicators, and what follows from them.
+"""The health of a memory: a table, indicators, and recommendations.
 
 The figures are the graph's; another kind of store gets as many of them as it has data for.
 """
@@ -87,7 +87,7 @@ class Health:
         return next((item.value for item in self.indicators if item.name == name), 0)
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
+        """The health as JSON."""
         return {
             "status": "OK" if self.ok else "WARN",
             "generated": self.at.isoformat() if self.at else None,
@@ -120,7 +120,7 @@ def graph_health(
     last: datetime | None = None,
 ) -> Health:
     """The state of a graph."""
-    found = health_of(
+    health = health_of(
         [(counted_type(node.type), node.usage) for node in nodes],
         duplicates=duplicates,
         orphans=orphans,
@@ -128,8 +128,8 @@ def graph_health(
         now=now,
         gaps=gaps,
     )
-    by_type = dict.fromkeys(TYPES, 0) | dict(found.by_type)
-    return replace(found, by_type=by_type, last=last, keeps_runs=True)
+    by_type = dict.fromkeys(TYPES, 0) | dict(health.by_type)
+    return replace(health, by_type=by_type, last=last, keeps_runs=True)
 
 
 def counted_type(kind: str) -> str:
@@ -210,8 +210,8 @@ def _moments(health: Health) -> list[str]:
 
 def _by_type(kinds: Iterable[str]) -> dict[str, int]:
     count = Counter(kind or "(no type)" for kind in kinds)
-    found = {kind: count.pop(kind) for kind in TYPES if kind in count}
-    return found | dict(sorted(count.items()))
+    first = {kind: count.pop(kind) for kind in TYPES if kind in count}
+    return first | dict(sorted(count.items()))
 
 
 def _indicators(total: int, counts: Sequence[int | None], settings: GraphSettings) -> tuple[Indicator, ...]:

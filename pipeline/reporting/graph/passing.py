@@ -1,4 +1,4 @@
-"""A pass over a graph as it is told: its health before and after, and what became of its relations."""
+"""The report of a pass over a graph, with its health before and after and its changed relations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from ....records import Inventory
 from ...answers import with_pins
 from ...plan import Resolve
-from ...planning.graph.proposing import Found, GraphPlanner
+from ...planning.graph.proposing import GraphFindings, GraphPlanner
 from ...planning.graph.relation_plan import RelationChanges, relation_changes
 from ...planning.graph.relations import dangling, orphans
 from ...planning.plan_file import parse_plan
@@ -45,7 +45,7 @@ class GraphState:
     def of(
         cls, inventory: Inventory, document: GraphDocument, planner: GraphPlanner, means: Means
     ) -> GraphState:
-        """Look at it; nothing is planned for that, and no pair is judged."""
+        """Compute the state; nothing is planned, and no pair is judged."""
         nodes, last = nodes_of(inventory.memories), planner.notes.last
         alone = tuple(orphans(document.names, document.relations))
         health = graph_health(
@@ -88,7 +88,7 @@ class GraphReporter(GraphReport):
         self._store = store
         self._planner = planner
         self._journal = journal
-        self._found: Found | None = proposal.found
+        self._findings: GraphFindings | None = proposal.findings
 
     def dry_run(self) -> list[str]:
         """What a pass would do; see `PassReport.dry_run`."""
@@ -120,10 +120,10 @@ class GraphReporter(GraphReport):
 
     def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:
         """The report of the original; see `PassReport.done`."""
-        if self._found is None:
+        if self._findings is None:
             return super().done(result, auto=auto, took=took)
-        means, last = self._found.means, self._found.last
-        before, after, changes = self._before(self._found), self._after(means), self._changes(result)
+        means, last = self._findings.means, self._findings.last
+        before, after, changes = self._before(self._findings), self._after(means), self._changes(result)
         passed = Passed(
             plan=self._plan,
             result=result,
@@ -149,16 +149,16 @@ class GraphReporter(GraphReport):
         return [*lines, "", line + counts]
 
     def to_json(self, result: RunResult | None) -> dict[str, Any]:
-        """For programs, with the relations, and after a run with the health before and afterwards."""
-        found = self._found if result is not None else None
+        """The report as JSON, with the relations, and after a run with the health before and afterwards."""
+        findings = self._findings if result is not None else None
         return super().to_json(result) | {
-            "health": self._after(found.means).health.to_json() if found else None,
-            "health_before": self._before(found).health.to_json() if found else None,
+            "health": self._after(findings.means).health.to_json() if findings else None,
+            "health_before": self._before(findings).health.to_json() if findings else None,
             "relations": (self._changes(result) if result else self._relations).to_json(),
         }
 
-    def _before(self, found: Found) -> GraphState:
-        return GraphState.of(found.graph.inventory, found.graph.document, self._planner, found.means)
+    def _before(self, findings: GraphFindings) -> GraphState:
+        return GraphState.of(findings.graph.inventory, findings.graph.document, self._planner, findings.means)
 
     def _after(self, means: Means) -> GraphState:
         inventory = with_pins(self._store.read(ScopeFilter()), means.answers)
@@ -168,15 +168,15 @@ class GraphReporter(GraphReport):
         return changes_of_run(result.run, self._journal, self._store) or RelationChanges()
 
     def _asides(self) -> list[str]:
-        """What stays as it is and a person may want to know."""
-        memories = self._found.graph.inventory.memories if self._found else ()
+        """Remarks about what is not changed."""
+        memories = self._findings.graph.inventory.memories if self._findings else ()
         return [*self.open_lines(), *advice(memory.metadata["observations"] for memory in memories)]
 
 
 def changes_of_run(run: str, journal: Journal, store: GraphStore) -> RelationChanges | None:
     """What a run did to relations; None if the state before it is not known any more."""
-    found = journal.changes(run) if run else ()
-    touched = next((change.memory for change in found if change.memory), None)
+    changes = journal.changes(run) if run else ()
+    touched = next((change.memory for change in changes if change.memory), None)
     if touched is None:
         return RelationChanges()
     before = store.sidecar.image(journal.snapshot(run, touched).links[0]["sha"])

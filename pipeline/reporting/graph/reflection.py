@@ -43,7 +43,7 @@ class Belief:
     against: tuple[Memory, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
+        """The same as JSON."""
         return {
             "name": self.name,
             "for": [_evidence_json(part) for part in self.backing],
@@ -54,7 +54,7 @@ class Belief:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """How one memory did since the last run.
+    """The use of one memory since the last run.
 
     Attributes:
         name: Its name.
@@ -84,7 +84,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookBack:
-    """What became of a graph since the last run, and what that run did.
+    """The changes of a graph since the last run, and by that run.
 
     Attributes:
         since: When that was.
@@ -101,7 +101,7 @@ class LookBack:
     moves: tuple[Move, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
+        """The same as JSON."""
         return {
             "since": self.since.isoformat(),
             "new": list(self.new),
@@ -115,7 +115,7 @@ class LookBack:
 def look_back(
     nodes: Sequence[Node], last: Remembered, *, merged: Sequence[str] = (), forgotten: Sequence[str] = ()
 ) -> LookBack:
-    """Compare a graph with how it stood after the last run."""
+    """Compare a graph with its state after the last run."""
     moves = []
     for node in nodes:
         share = node.usage.effectiveness
@@ -133,19 +133,19 @@ def look_back(
     )
 
 
-def look_back_lines(found: LookBack | None) -> list[str]:
+def look_back_lines(back: LookBack | None) -> list[str]:
     """What changed since the last run, for a person."""
-    if found is None:
+    if back is None:
         return ["No run to look back to; consolidate first."]
-    lines = [f"Since {found.since:%Y-%m-%d}:"]
+    lines = [f"Since {back.since:%Y-%m-%d}:"]
     for title, sign, names in (
-        ("new", "+", found.new),
-        ("merged by that run", "~", found.merged),
-        ("forgotten by that run", "-", found.forgotten),
+        ("new", "+", back.new),
+        ("merged by that run", "~", back.merged),
+        ("forgotten by that run", "-", back.forgotten),
     ):
         lines += [f"  {title}: {len(names)}", *(f"  {sign} {name}" for name in names[:_SHOWN])]
     for title, works in (("What worked:", True), ("What did not:", False)):
-        moves = [move.line for move in found.moves if move.better is works]
+        moves = [move.line for move in back.moves if move.better is works]
         lines += [title, *(moves[:_SHOWN] or ["  nothing"])]
     return lines
 
@@ -169,7 +169,7 @@ def quick_lines(nodes: Sequence[Node], *, now: datetime) -> list[str]:
 
 
 def node_json(node: Node) -> dict[str, Any]:
-    """How one memory stands, for programs."""
+    """The use of one memory as JSON."""
     return {"name": node.id, "effectiveness": node.usage.effectiveness, "uses": node.usage.uses}
 
 
@@ -199,7 +199,7 @@ def beliefs(core: Sequence[tuple[str, str]], nodes: Sequence[Node], judging: Jud
         return tuple(Belief(name, text, (), ()) for name, text in core)
     vectors = judging.encoder.encode([*(text for _, text in core), *(part.text for part in parts)])
     cosines = vectors[: len(core)] @ vectors[len(core) :].T
-    found = []
+    held = []
     for row, (name, text) in enumerate(core):
         belief = Memory("0", text, parts[0].scope)
         near = [int(place) for place in np.flatnonzero(cosines[row] >= _EVIDENCE_ABOVE)]
@@ -209,18 +209,16 @@ def beliefs(core: Sequence[tuple[str, str]], nodes: Sequence[Node], judging: Jud
         said = {part.id: part for part in about}
         backing = tuple(said[v.pair.b] for v in verdicts if v.label is Label.DUPLICATE)
         against = tuple(said[v.pair.b] for v in verdicts if v.label is Label.CONTRADICTION)
-        found.append(Belief(name, text, backing, against))
-    return tuple(found)
+        held.append(Belief(name, text, backing, against))
+    return tuple(held)
 
 
-def belief_lines(found: Sequence[Belief]) -> list[str]:
+def belief_lines(held: Sequence[Belief]) -> list[str]:
     """The beliefs for a person."""
     lines = (
-        [f"Beliefs ({len(found)}):"]
-        if found
-        else ["The core memory is empty, or none was given with --core."]
+        [f"Beliefs ({len(held)}):"] if held else ["The core memory is empty, or none was given with --core."]
     )
-    for belief in found:
+    for belief in held:
         flag = "  CONTRADICTED" if belief.against else ""
         lines.append(f"- {belief.name}: {len(belief.backing)} for, {len(belief.against)} against{flag}")
         lines += [_evidence_line("for", part) for part in belief.backing[:_SHOWN]]

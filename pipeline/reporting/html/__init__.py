@@ -1,7 +1,7 @@
-"""One page that shows a plan: every proposal, the map of the memories, and how the store fared over time.
+"""One page that shows a plan: every proposal, the map of the memories, and how the store changed over time.
 
-Pure: a plan, memories and runs in, one string out. The page asks nothing of any network, and runs
-nothing that a memory says.
+Pure: a plan, memories and runs in, one string out. The page loads nothing from any network, and no
+text of a memory can run as code.
 """
 
 from __future__ import annotations

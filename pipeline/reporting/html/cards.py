@@ -41,7 +41,7 @@ def card(
     place: Place,
     outcomes: Mapping[str, tuple[Outcome, str]],
 ) -> dict[str, Any]:
-    """What the page needs to know of one proposal; what goes without saying is left out."""
+    """The data of one proposal for the page; defaults are left out."""
     members = _in_order(action)
     shown = {
         "id": action.id,
@@ -124,7 +124,7 @@ def _first_of_b(action: Resolve, members: Sequence[Member]) -> Member:
 
 
 def _row(memory_id: str | None, members: Sequence[Member]) -> int | None:
-    """Which of the members stays."""
+    """The row of the member that stays."""
     return next((number for number, member in enumerate(members) if member.id == memory_id), None)
 
 
@@ -156,5 +156,5 @@ def _evidence(item: Evidence) -> list[Any]:
 
 
 def _outcome(action: Action, outcomes: Mapping[str, tuple[Outcome, str]]) -> list[str] | None:
-    found = outcomes.get(action.id)
-    return [str(found[0]), found[1]] if found else None
+    outcome = outcomes.get(action.id)
+    return [str(outcome[0]), outcome[1]] if outcome else None

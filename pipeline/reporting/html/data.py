@@ -64,7 +64,7 @@ class Table:
     """The memories of a page, each once, with the scopes and categories they name."""
 
     def __init__(self, material: Material) -> None:
-        """Know all memories; only those that are asked for get a row."""
+        """Take all memories; only those that are asked for get a row."""
         self._known = {memory.id: memory for memory in material.memories}
         self._accessed = material.accessed
         self._rows: dict[tuple[str, str], int] = {}
@@ -79,16 +79,16 @@ class Table:
 
     def member(self, memory_id: str, member: Member, action: Action) -> int:
         """The row of a memory of a proposal, with the text that was judged."""
-        found = self._known.get(memory_id)
+        known = self._known.get(memory_id)
         memory = Memory(
             memory_id,
             member.text,
             action.scope,
-            category=found.category if found else action.category,
+            category=known.category if known else action.category,
             created_at=member.created_at,
             updated_at=member.updated_at,
         )
-        return self._row(memory, found)
+        return self._row(memory, known)
 
     def memory(self, memory: Memory) -> int:
         """The row of a memory that no proposal is about, or is."""
@@ -177,7 +177,7 @@ def _summary(plan: Plan) -> dict[str, Any]:
 
 
 def _left_open(plan: Plan) -> list[str]:
-    """Conflicts of earlier passes that nobody is asked about again."""
+    """Conflicts of earlier passes that are not asked about again."""
     if not plan.left_open:
         return []
     noun = "conflicts were" if plan.left_open > 1 else "conflict was"

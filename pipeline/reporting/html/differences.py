@@ -65,14 +65,14 @@ def kept_clauses(source: str, merged: str) -> Places:
 
 def origins(merged: str, sources: Sequence[str]) -> Places:
     """The clauses of a merged text as places, each with the number of the source that it stands in, or -1."""
-    found: Places = []
+    places: Places = []
     for start, end in clause_places(merged):
         clause = merged[start:end]
         whose = next((number for number, text in enumerate(sources) if clause in text), None)
         if whose is None:
             whose = next((number for number, text in enumerate(sources) if keeps(text, clause)), -1)
-        found.append([start, end, whose])
-    return found
+        places.append([start, end, whose])
+    return places
 
 
 def clause_places(text: str) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""How a store fared over time: one point for each run of the journal, counted scope by scope."""
+"""How a store changed over time: one point for each run of the journal, counted scope by scope."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The page around its data: one file, its style and script inside, and no address to fetch anything from.
 
 The page's own policy lets the browser run this one script and this one style by their hashes, so that
-nothing that a memory says can run, even if it reached the page as markup.
+no text of a memory can run, even if it reached the page as markup.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 SCRIPTS = ("text.js", "state.js", "cards.js", "list.js", "drawings.js", "live.js", "start.js")
-"""In the order in which they are joined: each uses only what stands before it."""
+"""In the order in which they are joined: each uses only earlier ones."""
 _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 

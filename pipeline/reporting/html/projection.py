@@ -27,11 +27,11 @@ def project(vectors: NDArray[np.float32]) -> list[tuple[int, int]]:
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
     rows, width = centred.shape
     if rows < width:
-        values, found = np.linalg.eigh(centred @ centred.T)
-        axes = centred.T @ found[:, ::-1][:, :2]
+        values, directions = np.linalg.eigh(centred @ centred.T)
+        axes = centred.T @ directions[:, ::-1][:, :2]
     else:
-        values, found = np.linalg.eigh(centred.T @ centred)
-        axes = found[:, ::-1][:, :2]
+        values, directions = np.linalg.eigh(centred.T @ centred)
+        axes = directions[:, ::-1][:, :2]
     flat = np.zeros((rows, 2))
     for number, axis in enumerate(axes.T):
         length = np.linalg.norm(axis)

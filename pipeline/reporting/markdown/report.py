@@ -1,6 +1,6 @@
 """What a pass over Markdown memories would do, and what it did, in the words of the original.
 
-Every change is shown in full, as a diff, before it happens: what a person or a log has not seen is not done.
+Every change is shown in full, as a diff, before it is made: to a person, or in the log of an unattended run.
 """
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ class MarkdownReport(PlanReport):
             explain: Add texts, scores and evidence.
         """
         super().__init__(proposal.plan, explain=explain)
-        self._survey: Survey = proposal.found.survey
-        self._settled: Settled = proposal.found.settled
+        self._survey: Survey = proposal.findings.survey
+        self._settled: Settled = proposal.findings.settled
         self._texts = {memory.id: memory.text for memory in self._survey.memories.values()} | self._texts
         self._files = sum(len(directory.topics()) + directory.is_index_alone() for directory in directories)
         self._directories = len(directories)
@@ -153,7 +153,7 @@ class MarkdownReport(PlanReport):
 
     @property
     def idle(self) -> bool:
-        """Never: what was found is reported also where nothing changes."""
+        """Never: findings are reported even where nothing changes."""
         return False
 
     @property
@@ -226,7 +226,7 @@ class MarkdownReport(PlanReport):
         return lines
 
     def asked(self) -> list[str]:
-        """A word on what only a person is asked about."""
+        """How many questions only a person is asked."""
         causes = {
             cause for action in self._plan.rewrites if isinstance(action, Rewrite) for cause in action.causes
         }
@@ -257,17 +257,17 @@ class MarkdownReport(PlanReport):
         return [f"{left}: --review"] if left else []
 
     def current(self) -> list[str]:
-        """The sentence for memories that are all as they should be."""
-        found = self._survey.plan.actions or self._survey.flagged or self._survey.cuts.texts
+        """The sentence for a pass that finds nothing to change."""
+        any_change = self._survey.plan.actions or self._survey.flagged or self._survey.cuts.texts
         count = len(self._survey.memories)
-        return [] if found or not count else [f"All {count} memories are current, nothing to prune"]
+        return [] if any_change or not count else [f"All {count} memories are current, nothing to prune"]
 
     def quoted(self) -> list[str]:
         """What the transcripts say about memories in doubt."""
         return [
             f"Evidence for {self.place(memory_id)}: {shown(quotation.file)}: {one_line(quotation.text)}"
-            for memory_id, found in sorted(self._evidence.items())
-            for quotation in found
+            for memory_id, quotations in sorted(self._evidence.items())
+            for quotation in quotations
         ]
 
     def _metrics(self, done: Sequence[Action]) -> list[tuple[str, int]]:

@@ -41,7 +41,7 @@ class Topic:
     focused: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
+        """The topic as JSON."""
         return {
             "topic": self.name,
             "weight": round(self.weight, 4),

@@ -1,4 +1,4 @@
-"""Selective forgetting: what was not used for long and never proved its worth.
+"""Selective forgetting of memories that were not used for long and never helped much.
 
 Never forgotten: what is critical, pinned or promoted, was used within 30 days, or whose age is not
 known. Every rule leans towards keeping.

@@ -1,4 +1,4 @@
-"""How every memory stood after a run: what the next one is compared with."""
+"""The state of every memory after a run, with which the next run is compared."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Remembered:
 
     @classmethod
     def of(cls, nodes: Iterable[Node], *, now: datetime, run: str = "") -> Remembered:
-        """Note how every memory stands."""
+        """Record the state of every memory."""
         return cls(now, {node.id: (node.usage.uses, node.usage.effectiveness) for node in nodes}, run)
 
     def to_json(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ SENTENCE_TYPES = ("pattern", "mistake", "tech-insight", "preference", "design", 
 """Types whose names are labels of what is said, and not what it is said about."""
 
 LEARNINGS = ("pattern", "mistake", "tech-insight", "research", "competitor", "design", "stack")
-"""Types of the convention that may be forgotten while nobody looks."""
+"""Types of the convention that an unattended run may forget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Node:
 
     @classmethod
     def of(cls, memory: Memory) -> Node:
-        """Look into a memory."""
+        """The entity in a memory."""
         observations = tuple(memory.metadata["observations"])
         return cls(
             memory, observations, content(observations), usage(observations, memory.metadata.get("fields"))

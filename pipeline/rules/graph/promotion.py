@@ -1,4 +1,4 @@
-"""Promotion: what was used often and nearly always helped becomes core memory."""
+"""Promotion: a memory that was used often and nearly always helped becomes core memory."""
 
 from __future__ import annotations
 

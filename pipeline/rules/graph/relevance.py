@@ -148,7 +148,7 @@ def relevance(
         nodes: What is known.
         core: Name and text of the core memory.
         encoder: Embeds all of it.
-        settings: The threshold and the lines of similarity.
+        settings: The threshold and the limits of similarity.
         now: The day it was discovered.
     """
     said = statement(learning.name, learning.said)

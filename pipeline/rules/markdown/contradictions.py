@@ -1,7 +1,7 @@
 """Contradictions between single sentences, and how the losing sentence goes.
 
 Whole bodies say many things, so sentences are compared, each with those of other memories in its directory
-and type. Words decide which of them cannot both hold; the scorer may only object.
+and type. Rules on words decide which of them cannot both hold; the scorer may only reject a pair.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def sentence_conflicts(
 
     Args:
         memories: Those that stay, as they will read.
-        scorer: May object to a pair.
+        scorer: May reject a pair.
         thresholds: Instead of the scorer's own.
         rejected: Keys of pairs that a person left open before.
     """
@@ -123,7 +123,7 @@ def _rivals(memories: Sequence[Memory]) -> Iterator[tuple[str, Sentence, Sentenc
 
 
 def _sharing(sentences: Sequence[Sentence]) -> list[tuple[int, int]]:
-    """Pairs of sentences with two words in common that are not in everybody's mouth."""
+    """Pairs of sentences that share two words, not counting words that most sentences have."""
     holders: dict[str, list[int]] = defaultdict(list)
     for number, sentence in enumerate(sentences):
         for word in sentence.words:
@@ -156,9 +156,9 @@ def _verdicts(
 
 
 def _agreed(verdict: Verdict, scorer: PairScorer, thresholds: Thresholds | None) -> bool:
-    """Whether the scorer does not object; the keyword rule knows no values, so it has no say.
+    """Whether the scorer does not object; the keyword rule knows no values, so it is not asked.
 
-    What it thinks is asked anew: a rule that called the pair a contradiction is no agreement of the scorer.
+    The scorer is asked again, since a contradiction that a rule found says nothing about the scorer.
     """
     if scorer.name.startswith("keywords"):
         return True

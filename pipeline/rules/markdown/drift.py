@@ -1,4 +1,4 @@
-"""Whether what a memory is about is still there. Only a proven absence of everything condemns.
+"""Whether the files and symbols that a memory names still exist. Only their proven absence makes it stale.
 
 A path is gone if the history of this very repository had it and the project has it no more. A path that
 never existed may be planned, or another repository's; a symbol that is nowhere may be a library's: neither
@@ -54,7 +54,7 @@ class Freshness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What became of one memory's references.
+    """The state of one memory's references.
 
     Attributes:
         memory: Its id.

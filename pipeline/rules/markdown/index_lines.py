@@ -1,4 +1,4 @@
-"""What the lines of a MEMORY.md are: pointers to files, and somebody's own words.
+"""What the lines of a MEMORY.md are: pointers to files, and free text.
 
 Only a list item that begins with one link to a file of memories is a pointer; a line that links to
 several, a table row, or a sentence with a link in it says something of its own and is never changed.

@@ -1,7 +1,7 @@
 """Whether two sentences cannot both hold: one denies the other, gives another value, or tells of a change.
 
-A model's word alone is not enough for that: two true sentences about one thing look alike to it. Only what
-stands in the words counts here, and whatever could be two cases, two steps or two members of a list does not.
+A model alone is not enough for that: two true sentences about one thing look alike to it. Only the words
+count here, and sentences that could be two cases, two steps or two members of a list are no rivals.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ....models.facts.tokens import listed
 from ....models.keywords import opposed
 from ....models.words import Token, overlap, significant_words, tokens
 
 SENTENCE_OVERLAP = 0.6
-"""A denial shares so many words with what it denies: out of their texts, 40% is chance too often."""
+"""Share of words that a denial has in common with what it denies; 40% is chance too often."""
 MIN_SHARED = 3
 """And at least so many: "Never run it" and "run tests" are about nothing in common."""
 LONGEST = 40
@@ -36,18 +37,18 @@ _ROUGHLY = re.compile(
     re.IGNORECASE,
 )
 _LABELS = frozenset(
-    (  # noqa: SIM905  (words in lines read better than a column of strings)
+    listed(
         "phase step rule plan issue pr ticket sprint wave week day chapter section level stage part "
         "task item number no option case example test round batch slice iteration milestone epic story "
         "adr rfc bug commit line page layer tier question finding fix attempt run session figure table "
         "appendix group team room floor lesson pattern gotcha q"
-    ).split()
+    )
 )
 _MONTHS = frozenset(
-    (  # noqa: SIM905  (words in lines read better than a column of strings)
+    listed(
         "january february march april may june july august september october november december "
         "jan feb mar apr jun jul aug sep sept oct nov dec"
-    ).split()
+    )
 )
 _STATES = frozenset({"is", "are", "was", "called", "named", "equals", "=", ":"})
 _DATE = re.compile(r"^\d{4}[-/.]\d{1,2}|^\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}$|^(?:19|20)\d\d$")

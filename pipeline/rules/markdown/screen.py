@@ -1,4 +1,4 @@
-"""Which pairs of Markdown memories are worth the scorer's time.
+"""Which pairs of Markdown memories are scored at all.
 
 A file says many things, and reading two files sentence by sentence takes seconds. Two files that share less
 than the original's rule asks for are no duplicates, and conflicts are found by sentences anyway.

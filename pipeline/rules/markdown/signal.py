@@ -1,4 +1,4 @@
-"""Phase 2: durable facts in daily logs and session notes, as new memories nobody has yet.
+"""Phase 2: durable facts in daily logs and session notes, that no memory states yet.
 
 What counts is decided by plain words and points, so that the same log gives the same facts. Most lines
 of a log say what happened that day; those are left where they are.
@@ -200,7 +200,7 @@ def homes(facts: Sequence[Fact], memories: Iterable[Memory]) -> Homes:
     return Homes(placed, lists, rest)
 
 
-def listed(current: str, facts: Mapping[str, Sequence[Fact]]) -> str:
+def with_entries(current: str, facts: Mapping[str, Sequence[Fact]]) -> str:
     """A file of entries with new ones at the end of their sections."""
     document = parse(current.encode())
     last = {entry.heading: entry for entry in document.entries}

@@ -1,1 +1,1 @@
-"""Files of any store: bytes that are on the disk, and exchanges that lose nobody's write."""
+"""Files of any store: durable writes, and exchanges that never overwrite another program's change."""

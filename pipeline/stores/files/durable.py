@@ -1,4 +1,4 @@
-"""Bytes that are on the disk when a call returns, also through a loss of power."""
+"""Durable writes: the bytes are on the disk when a call returns, and survive a loss of power."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def flush(path: Path) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Make a rename inside a folder last; not every platform can open a folder."""
+    """Make a rename inside a folder durable; not every platform can open a folder."""
     with contextlib.suppress(OSError):
         flush(folder)

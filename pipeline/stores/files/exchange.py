@@ -1,8 +1,8 @@
 """One file takes the place of another, and no write of another program is lost.
 
-Other programs take no lock, so they are kept waiting: on Linux a lease holds up whoever opens our new
-file until it is certain that it displaced nothing but what was read. If it displaced more, our file
-takes on those bytes first, so that nobody ever builds on a state that lacks a write.
+Other programs take no lock. On Linux a lease makes every program that opens our new file wait until it is
+certain that the file replaced only what was read. If it replaced more, our file takes over those bytes
+first, so that no program ever reads a state that lacks a write.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def replace_file(
         path: The file.
         data: Its new bytes.
         before: What it must hold; None if it must not exist.
-        unguarded: Called where nobody can be kept waiting, before the file is touched; raises to refuse.
+        unguarded: Called before the file is touched if no lease is possible; raises to refuse.
 
     Raises:
         RefusedChangeError: If it holds something else, or cannot be written.
@@ -139,7 +139,7 @@ def _swap(
     unguarded: Callable[[], None],
     rubbish: contextlib.ExitStack,
 ) -> None:
-    """Exchange two files in one step, and look at what came out before anybody can open what went in."""
+    """Exchange two files in one step, and check what was replaced before the new file can be opened."""
     with OpenFile(temporary, writable=True) as ours:
         guarded = ours.lease(alone=True) == "held"
         with OpenFile(path) as old:

@@ -53,7 +53,7 @@ def archive_forgotten(
 
 
 def archive_broken(folder: Path, lines: Mapping[int, str], *, at: datetime) -> Path:
-    """Keep lines that nobody can read, with their numbers.
+    """Keep unreadable lines, with their numbers.
 
     Raises:
         RefusedChangeError: If they cannot be kept.

@@ -1,8 +1,8 @@
-"""The core memory: the small file of what proved itself, validated before and after every change.
+"""The core memory: a small file of proven memories, validated before and after every change.
 
 Its original form keeps an object in each section (`"stablePatterns": {"earlyReturns": "..."}`), with
 `memoryConfig`, `lastUpdated` and `lastConsolidation` beside them; earlier versions of ours kept lists. Both
-are read, and each stays what it is.
+are read, and each keeps its form.
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ def _keeps_lists(whole: Mapping[str, Any]) -> bool:
 
 
 def _filled(whole: Mapping[str, Any]) -> dict[str, Any]:
-    """What a person put into it: without empty sections and the days that we note."""
+    """Its content without empty sections and without the days that we note."""
     days = (_UPDATED, _CONSOLIDATED)
     return {key: value for key, value in whole.items() if value not in ([], {}) and key not in days}
 

@@ -20,7 +20,7 @@ LOCK_SECONDS = 10.0
 """How long a write waits for another program that holds the lock beside the file."""
 
 READ_SECONDS = 0.5
-"""How long a read waits for somebody who has the file open for writing; then it reads what is there."""
+"""Seconds a read waits for a program that has the file open for writing; then it reads what is there."""
 
 _LOCK = ".mem0-dream.lock"
 

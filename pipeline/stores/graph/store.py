@@ -222,7 +222,7 @@ class GraphStore:
         self._ours.add(digest(after))
 
     def _move_broken(self, document: GraphDocument, at: datetime | None) -> None:
-        """Put the lines that nobody can read into the archive, and only then out of the graph.
+        """Put the unreadable lines into the archive, and only then out of the graph.
 
         Raises:
             RefusedChangeError: If they cannot be archived; then they stay.

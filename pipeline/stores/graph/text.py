@@ -22,7 +22,7 @@ RELATIONS = "relations"
 """Part of an entity that holds its outgoing relations."""
 
 BROKEN_LINES = "::broken lines"
-"""Id of all lines of a graph that nobody can read, which are moved away and brought back as one."""
+"""Id of all unreadable lines of a graph, which are moved away and brought back together."""
 
 _ITEM = "- "
 _MORE = "\n  "

@@ -1,4 +1,4 @@
-"""Undo of one change of a graph: its own lines come back to where they were, nobody else's are moved."""
+"""Undo of one change of a graph: its own lines return to their places, and no other line moves."""
 
 from __future__ import annotations
 

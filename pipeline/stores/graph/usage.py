@@ -3,7 +3,7 @@
 Understood are "Researched: DATE", "Discovered: DATE", "Last used: DATE", "Applied in PROJECT - HELPFUL" and
 "NOT HELPFUL" (with a date anywhere in the line), "Used N times", "Promoted to core memory: DATE",
 "Merged from: ...", and "critical: true" in a field or line. A date in any other line, such as "Created: ..."
-or "in use since 2021", is what the memory says and makes nothing old.
+or "in use since 2021", is content and does not count as age.
 """
 
 from __future__ import annotations

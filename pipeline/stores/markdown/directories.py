@@ -15,7 +15,7 @@ INDEX = "MEMORY.md"
 GATHERED = "from_daily_logs.md"
 """The file that takes in new facts for which no other file is the place."""
 MAX_FILE = 1_000_000
-"""Bytes of the largest file that is read: nobody writes a memory of more."""
+"""Bytes of the largest file that is read; no memory is that long."""
 PATTERNS = (".claude/agent-memory/*", ".claude/projects/*/memory", ".claude/memory")
 """Where coding agents keep memories inside a project."""
 _APART = frozenset({"logs", "sessions", "archive"})

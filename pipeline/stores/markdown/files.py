@@ -16,7 +16,7 @@ from .directories import unreadable
 
 _TEMPORARY = ".mem0-dream.tmp"
 _WRITABLE = 0o222
-"""A file that nobody may write was made so on purpose; its directory would let us all the same."""
+"""A read-only file was made so on purpose, although its directory would let us replace it."""
 
 
 @dataclass(frozen=True, slots=True)

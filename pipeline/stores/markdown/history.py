@@ -1,4 +1,4 @@
-"""What the repository remembers: which paths once existed, where they went, and when a line was written.
+"""What the git history says: which paths once existed, where they went, and when a line was written.
 
 The repository is only read: its hooks, monitors and optional locks stay off. Outside a repository, or
 where the history cannot be read in time, nothing is known, and nothing is concluded from that.

@@ -1,4 +1,4 @@
-"""Which backend reads a mem0 store, and the one for stores that nobody has taken apart yet."""
+"""Which backend reads a mem0 store, and the generic one for stores without a backend of their own."""
 
 from __future__ import annotations
 

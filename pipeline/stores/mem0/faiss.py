@@ -38,7 +38,7 @@ class FaissBackend:
         store._save = self._save  # noqa: SLF001  (mem0 calls it after every change)
 
     def faults(self) -> tuple[str, ...]:
-        """Files that changed under our feet, or that do not belong together."""
+        """Files that another process changed, or that do not belong together."""
         name, store = self._store.collection_name, self._store
         vectors, rows, places = self.count({}), set(store.docstore), list(store.index_to_id.values())
         loaded = store.index is not None and len(places) == vectors == len(rows) and set(places) == rows

@@ -1,4 +1,4 @@
-"""The seam below the mem0 store: raw rows of one collection, whatever keeps them.
+"""The interface below the mem0 store: raw rows of one collection in any vector store.
 
 mem0's own `vector_store` lists one unordered page, merges payloads instead of replacing them and
 gives out no vectors. A backend goes to the client beneath it for exactly those things and leaves
@@ -86,6 +86,15 @@ class Backend(Protocol):
     def entities(self) -> Backend | None:
         """The collection of entities beside this one, if it exists already."""
         ...
+
+
+def hang_up(client: Any) -> None:  # noqa: ANN401
+    """Close what can be closed of a client; Chroma's own `close` leaves its connections to a server open."""
+    session = getattr(getattr(client, "_server", None), "_session", None)
+    for part in (client, session):
+        close = getattr(part, "close", None)
+        if close is not None:
+            close()
 
 
 @contextmanager

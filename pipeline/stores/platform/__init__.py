@@ -64,7 +64,7 @@ def open_beside(client: Any, *, patience: Patience | None = None) -> RemoteStore
 
 
 def platform_of(client: Any, *, patience: Patience | None = None) -> RemoteStore:  # noqa: ANN401
-    """A store over a `MemoryClient` that somebody else opened and closes."""
+    """A store over a `MemoryClient` that the caller opened and closes."""
     _quieten_client()
     return RemoteStore(PlatformApi(getattr(client, "_tracked", client), Caller(_SERVICE, patience)))
 

@@ -112,7 +112,7 @@ class PlatformApi:
         return self.caller.ask("adding a memory", request, instead=earlier) or earlier()
 
     def update(self, memory_id: str, changes: Mapping[str, Any]) -> None:
-        """Change a memory; doing so twice is doing it once."""
+        """Change a memory; repeating the request changes nothing more."""
         self.caller.ask(
             f"changing memory {memory_id}", lambda: self._client.update(memory_id, **dict(changes))
         )

@@ -1,4 +1,4 @@
-"""What stores behind an HTTP interface share: patience, rows, and one `Store` over a small seam.
+"""What stores behind an HTTP interface share: patience, rows, and one `Store` over a small interface.
 
 It knows no address and no client; `stores.platform` and `stores.server` bring those.
 """

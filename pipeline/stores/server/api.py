@@ -119,7 +119,7 @@ class ServerApi:
         return copies[0] if copies else None
 
     def update(self, memory_id: str, changes: Mapping[str, Any]) -> None:
-        """Change a memory; doing so twice is doing it once."""
+        """Change a memory; repeating the request changes nothing more."""
         self._ask(f"changing memory {memory_id}", "PUT", _path(memory_id), json=dict(changes))
 
     def delete(self, memory_id: str) -> None:

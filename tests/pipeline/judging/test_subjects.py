@@ -23,7 +23,7 @@ from mem0_dream.pipeline.judging.subjects import (
     subjects_of,
     unclear_keys,
 )
-from mem0_dream.pipeline.planning.copies import fold
+from mem0_dream.pipeline.planning.copies import collapse
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.pipeline.reporting.report import Report
 from mem0_dream.pipeline.stores.base import ScopeFilter
@@ -151,14 +151,14 @@ def test_being_apart_is_symmetric_and_fits_the_grouping(mine: dict[str, str], th
 
 
 class TestCopies:
-    def test_equal_words_about_two_accounts_are_not_folded(self) -> None:
+    def test_equal_words_about_two_accounts_are_not_collapsed(self) -> None:
         """Each account keeps its fact; a copy of the same account is folded whatever its source."""
         memories = [
             about("a", account="Kestrel", source="mail"),
             about("b", account="Vellum", source="mail"),
             about("c", account="Kestrel", source="call"),
         ]
-        standing, copies = fold(memories)
+        standing, copies = collapse(memories)
         assert len(standing) == 2
         assert {frozenset((key, *(item.id for item in rest))) for key, rest in copies.items()} == {
             frozenset({"a", "c"})
@@ -167,8 +167,8 @@ class TestCopies:
     def test_words_without_a_subject_belong_to_the_only_one_there_is(self) -> None:
         """Between two subjects they stand for themselves."""
         alone = [about("a", account="Kestrel"), about("b")]
-        assert len(fold(alone)[0]) == 1
-        assert len(fold([*alone, about("c", account="Vellum")])[0]) == 3
+        assert len(collapse(alone)[0]) == 1
+        assert len(collapse([*alone, about("c", account="Vellum")])[0]) == 3
 
     def test_copies_about_other_subjects_look_for_neighbours_of_their_own(self) -> None:
         """One must not stand for the other."""
@@ -286,4 +286,4 @@ def test_frontmatter_names_a_subject(tmp_path: Path) -> None:
     memories = open_store(tmp_path, tmp_path / "state").read(ScopeFilter()).memories
     named = [item for item in memories if item.metadata.get("project")]
     assert sorted(item.metadata["project"] for item in named) == ["Kestrel", "Vellum"]
-    assert len(fold(named)[0]) == 2
+    assert len(collapse(named)[0]) == 2

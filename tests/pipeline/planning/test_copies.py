@@ -6,16 +6,16 @@ from builders import ALICE, BOB, memory
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.pipeline.judging.judge import EXACT
-from mem0_dream.pipeline.planning.copies import fold, unfold
+from mem0_dream.pipeline.planning.copies import collapse, expand
 from mem0_dream.pipeline.planning.merges import Consolidated
 from mem0_dream.records import Candidate, Label, Verdict, rejection_key
 
 TEA = "Likes tea."
 
 
-def test_equal_texts_are_folded() -> None:
+def test_equal_texts_are_collapsed() -> None:
     """Case, white space and the final full stop do not tell texts apart."""
-    standing, copies = fold([memory("a", TEA), memory("b", "likes  tea"), memory("c", "Has a dog.")])
+    standing, copies = collapse([memory("a", TEA), memory("b", "likes  tea"), memory("c", "Has a dog.")])
     assert [item.id for item in standing] == ["a", "c"]
     assert {key: [copy.id for copy in value] for key, value in copies.items()} == {"a": ["b"]}
 
@@ -23,29 +23,29 @@ def test_equal_texts_are_folded() -> None:
 def test_scope_and_category_tell_copies_apart() -> None:
     """The same words of two users, or of two categories, are two memories."""
     memories = [memory("a", TEA), memory("b", TEA, scope=BOB), memory("c", TEA, category=None)]
-    assert fold(memories) == (tuple(memories), {})
+    assert collapse(memories) == (tuple(memories), {})
 
 
 def test_the_best_spelt_and_latest_stands() -> None:
     """Spelling first, then the latest statement."""
-    spelt, _ = fold([memory("a", "likes tea", days=1), memory("b", TEA, days=9)])
+    spelt, _ = collapse([memory("a", "likes tea", days=1), memory("b", TEA, days=9)])
     assert [item.id for item in spelt] == ["b"]
-    latest, _ = fold([memory("a", TEA, days=9), memory("b", TEA, days=1)])
+    latest, _ = collapse([memory("a", TEA, days=9), memory("b", TEA, days=1)])
     assert [item.id for item in latest] == ["b"]
 
 
 def test_a_refused_copy_stands_for_itself() -> None:
     """Who does not want two copies merged keeps both."""
     a, b, c = memory("a", TEA, days=1), memory("b", "likes tea"), memory("c", "Likes  tea")
-    standing, copies = fold([a, b, c], rejected=frozenset({rejection_key(a, b)}))
+    standing, copies = collapse([a, b, c], rejected=frozenset({rejection_key(a, b)}))
     assert [item.id for item in standing] == ["a", "b"]
     assert [copy.id for copy in copies["a"]] == ["c"]
 
 
 def test_copies_of_nobody_become_a_merge_of_their_own() -> None:
     """Each copy is an exact duplicate of the one that stays."""
-    standing, copies = fold([memory("a", TEA), memory("b", TEA), memory("c", TEA)])
-    (merge,) = unfold([], standing, copies)
+    standing, copies = collapse([memory("a", TEA), memory("b", TEA), memory("c", TEA)])
+    (merge,) = expand([], standing, copies)
     assert [item.id for item in merge.members] == ["a", "b", "c"]
     assert merge.survivor == standing[0].id
     assert all(verdict.auto and verdict.evidence == (EXACT,) for verdict in merge.verdicts)
@@ -67,7 +67,7 @@ def test_copies_join_the_merge_of_their_representative() -> None:
         entailment=(0.1, 0.9),
     )
     merge = Consolidated((goes, stays), "m", stays.text, (verdict,))
-    (whole,) = unfold([merge], [goes, stays], {"b": (copy,)})
+    (whole,) = expand([merge], [goes, stays], {"b": (copy,)})
     assert [item.id for item in whole.members] == ["b", "m", "z"]
     shared = next(item for item in whole.verdicts if item.pair.b == "z")
     assert (shared.pair.a, shared.pair.cosine, shared.pair.exact) == ("m", 0.8, False)
@@ -84,11 +84,11 @@ names = st.lists(
 def test_nothing_is_lost_or_doubled(texts: list[str], random) -> None:
     """Standing and copies together are the memories, each once; the order of the input plays no part."""
     memories = [memory(f"m{number}", text, scope=ALICE) for number, text in enumerate(texts)]
-    standing, copies = fold(memories)
+    standing, copies = collapse(memories)
     found = [item.id for item in standing] + [copy.id for group in copies.values() for copy in group]
     assert sorted(found) == sorted(item.id for item in memories)
     shuffled = list(memories)
     random.shuffle(shuffled)
-    assert fold(shuffled) == (standing, copies)
-    merged = [item.id for merge in unfold([], standing, copies) for item in merge.members]
+    assert collapse(shuffled) == (standing, copies)
+    merged = [item.id for merge in expand([], standing, copies) for item in merge.members]
     assert len(merged) == len(set(merged))

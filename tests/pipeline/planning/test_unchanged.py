@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import mem0_dream
 import pytest
 from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, NOW, memory, state
 from hypothesis import HealthCheck, given, settings
@@ -16,7 +17,7 @@ from mem0_dream.models.scorer import PairInput, PairScores
 from mem0_dream.pipeline.judging.cache import Cache
 from mem0_dream.pipeline.judging.inventory import Circumstances
 from mem0_dream.pipeline.plan import Plan
-from mem0_dream.pipeline.planning.unchanged import Planning, planned, until
+from mem0_dream.pipeline.planning.unchanged import Planning, planned, sources, until
 from mem0_dream.pipeline.rules.stale import is_stale
 from mem0_dream.records import Inventory, Memory, Scope
 from mem0_dream.settings import Settings
@@ -237,3 +238,13 @@ def test_passes_with_changes_in_between_plan_what_one_pass_would(
         memories[number] = replace(memories[number], text=f"Drinks {drink} at the desk number {number}")
         plan(memories, folder / "a")
     assert plan(memories, folder / "a")[0] == afresh(memories, folder / "c")
+
+
+def test_word_tables_decide_as_modules_do() -> None:
+    """A changed word changes plans, so every table counts as code."""
+    root = Path(mem0_dream.__file__).parent
+    kept = {path.relative_to(root).as_posix() for path in sources(root)}
+    tables = {path.relative_to(root).as_posix() for path in (root / "models" / "tables").iterdir()}
+    assert tables
+    assert tables <= kept
+    assert {"models/guards.py", "models/facts/names.py", "indexes/flat.py", "pipeline/plan.py"} <= kept

@@ -326,7 +326,7 @@ def test_pinned_memories_stay(tmp_path: Path) -> None:
     with open_session(root, tmp_path / "state") as session:
         proposal = look(session)
         session.apply(proposal.plan, now=NOW)
-        found = proposal.found.survey
+        found = proposal.findings.survey
     assert {k: v for k, v in fingerprint(root).items() if "MEMORY.md" not in k} == before
     assert [drift.memory for drift in found.flagged] == [f"{MEMORY}/a.md"]
 
@@ -345,7 +345,7 @@ def test_only_what_says_nothing_but_where_it_was_goes(tmp_path: Path) -> None:
     }
     with_past(write_tree(tmp_path / "project", files), "src/gone.py")
     with open_session(tmp_path / "project", tmp_path / "state") as session:
-        found = look(session).found.survey
+        found = look(session).findings.survey
     assert [prune.members[0].id for prune in found.plan.prunes] == [f"{MEMORY}/z.md"]
     assert [drift.memory[-4:-3] for drift in found.flagged] == ["b", "d", "e", "f", "g"]
 
@@ -453,7 +453,7 @@ def test_transcripts_give_evidence_for_doubts(tree: Path, tmp_path: Path) -> Non
     write_tree(tmp_path, {"sessions/one.jsonl": "\n".join(lines) + "\n"})
     wishes = {"transcripts": tmp_path / "sessions"}
     with open_session(tree, tmp_path / "state", wishes=wishes) as session:
-        found = session.planner.evidence(look(session).found.survey)
+        found = session.planner.evidence(look(session).findings.survey)
     assert [q.text for q in found[f"{MEMORY}/partly.md"]] == [
         f"touching src/was.py number {n}" for n in (59, 58, 57)
     ]
@@ -516,7 +516,7 @@ def test_unattended_an_index_loses_only_what_a_commit_took_away(tmp_path: Path) 
     write_tree(root, {**files, ".gitignore": "hidden.md\n"})
     for certain, expected in ((True, ["gone.md"]), (False, ["gone.md", "never.md"])):
         with open_session(root, tmp_path / "state", wishes={"certain": certain}) as session:
-            draft = look(session).found.settled.indexes[MEMORY]
+            draft = look(session).findings.settled.indexes[MEMORY]
         assert [line.partition("(")[2].rstrip(")") for line in draft.removed] == expected
 
 
@@ -544,7 +544,7 @@ def test_a_pointer_to_a_file_in_other_letters_stays(tmp_path: Path) -> None:
         f"{MEMORY}/MEMORY.md": "- [A](a.md)\n- [Design](design.md) - read it first\n- [Gone](gone.md)\n",
     }
     with open_session(write_tree(tmp_path / "project", files), tmp_path / "state") as session:
-        draft = look(session).found.settled.indexes[MEMORY]
+        draft = look(session).findings.settled.indexes[MEMORY]
     assert draft.removed == ("- [Gone](gone.md)",)
 
 
@@ -575,7 +575,7 @@ def test_a_day_is_reckoned_from_the_authors_commit(tmp_path: Path) -> None:
     git(root, "add", ".")
     git(root, "commit", "-qm", "third", day="2026-03-10T23:30:00-08:00")
     with open_session(root, tmp_path / "state") as session:
-        edits = look(session).found.survey.edits
+        edits = look(session).findings.survey.edits
     assert {name: edit.text for name, edit in edits.items()} == {
         f"{MEMORY}/a.md": "We moved the gateway to Bern 2026-03-09."
     }

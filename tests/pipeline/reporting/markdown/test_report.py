@@ -151,7 +151,7 @@ def test_only_regular_files_of_a_decent_size_are_read(tmp_path: Path) -> None:
     (root / MEMORY / "big.md").write_bytes(b"x" * 1_000_001)
     (root / MEMORY / "out.md").symlink_to(tmp_path / "outside.md")
     with open_session(root, tmp_path / "state") as session:
-        found = look(session).found.survey
+        found = look(session).findings.survey
         assert left_out(session.store.directories) == [
             f"Skipped {MEMORY}/big.md: it has 1,000,001 bytes, more than the 1,000,000 that are read",
             f"Skipped {MEMORY}/out.md: it is a link that leads out of the project",
@@ -179,7 +179,7 @@ def test_a_read_only_memory_is_left_alone(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "p", {f"{MEMORY}/a.md": memory_file("We moved it to Bern yesterday.")})
     (root / MEMORY / "a.md").chmod(0o444)
     with open_session(root, tmp_path / "state") as session:
-        assert look(session).found.survey.edits == {}
+        assert look(session).findings.survey.edits == {}
 
 
 def test_of_a_long_line_the_change_is_shown_with_some_words_around_it() -> None:
