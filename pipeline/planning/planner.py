@@ -27,15 +27,14 @@ from ...records import (
     Verdict,
 )
 from ...settings import Settings
-from ..answers import prune_key
 from ..judging.clauses import opposing_statements
 from ..judging.inventory import Circumstances, Judging
 from ..judging.original_rules import RULE
 from ..judging.subjects import keys_by_scope
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
 from ..rules.hygiene import Finding, find_junk, prunes_of, without_junk
-from ..rules.stale import PruneFinding, find_prunes, is_stale
-from ..rules.unattended import Spared, crowded, spared
+from ..rules.stale import PruneFinding
+from .aged import find_aged, thinned_scopes
 from .copies import collapse, expand, kept_apart
 from .merges import LONG_AGO, Consolidated, draft_merges, last_stated
 from .stages import DRAFT
@@ -84,8 +83,8 @@ def build_plan(
     junk = find_junk(present, circumstances.hygiene, keys=keys)
     cleaned = junk_prunes(junk, circumstances)
     living = without_junk(present, junk, cleaned)
-    prunes, notes = _prunes(living, settings, circumstances)
-    vague = {prune.memory.id for prune in prunes if prune.reason == "vague"}
+    aged = find_aged(living, settings, circumstances)
+    vague = {item.memory.id for item in aged.prunes if item.reason == "vague"}
     judged, copies = collapse(
         [memory for memory in living if not memory.pinned and memory.id not in vague],
         rejected=circumstances.rejected,
@@ -93,14 +92,20 @@ def build_plan(
     )
     judging = Judging(encoder, scorer, settings, circumstances, keys)
     verdicts = judging.all_pairs(judged)
-    stale = {prune.memory.id for prune in prunes}
-    unread = {m.id for m in judged if stale.issuperset({m.id, *(c.id for c in copies.get(m.id, ()))})}
-    drafts = _merges(judged, verdicts, judging, unread, on_stage=on_stage)
-    merges = _without_stale(expand(drafts, judged, copies), stale)
+    lifted: frozenset[Scope] = frozenset()
+    while True:
+        stale = {item.memory.id for item in aged.prunes}
+        unread = {m.id for m in judged if stale.issuperset({m.id, *(c.id for c in copies.get(m.id, ()))})}
+        drafts = _merges(judged, verdicts, judging, unread, on_stage=on_stage)
+        merges = _without_stale(expand(drafts, judged, copies), stale)
+        if not (thinned := thinned_scopes(living, aged, merges, settings)):
+            break
+        lifted |= thinned
+        aged = find_aged(living, settings, circumstances, lifted)
     actions: list[Action] = [
         *_merge_actions(merges, in_place=in_place, amend=amend),
-        *_conflict_actions(living, verdicts, merges, prunes),
-        *_prune_actions(prunes, merges),
+        *_conflict_actions(living, verdicts, merges, aged.prunes),
+        *_prune_actions(aged.prunes, merges),
         *cleaned,
     ]
     return Plan(
@@ -114,32 +119,8 @@ def build_plan(
         gaps=inventory.gaps,
         fidelity=inventory.fidelity,
         apart=kept_apart(judged, keys),
-        notes=notes,
+        notes=aged.notes,
     )
-
-
-def _prunes(
-    living: Sequence[Memory], settings: Settings, circumstances: Circumstances
-) -> tuple[tuple[PruneFinding, ...], tuple[str, ...]]:
-    """What may be forgotten, and why something past its age may not."""
-    now, accessed, tracked = circumstances.now, circumstances.accessed, circumstances.tracked
-    past = [
-        memory.id
-        for memory in living
-        if not memory.pinned
-        and is_stale(memory, settings=settings, now=now, accessed=accessed.get(memory.id))
-    ]
-    if circumstances.unattended:
-        kept = spared(living, tracked=tracked, assume_unread=settings.assume_unread)
-    elif settings.assume_unread:
-        kept = Spared()
-    else:
-        share, count = settings.max_delete, settings.min_delete
-        kept = crowded(living, frozenset(past), tracked=tracked, max_share=share, min_count=count)
-    old = [memory_id for memory_id in past if memory_id in kept.ids]
-    prunes = find_prunes(living, settings=settings, now=now, accessed=accessed, spared=kept.ids)
-    refused = circumstances.rejected
-    return tuple(item for item in prunes if prune_key(item.memory) not in refused), kept.notes(old)
 
 
 def junk_prunes(findings: Sequence[Finding], circumstances: Circumstances) -> tuple[Prune, ...]:
@@ -159,7 +140,7 @@ def scope_notes(
     living = [memory for memory in memories if not memory.is_retired(circumstances.now.date())]
     junk = find_junk(living, circumstances.hygiene, keys=keys_by_scope(living, settings=settings))
     cleaned = junk_prunes(junk, circumstances)
-    return _prunes(without_junk(living, junk, cleaned), settings, circumstances)[1]
+    return find_aged(without_junk(living, junk, cleaned), settings, circumstances).notes
 
 
 def judge_all(
