@@ -17,7 +17,7 @@ EVERY_SECONDS = 0.1
 """Reports are not closer together than this, but for the end of a stage."""
 
 
-class Watched:
+class CallObserver:
     """An observer that reports each step, and stops the work where it was cancelled."""
 
     def __init__(self, tell: Callable[[float, float | None, str], None], check: Callable[[], None]) -> None:

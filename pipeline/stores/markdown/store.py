@@ -17,9 +17,10 @@ from typing import Any
 from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Update
+from ..files import digest
 from .dating import git_dates
 from .directories import INDEX, MemoryDirectory, inside
-from .files import FileState, archive, copy_all, digest, read_state, remove, replace, set_times
+from .files import FileState, archive, copy_all, read_state, remove, replace, set_times
 from .history import changed_files
 from .ledger import Ledger, Step, difference
 from .parsing import Document, Entry, parse

@@ -533,7 +533,7 @@ def test_a_pointer_is_shortened_where_it_is_verbose_or_the_index_too_large(tmp_p
     ):  # fmt: skip
         (root / MEMORY / "MEMORY.md").write_text(index + "- Own words.\n" * lines)
         with open_session(root, tmp_path / "state", wishes=wish) as session:
-            assert sorted(look(session).found.settled.indexes[MEMORY].demoted) == shortened
+            assert sorted(look(session).findings.settled.indexes[MEMORY].demoted) == shortened
 
 
 def test_a_pointer_to_a_file_in_other_letters_stays(tmp_path: Path) -> None:
