@@ -40,7 +40,7 @@ check: lint types
 
 # One thread for each worker's models: more would only fight for the same cores.
 test: check axe
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # The bundled scorer on 5,000 drawn strings instead of 200: minutes.
 strings: install

@@ -21,6 +21,7 @@ from .facts.counts import added_count
 from .facts.denials import denied
 from .facts.foreign import foreign_denial
 from .facts.frames import exception, swap
+from .facts.progress import progressed
 from .facts.roles import exchange, rearranged
 from .facts.stated import stated
 from .facts.tokens import Expression, fold, normalise
@@ -52,6 +53,7 @@ KINDS = {
     "no veto where it only may, which a person decides unless each text entails the other",
     "swap": "other words in one place of an equal sentence: studies medicine / studies law",
     "rival": "two values of one attribute, all else being equal: lives in Oslo / lives in Bergen",
+    "progress": "one text plans what the other reports as done: is booked / was serviced",
     "actor": "a sentence about a company, a team, a boss beside one about the person",
     "trait": "other words that exclude each other: left and right, colours, enabled and disabled",
 }
@@ -92,7 +94,7 @@ FEATURE_NAMES = (
     "exception",
     "vetoes",
 )
-UNCOUNTED = frozenset({"rival", "actor", "denial"})
+UNCOUNTED = frozenset({"rival", "actor", "denial", "progress"})
 """Vetoes that are no column: the weights were fitted without them."""
 
 _LITERAL_KINDS = frozenset({"url", "path", "identifier", "quote"})
@@ -253,8 +255,12 @@ def _rivals(left: Facts, right: Facts) -> list[Evidence]:
 
 
 def _beyond_columns(left: Facts, right: Facts) -> list[Evidence]:
-    """Evidence that the weights do not know: another one acts, or another language denies."""
-    changes = (("actor", other_actor(left, right)), ("denial", foreign_denial(left, right)))
+    """Evidence that the weights do not know: another acts, another language denies, or it is done by now."""
+    changes = (
+        ("actor", other_actor(left, right)),
+        ("denial", foreign_denial(left, right)),
+        ("progress", progressed(left, right)),
+    )
     return [Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None]
 
 

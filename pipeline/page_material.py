@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import JournalError
@@ -10,7 +11,7 @@ from ..records import Memory
 from .plan import Plan
 from .planning.plan_file import parse_plan
 from .reporting.html import Material, RunPoint, run_point
-from .rules.hygiene import without_secrets
+from .rules.hygiene import shown_text
 from .writing.journal import Journal
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def plan_material(session: Session, plan: Plan) -> Material:
     ]
     return Material(
         plan=plan,
-        memories=without_secrets(memories, session.settings),
+        memories=[replace(memory, text=shown_text(memory.text, session.settings)) for memory in memories],
         accessed=session.access.last(session.store.fingerprint),
         thresholds=session.thresholds,
         points=run_points(session.journal, session.store.fingerprint),

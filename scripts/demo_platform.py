@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     double = filled(content)
     with LoopbackServer(double) as server, tempfile.TemporaryDirectory() as folder:
         server.fault = lambda number, _request: FAULTS.get(number % 89)
+        server.retry_after = "0.1"
         os.environ |= {
             "MEM0_API_KEY": double.key,
             "MEM0_DIR": str(Path(folder) / "mem0"),

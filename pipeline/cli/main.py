@@ -79,7 +79,7 @@ class DreamGroup(click.Group):
 @click.option(
     "--assume-unread",
     is_flag=True,
-    help="With --auto: age counts where no read is on record, too; see track_access.",
+    help="Age counts where no read is on record, too; see track_access.",
 )
 @click.option("--retire", is_flag=True, help="Expire memories instead of deleting them.")
 @click.option("--explain", is_flag=True, help="Show texts, scores and evidence under each line.")

@@ -378,5 +378,7 @@ def settings_of(section: dict[str, Any], options: Options) -> Settings:
         "recall_check": options.recall_check,
         "second_opinion": True if options.second_opinion == "true" else options.second_opinion,
     }
-    given |= {"assume_unread": True} if options.assume_unread else {}
+    # Who asks for prunes alone wants to see all that are due.
+    wants_all = options.assume_unread or (options.forget_only and "auto" not in options.named)
+    given |= {"assume_unread": True} if wants_all else {}
     return read_settings(section | {name: value for name, value in given.items() if value is not None})

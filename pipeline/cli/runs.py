@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -101,7 +102,7 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
     options = Options.gather(ctx, given)
     from ..planning.forgetting import forget_plan, rank
     from ..reporting import report
-    from ..rules.hygiene import without_secrets
+    from ..rules.hygiene import shown_text
 
     with open_session(options) as session, session.locked():
         inventory = session.read(options.scopes())
@@ -110,10 +111,11 @@ def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **giv
             click.echo("No memory matches.")
             return
         short = report.spoken_ids((memory.id for memory in inventory.memories), session.store.kind)
-        for number, memory in enumerate(without_secrets(matches, session.settings), 1):
+        for number, memory in enumerate(matches, 1):
             pinned = " (pinned, never touched)" if memory.pinned else ""
             label = f"[{session.store.kind}:{short[memory.id]}]"
-            click.echo(report.visible(f"{number:>3}. {label} {report.one_line(memory.text)}{pinned}"))
+            text = report.one_line(shown_text(memory.text, session.settings))
+            click.echo(report.visible(f"{number:>3}. {label} {text}{pinned}"))
         if inventory.gaps:
             raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
         chosen = [matches[i] for i in _pick(len(matches)) if not matches[i].pinned]
@@ -314,11 +316,14 @@ def _reject_pair(session: Session, first: str, second: str, options: Options) ->
 
 
 def _list_answers(session: Session) -> None:
+    from ..answers import About
     from ..reporting.status import answer_line
+    from ..rules.hygiene import shown_text
 
     answers = session.answered
     for answer in answers:
-        click.echo(answer_line(answer, session.store.kind))
+        shown = tuple(About(item.id, shown_text(item.spoken, session.settings)) for item in answer.about)
+        click.echo(answer_line(replace(answer, about=shown), session.store.kind))
     if not answers:
         click.echo("No answers yet.")
 

@@ -160,6 +160,8 @@ def schedule(
     # A scheduler has no search path of ours.
     program = shutil.which(sys.argv[0]) or shutil.which("mem0-dream") or "mem0-dream"
     words = [program, *_words(options), *more, "--if-due", "--auto"]
+    # An option that does not exist would fail every night, and nobody looks on.
+    ctx.find_root().command.make_context("mem0-dream", words[1:])
     secret = _SECRETS.get(str(options.store_kind), "")
     click.echo(schedule_text(printed, words, zone=time_zone, secret=secret), nl=False)
 

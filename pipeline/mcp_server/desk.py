@@ -260,7 +260,7 @@ class ToolDesk:
 
     def _search(self, session: Session, query: str, limit: int) -> ForgetResult:
         from ..planning.forgetting import forget_plan, rank
-        from ..rules.hygiene import without_secrets
+        from ..rules.hygiene import shown_text
 
         if not query.strip():
             raise UsageError("Say what to forget: give a query.")
@@ -282,8 +282,12 @@ class ToolDesk:
         return ForgetResult(
             plan_id=kept.id,
             found=[
-                Found(id=names.get(m.id), label=f"[{plan.kind}:{short[m.id]}]", text=m.text)
-                for m in without_secrets(matches, session.settings)
+                Found(
+                    id=names.get(m.id),
+                    label=f"[{plan.kind}:{short[m.id]}]",
+                    text=shown_text(m.text, session.settings),
+                )
+                for m in matches
             ],
         )
 

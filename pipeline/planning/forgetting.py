@@ -10,7 +10,7 @@ from ...models.words import significant_words
 from ...records import Inventory, Memory
 from ...settings import Settings
 from ..plan import Member, Plan, Prune, ScopeTotal
-from ..rules.hygiene import without_secrets
+from ..rules.hygiene import shown_text
 from ..rules.stale import age_of
 
 if TYPE_CHECKING:
@@ -44,13 +44,12 @@ def forget_plan(
     chosen: Sequence[Memory], inventory: Inventory, *, kind: str, now: datetime, settings: Settings
 ) -> Plan:
     """A plan that removes exactly the chosen memories; it shows no secret that hygiene looks for."""
-    shown = {memory.id: memory.text for memory in without_secrets(chosen, settings)}
     actions = tuple(
         Prune(
             id=f"p{number}",
             scope=memory.scope,
             category=memory.category,
-            members=(_member(memory, shown[memory.id]),),
+            members=(_member(memory, settings),),
             reason="forgotten",
             age_days=age.days if (age := age_of(memory, now=now)) is not None else None,
             detail="on request",
@@ -71,6 +70,6 @@ def forget_plan(
     )
 
 
-def _member(memory: Memory, shown: str) -> Member:
-    member = Member.of(memory)
+def _member(memory: Memory, settings: Settings) -> Member:
+    member, shown = Member.of(memory), shown_text(memory.text, settings)
     return member if shown == memory.text else member.shown_as(shown)

@@ -35,7 +35,7 @@ from ..judging.subjects import keys_by_scope
 from ..plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
 from ..rules.hygiene import Finding, find_junk, prunes_of, without_junk
 from ..rules.stale import PruneFinding, find_prunes, is_stale
-from ..rules.unattended import Spared, spared
+from ..rules.unattended import Spared, crowded, spared
 from .copies import collapse, expand, kept_apart
 from .merges import LONG_AGO, Consolidated, draft_merges, last_stated
 from .stages import DRAFT
@@ -121,13 +121,22 @@ def build_plan(
 def _prunes(
     living: Sequence[Memory], settings: Settings, circumstances: Circumstances
 ) -> tuple[tuple[PruneFinding, ...], tuple[str, ...]]:
-    """What may be forgotten, and why an unattended run keeps some that are past their age."""
-    now, accessed = circumstances.now, circumstances.accessed
-    kept = Spared()
+    """What may be forgotten, and why something past its age may not."""
+    now, accessed, tracked = circumstances.now, circumstances.accessed, circumstances.tracked
+    past = [
+        memory.id
+        for memory in living
+        if not memory.pinned
+        and is_stale(memory, settings=settings, now=now, accessed=accessed.get(memory.id))
+    ]
     if circumstances.unattended:
-        kept = spared(living, tracked=circumstances.tracked, assume_unread=settings.assume_unread)
-    loose = [memory for memory in living if memory.id in kept.ids and not memory.pinned]
-    old = [m.id for m in loose if is_stale(m, settings=settings, now=now, accessed=accessed.get(m.id))]
+        kept = spared(living, tracked=tracked, assume_unread=settings.assume_unread)
+    elif settings.assume_unread:
+        kept = Spared()
+    else:
+        share, count = settings.max_delete, settings.min_delete
+        kept = crowded(living, frozenset(past), tracked=tracked, max_share=share, min_count=count)
+    old = [memory_id for memory_id in past if memory_id in kept.ids]
     prunes = find_prunes(living, settings=settings, now=now, accessed=accessed, spared=kept.ids)
     refused = circumstances.rejected
     return tuple(item for item in prunes if prune_key(item.memory) not in refused), kept.notes(old)
@@ -346,7 +355,7 @@ def _unsure(
         doubtful = verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto)
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
-        chosen = any(item.kind in ("rival", RULE) for item in verdict.evidence)
+        chosen = any(item.kind in ("rival", "progress", RULE) for item in verdict.evidence)
         if verdict.probabilities[0] >= verdict.probabilities[1] and not chosen:
             doubt: Merge | Resolve | None = merge_of_pair(verdict, by_id, amend=amend)
         else:

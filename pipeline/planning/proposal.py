@@ -59,7 +59,7 @@ class Means:
             rejected=self.rejected,
             thresholds=self.models.calibrated,
             unattended=self.unattended,
-            tracked=self.tracked if self.unattended else frozenset(),
+            tracked=self.tracked,
             hygiene=frozenset(self.settings.hygiene_auto if self.unattended else self.settings.hygiene),
         )
 

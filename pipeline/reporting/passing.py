@@ -75,7 +75,8 @@ class PassReport(Report):
         if not self._plan.totals:
             return [NOTHING_STORED]
         nothing = NOTHING_NEW if self._plan.left_open else NOTHING_FOUND
-        return [NOTHING_CERTAIN if self._plan.unsure else nothing, *self.left_open()]
+        doubtful = self._plan.unsure or self._plan.notes
+        return [NOTHING_CERTAIN if doubtful else nothing, *self.left_open()]
 
     def left_open(self) -> list[str]:
         """What is left to a person, and how to see it; nothing if there is nothing."""

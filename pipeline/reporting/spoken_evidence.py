@@ -32,6 +32,7 @@ _SENTENCES = {
     "swap": "another word in the same place",
     "rival": "two values of one thing",
     "denial": "one text denies something in its language",
+    "progress": "one text plans what the other reports as done",
     "actor": "another person or body does it",
     "subject": "about different subjects",
     "metadata": "metadata that differs",

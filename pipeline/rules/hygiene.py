@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -128,17 +128,17 @@ def without_junk(
     return [memory for memory in memories if memory.id not in out]
 
 
-def without_secrets(memories: Iterable[Memory], settings: Settings) -> list[Memory]:
-    """The memories as they may be shown: where secrets are looked for at all, each as its kind.
+def shown_text(text: str, settings: Settings) -> str:
+    """A text as it may be shown: where secrets are looked for at all, each as its kind.
 
-    >>> from ...records import Scope
-    >>> without_secrets([Memory("1", "Likes tea", Scope(()))], Settings())[0].text
+    >>> shown_text("Likes tea", Settings())
     'Likes tea'
     """
     if Junk.SECRET not in (*settings.hygiene, *settings.hygiene_auto):
-        return list(memories)
-    looked = ((memory, _secret(memory)) for memory in memories)
-    return [replace(memory, text=secret.shown or "") if secret else memory for memory, secret in looked]
+        return text
+    from ...models.secrets import find_secrets, masked
+
+    return masked(text, find_secrets(text))
 
 
 def _member(finding: Finding) -> Member:

@@ -1,28 +1,35 @@
-"""What age alone never removes while nobody looks on.
+"""What age alone never removes while nobody looks on, and what it does not even propose.
 
 Age says that a fact is old, not that it is gone. Where no read of a scope is on record, "nobody read
 it lately" is an assumption; and a fact about health, identity, family, law or safety may be needed once
-in ten years (`protected` among the word tables). A person is shown all of it all the same, and decides.
+in ten years (`protected` among the word tables). A person is shown all of it all the same, and decides;
+unless age alone would take a large part of a scope of which no read is on record: then it is no sign of
+disuse, but of a store that has lived for a while.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ...models.word_tables import table_words
 from ...models.words import tokens
-from ...records import Memory
+from ...records import Memory, Scope
 
 UNTRACKED = (
-    "{count} memories past their age were kept: nothing says what the agent reads in their scope. Wrap its "
-    "client with track_access, or add --assume-unread to remove them."
+    "Past their age, but kept: {count}. Nothing says what the agent reads in their scope; wrap its client "
+    "with track_access, or add --assume-unread to remove them."
+)
+CROWD = (
+    "Past their age, but not proposed: {count}. They are a large part of what is stored, and nothing says "
+    "what the agent reads; wrap its client with track_access, or see them with --forget-only."
 )
 PROTECTED = (
-    "{count} memories past their age were kept: they may be about health, identity, family, law or safety, "
-    "which only a person removes."
+    "Past their age, but kept: {count}. They may be about health, identity, family, law or safety, which "
+    "only a person removes."
 )
 
 
@@ -39,26 +46,32 @@ _DOSE = re.compile(r"\d\s*(?:mg|mcg|µg|ml|iu)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Spared:
-    """Memories whose age is no reason while nobody looks on.
+    """Memories whose age is no reason.
 
     Attributes:
-        untracked: Ids in scopes of which no read is on record.
+        untracked: Ids in scopes of which no read is on record, while nobody looks on.
         protected: Ids of facts that only a person removes.
+        crowd: Ids past their age of which there are too many to say anything, for a person.
     """
 
     untracked: frozenset[str] = frozenset()
     protected: frozenset[str] = frozenset()
+    crowd: frozenset[str] = frozenset()
 
     @property
     def ids(self) -> frozenset[str]:
         """All of them."""
-        return self.untracked | self.protected
+        return self.untracked | self.protected | self.crowd
 
     def notes(self, stale: Iterable[str]) -> tuple[str, ...]:
         """One sentence for each reason that kept something, of the ids that are past their age."""
         old = frozenset(stale)
         protected = old & self.protected - self.untracked
-        counted = ((UNTRACKED, len(old & self.untracked)), (PROTECTED, len(protected)))
+        counted = (
+            (UNTRACKED, len(old & self.untracked)),
+            (PROTECTED, len(protected)),
+            (CROWD, len(old & self.crowd)),
+        )
         return tuple(sentence.format(count=count) for sentence, count in counted if count)
 
 
@@ -66,7 +79,7 @@ def summed(notes: Iterable[Iterable[str]]) -> tuple[str, ...]:
     """The notes of several plans as those of one: equal sentences with their counts added up."""
     every = [note for part in notes for note in part]
     counted: list[str] = []
-    for sentence in (UNTRACKED, PROTECTED):
+    for sentence in (UNTRACKED, PROTECTED, CROWD):
         before, _, after = sentence.partition("{count}")
         same = [note for note in every if note.startswith(before) and note.endswith(after)]
         counts = [int(note[len(before) : len(note) - len(after)]) for note in same]
@@ -83,9 +96,43 @@ def spared(memories: Sequence[Memory], *, tracked: frozenset[str], assume_unread
         tracked: Ids that the agent's own client is known to have read.
         assume_unread: Take what is not on record as unread, as the original skill does.
     """
-    read = {m.scope for m in memories if m.id in tracked or m.accessed_at is not None}
+    read = _read_scopes(memories, tracked)
     untracked = () if assume_unread else (m.id for m in memories if m.scope not in read)
     return Spared(frozenset(untracked), frozenset(m.id for m in memories if is_protected(m)))
+
+
+def crowded(
+    memories: Sequence[Memory],
+    old: Collection[str],
+    *,
+    tracked: frozenset[str],
+    max_share: float,
+    min_count: int,
+) -> Spared:
+    """What a person is not asked about either: old memories of which there are too many.
+
+    Args:
+        memories: The living memories of all scopes in question.
+        old: Ids of those past their age.
+        tracked: Ids that the agent's own client is known to have read.
+        max_share: Largest share of a scope that age alone may propose to remove, 0 to 1.
+        min_count: So few are always proposed.
+    """
+    read = _read_scopes(memories, tracked)
+    of_scope: dict[Scope, list[str]] = defaultdict(list)
+    for memory in memories:
+        of_scope[memory.scope].append(memory.id)
+    crowd: set[str] = set()
+    for scope, ids in of_scope.items():
+        past = [memory_id for memory_id in ids if memory_id in old]
+        if scope not in read and len(past) > max(min_count, max_share * len(ids)):
+            crowd.update(past)
+    return Spared(crowd=frozenset(crowd))
+
+
+def _read_scopes(memories: Sequence[Memory], tracked: frozenset[str]) -> set[Scope]:
+    """Scopes of which a read is on record."""
+    return {memory.scope for memory in memories if memory.id in tracked or memory.accessed_at is not None}
 
 
 def is_protected(memory: Memory) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import killing
 import pytest
 from e2e_world import NOW, Builder, Raw, World, embeddings, messy_stores, postgres
-from killing import KILLED, Case
+from forks import Answer, Call, run_all
+from killing import KILLED
 
 __all__ = ["embeddings", "messy_stores", "postgres"]
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
@@ -19,25 +21,15 @@ prunes."""
 SUMMARY = "Dream complete — merged: 3, pruned: 4, conflicts resolved: 1, skipped: 0\n"
 
 
-def drive(cases: Sequence[Case]) -> list[Case]:
-    """How each case ended, and what it printed."""
-    return killing.drive("e2e_kill.py", cases)
+def kill(world: World, step: int, *, after: bool, **options: Any) -> Call:
+    """A run that dies at this write."""
+    where = {"config": str(world.config), "now": NOW.isoformat(), "step": step, "after": after}
+    return replace(world.call(), function="e2e_kill:apply_and_die", options=where | options)
 
 
-def kill(world: World, step: int, *, after: bool, retire: bool = False) -> Case:
-    """The case of a run that dies at this write."""
-    where = {"config": str(world.config), "state": str(world.state)}
-    return where | {"do": "kill", "now": NOW.isoformat(), "step": step, "after": after, "retire": retire}
-
-
-def cli(world: World, *arguments: str) -> Case:
-    """The case of the command line."""
-    return {"do": "cli", "state": str(world.state), "arguments": [*arguments, "--config", str(world.config)]}
-
-
-def codes_of(answers: Sequence[Case]) -> list[int]:
-    """How each case ended."""
-    return [answer["code"] for answer in answers]
+def codes_of(answers: Sequence[Answer]) -> list[int]:
+    """How each process ended."""
+    return [answer.code for answer in answers]
 
 
 def end_state(world: World, before: Raw) -> Raw:
@@ -67,15 +59,15 @@ def test_a_run_killed_at_any_write_is_finished_and_undone(
     worlds = {step: messy_stores(provider, tmp_path_factory.mktemp("killed")) for step in (0, *steps)}
     before = worlds[0].raw()
     cases = [kill(worlds[step], step, after=bool(step % 2), retire=retire) for step in worlds]
-    assert codes_of(drive(cases)) == [0] + [KILLED] * len(steps)
+    assert codes_of(run_all(cases)) == [0] + [KILLED] * len(steps)
 
-    resumed = drive([cli(worlds[step], "resume") for step in steps])
-    assert [answer["out"] for answer in resumed] == [SUMMARY] * len(steps)
+    resumed = run_all([worlds[step].call("resume") for step in steps])
+    assert [answer.out for answer in resumed] == [SUMMARY] * len(steps)
     wanted = end_state(worlds[0], before)
     for step in steps:
         assert end_state(worlds[step], before) == wanted, f"killed at write {step}"
 
-    undone = drive([cli(world, "undo") for world in worlds.values()])
+    undone = run_all([world.call("undo") for world in worlds.values()])
     assert codes_of(undone) == [0] * len(worlds), undone
     for step, world in worlds.items():
         assert world.raw() == before, f"killed at write {step}"
@@ -91,12 +83,11 @@ def test_a_run_killed_inside_a_write_is_finished_and_undone(
     """SIGKILL between a deleted row and its history, or between the two files of FAISS, loses nothing."""
     world = messy_stores(provider, tmp_path)
     before = world.raw()
-    case = kill(world, 0, after=False) | {"inside": inside}
-    killed, resumed = drive([case, cli(world, "resume")])
-    assert (killed["code"], resumed["out"]) == (KILLED, SUMMARY)
+    killed, resumed = run_all([kill(world, 0, after=False, inside=inside), world.call("resume")])
+    assert (killed.code, resumed.out) == (KILLED, SUMMARY)
     assert not world.alive("milk")
-    (undone,) = drive([cli(world, "undo")])
-    assert undone["code"] == 0, undone
+    (undone,) = run_all([world.call("undo")])
+    assert undone.code == 0, undone
     assert world.raw() == before
 
 
@@ -108,11 +99,10 @@ def test_an_undo_killed_on_its_way_is_finished(
     before = worlds[0].raw()
     steps = ((2, False), (4, True), (10, True))
     cases = [
-        kill(world, step, after=after) | {"undo": True}
-        for world, (step, after) in zip(worlds, steps, strict=True)
+        kill(world, step, after=after, undo=True) for world, (step, after) in zip(worlds, steps, strict=True)
     ]
-    assert codes_of(drive(cases)) == [KILLED] * 3
-    assert codes_of(drive([cli(world, "resume") for world in worlds])) == [0] * 3
+    assert codes_of(run_all(cases)) == [KILLED] * 3
+    assert codes_of(run_all([world.call("resume") for world in worlds])) == [0] * 3
     assert [world.raw() == before for world in worlds] == [True] * 3
 
 
@@ -120,8 +110,8 @@ def test_after_a_kill_the_commands_say_what_to_do(tmp_path: Path, messy_stores: 
     """Status names the killed run, a pass refuses, an unattended one finishes it; its lock is no hindrance."""
     world = messy_stores("qdrant", tmp_path)
     before = world.raw()
-    (killed,) = drive([kill(world, 6, after=True)])
-    assert killed["code"] == KILLED
+    (killed,) = run_all([kill(world, 6, after=True)])
+    assert killed.code == KILLED
     status = world.pass_over("status", "--all")
     (told,) = [line for line in status.lines if line.startswith("Interrupted: run ")]
     run = told.split()[2].rstrip(";")

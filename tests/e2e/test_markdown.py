@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+import forks
 import pytest
+from forks import Answer, Call
 from llm_server import LanguageModel
 from markdown_trees import fingerprint, memory_file, with_past, write_tree
 from markdown_world import PROJECT, REVIEWER, WORKTREE, write_world
@@ -25,29 +25,21 @@ def project(tmp_path: Path) -> Path:
     return write_world(tmp_path / "shop")
 
 
-def _run(root: Path, *words: str, answers: str = "", check: bool = True) -> subprocess.CompletedProcess[str]:
-    env = {
-        **os.environ,
-        "HOME": str(root.parent / "home"),
-        "MEM0_DREAM_STATE_DIR": str(root.parent / "state"),
-    }
-    command = [sys.executable, "-m", "mem0_dream", *words, "--store", "md", "--root", str(root)]
-    ran = subprocess.run(
-        command, input=answers, capture_output=True, text=True, env=env, check=False, timeout=300
-    )
-    assert not check or ran.returncode == 0, ran.stderr
-    assert "Traceback" not in ran.stderr
+def _run(root: Path, *words: str, answers: str = "", check: bool = True) -> Answer:
+    own = {"HOME": str(root.parent / "home"), "MEM0_DREAM_STATE_DIR": str(root.parent / "state")}
+    words = (*words, "--store", "md", "--root", str(root))
+    ran = forks.run(Call(words, os.environ | own, answers, imports=forks.OF_FILES))
+    assert not check or ran.code == 0, ran.err
+    assert "Traceback" not in ran.err
     return ran
 
 
-def _dream(
-    root: Path, *words: str, answers: str = "", check: bool = True
-) -> subprocess.CompletedProcess[str]:
+def _dream(root: Path, *words: str, answers: str = "", check: bool = True) -> Answer:
     return _run(root, *AT, *words, answers=answers, check=check)
 
 
-def _run_name(ran: subprocess.CompletedProcess[str]) -> str:
-    found = re.search(r"mem0-dream undo (\S+)", ran.stderr)
+def _run_name(ran: Answer) -> str:
+    found = re.search(r"mem0-dream undo (\S+)", ran.err)
     assert found
     return found[1]
 
@@ -57,7 +49,7 @@ def test_a_dry_run_says_everything_and_changes_nothing(project: Path) -> None:
     before = fingerprint(project)
     lines = _dream(
         project, "--dry-run", "--transcripts", str(project.parent / "transcripts")
-    ).stdout.splitlines()
+    ).out.splitlines()
     assert fingerprint(project) == before
     assert all(line.startswith("[DRY RUN]") for line in lines)
     for expected in (
@@ -85,14 +77,14 @@ def test_a_dry_run_says_everything_and_changes_nothing(project: Path) -> None:
 
 def test_explain_shows_texts_and_scores(project: Path) -> None:
     """--explain adds both texts and what was measured under the proposals."""
-    out = _dream(project, "--dry-run", "--explain").stdout
+    out = _dream(project, "--dry-run", "--explain").out
     assert "Use tabs for indentation in every Go file." in out
     assert "evidence: " in out
 
 
 def test_supersede_shows_what_is_contradicted(project: Path) -> None:
     """With --supersede the older statement goes; only its sentence, where the file says more."""
-    out = _dream(project, "--dry-run", "--supersede").stdout
+    out = _dream(project, "--dry-run", "--supersede").out
     assert f"[DRY RUN] Would update: {PROJECT}/friday.md (CONTRADICTED by no_friday.md)\n" in out
     write_tree(
         project,
@@ -102,7 +94,7 @@ def test_supersede_shows_what_is_contradicted(project: Path) -> None:
             .replace(" Ines holds the pager.", "")
         },
     )
-    out = _dream(project, "--dry-run", "--supersede").stdout
+    out = _dream(project, "--dry-run", "--supersede").out
     assert f"[DRY RUN] Would delete: {PROJECT}/friday.md (CONTRADICTED by no_friday.md)\n" in out
 
 
@@ -121,28 +113,28 @@ def test_auto_applies_reports_and_undo_takes_everything_back(project: Path) -> N
         f"| `{PROJECT}/partly.md` | `services/search/legacy.py` no longer exists |",
         "1 conflicts are open; run without --auto to choose:", "  A: Always deploy on Fridays from the release branch.",
     ):  # fmt: skip
-        assert row in ran.stdout.splitlines(), ran.stdout
-    assert ran.stdout.startswith("## Dream Consolidation Report\n")
-    assert re.search(r"^Improved \d+ memories$", ran.stdout, re.MULTILINE)
+        assert row in ran.out.splitlines(), ran.out
+    assert ran.out.startswith("## Dream Consolidation Report\n")
+    assert re.search(r"^Improved \d+ memories$", ran.out, re.MULTILINE)
     rules = (project / REVIEWER / "rules.md").read_bytes()
     assert rules.startswith(b"\xef\xbb\xbf# Rules\r\n\r\n- Rule 0")
     assert rules.count(b"catalogue") == 1
     assert (project / REVIEWER / "odd.md").read_bytes().startswith(b"# Odd\n\n- caf\xe9 is closed")
     assert (project / WORKTREE / "MEMORY.md").exists()
     again = _dream(project, "--auto")
-    assert again.stdout.rstrip().endswith("Nothing changed: your memories are already tight.")
-    assert "restored" in _run(project, "undo", _run_name(ran)).stdout
+    assert again.out.rstrip().endswith("Nothing changed: your memories are already tight.")
+    assert "restored" in _run(project, "undo", _run_name(ran)).out
     assert fingerprint(project) == before
 
 
 def test_answers_are_asked_for_and_kept(project: Path) -> None:
     """A for the older statement: the newer loses its sentence; a decline changes nothing."""
     before = fingerprint(project)
-    assert "Cancelled. No changes made." in _dream(project, answers="skip\nn\n").stdout
+    assert "Cancelled. No changes made." in _dream(project, answers="skip\nn\n").out
     assert fingerprint(project) == before
     fresh = write_world(project.parent / "other")
     ran = _dream(fresh, answers="a\ny\n")
-    assert "| Contradictions resolved | 1 |" in ran.stdout
+    assert "| Contradictions resolved | 1 |" in ran.out
     assert "Never deploy" not in (fresh / PROJECT / "no_friday.md").read_text()
     assert "Smoke tests take 20 minutes." in (fresh / PROJECT / "no_friday.md").read_text()
 
@@ -168,7 +160,7 @@ def test_a_plan_can_be_written_read_and_applied(project: Path) -> None:
     assert json.loads(file.read_text().splitlines()[0])["kind"] == "md"
     _run(project, "apply", str(file), "--yes")
     assert not (project / PROJECT / "old_cache.md").exists()
-    assert "applied" in _run(project, "runs").stdout
+    assert "applied" in _run(project, "runs").out
 
 
 def test_a_plan_is_shown_with_every_change_before_it_is_applied(project: Path) -> None:
@@ -183,10 +175,10 @@ def test_a_plan_is_shown_with_every_change_before_it_is_applied(project: Path) -
     rewritten = [action["members"][0]["id"] for action in actions if action["kind"] in kinds]
     assert len(rewritten) >= 6
     for name in rewritten:
-        assert f": {name.removesuffix('#whole-file')} (" in shown.stdout
-    assert "    - - [Gone](gone.md) — is no more\n" in shown.stdout
+        assert f": {name.removesuffix('#whole-file')} (" in shown.out
+    assert "    - - [Gone](gone.md) — is no more\n" in shown.out
     ran = _run(project, "apply", str(file), answers="y\n")
-    assert f"mem0-dream undo {_run_name(ran)} --store md --root {project.resolve()}" in ran.stderr
+    assert f"mem0-dream undo {_run_name(ran)} --store md --root {project.resolve()}" in ran.err
     _run(project, "undo", _run_name(ran))
     assert fingerprint(project) == before
 
@@ -206,12 +198,12 @@ def test_an_edited_plan_is_one_run_with_the_index_that_fits(project: Path) -> No
     (project / PROJECT / "old_queue.md").write_text("An agent wrote this meanwhile.")
     before = fingerprint(project)
     ran = _run(project, "apply", str(file), "--yes")
-    assert "rebuilt again" not in ran.stderr
+    assert "rebuilt again" not in ran.err
     index = (project / PROJECT / "MEMORY.md").read_text()
     assert "(old_cache.md)" in index
     assert "(old_queue.md)" in index
     assert "(gone.md)" not in index
-    assert len(json.loads(_run(project, "runs", "--json").stdout)) == 1
+    assert len(json.loads(_run(project, "runs", "--json").out)) == 1
     _run(project, "undo", _run_name(ran))
     assert fingerprint(project) == before
 
@@ -226,7 +218,7 @@ def test_an_answered_conflict_is_open_again_after_the_undo(project: Path) -> Non
     _dream(project, "--auto", "--supersede")
     assert "Always deploy" in friday.read_text()
     again = _dream(project, answers="b\ny\n")
-    assert "[A/B/skip]" in again.stdout
+    assert "[A/B/skip]" in again.out
     assert "Always deploy" not in friday.read_text()
 
 
@@ -235,7 +227,7 @@ def test_a_skipped_conflict_is_listed_by_its_sentences(project: Path) -> None:
     friday = project / PROJECT / "friday.md"
     friday.write_text(friday.read_text().replace("Always", "Ines holds all the keys of the cellar. Always"))
     _dream(project, answers="skip\ny\n")
-    (line,) = _run(project, "reject", "--list").stdout.splitlines()
+    (line,) = _run(project, "reject", "--list").out.splitlines()
     assert (
         f"skipped: resolve [md:{PROJECT}/friday.md] Always deploy on Fridays from the release branch.; "
         in line
@@ -252,9 +244,9 @@ def test_over_the_budget_a_person_may_say_yes(tmp_path: Path) -> None:
     root = with_past(write_tree(tmp_path / "p", files), *names)
     before = fingerprint(root)
     stopped = _dream(root, "--auto", check=False)
-    assert (stopped.returncode, fingerprint(root) == before) == (3, True)
+    assert (stopped.code, fingerprint(root) == before) == (3, True)
     declined = _dream(root, answers="\n")
-    assert "Careful: this removes" in declined.stdout
+    assert "Careful: this removes" in declined.out
     assert fingerprint(root) == before
     _dream(root, answers="y\n")
     assert not list((root / PROJECT).glob("f*.md"))
@@ -262,9 +254,9 @@ def test_over_the_budget_a_person_may_say_yes(tmp_path: Path) -> None:
 
 def test_a_skip_counts_only_once_the_run_is_agreed_to(project: Path) -> None:
     """After a no everything is asked again; after a yes the skipped conflict is not."""
-    assert "[A/B/skip]" in _dream(project, answers="skip\nn\n").stdout
-    assert "[A/B/skip]" in _dream(project, answers="skip\ny\n").stdout
-    assert "[A/B/skip]" not in _dream(project, "--dry-run").stdout
+    assert "[A/B/skip]" in _dream(project, answers="skip\nn\n").out
+    assert "[A/B/skip]" in _dream(project, answers="skip\ny\n").out
+    assert "[A/B/skip]" not in _dream(project, "--dry-run").out
 
 
 def test_dates_are_written_out_unattended_only_on_request(project: Path) -> None:
@@ -278,7 +270,7 @@ def test_dates_are_written_out_unattended_only_on_request(project: Path) -> None
 
 def test_an_answer_shows_what_follows_from_it(project: Path) -> None:
     """The sentence that goes is shown as a diff before the last question."""
-    out = _dream(project, answers="b\nn\n").stdout
+    out = _dream(project, answers="b\nn\n").out
     place = out.index("CONTRADICTED by no_friday.md")
     assert "    - Always deploy on Fridays from the release branch. Ines holds the pager." in out[place:]
     assert "    + Ines holds the pager." in out[place:]
@@ -290,7 +282,7 @@ def test_transcripts_are_found_where_the_agent_keeps_them(project: Path) -> None
     said = json.dumps({"message": {"content": "open services/cache/lru.py and services/search/legacy.py"}})
     write_tree(project.parent / "home", {f".claude/projects/{slug}/s.jsonl": f"{said}\n"})
     os.utime(project.parent / f"home/.claude/projects/{slug}/s.jsonl", (1795219200, 1795219200))
-    out = _dream(project, "--dry-run").stdout
+    out = _dream(project, "--dry-run").out
     assert f"Evidence for {PROJECT}/partly.md: s.jsonl: " in out
     assert "old_cache.md (FULLY_STALE" not in out
     assert "old_queue.md (FULLY_STALE" in out
@@ -298,14 +290,14 @@ def test_transcripts_are_found_where_the_agent_keeps_them(project: Path) -> None
 
 def test_json_is_one_object(project: Path) -> None:
     """--json prints the plan, and asks nothing."""
-    shown = json.loads(_dream(project, "--json").stdout)
+    shown = json.loads(_dream(project, "--json").out)
     assert shown["proposed"] == {"merges": 2, "prunes": 2, "conflicts": 1}
     assert shown["applied"] is None
 
 
 def test_given_directories_instead_of_a_search(project: Path) -> None:
     """--memory-dir names what is read; several may be given."""
-    out = _dream(project, "--dry-run", "--memory-dir", str(project / REVIEWER)).stdout
+    out = _dream(project, "--dry-run", "--memory-dir", str(project / REVIEWER)).out
     assert PROJECT + "/" not in out
     assert REVIEWER in out
 
@@ -313,15 +305,15 @@ def test_given_directories_instead_of_a_search(project: Path) -> None:
 def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
     """No directory, an empty one, and one that is all as it should be."""
     root = write_tree(tmp_path / "p", {"a.py": "x"})
-    assert _dream(root, "--auto").stdout == "No memory directories found\n"
+    assert _dream(root, "--auto").out == "No memory directories found\n"
     (root / ".claude/memory").mkdir(parents=True)
-    empty = _dream(root, "--auto", "--memory-dir", str(root / ".claude/memory")).stdout
+    empty = _dream(root, "--auto", "--memory-dir", str(root / ".claude/memory")).out
     assert empty == ".claude/memory: Directory empty, nothing to consolidate\n"
     write_tree(
         root,
         {".claude/memory/a.md": "Prefers short answers.", ".claude/memory/b.md": "The cat is called Miso."},
     )
-    assert "[DRY RUN] All 2 memories are current, nothing to prune\n" in _dream(root, "--dry-run").stdout
+    assert "[DRY RUN] All 2 memories are current, nothing to prune\n" in _dream(root, "--dry-run").out
 
 
 @pytest.mark.parametrize(
@@ -343,15 +335,14 @@ def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
 def test_bad_options_have_one_sentence(project: Path, words: list[str], sentence: str) -> None:
     """What cannot be done is said in one sentence, with exit code 2."""
     ran = _run(project, *words, check=False)
-    assert (ran.returncode, sentence in ran.stderr) == (2, True), ran.stderr
+    assert (ran.code, sentence in ran.err) == (2, True), ran.err
 
 
 def test_the_prompt_names_its_places(tmp_path: Path) -> None:
     """`prompt` prints the four phases with the given paths and the extra text."""
-    words = ["prompt", "--memory-root", "/m/emory", "--transcripts", "/t/scripts", "--extra", "Mind the gap."]
-    ran = subprocess.run(
-        [sys.executable, "-m", "mem0_dream", *words], capture_output=True, text=True, check=True
-    )
+    words = ("prompt", "--memory-root", "/m/emory", "--transcripts", "/t/scripts", "--extra", "Mind the gap.")
+    ran = forks.run(Call(words, os.environ))
+    assert ran.code == 0, ran.err
     for part in (
         "## Phase 1",
         "## Phase 2",
@@ -361,7 +352,7 @@ def test_the_prompt_names_its_places(tmp_path: Path) -> None:
         "/t/scripts",
         "Mind the gap.",
     ):
-        assert part in ran.stdout
+        assert part in ran.out
 
 
 @pytest.mark.parametrize(
@@ -369,9 +360,9 @@ def test_the_prompt_names_its_places(tmp_path: Path) -> None:
 )
 def test_options_for_files_are_refused_for_another_store(tmp_path: Path, words: list[str]) -> None:
     """They would do nothing there, so one sentence says where they belong."""
-    command = [sys.executable, "-m", "mem0_dream", "--config", "c.yaml", "--all", "--auto", *words]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert (ran.returncode, "--store md" in ran.stderr) == (2, True), ran.stderr
+    call = Call(("--config", "c.yaml", "--all", "--auto", *words), os.environ, folder=str(tmp_path))
+    ran = forks.run(call)
+    assert (ran.code, "--store md" in ran.err) == (2, True), ran.err
 
 
 def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:
@@ -383,20 +374,20 @@ def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "p", {".claude/memory/MEMORY.md": text, ".claude/memory/notes/x.txt": "x"})
     before = fingerprint(root)
     ran = _dream(root, "--auto")
-    assert "| Duplicates merged | 1 |" in ran.stdout
+    assert "| Duplicates merged | 1 |" in ran.out
     left = (root / ".claude/memory/MEMORY.md").read_text()
     assert sorted(set(text.splitlines()) - set(left.splitlines())) in (
         ["- Use tabs for indentation in Go files"],
         ["- use tabs for indentation in Go files."],
     )
-    assert "already tight" in _dream(root, "--auto").stdout
+    assert "already tight" in _dream(root, "--auto").out
     _run(root, "undo", _run_name(ran))
     assert fingerprint(root) == before
 
 
 def test_status_counts_what_a_dry_run_would_prune(project: Path) -> None:
     """Both look at the same references, so they agree."""
-    assert "Stale: 2\n" in _run(project, "status", "--now", "2026-11-21").stdout
+    assert "Stale: 2\n" in _run(project, "status", "--now", "2026-11-21").out
 
 
 RULES = """Letters are one page long.
@@ -423,14 +414,14 @@ def test_pairs_in_doubt_are_counted_and_asked_about(tmp_path: Path) -> None:
     """The report counts them; with --review a yes merges, and is shown and undone like any other change."""
     root = write_tree(tmp_path / "p", VAGUE)
     before = fingerprint(root)
-    assert "[DRY RUN] 1 more pair may be duplicates: --review" in _dream(root, "--dry-run").stdout
-    assert "1 more pair may be duplicates: --review" in _dream(root, "--auto").stdout
+    assert "[DRY RUN] 1 more pair may be duplicates: --review" in _dream(root, "--dry-run").out
+    assert "1 more pair may be duplicates: --review" in _dream(root, "--auto").out
     _run(root, "undo")
     ran = _dream(root, "--review", answers="y\ny\n")
-    assert "1 of 1: may be duplicates" in ran.stdout
+    assert "1 of 1: may be duplicates" in ran.out
     assert [path.name for path in (root / PROJECT).glob("l*.md")] == ["letters_all.md"]
     assert "Cy reads them." in (root / PROJECT / "letters_all.md").read_text()
-    assert ": --review" not in ran.stdout
+    assert ": --review" not in ran.out
     _run(root, "undo", _run_name(ran))
     assert fingerprint(root) == before
 
@@ -441,9 +432,9 @@ def test_a_second_opinion_proposes_a_merge(tmp_path: Path) -> None:
     model = LanguageModel()
     asking = ("--second-opinion", f"openai:m@{model.url}")
     ran = _dream(root, "--dry-run", *asking)
-    assert "second opinion: 1 of 1 pairs answered (1 duplicate)." in ran.stderr
-    assert "(DUPLICATE of " in ran.stdout
-    assert "(DUPLICATE of " not in _dream(root, "--auto", *asking).stdout
+    assert "second opinion: 1 of 1 pairs answered (1 duplicate)." in ran.err
+    assert "(DUPLICATE of " in ran.out
+    assert "(DUPLICATE of " not in _dream(root, "--auto", *asking).out
     _dream(root, *asking, answers="y\n")
     assert [path.name for path in (root / PROJECT).glob("l*.md")] == ["letters_all.md"]
     assert len(model.asked) == 1

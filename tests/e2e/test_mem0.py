@@ -207,7 +207,7 @@ def test_all_scopes_never_mix(messy_qdrant: World) -> None:
     done = world.pass_over("--all", "--auto", "--assume-unread")
     assert done.out == "[mem0-dream --auto] merged=4 pruned=4 conflicts_skipped=1\n"
     assert done.err == (
-        "mem0-dream: 1 memories past their age were kept: they may be about health, identity, family, law or "
+        "mem0-dream: Past their age, but kept: 1. They may be about health, identity, family, law or "
         "safety, which only a person removes.\n"
     )
     assert world.alive("bob_passport")

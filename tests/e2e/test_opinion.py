@@ -10,7 +10,7 @@ from typing import Any
 
 import pexpect
 import pytest
-from e2e_world import NOW, Row, World, embeddings, empty_world
+from e2e_world import NOW, EmbeddingServer, Row, World, copied, embeddings, empty_world
 from llm_server import LanguageModel, Reply, says
 
 __all__ = ["embeddings"]
@@ -40,14 +40,27 @@ def model() -> Iterator[LanguageModel]:
     running.close()
 
 
-@pytest.fixture
-def world(tmp_path: Path, embeddings: Any, model: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A store with one certain and two unsure pairs, whose configuration names the language model."""
-    monkeypatch.setenv("MEM0_DREAM_API_KEY", KEY)
-    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
-    built = empty_world("qdrant", tmp_path, embeddings)
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory, embeddings: EmbeddingServer) -> World:
+    """A store with one certain and two unsure pairs, as mem0 wrote it."""
+    built = empty_world("qdrant", tmp_path_factory.mktemp("original"), embeddings)
     with built.mem0() as memory:
         built.ids.update({row.name: row.store(memory) for row in ROWS})
+    return built
+
+
+@pytest.fixture
+def world(
+    tmp_path: Path,
+    original: World,
+    embeddings: EmbeddingServer,
+    model: LanguageModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> World:
+    """A copy of it, whose configuration names the language model."""
+    monkeypatch.setenv("MEM0_DREAM_API_KEY", KEY)
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
+    built = copied(original, empty_world("qdrant", tmp_path, embeddings))
     configure(built, model)
     return built
 
@@ -135,16 +148,17 @@ def test_a_model_that_does_not_do_its_part_changes_nothing(
 ) -> None:
     """Exit code 0, one warning with the counts, the certain merge is made, and the key is told nowhere."""
     refusal = json.dumps({"error": {"message": f"wrong key {KEY}", "type": "x"}}).encode()
+    soon = {"Retry-After": "0.01"}
     faults = {
         "late": Reply(after=120),
         "prose": Reply("They look like duplicates to me."),
-        "429": Reply(status=429, headers={"Retry-After": "0"}, body=refusal),
-        "500": Reply(status=500, body=refusal),
+        "429": Reply(status=429, headers=soon, body=refusal),
+        "500": Reply(status=500, headers=soon, body=refusal),
         "401": Reply(status=401, body=refusal),
     }
     model.decide = lambda _a, _b: faults[fault]
     wanted = True if who == "mem0" else f"openai:m@{model.url}"
-    configure(world, model, second_opinion=wanted, second_opinion_timeout=4 if fault == "late" else 60)
+    configure(world, model, second_opinion=wanted, second_opinion_timeout=2 if fault == "late" else 60)
     done = world.pass_over(*ALICE, "--auto", "-vv")
     assert done.out == ONE_MERGE
     told = [line for line in done.err.splitlines() if line.startswith("mem0-dream: second opinion: 0 of 2")]

@@ -132,6 +132,8 @@ def test_a_narrow_encoding_is_no_reason_to_fail(messy_qdrant: World) -> None:
         timeout=200,
     )
     assert shown.returncode == 0, shown.stderr
+    assert shown.stderr.startswith(b"Undo with: ")
+    assert shown.stderr.count(b"\n") == 1  # and no noise of an interpreter that ends
     assert b"Dream complete \\u2014 merged: 3, pruned: 4, conflicts resolved: 1, skipped: 0\n" in shown.stdout
 
 

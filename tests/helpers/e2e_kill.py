@@ -1,53 +1,34 @@
-"""A driver that kills itself for real, with SIGKILL, in the middle of a run.
+"""A run on a mem0 store that kills itself for real, with SIGKILL, on its way.
 
-It reads cases as JSON from its input and forks a child for each, so that the imports are paid once:
-
-    {"do": "kill", "config": ..., "state": ..., "now": ..., "step": 3, "after": true}
-    {"do": "cli", "arguments": ["resume", "--config", ...], "state": ...}
-
-A "kill" child applies a plan, every conflict answered "b", and dies at its n-th write, just before
-or just after it; with "undo" it takes that run back and dies on the way. With "inside" it dies in
-the middle of a write: before mem0 notes a delete in its "history", or at the "swap" of the files of
-a FAISS store. A "cli" child is the command line. One line of JSON per case comes back.
+It dies just before or just after its n-th write; with "undo" it takes a finished run back and dies on the way.
+With "inside" it dies in the middle of a write: before mem0 notes a delete in its "history", or at the "swap"
+of the files of a FAISS store.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import mem0_dream.pipeline.cli.main
-from killing import Case, die, dying, serve
+from forks import Call
+from killing import die, dying
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 
 if TYPE_CHECKING:
     from mem0_dream.pipeline.plan import Side
 
-BEFORE_THE_FORK = (
-    "faiss", "mem0", "mem0.embeddings.openai", "mem0.llms.openai", "mem0.vector_stores.faiss",
-    "mem0.vector_stores.qdrant", "openai.resources.embeddings", "mem0_dream.pipeline.engine",
-    "mem0_dream.pipeline.stores.mem0.config", "mem0_dream.pipeline.reporting.report", "mem0_dream.models.registry",
-    "mem0_dream.models.keywords", "mem0_dream.models.lexical", "mem0_dream.pipeline.planning.plan_file",
-)  # fmt: skip
 
-
-def carry_out(case: Case) -> None:
-    """What a child does."""
-    if case["do"] == "kill":
-        apply_and_die(case)
-    else:
-        mem0_dream.pipeline.cli.main.main(case["arguments"], prog_name="mem0-dream")
-
-
-def apply_and_die(case: Case) -> None:
-    """Plan, answer, apply, and die at the given write, if there are so many."""
+def apply_and_die(call: Call) -> None:
+    """Plan, answer every conflict "b", apply, and die at the given write, if there are so many."""
     from mem0_dream.pipeline.cli.options import Options
     from mem0_dream.pipeline.engine import Session, scope_filter
     from mem0_dream.pipeline.stores import open_store
     from mem0_dream.pipeline.stores.mem0.config import load_config
     from mem0_dream.settings import Settings
 
+    case = call.options
     store = open_store(load_config(case["config"]))
     assert isinstance(store, Mem0Store)
     if not case.get("undo"):
@@ -62,7 +43,7 @@ def apply_and_die(case: Case) -> None:
             session.undo(now=Options().clock)
 
 
-def arm(store: Mem0Store, case: Case) -> None:
+def arm(store: Mem0Store, case: Mapping[str, Any]) -> None:
     """Let the process die where the case says."""
     if case.get("inside") == "history":
         store.memory.db.add_history = die
@@ -79,7 +60,3 @@ def arm(store: Mem0Store, case: Case) -> None:
         Path.replace = torn  # type: ignore[method-assign, assignment]
     else:
         store.write = dying(store.write, case["step"], after=case["after"])  # type: ignore[method-assign]
-
-
-if __name__ == "__main__":
-    serve(carry_out, imports=BEFORE_THE_FORK)

@@ -12,7 +12,6 @@ import os
 import pickle
 import shutil
 import sqlite3
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -23,7 +22,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import forks
 import pytest
+from forks import OF_MEM0, Answer, Call
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_stores import DIMENSIONS, Place, build_place, postgres, remember
 
@@ -162,20 +163,6 @@ def _model() -> Any:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a process printed, and how it ended."""
-
-    out: str
-    err: str
-    code: int
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines of the output."""
-        return self.out.splitlines()
-
-
-@dataclass(frozen=True)
 class World:
     """A store of its own, its configuration file, and the command line on it."""
 
@@ -208,20 +195,17 @@ class World:
         """The command line of a process on this store."""
         return [sys.executable, "-m", "mem0_dream", *arguments, "--config", str(self.config)]
 
+    def call(self, *arguments: str, answers: str = "") -> Call:
+        """The same, as a call of a forked process."""
+        words = (*arguments, "--config", str(self.config))
+        return Call(words, self.environment(), answers, imports=IMPORTS[self.provider])
+
     def dream(self, *arguments: str, answers: str = "", code: int = 0) -> Answer:
         """Run `mem0-dream` as a process, typing the answers; it must end with this code."""
-        done = subprocess.run(
-            self.command(*arguments),
-            input=answers,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=self.environment(),
-            timeout=300,
-        )
-        assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        assert "Traceback" not in done.stderr
-        return Answer(done.stdout, done.stderr, done.returncode)
+        done = forks.run(self.call(*arguments, answers=answers))
+        assert done.code == code, f"{arguments}: {done}"
+        assert "Traceback" not in done.err
+        return done
 
     def pass_over(self, *arguments: str, answers: str = "", code: int = 0) -> Answer:
         """A pass with the keyword scorer, whose ages are reckoned from the tests' own moment."""
@@ -327,6 +311,13 @@ def _raw_pgvector(config: dict[str, Any]) -> Raw:
     return {row_id: (payload, tuple(json.loads(vector))) for row_id, payload, vector in rows}
 
 
+IMPORTS = {
+    "qdrant": (*OF_MEM0, "mem0.vector_stores.qdrant"),
+    "faiss": (*OF_MEM0, "mem0.vector_stores.faiss"),
+    "chroma": (*OF_MEM0, "chromadb", "mem0.vector_stores.chroma"),
+    "pgvector": (*OF_MEM0, "psycopg", "mem0.vector_stores.pgvector"),
+}
+"""What a process on each vector store imports."""
 RAW_READERS: dict[str, Callable[[dict[str, Any]], Raw]] = {
     "qdrant": _raw_qdrant,
     "faiss": _raw_faiss,
@@ -361,7 +352,7 @@ def messy_stores(
             with first.mem0() as memory:
                 first.ids.update({row.name: row.store(memory) for row in ROWS})
             originals[provider] = first
-        return _copied(originals[provider], empty_world(provider, folder, embeddings, address))
+        return copied(originals[provider], empty_world(provider, folder, embeddings, address))
 
     return build
 
@@ -383,7 +374,8 @@ def empty_world(provider: str, folder: Path, embeddings: EmbeddingServer, addres
     return world
 
 
-def _copied(original: World, target: World) -> World:
+def copied(original: World, target: World) -> World:
+    """Put a copy of a store into an empty place."""
     if original.provider == "pgvector":
         _copy_table(
             original.place.config["vector_store"]["config"], target.place.config["vector_store"]["config"]

@@ -197,17 +197,17 @@ def day(ago: int) -> str:
     return (TODAY - timedelta(days=ago)).isoformat()
 
 
-def big_graph() -> list[str]:
-    """300 entities: 20 double ones, 30 to forget, one to promote, a contradiction, and the rest to keep."""
+def big_graph(*, kept: int = 229, double: int = 20, old: int = 29) -> list[str]:
+    """300 entities: 20 double ones, 29 to forget, one to promote, a contradiction, and the rest to keep."""
     lines = []
-    for number in range(229):
+    for number in range(kept):
         word, other = WORDS[number % 30], WORDS[(number // 30 + 7) % 30]
         said = " ".join(WORDS[(number * step + step) % 30] + str(number % (step + 6)) for step in range(1, 8))
         uses = [f"Applied in {word} - HELPFUL ({day(10 + number % 60)})"] * (1 + number % 3)
         lines.append(
             entity(f"{word}-{other}-{number}", said, *uses, f"Discovered: {day(200)}", kind="tech-insight")
         )
-    for number in range(20):
+    for number in range(double):
         said = f"Rotate the keys of the {WORDS[number]} gateway on the first Monday of the month"
         lines.append(entity(f"{WORDS[number]}-keys", said, f"Discovered: {day(80)}"))
         lines.append(entity(f"{WORDS[number]}-gateway-keys", said + ".", f"Discovered: {day(40)}"))
@@ -218,13 +218,13 @@ def big_graph() -> list[str]:
             f"Discovered: {day(300)}",
             kind="research",
         )
-        for number in range(29)
+        for number in range(old)
     ]
     proven = [f"Applied in p{number} - HELPFUL ({day(20)})" for number in range(18)]
     lines.append(
         entity("tests-first", "Write the failing test before the fix", *proven, f"Discovered: {day(100)}")
     )
     lines.append(entity("tabs", "Use tabs for Go code", "Do not use tabs for Go code", kind="preference"))
-    lines += [relation(f"{WORDS[i]}-keys", "tests-first", "follows") for i in range(20)]
+    lines += [relation(f"{WORDS[i]}-keys", "tests-first", "follows") for i in range(double)]
     lines += [relation("forgotten-0", "tabs"), relation("tabs", "nowhere"), relation("tabs", "tests-first")]
     return lines

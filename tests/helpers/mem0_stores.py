@@ -177,11 +177,12 @@ def faiss(tmp_path: Path, shared_encoder: None) -> Place:
 
 def build_place(provider: str, folder: Path, address: str = "") -> Place:
     """Configuration of an empty place."""
+    host, _, port = address.rpartition(":") if provider == "chroma-server" else ("", "", "0")
     places: dict[str, dict[str, Any]] = {
         "qdrant": {"path": str(folder / "qdrant"), "on_disk": True},
         "faiss": {"path": str(folder / "faiss"), "distance_strategy": "cosine"},
         "chroma": {"path": str(folder / "chroma")},
-        "chroma-server": {"host": address.partition(":")[0], "port": int(address.partition(":")[2] or 0)},
+        "chroma-server": {"host": host, "port": int(port)},
         "milvus": {"url": str(folder / "milvus.db"), "token": "", "metric_type": "COSINE"},
         "pgvector": {"connection_string": address},
     }

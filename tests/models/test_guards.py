@@ -220,6 +220,9 @@ DIFFERENT = [
     ("denial", "Non fuma", "Fuma"),
     ("actor", "Company uses Vim as its editor", "User uses Vim as their editor at work"),
     ("actor", "The CEO loves charts", "Nadia loves charts and draws some for her CEO"),
+    ("progress", "Oven service is booked for March 12", "Oven was serviced on March 12"),
+    ("progress", "Is training for the Leeds half marathon", "Ran the Leeds half marathon in 2:04"),
+    ("progress", "Considering a second shop in Hove", "User decided against a second shop in Hove"),
     ("order", "Prefers setUp methods to pytest fixtures", "Prefers pytest fixtures to setUp methods"),
     ("order", "Tests pass on Linux but fail on Windows", "Tests pass on Windows but fail on Linux"),
     ("swap", "Nephew studies medicine abroad", "Nephew studies law abroad"),
@@ -242,6 +245,9 @@ def test_vetoes_are_symmetric(kind, a, b):
 
 
 SUBSUMED = [
+    ("Plans to move to Oslo", "Would like to move to Oslo next year"),
+    ("Has bought a house in Ely", "User bought a house in Ely, Cambridgeshire"),
+    ("Was promoted and plans to move", "Got promoted"),
     ("Has a dog named Rex", "Has a 3-year-old golden retriever called Rex"),
     ("Got promoted in January", "Became senior actuary in January 2025, with an 8% raise"),
     ("Uses VS Code for coding", "Uses VS Code on a MacBook Pro M2"),

@@ -44,7 +44,7 @@ class Endpoint:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     def close(self):
         self._server.shutdown()
@@ -63,8 +63,9 @@ def verdict(number, label="duplicate", confidence=0.9, *, forward=True, backward
 
 
 @pytest.fixture
-def endpoint():
-    """A server on the loopback address."""
+def endpoint(monkeypatch):
+    """A server on the loopback address; nobody waits between two attempts."""
+    monkeypatch.setattr("time.sleep", lambda _seconds: None)
     running = Endpoint()
     running.answers = lambda pairs: json.dumps({"verdicts": [verdict(p["number"]) for p in pairs]})
     yield running

@@ -62,7 +62,8 @@ class Store(InMemoryStore):
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModel]:
-    """A language model on the loopback address, and the key for it."""
+    """A language model on the loopback address, and the key for it; nobody waits between two attempts."""
+    monkeypatch.setattr("time.sleep", lambda _seconds: None)
     monkeypatch.setenv("MEM0_DREAM_API_KEY", KEY)
     monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
     running = LanguageModel()
@@ -179,7 +180,7 @@ class TestOverHttp:
     ) -> None:
         """The others are answered all the same."""
         model.replies = [Reply(after=60)]
-        asked = Asked(store, tmp_path, wanted, second_opinion_timeout=4)
+        asked = Asked(store, tmp_path, wanted, second_opinion_timeout=2)
         assert asked.unsure == [("sea1", "sea2")]
         assert asked.said[1].startswith("second opinion: 2 of 3 pairs answered (2 duplicate)")
         assert asked.said[1].endswith("; 1 stays unsure: 1 late.")

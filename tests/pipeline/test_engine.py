@@ -116,7 +116,8 @@ def test_retiring_dates_from_yesterday(session: Session, store: InMemoryStore) -
 
 def test_the_budget_is_checked_before_anything_is_written(store: InMemoryStore) -> None:
     """And can be waived by the caller, for what a person asked for."""
-    with session_on(store, settings=Settings(floor=-1.0, max_delete=0.1, min_delete=0)) as session:
+    limits = Settings(floor=-1.0, max_delete=0.1, min_delete=0, assume_unread=True)
+    with session_on(store, settings=limits) as session:
         plan = session.propose(ALICE, now=NOW)
         with pytest.raises(BudgetExceededError, match="2 of 5"):
             session.apply(plan, now=NOW)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -10,6 +11,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+import forks
 import pytest
 from mem0_dream.models.words import exact_key
 from mem0_dream.scripts import demo
@@ -73,15 +75,23 @@ def test_the_memory_set_shows_every_kind_of_mess() -> None:
 @pytest.mark.model
 @pytest.mark.timeout(900)
 def test_the_demonstration_proves_its_undo(tmp_path: Path) -> None:
-    """The program that `make demo` runs ends well and says so."""
-    done = subprocess.run(
-        [sys.executable, "scripts/demo.py", "--folder", str(tmp_path / "demo")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+    """All of `make demo` ends well and says so."""
+    imports = (*forks.OF_MEM0, "mem0.vector_stores.qdrant", "sentence_transformers")
+    words = ("--folder", str(tmp_path / "demo"))
+    options = {"module": demo.__name__}
+    done = forks.run(
+        forks.Call(words, os.environ, imports=imports, function="demonstrations:play", options=options)
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "The store is back byte for byte" in done.stdout
-    assert "[mem0-dream --auto] merged=0 pruned=0" in done.stdout
-    assert "Traceback" not in done.stdout + done.stderr
+    assert done.code == 0, done
+    assert "The store is back byte for byte" in done.out
+    assert "[mem0-dream --auto] merged=0 pruned=0" in done.out
+    assert "Traceback" not in done.out + done.err
+
+
+@pytest.mark.e2e
+def test_the_program_is_a_script_that_finds_the_command() -> None:
+    """As `make demo` runs it."""
+    words = [sys.executable, "scripts/demo.py", "--folder", str(ROOT)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, "no earlier demonstration" in done.stderr) == (1, True), done
+    assert demo.executable().is_file()

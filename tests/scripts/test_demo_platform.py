@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 
+import forks
 import pytest
 from mem0_dream.scripts import demo_platform as demo
 from mem0_dream.testing_http import LoopbackServer
@@ -49,13 +47,10 @@ def test_a_failure_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.e2e
 def test_the_demonstration_succeeds() -> None:
     """As a process, with the scorer that needs no model."""
-    done = subprocess.run(
-        [sys.executable, str(Path(demo.__file__)), "--scorer", "keywords"],
-        env=os.environ | {"HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=900,
+    environment = os.environ | {"HF_HUB_OFFLINE": "1"}
+    words, options = ("--scorer", "keywords"), {"module": demo.__name__}
+    done = forks.run(
+        forks.Call(words, environment, imports=forks.OF_MEM0, function="demonstrations:play", options=options)
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "memories were deleted and came back" in done.stdout
+    assert done.code == 0, done
+    assert "memories were deleted and came back" in done.out

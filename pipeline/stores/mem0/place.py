@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ....errors import ConfigError
-from .rows import asking
+from .rows import asking, hang_up
 
 _FINGERPRINT_DIGITS = 16
 _POSTGRES_PORT = 5432
@@ -224,9 +224,7 @@ def _chroma_collections(config: Any) -> list[str]:  # noqa: ANN401
     try:
         return [collection.name for collection in client.list_collections()]
     finally:
-        close = getattr(client, "close", None)  # older versions have none
-        if close is not None:
-            close()
+        hang_up(client)
 
 
 def _milvus_collections(config: Any) -> list[str]:  # noqa: ANN401

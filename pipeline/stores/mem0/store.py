@@ -33,7 +33,7 @@ from .payload import (
     scope_of,
 )
 from .place import store_fingerprint
-from .rows import Backend, Filters, Row, asking, describe, sentence
+from .rows import Backend, Filters, Row, asking, describe, hang_up, sentence
 
 _log = logging.getLogger(__name__)
 
@@ -212,9 +212,7 @@ class Mem0Store:
         self._memory.close()
         for client in (self._memory.vector_store, self._memory._entity_store):  # noqa: SLF001
             for name in ("client", "connection_pool"):
-                shut = getattr(getattr(client, name, None), "close", None)
-                if shut is not None:
-                    shut()
+                hang_up(getattr(client, name, None))
 
     def _add(self, change: Add) -> str:
         """Store a memory as mem0's `add(infer=False)` does, but in one step.

@@ -70,6 +70,14 @@ def test_further_options_are_carried(tmp_path: Path, kind: str) -> None:
     assert text.index("--all") < text.index("--retire") < text.index("--if-due") < text.index("--auto")
 
 
+def test_an_option_that_does_not_exist_is_refused_at_once(tmp_path: Path) -> None:
+    """Not by each night, at which nobody looks."""
+    words = ("--print", "cron", "--config", str(tmp_path / "m.yaml"), "--all", "--", "--retyre")
+    done = printed(*words, code=2)
+    assert "No such option" in done.stderr
+    assert not done.stdout
+
+
 def test_the_entry_for_kubernetes_is_a_cron_job_that_cannot_overlap(tmp_path: Path) -> None:
     """Valid YAML; not as root, with the state on a volume."""
     words = (

@@ -335,6 +335,16 @@ def test_who_forgets_a_secret_is_not_shown_it(dream: Invoke, store: InMemoryStor
     assert "token" not in store.rows
 
 
+def test_an_answer_about_a_secret_is_listed_without_it(dream: Invoke, store: InMemoryStore) -> None:
+    """Also one that was given before anybody looked for secrets."""
+    looking = f"{OWN[:-1]}, hygiene: [secret]}}"
+    dream("reject", "token", "hi")
+    assert TOKEN[:12] in dream("reject", "--list").output
+    listed = dream("reject", "--list", settings=looking).output
+    assert "[memory:token] The deploy token of the bakery is [GitHub Token]" in listed
+    assert TOKEN[:12] not in listed
+
+
 def test_unattended_the_configuration_decides(dream: Invoke, store: InMemoryStore) -> None:
     """Without `hygiene_auto` nothing goes, however it is asked for."""
     refused = dream("--auto", "--hygiene", "greeting", *USER, code=2)

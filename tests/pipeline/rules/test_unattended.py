@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -97,9 +98,7 @@ class TestPass:
         plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
         assert plan.actions == ()
         assert len(plan.notes) == 1
-        assert plan.notes[0].startswith(
-            "2 memories past their age were kept: nothing says what the agent reads"
-        )
+        assert plan.notes[0].startswith("Past their age, but kept: 2. Nothing says what the agent reads")
         assert "track_access" in plan.notes[0]
         assert "--assume-unread" in plan.notes[0]
 
@@ -109,13 +108,44 @@ class TestPass:
         assert [prune.members[0].id for prune in plan.prunes] == ["nuts", "tap"]
         assert plan.notes == ()
 
+    @pytest.mark.parametrize(
+        ("new", "limits", "proposed"),
+        [
+            (6, {}, 0), (14, {}, 6), (6, {"max_delete": 0.6}, 6), (6, {"min_delete": 6}, 6),
+            (6, {"assume_unread": True}, 6),
+        ],
+    )  # fmt: skip
+    def test_age_is_no_sign_where_most_of_a_scope_is_old(
+        self, tmp_path: Path, new: int, limits: dict[str, Any], proposed: int
+    ) -> None:
+        """Nobody is asked to prune more than one run may remove; old memories are judged like others."""
+        errands = [f"Is looking for a {trade} in Leeds" for trade in ("plumber", "roofer", "joiner", "tiler")]
+        gone = [old(f"o{number}", text) for number, text in enumerate((*errands, PLUMBER, PLUMBER))]
+        fresh = [memory(f"n{number}", f"Likes tea number {number}") for number in range(new)]
+        store = InMemoryStore(
+            [*gone, *fresh, *(replace(each, id=f"b{each.id}", scope=BOB) for each in fresh)]
+        )
+        settings = Settings(floor=-1.0, **limits)
+        with Session(
+            store, settings=settings, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()
+        ) as session:
+            plan = session.propose(ScopeFilter(), now=NOW)
+            assert len(plan.prunes) == proposed
+            assert [note.split(".")[0] for note in plan.notes] == (
+                [] if proposed else ["Past their age, but not proposed: 6"]
+            )
+            assert len(plan.merges) == (0 if proposed else 1)
+            if not proposed:
+                session.access.record(store.fingerprint, ["n0"], NOW, tracked=True)
+                assert len(session.propose(ScopeFilter(), now=NOW).prunes) == 6
+
     def test_with_a_record_only_the_protected_stays(self, session: Session) -> None:
         """A client that is tracked has read something in this scope."""
         session.access.record(session.store.fingerprint, ["x"], NOW, tracked=True)
         plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
         assert [prune.members[0].id for prune in plan.prunes] == ["tap"]
         (note,) = plan.notes
-        assert note.startswith("1 memories past their age were kept: they may be about health, identity")
+        assert note.startswith("Past their age, but kept: 1. They may be about health, identity")
 
     def test_our_own_notes_are_no_record(self, session: Session) -> None:
         """What a merge proves to be in use does not prove that reads are tracked."""
@@ -195,7 +225,7 @@ class TestCommandLine:
         """The errand of 400 days stays; with --assume-unread it goes."""
         done = dream("--user-id", "alice", "--auto", settings=TRACKED_ONLY)
         assert done.stdout == "[mem0-dream --auto] merged=2 pruned=1 conflicts_skipped=1\n"
-        assert done.stderr.startswith("mem0-dream: 1 memories past their age were kept: nothing says")
+        assert done.stderr.startswith("mem0-dream: Past their age, but kept: 1. Nothing says")
         assert done.stderr.count("\n") == 1
         assert "tap" in store.rows
         again = dream("--user-id", "alice", "--auto", "--assume-unread", settings=TRACKED_ONLY)

@@ -12,6 +12,7 @@ import pytest
 from mem0_dream.models.bundled.config import read_config
 from mem0_dream.models.registry import load_scorer
 from mem0_dream.models.scorer import PairInput
+from mem0_dream.scripts.train import calibrate, screen
 from mem0_dream.scripts.train.adapt import STORE_DISTINCTS, adaptation_examples, relation
 from mem0_dream.scripts.train.contrast import read_short
 from mem0_dream.scripts.train.examples import CONTRADICTION, DISTINCT, DUPLICATE, ENTAILS, NEUTRAL
@@ -123,9 +124,11 @@ def tiny_base(folder: Path) -> Path:
 
 @pytest.mark.model
 def test_every_stage_runs_resumes_and_gives_a_scorer(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`--base` trains on any encoder, and `bundled:FOLDER` judges with what came out."""
+    for module in (calibrate, screen):
+        monkeypatch.setattr(module, "ROUNDS", 8)  # trees for each class; they are fitted dozens of times
     base, work, out = tiny_base(tmp_path / "base"), tmp_path / "work", tmp_path / "weights"
     common = ["--data", str(data), "--work", str(work), "--base", str(base), "--threads", "1"]
     main(["pretrain", *common, "--stop-after", "1"])

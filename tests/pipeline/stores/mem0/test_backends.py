@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,17 @@ from mem0_dream.pipeline.stores.base import Capabilities, Delete, Restore, Snaps
 from mem0_dream.pipeline.stores.mem0.backends import _BACKENDS, LISTING_FAULTS, WRITABLE, GenericBackend
 from mem0_dream.pipeline.stores.mem0.rows import Row, asking
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
-from mem0_stores import ALICE, EVERYTHING, Place, chroma_server, place, postgres, qdrant, shared_encoder
+from mem0_stores import (
+    ALICE,
+    EVERYTHING,
+    Place,
+    build_place,
+    chroma_server,
+    place,
+    postgres,
+    qdrant,
+    shared_encoder,
+)
 
 __all__ = ["chroma_server", "place", "postgres", "qdrant", "shared_encoder"]
 
@@ -171,3 +182,17 @@ def test_every_provider_of_mem0_is_either_proven_or_read_only_with_a_reason() ->
     assert not WRITABLE.keys() & LISTING_FAULTS.keys()
     assert WRITABLE.keys() | LISTING_FAULTS.keys() == VectorStoreFactory.provider_to_class.keys()
     assert WRITABLE.keys() == _BACKENDS.keys()
+
+
+@pytest.mark.store
+def test_closing_hangs_up_on_a_chroma_server(
+    chroma_server: str, shared_encoder: None, tmp_path: Path
+) -> None:
+    """A server of agents opens the store for every call; Chroma alone would leave a connection each time."""
+    place = build_place("chroma-server", tmp_path, chroma_server)
+    place.fill(["Likes tea"])
+    store = place.open()
+    session = store._memory.vector_store.client._server._session
+    assert not session.is_closed
+    store.close()
+    assert session.is_closed

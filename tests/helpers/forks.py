@@ -1,0 +1,164 @@
+"""The program in processes that need not import everything anew: a server forks one for each call.
+
+The server is this file, started once in a session of tests. It imports what is slow, and each call then gets a
+child of its own, with its own environment, input and output, that ends as any interpreter ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import gc
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import IO, Any
+
+LIMIT_S = 300
+"""How long one call may take before the system ends it with SIGALRM."""
+PROGRAM = "mem0_dream.pipeline.cli.main"
+OF_FILES = (
+    "faiss", "filelock", "markdown_it", "pathspec", "psutil", "yaml", "mem0_dream.models.keywords",
+    "mem0_dream.models.lexical", "mem0_dream.models.registry", "mem0_dream.pipeline.cli.progress",
+    "mem0_dream.pipeline.consolidation", "mem0_dream.pipeline.planning.graph.proposing",
+    "mem0_dream.pipeline.reporting.graph.health", "mem0_dream.pipeline.reporting.graph.report",
+    "mem0_dream.pipeline.reporting.markdown.report", "mem0_dream.pipeline.reporting.report",
+)  # fmt: skip
+"""What a process imports on a graph or on Markdown files."""
+OF_MEM0 = (
+    "faiss", "mem0", "mem0.embeddings.openai", "mem0.llms.openai", "openai.resources.embeddings",
+    "mem0_dream.pipeline.engine", "mem0_dream.pipeline.stores.mem0.config",
+    "mem0_dream.pipeline.reporting.report", "mem0_dream.models.registry", "mem0_dream.models.keywords",
+    "mem0_dream.models.lexical", "mem0_dream.pipeline.planning.plan_file",
+)  # fmt: skip
+"""What it imports on any mem0 store."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One process.
+
+    Attributes:
+        arguments: Of the command line.
+        environment: All variables of the process.
+        answers: What is typed.
+        folder: Where it runs; else where the tests do.
+        imports: What the server imports before the fork, so that it is paid once.
+        function: What the child does, as "module:function"; it gets this call.
+        options: More for that function.
+    """
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    answers: str = ""
+    folder: str | None = None
+    imports: tuple[str, ...] = ()
+    function: str = "forks:command_line"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a process printed, and how it ended; the code is negative where a signal ended it."""
+
+    out: str
+    err: str
+    code: int
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the output."""
+        return self.out.splitlines()
+
+
+def run(call: Call) -> Answer:
+    """Run one process to its end."""
+    server = _server()
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps(asdict(replace(call, environment=dict(call.environment)))) + "\n")
+    server.stdin.flush()
+    told = server.stdout.readline()
+    assert told, "the server of the tests' processes has ended"
+    return Answer(**json.loads(told))
+
+
+def run_all(calls: Iterable[Call]) -> list[Answer]:
+    """Run processes, one after the other."""
+    return [run(call) for call in calls]
+
+
+def command_line(call: Call) -> None:
+    """Be `python -m mem0_dream`."""
+    from mem0_dream.pipeline.cli.main import main
+
+    main(list(call.arguments), prog_name="mem0-dream")
+
+
+@functools.cache
+def _server() -> subprocess.Popen[str]:
+    own = {"MEM0_TELEMETRY": "False", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+    server = subprocess.Popen(
+        [sys.executable, __file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env=os.environ | own,
+    )
+    atexit.register(server.communicate)  # its input ends, and so does it
+    return server
+
+
+def _serve() -> None:
+    """Answer calls until the input ends; the children's own streams are others."""
+    with os.fdopen(os.dup(0), encoding="utf-8") as asked, os.fdopen(os.dup(1), "w", encoding="utf-8") as told:
+        for line in asked:
+            call = Call(**json.loads(line))
+            for name in (PROGRAM, *call.imports):
+                importlib.import_module(name)
+            gc.freeze()  # else each child would look through everything at its end
+            with contextlib.ExitStack() as stack:
+                streams = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+                child = os.fork()
+                if child == 0:
+                    _become(call, streams)
+                    return
+                _, status = os.waitpid(child, 0)
+                out, err = (_read(stream) for stream in streams[1:])
+            told.write(json.dumps({"out": out, "err": err, "code": os.waitstatus_to_exitcode(status)}) + "\n")
+            told.flush()
+
+
+def _become(call: Call, streams: Sequence[IO[bytes]]) -> None:
+    """Be the process of a call."""
+    streams[0].write(call.answers.encode())
+    streams[0].seek(0)
+    for number, stream in enumerate(streams):
+        os.dup2(stream.fileno(), number)
+    os.environ.clear()
+    os.environ.update(call.environment)
+    if call.environment.get("PYTHONWARNINGS") == "ignore":
+        warnings.simplefilter("ignore")
+    if call.folder is not None:
+        os.chdir(call.folder)
+    signal.alarm(LIMIT_S)
+    module, _, name = call.function.partition(":")
+    getattr(importlib.import_module(module), name)(call)
+
+
+def _read(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read().decode()
+
+
+if __name__ == "__main__":
+    _serve()
