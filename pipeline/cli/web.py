@@ -133,7 +133,7 @@ def _open(address: str, folder: Path) -> None:
 
 
 def _has_browser() -> bool:
-    """Whether somebody sits before a screen; a browser of the terminal would take the terminal away."""
+    """Whether there is a graphical browser; one in the terminal would take the terminal away."""
     screen = sys.platform in ("darwin", "win32") or any(
         os.environ.get(v) for v in ("DISPLAY", "WAYLAND_DISPLAY")
     )

@@ -25,7 +25,7 @@ class CallObserver:
 
         Args:
             tell: Given what is done, what there is to do as far as known, and the stage in words.
-            check: Raises if nobody waits any more.
+            check: Raises if the client no longer waits.
         """
         self._tell = tell
         self._check = check

@@ -310,7 +310,7 @@ class GraphStore:
         """Put a memory into the archive.
 
         Raises:
-            RefusedChangeError: If nobody says why it goes, and when.
+            RefusedChangeError: If the change does not say why it goes, and when.
         """
         if change.at is None or not change.reason:
             raise RefusedChangeError(

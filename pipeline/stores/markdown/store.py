@@ -211,7 +211,7 @@ class MarkdownStore:
         }
 
     def _current(self, path: Path) -> FileState | None:
-        """The file as it stands, if nobody changed it since it was listed."""
+        """The file as it is, if it was not changed since it was listed."""
         if path.is_symlink():
             raise RefusedChangeError(f"the file {path.name} is a link; it is read and never changed")
         state = read_state(path)

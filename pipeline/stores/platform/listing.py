@@ -2,7 +2,7 @@
 
 Pages are cut anew for each request, so a memory that is written or removed in between moves the others:
 some are listed twice, some never. A pass counts only if every page told the same count and exactly so
-many different memories came. Where somebody keeps writing, the next pass looks at what was there when
+many different memories came. Where other programs keep writing, the next pass looks at what was there when
 the first one ended; what is newer is left for the next run.
 """
 
