@@ -62,7 +62,7 @@ def check_opinion(value: Any) -> bool | str:  # noqa: ANN401
 
 
 HYGIENE = ("secret", "echo", "chatter", "heartbeat", "tool-output", "greeting")
-"""Classes of memories that are none; see `pipeline.rules.hygiene`."""
+"""Classes of junk, texts that are no memories; see `pipeline.rules.hygiene`."""
 
 
 def check_classes(value: Any) -> tuple[str, ...]:  # noqa: ANN401
@@ -95,7 +95,7 @@ class Settings(BaseModel):
     """All limits of one run.
 
     Attributes:
-        stale_after: Age from which a memory that nobody reads counts as stale.
+        stale_after: Age from which an unread memory counts as stale.
         access_window: A memory read within this time is never stale.
         min_words: Fewer meaningful words than this, and nothing specific, is vague.
         retention: Per category, another `stale_after`.
@@ -115,8 +115,8 @@ class Settings(BaseModel):
         due_after: With --if-due: so long after the last unattended run nothing happens.
         due_new: With --if-due: nor while fewer memories than this are new.
         recall_check: Questions asked before and after a plan, so that nothing that stays becomes hard to
-            find; None asks `UNATTENDED_QUESTIONS` where nobody looks on, 0 none.
-        hygiene: Classes of memories that are none, proposed to go while a person looks on.
+            find; None asks `UNATTENDED_QUESTIONS` in an unattended run, 0 none.
+        hygiene: Classes of junk that are proposed to go in an attended run.
         hygiene_auto: Classes that an unattended run removes, too.
     """
 

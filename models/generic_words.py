@@ -1,6 +1,6 @@
 """Words that say nothing by themselves: a memory of such words alone is vague.
 
-"Fixed bug" consists of such words alone and helps nobody; "Uses vim" holds one that is not among them
+"Fixed bug" consists of such words alone and is vague; "Uses vim" holds one that is not among them
 and stays. The lists, and what each is for, stand in `tables/generic.toml`.
 """
 

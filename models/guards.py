@@ -2,7 +2,7 @@
 
 A guard never says that two texts mean the same; it only finds reasons why they do not. `compare` gives
 evidence for a pair, `missing` refuses a merged text, `is_specific` keeps short but specific memories,
-`features` feeds the scorer.
+`described` feeds the scorer.
 """
 
 from __future__ import annotations
@@ -353,21 +353,17 @@ def is_specific(text: str) -> bool:
     return _ATTRIBUTE.search(facts.text) is not None
 
 
-def features(a: str, b: str) -> dict[str, float]:
-    """Return the named numbers that the calibrator learns from; swapping the texts gives the same.
+def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
+    """Return the named numbers that the calibrator learns from, and the evidence of `compare`.
 
     For each kind: how many details agree, whether they conflict, and how many only one text has (the smaller
-    and the larger count). URLs, paths and quotations count as identifiers. See `FEATURE_NAMES`.
+    and the larger count). URLs, paths and quotations count as identifiers. See `FEATURE_NAMES`. Swapping the
+    texts gives the same numbers.
 
-    >>> found = features("Takes 20 mg", "Takes 40 mg daily")
-    >>> found["number_conflict"], found["frequency_only_max"], found["vetoes"]
+    >>> counts, _ = described("Takes 20 mg", "Takes 40 mg daily")
+    >>> counts["number_conflict"], counts["frequency_only_max"], counts["vetoes"]
     (1.0, 1.0, 1.0)
     """
-    return described(a, b)[0]
-
-
-def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
-    """`features` of two texts and the evidence of `compare` about them, for one reading of both."""
     left, right = extract(a), extract(b)
     differences = _differences(left, right)
     values = dict.fromkeys(FEATURE_NAMES, 0.0)

@@ -22,7 +22,7 @@ LONGEST = 128
 KEPT_BYTES = 64 << 20
 
 
-class Kept:
+class TokenCache:
     """Unit vectors of the tokens of recently read texts; the oldest texts are dropped first."""
 
     def __init__(self) -> None:
@@ -52,5 +52,5 @@ class Kept:
                 self.add(tuple(row), vectors.copy())
 
 
-KEPT = Kept()
+KEPT = TokenCache()
 """The cache of this process: filled by the packaged encoder, read by `token_vectors`."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..records import as_utc
 from .guards import missing
+from .word_tables import table_lines
 from .words import exact_key, significant_words
 
 if TYPE_CHECKING:
@@ -31,32 +32,7 @@ rest is dropped."""
 JOIN_LENGTH = 2
 """Characters that joining may add per source: a full stop and a space."""
 
-_SYNONYMS = {
-    word: group[0]
-    for group in (
-        ("mother", "mum", "mom", "mam"),
-        ("father", "dad"),
-        ("child", "children", "kid"),
-        ("grandmother", "grandma", "granny"),
-        ("grandfather", "grandpa", "grandad"),
-        ("bicycl", "bik"),
-        ("television", "tv"),
-        ("mobil", "cellphon"),
-        ("birthday", "bday"),
-        ("favourit", "favorit"),
-        ("colour", "color"),
-        ("begin", "start", "began", "begun"),
-        ("buy", "bought", "purchas"),
-        ("own", "possess"),
-        ("kubernet", "k8s"),
-        ("postgr", "postgresql"),
-        ("repo", "repository"),
-        ("config", "configuration"),
-        ("dep", "dependency"),
-        ("approximat", "approx", "roughly"),
-    )
-    for word in group
-}
+_SYNONYMS = {word: line.split()[0] for line in table_lines("synonyms", "stems") for word in line.split()}
 _PROTECTED = re.compile(r"`+[^`]*`+|\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|\([^()]*\)|\[[^\[\]]*\]")
 _SENTENCE_END = re.compile(r"[.!?…]+[\"')\]”»]*\s+(?=\S)|[。！？]+|\s*\n\s*")
 _CLAUSE_BREAK = re.compile(r";\s+|,\s+and\s+(?=(?:I|we|the user|user)\b)")

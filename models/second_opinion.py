@@ -91,7 +91,7 @@ class Mem0Adviser:
         """Take the section `llm` of a mem0 configuration.
 
         Raises:
-            ConfigError: If there is none: then nobody said which model may read the memories.
+            ConfigError: If there is none, so that no model is allowed to read the memories.
         """
         if not section:
             raise ConfigError(
@@ -140,7 +140,7 @@ def load_adviser(
     """Who gives second opinions.
 
     Args:
-        wanted: The setting: False for nobody, True for mem0's own model, or openai:MODEL@URL.
+        wanted: The setting: False for none, True for mem0's own model, or openai:MODEL@URL.
         llm: The section `llm` of mem0's configuration.
         timeout: Seconds for an answer.
     """

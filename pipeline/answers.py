@@ -159,8 +159,8 @@ def _pairs_of(merge: Merge) -> frozenset[str]:
 def unanswered(plan: Plan, answered: Collection[str], *, asked: Collection[str] = ()) -> Plan:
     """The plan without what a person answered already.
 
-    The pairs of merges and conflicts are left out where they are judged; whoever judges them another
-    way is held to it here, too: an action goes if all it is about was answered.
+    The pairs of merges and conflicts are left out where they are judged; planners that judge in another
+    way are held to it here, too: an action goes if all it is about was answered.
 
     Args:
         plan: What is proposed.

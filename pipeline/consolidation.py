@@ -147,7 +147,7 @@ def recall_checked(session: Session, plan: Plan, *, unattended: bool) -> Plan:
     Args:
         session: What read the store last, and proposed the plan.
         plan: What is proposed.
-        unattended: Nobody will see the plan, so it is checked unless the settings say otherwise.
+        unattended: No person will see the plan, so it is checked unless the settings say otherwise.
     """
     from .planning.recall import UNATTENDED_QUESTIONS, checked
 

@@ -134,8 +134,8 @@ class Session:
         Args:
             scopes: Whose memories.
             now: The moment ages are reckoned from.
-            unattended: Nobody will see the plan before it is applied: only what is certain.
-            say: Told what comes of a second opinion; without it nobody is asked for one.
+            unattended: No person will see the plan before it is applied: only what is certain.
+            say: Called with the outcome of a second opinion; without it none is asked for.
         """
         return self._proposal(self.read(scopes), now=now, unattended=unattended, say=say)
 
@@ -196,9 +196,9 @@ class Session:
 
         Args:
             plan: What is proposed so far.
-            unattended: Nobody will see the proposals, so only conflicts are added, unless
+            unattended: No person will see the proposals, so only conflicts are added, unless
                 `second_opinion_auto` says otherwise.
-            say: Told in one line how many calls will be made, and in one what came of them.
+            say: Called with one line about the calls to be made, and one about their outcome.
 
         Raises:
             DreamError: If the model that was named cannot be used at all; silence is no error.

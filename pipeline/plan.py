@@ -313,7 +313,7 @@ class Plan:
         now: The moment ages were reckoned from.
         scorer: Identity of the scorer.
         totals: Living memories per scope.
-        actions: Merges, conflicts, prunes, each sorted; then what becomes of the texts that stay.
+        actions: Merges, conflicts, prunes, each sorted; then the changes of texts that stay.
         unsure: Merges and conflicts that only a person can decide on; never acted on as they are.
         gaps: Why the listing was not provably complete; such a plan cannot be applied.
         fidelity: What an undo could not bring back.

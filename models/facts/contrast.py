@@ -15,7 +15,7 @@ from .extraction import REMEMBERED_TEXTS, Facts, extract
 from .roles import rearranged
 from .stated import stated
 from .synonyms import FRAME_WORDS
-from .tokens import stem
+from .tokens import rough_stem
 
 _MARKS = {
     "past": r"used to|formerly|former|previously|was|were|until|had|ex|once|no longer|gave up|quit|stopped|"
@@ -101,5 +101,5 @@ def _openings(left: Facts, right: Facts) -> list[float]:
 def _opening(facts: Facts) -> tuple[str, str]:
     """The name that opens a text, and its first word of content."""
     name = facts.names[0] if facts.names and facts.names[0].opens else None
-    first = next((stem(word.folded) for word in facts.words if word.folded not in FRAME_WORDS), "")
+    first = next((rough_stem(word.folded) for word in facts.words if word.folded not in FRAME_WORDS), "")
     return (name.folded if name is not None else "", first)

@@ -12,7 +12,7 @@ from collections import Counter
 
 from .extraction import Facts
 from .polarity import Negation, is_light
-from .tokens import Expression, stem
+from .tokens import Expression, rough_stem
 
 # Ways of denying that are no negation word: where one stands, a denial may be a paraphrase.
 _HIDDEN = Expression(
@@ -63,7 +63,7 @@ def _doubled(negation: Negation, denying: Facts, other: Facts) -> bool:
 
 def _verb(negation: Negation) -> str:
     """Stem of the denying verb."""
-    return stem(negation.cue.split(" ")[0])
+    return rough_stem(negation.cue.split(" ")[0])
 
 
 def _same_denial(mine: Negation, theirs: Negation) -> bool:
@@ -77,7 +77,7 @@ def _same_denial(mine: Negation, theirs: Negation) -> bool:
 
 def _affirmed(facts: Facts) -> frozenset[str]:
     """Stems that a text has outside the reach of its negations, so that it does not simply deny them."""
-    counts = Counter(stem(word.folded) for word in facts.words)
+    counts = Counter(rough_stem(word.folded) for word in facts.words)
     for each in facts.negations:
         counts.subtract(each.reach)
     return frozenset(word for word, count in counts.items() if count > 0)

@@ -19,7 +19,7 @@ from .names import Name, names
 from .numbers import numbers
 from .polarity import Negation, negations
 from .synonyms import FRAME_WORDS
-from .tokens import Page, Word, listed, stem, words
+from .tokens import Page, Word, listed, rough_stem, words
 from .traits import Trait, traits
 from .values import Value, values
 from .weekdays import Weekday, weekdays
@@ -83,7 +83,7 @@ def extract(text: str) -> Facts:
     """
     page = Page(text)
     spelled = tuple(words(page.text))
-    content = [stem(word.folded) for word in spelled if word.folded not in FRAME_WORDS]
+    content = [rough_stem(word.folded) for word in spelled if word.folded not in FRAME_WORDS]
     details: dict[str, tuple[Any, ...]] = {
         "quotes": quotes(page),
         "links": links(page),
@@ -102,7 +102,7 @@ def extract(text: str) -> Facts:
         text=page.text,
         words=spelled,
         vocabulary=frozenset(word.folded for word in spelled),
-        stems=frozenset(stem(word.folded) for word in spelled),
+        stems=frozenset(rough_stem(word.folded) for word in spelled),
         initials="".join(word.folded[:1] for word in spelled),
         bag=tuple(sorted(content)),
         content=frozenset(content),
@@ -116,7 +116,7 @@ def extract(text: str) -> Facts:
 
 _TYPED = ("days", "weekdays", "frequencies", "clocks", "identifiers", "versions", "numbers", "names")
 _UPDATES = frozenset(
-    stem(word)
+    rough_stem(word)
     for word in listed(
         "now since instead anymore longer already currently today newly switched changed current still again "
         "until new"
@@ -127,4 +127,4 @@ _UPDATES = frozenset(
 def _valued(details: dict[str, tuple[Any, ...]]) -> frozenset[str]:
     """The stems of all words in typed values."""
     surfaces = {each.text for kind in _TYPED for each in details[kind]}
-    return frozenset(stem(word.folded) for surface in surfaces for word in words(surface))
+    return frozenset(rough_stem(word.folded) for surface in surfaces for word in words(surface))

@@ -12,7 +12,7 @@ from itertools import chain
 
 from .extraction import Facts
 from .synonyms import FRAME_WORDS, synonyms
-from .tokens import Expression, Word, stem
+from .tokens import Expression, Word, rough_stem
 
 _SHORTEST_FRAME = 2
 _LONGEST_SWAP = 3
@@ -88,7 +88,7 @@ def _content(words: Sequence[Word]) -> list[Word]:
 
 def _alike(mine: Word, theirs: Word) -> bool:
     """Whether two words are the same up to their endings."""
-    return mine.folded == theirs.folded or stem(mine.folded) == stem(theirs.folded)
+    return mine.folded == theirs.folded or rough_stem(mine.folded) == rough_stem(theirs.folded)
 
 
 def _explained(core: Sequence[Word], other: Sequence[Word]) -> bool:

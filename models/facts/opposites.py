@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..word_tables import table_words
-from .tokens import stem
+from .tokens import rough_stem
 
 _OPPOSITES: dict[str, set[str]] = {}
 for _pair in " ".join(table_words("opposites", "pairs")).split(","):
-    _one, _other = (stem(word) for word in _pair.split())
+    _one, _other = (rough_stem(word) for word in _pair.split())
     _OPPOSITES.setdefault(_one, set()).add(_other)
     _OPPOSITES.setdefault(_other, set()).add(_one)
 
@@ -18,4 +18,4 @@ def opposite(left: str, right: str) -> bool:
     >>> opposite("likes", "dislikes"), opposite("before", "after")
     (True, False)
     """
-    return stem(right) in _OPPOSITES.get(stem(left), ())
+    return rough_stem(right) in _OPPOSITES.get(rough_stem(left), ())

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from ..word_tables import table_words
 from .detail import Detail
-from .tokens import Expression, Page, fold, stem, words
+from .tokens import Expression, Page, fold, rough_stem, words
 
 _HARD = (
     r"no longer|not|[a-z]+n't|cannot|never|none|nobody|no one|nothing|nowhere|neither|nor|without|no|"
@@ -45,7 +45,7 @@ _REACH = 5
 _LOOK_BACK = 80
 _LOOK_AHEAD = 160
 _EMPTY = frozenset(table_words("grammar", "undenied"))
-_LIGHT = frozenset(stem(word) for word in table_words("grammar", "light"))
+_LIGHT = frozenset(rough_stem(word) for word in table_words("grammar", "light"))
 
 
 def is_light(word: str) -> bool:
@@ -132,5 +132,5 @@ def negations(page: Page) -> tuple[Negation, ...]:
 
 def _content(clause: str) -> tuple[str, ...]:
     """Stems of the words of a clause that carry meaning, light verbs included."""
-    stems = ((word.folded, stem(word.folded)) for word in words(clause))
+    stems = ((word.folded, rough_stem(word.folded)) for word in words(clause))
     return tuple(each for folded, each in stems if folded not in _EMPTY or each in _LIGHT)

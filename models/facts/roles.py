@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from .extraction import Facts
 from .frames import Change, surface
 from .synonyms import FRAME_WORDS
-from .tokens import Expression, Word, listed, stem
+from .tokens import Expression, Word, listed, rough_stem
 
 _COPULAS = frozenset(listed("is are was were and or with plus equals named called namely as"))
 _LONGEST_EXCHANGED = 4
@@ -39,7 +39,7 @@ def _folded(word: Word) -> str:
 
 
 def _stem_of(word: Word) -> str:
-    return stem(word.folded)
+    return rough_stem(word.folded)
 
 
 def _words_of(facts: Facts) -> Sequence[Word]:
@@ -150,7 +150,7 @@ def _clauses(facts: Facts) -> list[frozenset[str]]:
             passed += 1
             clauses.append([])
         if word.folded not in FRAME_WORDS or word.folded in _BINDING:
-            clauses[-1].append(stem(word.folded))
+            clauses[-1].append(rough_stem(word.folded))
     return [frozenset(clause) for clause in clauses if clause]
 
 
@@ -198,7 +198,7 @@ def _between(facts: Facts, x: str, y: str) -> frozenset[str]:
     places = [word.folded for word in facts.words]
     start, end = sorted((places.index(x), places.index(y)))
     inner = facts.words[start + 1 : end]
-    return frozenset(stem(word.folded) for word in inner if word.folded not in FRAME_WORDS)
+    return frozenset(rough_stem(word.folded) for word in inner if word.folded not in FRAME_WORDS)
 
 
 def _turned(left: Facts, right: Facts) -> bool:

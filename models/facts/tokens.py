@@ -199,10 +199,10 @@ def words(text: str) -> Iterator[Word]:
 
 
 @lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """Cut the regular endings off a folded word; crude on purpose, for comparing only.
+def rough_stem(word: str) -> str:
+    """Cut the regular endings off a folded word, more coarsely than `models.words.stem`; for comparing only.
 
-    >>> stem("uses"), stem("using"), stem("parties"), stem("party")
+    >>> rough_stem("uses"), rough_stem("using"), rough_stem("parties"), rough_stem("party")
     ('us', 'us', 'part', 'part')
     """
     word = _IRREGULAR.get(word, word)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from .synonyms import FRAME_WORDS
-from .tokens import Expression, fold, listed, stem, words
+from .tokens import Expression, fold, listed, rough_stem, words
 
 _IGNORE_CASE = re.IGNORECASE
 _NAME = r"(?P<v>[A-ZÀ-Þ][\w'&.-]*(?: (?:of |de |la |du )?[A-ZÀ-Þ][\w'&.-]*)*)"
@@ -53,7 +53,7 @@ _MOVED = Expression(
 )
 _FAVOURITE = re.compile(r"\bfavou?rite (\w+(?: \w+)?)(?: is |: | = )([\w' -]{2,40})$", _IGNORE_CASE)
 _LIGHT = frozenset(
-    stem(word)
+    rough_stem(word)
     for word in listed(
         "run use get move switch migrate change time happen do go set work now from done usually mostly "
         "always wake up morning at"
@@ -222,7 +222,7 @@ def _closed(clause: str, start: int) -> list[Value]:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word.folded) for word in words(text) if word.folded not in FRAME_WORDS)
+    return frozenset(rough_stem(word.folded) for word in words(text) if word.folded not in FRAME_WORDS)
 
 
 def _subject(before: str) -> frozenset[str]:

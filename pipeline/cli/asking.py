@@ -75,7 +75,7 @@ def confirmed(proposal: str, *, default: bool = True) -> bool:
 
 
 def asked(question: str, choices: str) -> str:
-    """Ask one question; the end of the input means nobody is there, and nothing may be applied."""
+    """Ask one question; the end of the input means that no person is there, and nothing may be applied."""
     click.echo(f"{question}{choices} ", nl=False)
     answer = sys.stdin.readline()
     if not answer:

@@ -1,4 +1,4 @@
-"""How to begin: for somebody who typed the program's name in a folder, and nothing else."""
+"""First steps, shown to a person who typed only the program's name."""
 
 from __future__ import annotations
 

@@ -45,10 +45,10 @@ def mcp_command(ctx: click.Context, /, *, allow_write: bool, retire: bool, **giv
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
         raise MissingExtraError(_EXTRA) from error
-    from ..mcp_server.desk import Desk
+    from ..mcp_server.desk import ToolDesk
 
     place = _place(options, allow_write=allow_write, retire=retire)
-    DreamServer(Desk(place), allow_write=allow_write).run("stdio")
+    DreamServer(ToolDesk(place), allow_write=allow_write).run("stdio")
 
 
 def _place(options: Options, *, allow_write: bool, retire: bool) -> Place:

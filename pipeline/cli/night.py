@@ -104,9 +104,9 @@ def tell_night(plan: Plan, result: RunResult) -> None:
 
 def tell_not_due(why: str) -> None:
     """Note that there was no pass."""
-    from ..reporting.night import Outcome
+    from ..reporting.night import NightOutcome
 
-    _change(lambda night: replace(night, outcome=Outcome.NOT_DUE, said=why))
+    _change(lambda night: replace(night, outcome=NightOutcome.NOT_DUE, said=why))
 
 
 def _change(change: Callable[[Night], Night]) -> None:
@@ -124,14 +124,14 @@ def _refuse(given: dict[str, Any]) -> None:
 
 
 def _end(ctx: click.Context, options: Options, given: dict[str, Any], error: BaseException | None) -> None:
-    from ..reporting.night import Outcome, post, write_metrics
+    from ..reporting.night import NightOutcome, post, write_metrics
 
     night: Night = replace(ctx.meta.pop(_KEPT), finished_at=datetime.now(UTC))
     code, said = _told(error)
     if code:
-        night = replace(night, outcome=Outcome.FAILED, exit_code=code, said=said)
-    elif night.outcome is Outcome.RUNNING:
-        night = replace(night, outcome=Outcome.OK)
+        night = replace(night, outcome=NightOutcome.FAILED, exit_code=code, said=said)
+    elif night.outcome is NightOutcome.RUNNING:
+        night = replace(night, outcome=NightOutcome.OK)
     last_ok = _beat(options, night)
     logger.info("%s", night.line, extra={"night": night.to_json()})
     if given["webhook"]:
@@ -155,12 +155,12 @@ def _told(error: BaseException | None) -> tuple[int, str]:
 
 def _beat(options: Options, night: Night) -> datetime | None:
     """Write the heartbeat; when a night of this job last ended well."""
-    from ..reporting.night import Outcome
+    from ..reporting.night import NightOutcome
     from ..writing.heartbeat import write_beat
     from ..writing.state import state_directory
 
     job = " ".join([place_of(options), *(f"{name}={value}" for name, value in sorted(night.scopes.items()))])
-    ok = night.outcome in (Outcome.OK, Outcome.NOT_DUE)
+    ok = night.outcome in (NightOutcome.OK, NightOutcome.NOT_DUE)
     try:
         directory = state_directory(options.state_dir)
         return write_beat(directory, place_of(options), job, night.to_json(), ok=ok).ok_at

@@ -226,7 +226,7 @@ class Options:
 
 
 def _named(ctx: click.Context, given: dict[str, Any]) -> frozenset[str]:
-    """Names of the options that somebody gave, as opposed to those left at their defaults."""
+    """Names of the options that were given, as opposed to those left at their defaults."""
     written = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
     return frozenset(name for name in given if ctx.get_parameter_source(name) in written)
 

@@ -36,7 +36,7 @@ Check = Callable[["Session", Options, Given], bool]
 READY: dict[str, Check] = {MARKDOWN: announced, GRAPH: graph.ready}
 """What is said before a pass over a kind of store; a no ends it."""
 LOCKED: dict[str, Check] = {GRAPH: graph.repaired}
-"""What is done first, once nobody else works on the store; a no ends the pass."""
+"""What is done first, under the store's lock; a no ends the pass."""
 
 
 def consolidate_command(options: Options, given: Given) -> None:

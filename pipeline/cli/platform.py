@@ -45,7 +45,7 @@ def open_remote(options: Options, _given: Mapping[str, Any], observer: Observer 
 
     Raises:
         ConfigError: If there is no key or address, or it is refused.
-        StoreError: If nobody answers.
+        StoreError: If the service does not answer.
     """
     from .options import plain_session, section_of, settings_of, wanted
 

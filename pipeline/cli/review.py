@@ -1,4 +1,4 @@
-"""The questions about pairs that nobody but a person can decide, and how the pairs are shown.
+"""The questions about pairs that only a person can decide, and how the pairs are shown.
 
 A yes becomes an action of the same plan, which is shown and agreed to as a whole before anything is
 applied; a no is remembered. Nothing is asked where no person can see the pairs.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..reporting.report import Report
 
 AT_ONCE = 20
-"""Pairs after which a person is asked whether to go on: more is nobody's evening."""
+"""Pairs after which a person is asked whether to go on: more at a time is tiring."""
 _WIDTHS = (50, 110)
 """Narrowest and widest display of a pair, in cells."""
 _MERGE_KEYS = {
@@ -56,7 +56,7 @@ def attended() -> bool:
 
 
 def may_ask(plan: Plan, *, review: bool) -> bool:
-    """Whether there are doubts, and somebody to ask about them."""
+    """Whether there are doubts, and a person to ask about them."""
     return bool(plan.unsure) and (review or attended())
 
 
@@ -67,7 +67,7 @@ def reviewed(session: Session, plan: Plan, shown: Report, *, review: bool, now: 
         session: Remembers the answers.
         plan: What is proposed so far.
         shown: Gives memories their short names.
-        review: They were asked for, so that nobody needs to be asked whether to look.
+        review: They were asked for, so that there is no question whether to look.
         now: When the answers were given.
     """
     from ..planning.doubts import decided, open_question

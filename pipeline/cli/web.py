@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..engine import Session
     from ..results import RunResult
     from ..web.desk import Ways
-    from ..web.progress import Watched
+    from ..web.progress import ReviewObserver
 
 
 @click.command("review")
@@ -61,16 +61,16 @@ def review_command(
         if opens or (opens is None and _has_browser()):
             _open(address, state_directory(options.state_dir))
 
-    from ..web.progress import Watched
+    from ..web.progress import ReviewObserver
     from .progress import Bars
 
-    watched = Watched(Bars())
+    watched = ReviewObserver(Bars())
     with contextlib.suppress(KeyboardInterrupt):
         serve(_ways(options, watched, retire=retire), watched, port=port, opened=opened)
     click.echo("Review ended; answers that were not applied are kept.", err=True)
 
 
-def _ways(options: Options, watched: Watched, *, retire: bool = False) -> Ways:
+def _ways(options: Options, watched: ReviewObserver, *, retire: bool = False) -> Ways:
     """How a review reaches the store that the options name."""
     from ..web.desk import Ways
     from .passes import mended
@@ -133,7 +133,7 @@ def _open(address: str, folder: Path) -> None:
 
 
 def _has_browser() -> bool:
-    """Whether somebody sits before a screen; a browser of the terminal would take the terminal away."""
+    """Whether there is a graphical browser; one in the terminal would take the terminal away."""
     screen = sys.platform in ("darwin", "win32") or any(
         os.environ.get(v) for v in ("DISPLAY", "WAYLAND_DISPLAY")
     )

@@ -36,9 +36,9 @@ class Circumstances:
         accessed: Latest reads from the access log, by memory id.
         rejected: Keys of pairs a person refused (see `rejection_key`).
         thresholds: Calibrated thresholds instead of the scorer's own.
-        unattended: Nobody sees the plan before it is applied, so age alone removes less.
+        unattended: No person sees the plan before it is applied, so age alone removes less.
         tracked: Ids that the agent's own client is known to have read.
-        hygiene: Classes of memories that are none and may be proposed to go (see `rules.hygiene`).
+        hygiene: Classes of junk that may be proposed to go (see `rules.hygiene`).
     """
 
     now: datetime

@@ -21,7 +21,7 @@ from ..results import RunResult
 from ..writing.journal import Run, RunState
 from ..writing.state import state_directory
 from . import decisions, showing
-from .kept import CONSOLIDATE, FORGET, Kept, Shelf, name_of
+from .kept import CONSOLIDATE, FORGET, KeptPlan, Shelf, name_of
 from .results import (
     AnswerResult,
     ApplyResult,
@@ -78,7 +78,7 @@ class Place:
     may_write: bool = False
 
 
-class Desk:
+class ToolDesk:
     """Does what is asked for, on one store."""
 
     def __init__(self, place: Place) -> None:
@@ -244,8 +244,8 @@ class Desk:
 
         return open_conflicts(session.answered, session.read(self._place.scopes()).memories)
 
-    def _keep(self, session: Session, plan: Plan, *, purpose: str = CONSOLIDATE) -> Kept:
-        kept = Kept(
+    def _keep(self, session: Session, plan: Plan, *, purpose: str = CONSOLIDATE) -> KeptPlan:
+        kept = KeptPlan(
             id=name_of(plan),
             store=plan.store,
             text=dump_plan(plan),
@@ -255,7 +255,7 @@ class Desk:
         )
         return self._shelf.put(kept)
 
-    def _kept(self, session: Session, plan_id: str) -> Kept:
+    def _kept(self, session: Session, plan_id: str) -> KeptPlan:
         return self._shelf.get(plan_id, store=session.store.fingerprint)
 
     def _search(self, session: Session, query: str, limit: int) -> ForgetResult:
@@ -291,7 +291,7 @@ class Desk:
             ],
         )
 
-    def _applied(self, session: Session, kept: Kept, plan: Plan) -> ApplyResult:
+    def _applied(self, session: Session, kept: KeptPlan, plan: Plan) -> ApplyResult:
         if kept.done:
             raise PlanFileError(f"The plan {kept.id} was applied as run {kept.run}; make a new one.")
         if plan.gaps:
@@ -332,7 +332,7 @@ class Desk:
         )
 
 
-def _cut_off(session: Session, kept: Kept) -> Run | None:
+def _cut_off(session: Session, kept: KeptPlan) -> Run | None:
     """The run that was applying this plan when it was cancelled or killed."""
     run = session.journal.interrupted(session.store.fingerprint)
     own = run is not None and run.state is RunState.APPLYING and run.started_at.isoformat() == kept.begun

@@ -29,7 +29,7 @@ CONSOLIDATE, FORGET = "consolidate", "forget"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptPlan:
     """A plan that was shown.
 
     Attributes:
@@ -74,7 +74,7 @@ class Shelf:
         """Name the folder; it is made when the first plan is kept."""
         self._folder = directory / "plans"
 
-    def put(self, kept: Kept) -> Kept:
+    def put(self, kept: KeptPlan) -> KeptPlan:
         """Keep a plan, or what was added to it; only its owner may read the file."""
         folder = self._folder / kept.store
         for each in (self._folder, folder):
@@ -89,7 +89,7 @@ class Shelf:
             old.unlink(missing_ok=True)
         return kept
 
-    def get(self, plan_id: str, *, store: str) -> Kept:
+    def get(self, plan_id: str, *, store: str) -> KeptPlan:
         """The plan of this name.
 
         Raises:
@@ -105,7 +105,7 @@ class Shelf:
             raise PlanFileError(f"The plan {plan_id} is damaged; make a new one with dream_plan.")
         return kept
 
-    def last(self, *, store: str) -> Kept | None:
+    def last(self, *, store: str) -> KeptPlan | None:
         """The plan of a pass over this store that was made or answered last; None if there is none."""
         plans = map(_read, _newest_first(self._folder / store))
         return next((kept for kept in plans if kept is not None and kept.purpose == CONSOLIDATE), None)
@@ -115,12 +115,12 @@ def _newest_first(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
 
 
-def _read(path: Path) -> Kept | None:
+def _read(path: Path) -> KeptPlan | None:
     """A kept plan; None if the file holds none that can be read."""
     with contextlib.suppress(OSError, ValueError, TypeError, LookupError, PlanFileError):
         whole: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
         if (whole.get("format"), whole.get("version")) == (FORMAT, VERSION):
-            kept = Kept(**{item.name: whole[item.name] for item in fields(Kept)})
+            kept = KeptPlan(**{item.name: whole[item.name] for item in fields(KeptPlan)})
             parse_plan(kept.text)
             return kept
     return None

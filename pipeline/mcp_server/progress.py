@@ -17,7 +17,7 @@ EVERY_SECONDS = 0.1
 """Reports are not closer together than this, but for the end of a stage."""
 
 
-class Watched:
+class CallObserver:
     """An observer that reports each step, and stops the work where it was cancelled."""
 
     def __init__(self, tell: Callable[[float, float | None, str], None], check: Callable[[], None]) -> None:
@@ -25,7 +25,7 @@ class Watched:
 
         Args:
             tell: Given what is done, what there is to do as far as known, and the stage in words.
-            check: Raises if nobody waits any more.
+            check: Raises if the client no longer waits.
         """
         self._tell = tell
         self._check = check

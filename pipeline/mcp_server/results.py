@@ -13,7 +13,7 @@ def _lines(text: str) -> str:
     return "\n".join(visible(line) for line in text.split("\n"))
 
 
-Line = Annotated[str, AfterValidator(visible)]
+Visible = Annotated[str, AfterValidator(visible)]
 """One line; line breaks and every other control character of a memory are shown as escapes."""
 Block = Annotated[str, AfterValidator(_lines)]
 """Lines of ours, in each of which the same holds."""
@@ -32,84 +32,84 @@ class Proposed(BaseModel):
 class Proposal(BaseModel):
     """One proposed change, in the line that the report has for it."""
 
-    id: Line
-    kind: Line
-    line: Line
-    answer: Line | None = Field(default=None, description="What was answered so far.")
+    id: Visible
+    kind: Visible
+    line: Visible
+    answer: Visible | None = Field(default=None, description="What was answered so far.")
 
 
 class Question(BaseModel):
     """Something that only a person can decide; nothing is done about it without an answer."""
 
-    id: Line
-    line: Line
-    a: Line = Field(description="What side A says.")
-    b: Line = Field(description="What side B says.")
-    a_date: Line | None = Field(description="When A was stated.")
-    b_date: Line | None
+    id: Visible
+    line: Visible
+    a: Visible = Field(description="What side A says.")
+    b: Visible = Field(description="What side B says.")
+    a_date: Visible | None = Field(description="When A was stated.")
+    b_date: Visible | None
     newer: Literal["a", "b"] | None = Field(description="The side stated later, which is likely to hold.")
     answers: list[Choice] = Field(description="What may be answered.")
-    answer: Line | None = None
+    answer: Visible | None = None
 
 
 class PlanResult(BaseModel):
     """A plan, kept under its id; nothing was changed."""
 
-    plan_id: Line
-    store: Line = Field(description="Kind of store: mem0, md or graph.")
+    plan_id: Visible
+    store: Visible = Field(description="Kind of store: mem0, md or graph.")
     report: Block = Field(description="Show this to the person, as it is.")
     proposed: Proposed
     proposals: list[Proposal] = Field(description="The first changes; dream_explain gives all of them.")
     conflicts: list[Question] = Field(description="The first open conflicts; ask the person.")
     unsure: int = Field(description="Doubtful pairs; dream_explain with unsure lists them.")
     left_open: int = Field(description="Conflicts that were skipped earlier and still stand.")
-    over_budget: Line | None = Field(description="Why dream_apply would refuse the plan, or null.")
-    gaps: list[Line] = Field(description="Why the listing may be incomplete; nothing may be applied then.")
-    notes: list[Line]
+    over_budget: Visible | None = Field(description="Why dream_apply would refuse the plan, or null.")
+    gaps: list[Visible] = Field(description="Why the listing may be incomplete; nothing may be applied then.")
+    notes: list[Visible]
 
 
 class Score(BaseModel):
     """What was thought of two memories."""
 
-    a: Line
-    b: Line
-    label: Line
+    a: Visible
+    b: Visible
+    label: Visible
     duplicate: float
     contradiction: float
     distinct: float
     cosine: float
-    evidence: Line
+    evidence: Visible
 
 
 class Said(BaseModel):
     """A memory of a proposal."""
 
-    id: Line
-    text: Line
-    date: Line | None
+    id: Visible
+    text: Visible
+    date: Visible | None
     stays: bool
 
 
 class Explanation(BaseModel):
     """One proposal with everything behind it."""
 
-    id: Line
-    kind: Line
-    line: Line
-    scope: Line
-    category: Line | None
+    id: Visible
+    kind: Visible
+    line: Visible
+    scope: Visible
+    category: Visible | None
     memories: list[Said]
-    becomes: Line | None = Field(description="The text that is there afterwards, if one is new.")
-    reason: Line | None
+    becomes: Visible | None = Field(description="The text that is there afterwards, if one is new.")
+    reason: Visible | None
     scores: list[Score]
     answers: list[Choice]
-    answer: Line | None
+    answer: Visible | None
 
 
 class ExplainResult(BaseModel):
     """Proposals and doubts of a plan, one page of them."""
 
-    plan_id: Line
+    plan_id: Visible
     total: int = Field(description="How many there are on all pages.")
     explanations: list[Explanation]
 
@@ -117,27 +117,27 @@ class ExplainResult(BaseModel):
 class AnswerResult(BaseModel):
     """The plan after the answers; nothing was changed."""
 
-    plan_id: Line
+    plan_id: Visible
     report: Block = Field(description="The report as it stands now.")
     proposed: Proposed = Field(description="What would be applied, and the conflicts still open.")
-    answered: dict[Line, Line] = Field(description="All answers so far, by id.")
+    answered: dict[Visible, Visible] = Field(description="All answers so far, by id.")
     open_conflicts: int
-    over_budget: Line | None
+    over_budget: Visible | None
 
 
 class Moved(BaseModel):
     """A change that was not made, because the memory is no longer what was shown."""
 
-    id: Line
-    line: Line
-    reason: Line
+    id: Visible
+    line: Visible
+    reason: Visible
 
 
 class ApplyResult(BaseModel):
     """What was done; the numbers of `--json`."""
 
-    run: Line = Field(description="Name of the run, for dream_undo; empty if nothing had to be done.")
-    summary: Line = Field(description="Show this to the person, as it is.")
+    run: Visible = Field(description="Name of the run, for dream_undo; empty if nothing had to be done.")
+    summary: Visible = Field(description="Show this to the person, as it is.")
     merged: int
     pruned: int
     resolved: int
@@ -145,21 +145,21 @@ class ApplyResult(BaseModel):
     removed: int
     added: int
     moved: list[Moved]
-    undo: Line | None = Field(description="The command that takes it back.")
+    undo: Visible | None = Field(description="The command that takes it back.")
 
 
 class LeftAlone(BaseModel):
     """A memory that an undo did not touch, because it changed since."""
 
-    memory: Line
-    reason: Line
+    memory: Visible
+    reason: Visible
 
 
 class UndoneResult(BaseModel):
     """What was taken back; the numbers of `--json`."""
 
-    run: Line
-    summary: Line
+    run: Visible
+    summary: Visible
     restored: int
     withdrawn: int
     kept: list[LeftAlone]
@@ -176,47 +176,49 @@ class Counted(BaseModel):
 class InScope(BaseModel):
     """How many memories a scope holds."""
 
-    scope: dict[Line, Line]
+    scope: dict[Visible, Visible]
     memories: int
 
 
 class LastRun(BaseModel):
     """The newest run."""
 
-    id: Line
-    state: Line
+    id: Visible
+    state: Visible
 
 
 class StatusResult(BaseModel):
     """What the store holds and what was done to it; the numbers of `status --json`."""
 
-    kind: Line
+    kind: Visible
     memories: Counted
     scopes: list[InScope]
-    categories: dict[Line, int]
+    categories: dict[Visible, int]
     exact_duplicates: int
     stale: int
-    answered: dict[Line, int]
+    answered: dict[Visible, int]
     complete: bool
-    gaps: list[Line]
-    interrupted: Line | None = Field(description="A run that was cut off; apply its plan again, or undo it.")
+    gaps: list[Visible]
+    interrupted: Visible | None = Field(
+        description="A run that was cut off; apply its plan again, or undo it."
+    )
     last_run: LastRun | None
-    last_plan: Line | None = Field(description="The newest plan that is kept.")
+    last_plan: Visible | None = Field(description="The newest plan that is kept.")
     may_write: bool = Field(description="Whether the server was started with --allow-write.")
 
 
 class Found(BaseModel):
     """A memory that matches a query."""
 
-    id: Line | None = Field(description="Pick it by this; null for a pinned one, which is never touched.")
-    label: Line
-    text: Line
+    id: Visible | None = Field(description="Pick it by this; null for a pinned one, which is never touched.")
+    label: Visible
+    text: Visible
 
 
 class ForgetResult(BaseModel):
     """What matches a query, or what was forgotten of it."""
 
-    plan_id: Line | None = Field(description="Under which the matches are kept; null if there are none.")
+    plan_id: Visible | None = Field(description="Under which the matches are kept; null if there are none.")
     found: list[Found] = []
     applied: ApplyResult | None = Field(default=None, description="What was done; null after a search.")
 
@@ -224,9 +226,9 @@ class ForgetResult(BaseModel):
 class Entity(BaseModel):
     """What to store."""
 
-    name: Line
-    entityType: Line  # noqa: N815  (the spelling of the memory server)
-    observations: list[Line]
+    name: Visible
+    entityType: Visible  # noqa: N815  (the spelling of the memory server)
+    observations: list[Visible]
 
 
 class RelevanceResult(BaseModel):
@@ -234,15 +236,15 @@ class RelevanceResult(BaseModel):
 
     save: bool
     score: int
-    reasons: list[Line]
+    reasons: list[Visible]
     similarity: float
-    nearest: Line | None
+    nearest: Visible | None
     entity: Entity | None
 
 
 class OpenConflicts(BaseModel):
     """Conflicts that wait for a person: those of the last plan, and how many were skipped earlier."""
 
-    plan_id: Line | None
+    plan_id: Visible | None
     conflicts: list[Question]
     left_open: int

@@ -26,8 +26,8 @@ from ...errors import DreamError
 from ..planning.plan_file import json_text
 from ..planning.stages import Observer
 from ..rules.graph.relevance import Learning
-from .desk import Desk
-from .progress import Watched
+from .desk import ToolDesk
+from .progress import CallObserver
 from .results import (
     AnswerResult,
     ApplyResult,
@@ -68,7 +68,7 @@ _CHANGES = ToolAnnotations(
 class DreamServer(MCPServer[None]):
     """A server whose destructive tools are off unless it may write."""
 
-    def __init__(self, desk: Desk, *, allow_write: bool) -> None:
+    def __init__(self, desk: ToolDesk, *, allow_write: bool) -> None:
         """Offer the tools of a desk.
 
         Args:
@@ -239,7 +239,7 @@ class DreamServer(MCPServer[None]):
             if ctx is not None:
                 anyio.from_thread.run(ctx.report_progress, progress, total, words)
 
-        watched = Watched(tell, anyio.from_thread.check_cancelled)
+        watched = CallObserver(tell, anyio.from_thread.check_cancelled)
         async with self._turn:
             try:
                 return await anyio.to_thread.run_sync(call, watched)

@@ -99,12 +99,12 @@ class _Known:
         return apart(a, b, self.keys.get(a.scope, NO_KEYS)) is not None
 
     def probability(self, a: str, b: str) -> float:
-        """How likely two memories state the same fact; 0 if nobody judged them."""
+        """How likely two memories state the same fact; 0 if they were not judged."""
         verdict = self.get(a, b)
         return verdict.probabilities[0] if verdict else 0.0
 
     def entails(self, premise: str, hypothesis: str) -> float:
-        """How likely one memory says all of the other; 0 if nobody judged them."""
+        """How likely one memory says all of the other; 0 if they were not judged."""
         verdict = self.get(premise, hypothesis)
         if verdict is None:
             return 0.0

@@ -30,7 +30,7 @@ class Means:
         models: Encoder and scorer.
         settings: Limits, as `Planner.limits` gave them.
         now: The moment ages are reckoned from, aware UTC.
-        unattended: Nobody will see the plan before it is applied: only what is certain.
+        unattended: No person will see the plan before it is applied: only what is certain.
         accessed: Latest reads from the access log, by memory id.
         tracked: Ids that the agent's own client is known to have read.
         answers: What a person answered about the store.

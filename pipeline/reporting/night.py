@@ -18,7 +18,7 @@ from ..results import RunResult
 from .report import visible
 
 
-class Outcome(StrEnum):
+class NightOutcome(StrEnum):
     """How a night ended."""
 
     RUNNING = "running"
@@ -47,7 +47,7 @@ class Night:
 
     started_at: datetime
     finished_at: datetime | None = None
-    outcome: Outcome = Outcome.RUNNING
+    outcome: NightOutcome = NightOutcome.RUNNING
     exit_code: int = 0
     said: str = ""
     kind: str = ""

@@ -106,7 +106,7 @@ class PassReport(Report):
 
         Args:
             result: What was done.
-            auto: Nobody looked on.
+            auto: The run was unattended.
             took: How long the pass took.
         """
         if auto:

@@ -47,7 +47,7 @@ GREETINGS = _whole(
     rf"{_WHO} (?:greeted|thanked|greets|thanks|said (?:hi|hello|hey|thanks|thank you|goodbye|bye) to|says (?:hi|hello|hey|thanks|goodbye|bye) to) {_WHO}(?: (?:for|back|again|warmly|politely)(?: (?:the|its|their|his|her|your) (?:help|assistance|reply|answer))?)*",
     rf"{_WHO} (?:sent|used|started with|opened with) a greeting|the conversation (?:began|started|opened|ended) with a (?:greeting|farewell|thank you)",
 )
-"""Greetings, thanks, acknowledgements, and a report that somebody greeted somebody."""
+"""Greetings, thanks, acknowledgements, and reports of a greeting."""
 
 CHATTER = _whole(
     r"(?:sure|certainly|of course|absolutely|great|okay|ok|alright|no problem)[,!. ]+(?:i can help(?: you)?(?: with that)?|i(?:'|’)?d be happy to help(?: you)?(?: with that)?|happy to help|let me (?:help|check|look|see)(?: (?:that|it|this|you|into (?:that|it|this)))*(?: for you)?|here(?:'|’)?s (?:what i found|the (?:answer|result|information|summary)))",
@@ -86,7 +86,7 @@ PROMPTS = re.compile(
     r")",
     re.IGNORECASE,
 )
-"""How the instructions of an assistant begin; what names them ("System prompt: ...") is a rule somebody noted."""
+"""How the instructions of an assistant begin; what names them ("System prompt: ...") is a rule that a person noted."""
 
 HEARTBEATS = _whole(
     r"\[?heartbeat[_ -]?(?:ok|ack|alive|ping)?\]?",

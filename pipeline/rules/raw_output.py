@@ -20,7 +20,7 @@ _ANSWER_KEYS = frozenset(
         "response_headers prompt_tokens completion_tokens total_tokens"
     )
 )
-"""Keys that tools and models answer with, and nobody notes a fact under."""
+"""Keys of the answers of tools and models, under which no fact is noted."""
 
 _FEWEST_LINES = 3
 """Fewer lines are a quotation."""

@@ -1,4 +1,4 @@
-"""What age alone never removes while nobody looks on, and what it does not even propose.
+"""What an unattended run never removes for its age alone, and what it does not even propose.
 
 Age says that a fact is old, not that it is gone. Where no read of a scope is on record, "nobody read
 it lately" is an assumption; and a fact about health, identity, family, law or safety may be needed once
@@ -49,7 +49,7 @@ class Spared:
     """Memories whose age is no reason.
 
     Attributes:
-        untracked: Ids in scopes of which no read is on record, while nobody looks on.
+        untracked: Ids in scopes of which no read is on record; empty for an attended run.
         protected: Ids of facts that only a person removes.
         crowd: Ids past their age of which there are too many to say anything, for a person.
     """

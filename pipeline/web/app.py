@@ -20,9 +20,9 @@ from starlette.routing import Route
 
 from ...errors import DreamError, JournalError, MovedOnError, StoreError
 from ..reporting.html import render
-from .desk import Desk
+from .desk import ReviewDesk
 from .gate import HEADERS, DeniedError, Gate
-from .progress import Watched
+from .progress import ReviewObserver
 
 BODY_BYTES = 1_000_000
 """A longer request is refused; a merged text is far shorter."""
@@ -31,7 +31,7 @@ _SECRET = ("cards", "memories", "map", "apart", "remarks", "notes", "scopes", "c
 Work = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def review_app(desk: Desk, gate: Gate, watched: Watched, executor: Executor) -> Starlette:
+def review_app(desk: ReviewDesk, gate: Gate, watched: ReviewObserver, executor: Executor) -> Starlette:
     """The application; `executor` has one thread, in which the desk was made."""
     rooms = Rooms(desk, gate, watched, executor)
     routes = [Route("/", rooms.page, methods=["GET"])]
@@ -43,7 +43,7 @@ def review_app(desk: Desk, gate: Gate, watched: Watched, executor: Executor) -> 
 class Rooms:
     """The requests that a review answers."""
 
-    def __init__(self, desk: Desk, gate: Gate, watched: Watched, executor: Executor) -> None:
+    def __init__(self, desk: ReviewDesk, gate: Gate, watched: ReviewObserver, executor: Executor) -> None:
         """Bind what they work on."""
         self._desk = desk
         self._gate = gate

@@ -63,7 +63,7 @@ class Ways:
     retire: bool = False
 
 
-class Desk:
+class ReviewDesk:
     """A plan under review."""
 
     def __init__(self, ways: Ways) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..planning.stages import Observer
 
 
-class Watched:
+class ReviewObserver:
     """An observer that remembers its present stage."""
 
     def __init__(self, shown: Observer | None = None) -> None:

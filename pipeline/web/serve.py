@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ...errors import MissingExtraError, StoreLockedError, UsageError
 from ..writing.state import store_lock
-from .desk import Desk, Ways
+from .desk import ReviewDesk, Ways
 from .gate import Gate
-from .progress import Watched
+from .progress import ReviewObserver
 
 LOOPBACK = "127.0.0.1"
 
@@ -32,7 +32,7 @@ def require_web() -> None:
 
 
 def serve(
-    ways: Ways, watched: Watched, *, port: int, opened: Callable[[str, Callable[[], None]], None]
+    ways: Ways, watched: ReviewObserver, *, port: int, opened: Callable[[str, Callable[[], None]], None]
 ) -> None:
     """Answer the browser until the program is told to end.
 
@@ -53,7 +53,7 @@ def serve(
     listening = _listen(port)
     # SQLite's connections and most clients belong to the thread that opened them: all work is done in one.
     with listening, ThreadPoolExecutor(max_workers=1, thread_name_prefix="review") as executor:
-        desk = executor.submit(Desk, ways).result()
+        desk = executor.submit(ReviewDesk, ways).result()
         gate = Gate(int(listening.getsockname()[1]))
         with _alone(desk):
             app = review_app(desk, gate, watched, executor)
@@ -66,7 +66,7 @@ def serve(
 
 
 @contextlib.contextmanager
-def _alone(desk: Desk) -> Iterator[None]:
+def _alone(desk: ReviewDesk) -> Iterator[None]:
     """Keep other reviews of the same store away; passes and agents may go on."""
     with contextlib.ExitStack() as stack:
         try:

@@ -1,7 +1,7 @@
 """One small file for each job of a scheduler: that it ran, when, and how it ended.
 
 It is written before a pass opens anything and again when it ends, and it can be read without opening the
-store: a job that died, that fails each night, or that nobody starts any more is visible.
+store: a job that died, that fails each night, or that is no longer started is visible.
 """
 
 from __future__ import annotations

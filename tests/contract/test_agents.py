@@ -14,7 +14,7 @@ from mem0_dream.errors import BudgetExceededError, PlanFileError
 from mem0_dream.pipeline.cli.options import Options
 from mem0_dream.pipeline.cli.runs import found_status
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.mcp_server.desk import Desk, Place
+from mem0_dream.pipeline.mcp_server.desk import Place, ToolDesk
 from mem0_dream.pipeline.planning.stages import Silent
 from mem0_dream.pipeline.stores.base import ScopeFilter, Update
 
@@ -30,7 +30,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     built.close()
 
 
-def desk_of(world: World, state: Path) -> Desk:
+def desk_of(world: World, state: Path) -> ToolDesk:
     """The tools on a world, as the command line would offer them."""
 
     @contextlib.contextmanager
@@ -38,7 +38,7 @@ def desk_of(world: World, state: Path) -> Desk:
         with world.session(state) as session:
             yield session
 
-    return Desk(
+    return ToolDesk(
         Place(
             open=opened,
             propose=lambda session: session.propose(ScopeFilter(), now=NOW),
@@ -54,7 +54,7 @@ def desk_of(world: World, state: Path) -> Desk:
 
 
 @pytest.fixture
-def desk(world: World, tmp_path: Path) -> Desk:
+def desk(world: World, tmp_path: Path) -> ToolDesk:
     """The tools on the world."""
     return desk_of(world, tmp_path / "state")
 
@@ -64,7 +64,7 @@ def merge_of(plan: Any) -> str:
     return next(item.id for item in plan.proposals if item.kind == "merge")
 
 
-def test_what_was_shown_is_applied_and_an_undo_brings_it_back(world: World, desk: Desk) -> None:
+def test_what_was_shown_is_applied_and_an_undo_brings_it_back(world: World, desk: ToolDesk) -> None:
     """The merge of two statements of one fact; the numbers are those of the plan."""
     content = world.content()
     plan = desk.plan(QUIET)
@@ -77,7 +77,7 @@ def test_what_was_shown_is_applied_and_an_undo_brings_it_back(world: World, desk
     assert world.content() == content
 
 
-def test_a_refused_merge_stays_and_is_not_proposed_again(world: World, desk: Desk) -> None:
+def test_a_refused_merge_stays_and_is_not_proposed_again(world: World, desk: ToolDesk) -> None:
     """What follows from it, an index or a relation, does not happen either."""
     plan = desk.plan(QUIET)
     answered = desk.answer(QUIET, plan.plan_id, {merge_of(plan): "no"})
@@ -87,7 +87,7 @@ def test_a_refused_merge_stays_and_is_not_proposed_again(world: World, desk: Des
     assert desk.plan(QUIET).proposed.merges == plan.proposed.merges - 1
 
 
-def test_a_memory_that_changed_since_is_named_and_left_alone(world: World, desk: Desk) -> None:
+def test_a_memory_that_changed_since_is_named_and_left_alone(world: World, desk: ToolDesk) -> None:
     """The plan is stale in one place, and applied everywhere else."""
     plan = desk.plan(QUIET)
     store = world.open()
@@ -101,7 +101,7 @@ def test_a_memory_that_changed_since_is_named_and_left_alone(world: World, desk:
     assert set(world.pair) <= set(world.texts())
 
 
-def test_what_is_picked_is_forgotten_and_comes_back(world: World, desk: Desk) -> None:
+def test_what_is_picked_is_forgotten_and_comes_back(world: World, desk: ToolDesk) -> None:
     """A search changes nothing, and a pinned memory cannot be picked."""
     content, texts = world.content(), world.texts()
     found = desk.forget(QUIET, texts[world.pair[0]], None, [], limit=50)
@@ -117,7 +117,7 @@ def test_what_is_picked_is_forgotten_and_comes_back(world: World, desk: Desk) ->
     assert world.content() == content
 
 
-def test_nothing_is_known_of_another_stores_plan(world: World, desk: Desk, tmp_path: Path) -> None:
+def test_nothing_is_known_of_another_stores_plan(world: World, desk: ToolDesk, tmp_path: Path) -> None:
     """Another state directory is another desk."""
     plan = desk.plan(QUIET).plan_id
     with pytest.raises(PlanFileError, match="not known"):
@@ -145,7 +145,7 @@ def test_a_plan_over_budget_is_refused_whole(
     assert world.content() == content
 
 
-def test_status_counts_what_is_there(world: World, desk: Desk) -> None:
+def test_status_counts_what_is_there(world: World, desk: ToolDesk) -> None:
     """And names the last plan."""
     plan = desk.plan(QUIET).plan_id
     found = desk.status(QUIET)

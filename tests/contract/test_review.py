@@ -19,7 +19,7 @@ from mem0_dream.pipeline.cli.options import Options
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds import KINDS as OWN_WAYS
 from mem0_dream.pipeline.stores.base import ScopeFilter, Update
-from mem0_dream.pipeline.web.desk import Desk, Ways
+from mem0_dream.pipeline.web.desk import ReviewDesk, Ways
 
 pytestmark = pytest.mark.store
 
@@ -32,7 +32,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     built.close()
 
 
-def desk_of(world: World, state: Path) -> Desk:
+def desk_of(world: World, state: Path) -> ReviewDesk:
     """A review of the world, as the command line would begin one."""
 
     @contextlib.contextmanager
@@ -40,7 +40,7 @@ def desk_of(world: World, state: Path) -> Desk:
         with world.session(state) as session:
             yield session
 
-    return Desk(
+    return ReviewDesk(
         Ways(
             open=opened,
             look=lambda session: looked(session, Options(now=NOW, all_scopes=True)),
@@ -53,17 +53,17 @@ def desk_of(world: World, state: Path) -> Desk:
 
 
 @pytest.fixture
-def desk(world: World, tmp_path: Path) -> Desk:
+def desk(world: World, tmp_path: Path) -> ReviewDesk:
     """A review of the world."""
     return desk_of(world, tmp_path / "state")
 
 
-def key_of(desk: Desk, kind: str) -> str:
+def key_of(desk: ReviewDesk, kind: str) -> str:
     """The first proposal of a kind."""
     return next(str(card["key"]) for card in desk.data()["cards"] if card["kind"] == kind)
 
 
-def test_nothing_is_done_that_was_not_accepted(world: World, desk: Desk) -> None:
+def test_nothing_is_done_that_was_not_accepted(world: World, desk: ReviewDesk) -> None:
     """A review full of proposals, one of which is wanted: the merge, and what follows from it."""
     before, content = world.texts(), world.content()
     desk.answer(key_of(desk, "merge"), "accept")
@@ -76,7 +76,7 @@ def test_nothing_is_done_that_was_not_accepted(world: World, desk: Desk) -> None
     assert world.content() == content
 
 
-def test_all_that_is_applied_was_shown_and_undo_brings_it_back(world: World, desk: Desk) -> None:
+def test_all_that_is_applied_was_shown_and_undo_brings_it_back(world: World, desk: ReviewDesk) -> None:
     """Every proposal accepted, every conflict answered."""
     content = world.content()
     for card in desk.data()["cards"]:
@@ -94,7 +94,7 @@ def test_all_that_is_applied_was_shown_and_undo_brings_it_back(world: World, des
     assert world.content() == content
 
 
-def test_an_answer_outlives_the_program_and_lapses_with_its_question(world: World, desk: Desk) -> None:
+def test_an_answer_outlives_the_program_and_lapses_with_its_question(world: World, desk: ReviewDesk) -> None:
     """It is kept by what the question is about."""
     key = key_of(desk, "merge")
     desk.answer(key, "accept")
@@ -104,7 +104,9 @@ def test_an_answer_outlives_the_program_and_lapses_with_its_question(world: Worl
     assert again.live()["answers"] == {}
 
 
-def test_a_rejected_pair_is_not_proposed_again_until_that_is_withdrawn(world: World, desk: Desk) -> None:
+def test_a_rejected_pair_is_not_proposed_again_until_that_is_withdrawn(
+    world: World, desk: ReviewDesk
+) -> None:
     """As `mem0-dream reject` does it."""
     key = key_of(desk, "merge")
     desk.answer(key, "reject")
@@ -113,7 +115,9 @@ def test_a_rejected_pair_is_not_proposed_again_until_that_is_withdrawn(world: Wo
     assert key in {card["key"] for card in desk_of(world, desk.directory).data()["cards"]}
 
 
-def test_a_pinned_memory_is_left_alone_by_this_review_and_by_later_passes(world: World, desk: Desk) -> None:
+def test_a_pinned_memory_is_left_alone_by_this_review_and_by_later_passes(
+    world: World, desk: ReviewDesk
+) -> None:
     """Until the pin is taken out."""
     key = key_of(desk, "merge")
     desk.answer(key, "accept")
@@ -127,7 +131,7 @@ def test_a_pinned_memory_is_left_alone_by_this_review_and_by_later_passes(world:
 
 
 def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(
-    world: World, desk: Desk
+    world: World, desk: ReviewDesk
 ) -> None:
     """Somebody else added to one of the two; the other answer still holds."""
     desk.answer(key_of(desk, "merge"), "accept")
@@ -145,7 +149,7 @@ def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(
     assert set(desk.live()["answers"]) == {conflict}
 
 
-def test_what_was_not_shown_is_not_applied(desk: Desk) -> None:
+def test_what_was_not_shown_is_not_applied(desk: ReviewDesk) -> None:
     """An answer that changed after the preview asks for another look."""
     desk.answer(key_of(desk, "merge"), "accept")
     shown = desk.preview()
@@ -154,7 +158,7 @@ def test_what_was_not_shown_is_not_applied(desk: Desk) -> None:
         desk.apply(shown["digest"])
 
 
-def test_a_text_that_loses_a_detail_is_named_and_refused(desk: Desk) -> None:
+def test_a_text_that_loses_a_detail_is_named_and_refused(desk: ReviewDesk) -> None:
     """The guards look at a person's text as they look at a drafted one."""
     key = key_of(desk, "merge")
     assert desk.lost(key, " ") == [["text", "all of it"]]

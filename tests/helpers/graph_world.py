@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.planning.graph.merging import Judging
+from mem0_dream.pipeline.planning.graph.merging import GraphJudging
 from mem0_dream.pipeline.planning.graph.proposing import GraphPlanner
 from mem0_dream.pipeline.results import RunResult
 from mem0_dream.pipeline.rules.graph.settings import GraphSettings
@@ -80,7 +80,7 @@ def bring_back(opened: Session, name: str) -> tuple[int, int]:
     return counts
 
 
-def judging(opened: Session) -> Judging:
+def judging(opened: Session) -> GraphJudging:
     """Models and limits of a session."""
     return planner(opened).judging(opened.means(NOW))
 

@@ -14,7 +14,7 @@ from builders import NOW
 from mcp import Client, StdioServerParameters
 from mem0_dream.pipeline.cli.mcp import _place
 from mem0_dream.pipeline.cli.options import Options
-from mem0_dream.pipeline.mcp_server.desk import Desk
+from mem0_dream.pipeline.mcp_server.desk import ToolDesk
 from mem0_dream.pipeline.mcp_server.server import DreamServer
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ def inside(config: Path, *, allow_write: bool = True, retire: bool = False, **op
     """An agent whose server runs in this process, on what the configuration opens."""
     given = Options(config=config, **{"user_id": "alice", "now": NOW} | options)
     place = _place(given, allow_write=allow_write, retire=retire)
-    return Agent(lambda: DreamServer(Desk(place), allow_write=allow_write))
+    return Agent(lambda: DreamServer(ToolDesk(place), allow_write=allow_write))
 
 
 def over_stdio(*arguments: str, environment: dict[str, str]) -> Agent:

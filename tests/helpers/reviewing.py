@@ -16,7 +16,7 @@ from mem0_dream.pipeline.plan import Member, Plan, Prune, ScopeTotal
 from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.web.desk import Ways
-from mem0_dream.pipeline.web.progress import Watched
+from mem0_dream.pipeline.web.progress import ReviewObserver
 from mem0_dream.pipeline.web.serve import serve
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
@@ -128,14 +128,14 @@ class World:
         )
 
     def ways(
-        self, watched: Watched | None = None, *, calibrate: Callable[[], str] = lambda: "Fitted."
+        self, watched: ReviewObserver | None = None, *, calibrate: Callable[[], str] = lambda: "Fitted."
     ) -> Ways:
         """As the command line gives them."""
 
         @contextlib.contextmanager
         def opened() -> Iterator[Session]:
             with self.session() as session:
-                session.watch(watched or Watched())
+                session.watch(watched or ReviewObserver())
                 yield session
 
         return Ways(
@@ -166,7 +166,7 @@ def many_world(count: int, state: Path) -> World:
 
 
 @contextlib.contextmanager
-def served(ways: Ways, watched: Watched) -> Iterator[str]:
+def served(ways: Ways, watched: ReviewObserver) -> Iterator[str]:
     """A real server in a thread of its own; gives the address that the terminal would print."""
     told: list[tuple[str, Callable[[], None]]] = []
     failed: list[BaseException] = []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mem0_dream.models import guards
-from mem0_dream.models.guards import FEATURE_NAMES, KINDS, compare, features, is_specific, missing
+from mem0_dream.models.guards import FEATURE_NAMES, KINDS, compare, described, is_specific, missing
 from mem0_dream.records import Evidence
 
 
@@ -406,13 +406,13 @@ def test_texts_without_anything_exact_are_not_specific(text):
 
 def test_features_are_fixed_and_documented():
     """Every pair gives exactly the named features."""
-    assert tuple(features("Takes 20 mg", "Has a dog")) == FEATURE_NAMES
+    assert tuple(described("Takes 20 mg", "Has a dog")[0]) == FEATURE_NAMES
     assert len(set(FEATURE_NAMES)) == len(FEATURE_NAMES)
 
 
 def test_features_count_what_agrees_and_differs():
     """Counts are those a reader would count by hand."""
-    found = features("Anna takes 20 mg and 5 ml", "Anna takes 20 mg at 5 pm")
+    found, _ = described("Anna takes 20 mg and 5 ml", "Anna takes 20 mg at 5 pm")
     assert (found["number_equal"], found["number_only_min"], found["number_only_max"]) == (1.0, 0.0, 1.0)
     assert (found["name_equal"], found["time_only_max"], found["vetoes"]) == (1.0, 1.0, 0.0)
 
@@ -420,7 +420,7 @@ def test_features_count_what_agrees_and_differs():
 @pytest.mark.parametrize(("kind", "a", "b"), DIFFERENT)
 def test_features_are_symmetric(kind, a, b):
     """Swapping the texts gives the same features."""
-    assert features(a, b) == features(b, a)
+    assert described(a, b)[0] == described(b, a)[0]
 
 
 PIECES = st.sampled_from(
@@ -453,7 +453,7 @@ def test_comparing_is_symmetric_and_never_raises(a, b):
     there, back = compare(a, b), compare(b, a)
     assert sorted((e.kind, e.veto) for e in there) == sorted((e.kind, e.veto) for e in back)
     assert compare(a, b) == there
-    assert features(a, b) == features(b, a)
+    assert described(a, b)[0] == described(b, a)[0]
 
 
 @LIMITS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mem0_dream.models import kept_tokens, token_vectors
 from mem0_dream.models.encoder import SentenceEncoder
-from mem0_dream.models.kept_tokens import Kept
+from mem0_dream.models.kept_tokens import TokenCache
 from mem0_dream.models.token_vectors import TokenVectors
 
 pytestmark = pytest.mark.model
@@ -14,15 +14,15 @@ TEXTS = ("Likes green tea.", "Owns a red dog.", "Moved to Porto in May.", "")
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
+def kept(monkeypatch: pytest.MonkeyPatch) -> TokenCache:
     """An empty memory of its own."""
-    empty = Kept()
+    empty = TokenCache()
     for module in (kept_tokens, token_vectors):
         monkeypatch.setattr(module, "KEPT", empty)
     return empty
 
 
-def test_each_token_has_a_unit_vector_whatever_company_it_is_in(kept: Kept) -> None:
+def test_each_token_has_a_unit_vector_whatever_company_it_is_in(kept: TokenCache) -> None:
     """One row per token; a text without any has no rows."""
     reader = TokenVectors()
     ids = reader.ids(TEXTS)
@@ -35,7 +35,7 @@ def test_each_token_has_a_unit_vector_whatever_company_it_is_in(kept: Kept) -> N
     assert reader.of(ids[:1])[ids[0]] == pytest.approx(together[ids[0]], abs=1e-5)
 
 
-def test_what_the_encoder_made_is_not_made_again(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_encoder_made_is_not_made_again(kept: TokenCache, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same vectors, and no second pass."""
     reader = TokenVectors()
     ids = reader.ids(TEXTS)
@@ -48,7 +48,7 @@ def test_what_the_encoder_made_is_not_made_again(kept: Kept, monkeypatch: pytest
         assert cached[row] == pytest.approx(alone[row], abs=1e-5)
 
 
-def test_the_oldest_are_forgotten_first(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_are_forgotten_first(kept: TokenCache, monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory has a size."""
     rows = np.ones((1, 4), np.float32)
     monkeypatch.setattr(kept_tokens, "KEPT_BYTES", 2 * rows.nbytes)

@@ -13,7 +13,7 @@ PACKAGE = Path(mem0_dream.__file__).parent
 TABLES = sorted((PACKAGE / "models" / "tables").iterdir())
 OF_LINES = {
     ("examples", "mem0"), ("names", "aliases"), ("names", "short_forms"), ("opposites", "families"),
-    ("opposites", "pairs"), ("synonyms", "groups"), ("units", "spelled_out"), ("units", "units"),
+    ("opposites", "pairs"), ("synonyms", "groups"), ("synonyms", "stems"), ("units", "spelled_out"), ("units", "units"),
 }  # fmt: skip
 LISTS = [(path.stem, key) for path in TABLES for key in tomllib.loads(path.read_text(encoding="utf-8"))]
 

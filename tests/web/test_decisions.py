@@ -11,12 +11,12 @@ from kinds import KINDS, NOW, World
 from mem0_dream.pipeline.cli.asking import looked
 from mem0_dream.pipeline.cli.options import Options
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.web.desk import Desk, Ways
+from mem0_dream.pipeline.web.desk import ReviewDesk, Ways
 
 pytestmark = pytest.mark.store
 
 
-def opened_desk(world: World, state: Path) -> Desk:
+def opened_desk(world: World, state: Path) -> ReviewDesk:
     """A review of a world."""
 
     @contextlib.contextmanager
@@ -24,7 +24,7 @@ def opened_desk(world: World, state: Path) -> Desk:
         with world.session(state) as session:
             yield session
 
-    return Desk(
+    return ReviewDesk(
         Ways(
             open=opened,
             look=lambda session: looked(session, Options(now=NOW, all_scopes=True)),
@@ -118,7 +118,7 @@ def test_an_accepted_doubt_that_touches_what_another_answer_touches_waits(tmp_pa
     texts = [f"Reads novels about the sea, volume {n}." for n in "abc"]
     pairs = {(texts[0], texts[1]): MAYBE, (texts[1], texts[2]): MAYBE}
     store = InMemoryStore([memory(name, text) for name, text in zip("abc", texts, strict=True)])
-    desk = Desk(Memories(store, FakeScorer(pairs), tmp_path).ways())
+    desk = ReviewDesk(Memories(store, FakeScorer(pairs), tmp_path).ways())
     for card in desk.data()["cards"]:
         desk.answer(card["key"], "accept")
     shown = desk.preview()
@@ -131,7 +131,7 @@ def test_a_run_notes_what_it_leaves_to_a_person(tmp_path: Path) -> None:
     from reviewing import small_world
 
     world = small_world(tmp_path)
-    desk = Desk(world.ways())
+    desk = ReviewDesk(world.ways())
     kinds = {card["kind"]: card["key"] for card in desk.data()["cards"] if "unsure" not in card}
     desk.answer(kinds["merge"], "accept")
     desk.answer(kinds["resolve"], "skip")

@@ -14,9 +14,9 @@ from reviewing import World, small_world
 testclient = pytest.importorskip("starlette.testclient", reason="starlette is not installed")
 
 from mem0_dream.pipeline.web.app import review_app  # noqa: E402
-from mem0_dream.pipeline.web.desk import Desk  # noqa: E402
+from mem0_dream.pipeline.web.desk import ReviewDesk  # noqa: E402
 from mem0_dream.pipeline.web.gate import HEADERS, Gate  # noqa: E402
-from mem0_dream.pipeline.web.progress import Watched  # noqa: E402
+from mem0_dream.pipeline.web.progress import ReviewObserver  # noqa: E402
 
 PORT = 41234
 HOST = f"127.0.0.1:{PORT}"
@@ -28,8 +28,8 @@ class Front:
     def __init__(self, world: World, executor: ThreadPoolExecutor) -> None:
         self.world = world
         self.gate = Gate(PORT)
-        self.desk = executor.submit(Desk, world.ways()).result()
-        app = review_app(self.desk, self.gate, Watched(), executor)
+        self.desk = executor.submit(ReviewDesk, world.ways()).result()
+        app = review_app(self.desk, self.gate, ReviewObserver(), executor)
         self.client = testclient.TestClient(app, base_url=f"http://{HOST}")
 
     def page(self, token: str | None = None) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
-from mem0_dream.pipeline.web.progress import Watched
+from mem0_dream.pipeline.web.progress import ReviewObserver
 
 pytestmark = pytest.mark.web
 
@@ -34,7 +34,7 @@ def world(tmp_path: Path) -> World:
 @pytest.fixture
 def address(world: World) -> Iterator[str]:
     """A review of it, and the link that the terminal would print."""
-    watched = Watched()
+    watched = ReviewObserver()
     with served(world.ways(watched), watched) as link:
         yield link
 
@@ -255,7 +255,7 @@ class TestApply:
 
         world = many_world(24, tmp_path / "state")
         world.store.before_write = lambda _change: time.sleep(0.1)
-        watched = Watched()
+        watched = ReviewObserver()
         with served(world.ways(watched), watched) as link:
             page.goto(link)
             page.click("#line-panel summary")
@@ -284,7 +284,7 @@ class TestLooking:
     def test_the_other_controls_do_what_they_say(self, page: Page, tmp_path: Path) -> None:
         """Nearest first, turning back, cancelling a text, undoing by key, the map and back."""
         world = many_world(60, tmp_path / "state")
-        watched = Watched()
+        watched = ReviewObserver()
         with served(world.ways(watched), watched) as link:
             page.goto(link)
             page.click('[data-do="next"]')
@@ -318,7 +318,7 @@ class TestHolds:
     def test_a_review_begun_anew_knows_the_answers(self, page: Page, world: World) -> None:
         """The program was ended; its answers were on the disk."""
         for _ in range(2):
-            watched = Watched()
+            watched = ReviewObserver()
             with served(world.ways(watched), watched) as link:
                 page.goto(link)
                 if not answers(world):
@@ -340,7 +340,7 @@ class TestHolds:
         from mem0_dream.errors import StoreLockedError
 
         assert address
-        with pytest.raises(StoreLockedError, match="open already"), served(world.ways(), Watched()):
+        with pytest.raises(StoreLockedError, match="open already"), served(world.ways(), ReviewObserver()):
             pass
 
     def test_a_wrong_token_is_shown_nothing(self, page: Page, address: str) -> None:
@@ -354,7 +354,7 @@ class TestHolds:
 
     def test_a_server_that_is_gone_is_told(self, page: Page, world: World) -> None:
         """In a sentence, and the answer is not shown as kept."""
-        watched = Watched()
+        watched = ReviewObserver()
         with served(world.ways(watched), watched) as link:
             page.goto(link)
         card(page, "Pickle").locator('[data-say="accept"]').click()
@@ -375,7 +375,7 @@ class TestHolds:
     def test_five_hundred_proposals_are_turned_page_by_page(self, page: Page, tmp_path: Path) -> None:
         """Keys go over the edge of a page; filters and answers work on the last one."""
         world = many_world(500, tmp_path / "state")
-        watched = Watched()
+        watched = ReviewObserver()
         with served(world.ways(watched), watched) as link:
             page.goto(link)
             assert "500" in page.locator(".chip").first.inner_text()
@@ -434,7 +434,7 @@ def test_files_and_graphs_are_reviewed_on_the_same_page(
     options = Options(config=config, store_kind=kind, state_dir=tmp_path / "state", now=NOW)
     options.root = built.folder / "shop" if kind == "md" else None
     options.graph_file = built.folder / "memory.jsonl" if kind == "graph" else None
-    watched = Watched()
+    watched = ReviewObserver()
     with served(_ways(options, watched), watched) as link:
         page.goto(link)
         merge = page.locator("article.merge").first

@@ -22,7 +22,7 @@ from ...rules.graph.nodes import Node
 from ...rules.graph.rival_words import INTENDED
 
 if TYPE_CHECKING:
-    from .merging import Judging
+    from .merging import GraphJudging
 
 SHARED = 0.6
 """Share of all words of two observations that both have, from which the two are judged."""
@@ -40,7 +40,7 @@ _QUOTED = re.compile(r"`([^`]+)`|(?<!\w)'([^']+)'(?!\w)|\"([^\"]+)\"")
 Pair = tuple[str, str]
 
 
-def echoes(nodes: Iterable[Node], judging: Judging, *, apart: Collection[frozenset[str]]) -> list[Merge]:
+def echoes(nodes: Iterable[Node], judging: GraphJudging, *, apart: Collection[frozenset[str]]) -> list[Merge]:
     """Questions whether one observation says all that another one of its memory says.
 
     Args:

@@ -24,7 +24,7 @@ from ...judging.judge import judge
 from ...judging.neighbourhood import contexts_of
 from ...rules.graph.names import same_names
 from ...rules.graph.nodes import Node
-from ...rules.graph.partners import Said, may_be_near, partners, same_subject
+from ...rules.graph.partners import StatementWords, may_be_near, partners, same_subject
 from ...rules.graph.settings import GraphSettings
 from ...stores.graph.text import statement, words_of
 from ...stores.graph.usage import MERGED_MARK, combined, content
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judging:
+class GraphJudging:
     """Models and limits.
 
     Attributes:
@@ -109,7 +109,7 @@ def judged_memory(node: Node) -> Memory:
     return replace(node.memory, text=node.statement, created_at=None, updated_at=None, accessed_at=None)
 
 
-def entity_verdicts(nodes: Sequence[Node], judging: Judging) -> tuple[Verdict, ...]:
+def entity_verdicts(nodes: Sequence[Node], judging: GraphJudging) -> tuple[Verdict, ...]:
     """The verdicts on all pairs of entities of one type that are similar enough to show a person.
 
     Only a pair above `merge_above` may be merged without a person.
@@ -157,7 +157,7 @@ def look_alikes(nodes: Sequence[Node], encoder: Encoder, *, settings: GraphSetti
 
 
 def named_verdicts(
-    nodes: Sequence[Node], verdicts: Iterable[Verdict], judging: Judging
+    nodes: Sequence[Node], verdicts: Iterable[Verdict], judging: GraphJudging
 ) -> tuple[Verdict, ...]:
     """All verdicts, with those on pairs whose names may mean one thing: a person is asked about them."""
     names = same_names(nodes)
@@ -182,7 +182,7 @@ def named_verdicts(
 def merges(
     nodes: Sequence[Node],
     verdicts: Sequence[Verdict],
-    judging: Judging,
+    judging: GraphJudging,
     *,
     acceptable: Callable[[Sequence[str]], bool],
 ) -> tuple[Consolidated, ...]:
@@ -211,7 +211,7 @@ class Uniting(ExtractiveMerger):
     """Unites observations instead of sentences."""
 
     nodes: Mapping[str, Node]
-    judging: Judging
+    judging: GraphJudging
     acceptable: Callable[[Sequence[str]], bool]
     _sources: dict[str, frozenset[str]] = field(default_factory=dict)
 
@@ -265,7 +265,7 @@ class Uniting(ExtractiveMerger):
         )
 
 
-def united(members: Sequence[Node], judging: Judging) -> tuple[Node, tuple[str, ...]]:
+def united(members: Sequence[Node], judging: GraphJudging) -> tuple[Node, tuple[str, ...]]:
     """Who survives a merge, and with which observations.
 
     Raises:
@@ -286,7 +286,7 @@ def united(members: Sequence[Node], judging: Judging) -> tuple[Node, tuple[str, 
     return survivor, tuple(dict.fromkeys((*staying, *kept, *used, mark)))
 
 
-def _joined(kept: Sequence[str], node: Node, judging: Judging) -> list[str]:
+def _joined(kept: Sequence[str], node: Node, judging: GraphJudging) -> list[str]:
     """What is kept already, with the observations of one more entity that add something."""
     known = {exact_key(text) for text in kept}
     new = [text for text in dict.fromkeys(node.content) if exact_key(text) not in known]
@@ -334,12 +334,12 @@ def _beside(
     new: Sequence[Memory], others: Sequence[Memory], fresh: Mapping[str, frozenset[str]]
 ) -> list[Memory]:
     """Those others that a drafted memory was made from, or may be near to."""
-    made = [(memory, Said.of(memory.text)) for memory in new]
+    made = [(memory, StatementWords.of(memory.text)) for memory in new]
     return [
         other
         for other in others
         if any(
-            other.id in fresh[memory.id] or may_be_near(said, Said.of(other.text), memory.category)
+            other.id in fresh[memory.id] or may_be_near(said, StatementWords.of(other.text), memory.category)
             for memory, said in made
         )
     ]

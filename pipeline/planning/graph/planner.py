@@ -25,7 +25,7 @@ from ...stores.graph.text import entity_text, split_part
 from ...stores.graph.usage import usage
 from ..merges import Consolidated
 from .echoes import echoes
-from .merging import Judging, entity_verdicts, merges, named_verdicts, united
+from .merging import GraphJudging, entity_verdicts, merges, named_verdicts, united
 from .relation_plan import foreseen, relation_rewrites
 from .relations import Edge, dangling, proposed
 
@@ -55,7 +55,7 @@ class Graph:
     repairs: bool = False
 
 
-def graph_plan(graph: Graph, judging: Judging) -> Plan:
+def graph_plan(graph: Graph, judging: GraphJudging) -> Plan:
     """Propose everything worth doing about a graph."""
     nodes = {node.id: node for node in nodes_of(graph.inventory.memories)}
     planner = _Planner(graph, judging, nodes)
@@ -80,7 +80,7 @@ def graph_plan(graph: Graph, judging: Judging) -> Plan:
     )
 
 
-def with_relations(plan: Plan, graph: Graph, judging: Judging) -> Plan:
+def with_relations(plan: Plan, graph: Graph, judging: GraphJudging) -> Plan:
     """The plan with its changes of relations worked out anew, for what a person added to it."""
     nodes = {node.id: node for node in nodes_of(graph.inventory.memories)}
     others = [action for action in plan.actions if not isinstance(action, Relate)]
@@ -93,7 +93,7 @@ class _Planner:
     """The parts of one plan."""
 
     graph: Graph
-    judging: Judging
+    judging: GraphJudging
     nodes: Mapping[str, Node]
 
     @property

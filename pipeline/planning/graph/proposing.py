@@ -21,7 +21,7 @@ from ...stores.graph.store import GraphStore
 from ...stores.graph.text import BROKEN_LINES
 from ..proposal import Means, Proposal
 from ..stages import Stages
-from .merging import Judging, look_alikes
+from .merging import GraphJudging, look_alikes
 from .notes import GraphNotes
 from .planner import Graph, graph_plan, with_relations
 from .relation_plan import with_supersedes
@@ -119,9 +119,9 @@ class GraphPlanner:
         """Name and text of each core memory."""
         return self._store.core.statements() if self._store.core is not None else ()
 
-    def judging(self, means: Means, *, on_stage: OnStage | None = None) -> Judging:
+    def judging(self, means: Means, *, on_stage: OnStage | None = None) -> GraphJudging:
         """Models and limits at a moment."""
-        return Judging(
+        return GraphJudging(
             encoder=self._reader(means, on_stage),
             scorer=means.models.scorer
             if _counts_words(means.settings)

@@ -12,7 +12,7 @@ from ...rules.graph.names import siblings
 from ...rules.graph.nodes import Node
 from ...stores.graph.text import words_of
 from ...stores.graph.usage import MERGED_MARK
-from .merging import Judging, judged_memory
+from .merging import GraphJudging, judged_memory
 
 RELATED_TO, SUPERSEDES, APPLIES_TO = "related_to", "supersedes", "applies_to"
 DERIVED_FROM, COMPETES_IN, PART_OF = "derived_from", "competes_in", "part_of"
@@ -38,7 +38,7 @@ def orphans(names: Iterable[str], edges: Sequence[Edge]) -> tuple[str, ...]:
     return tuple(sorted(set(names) - {end for edge in edges for end in edge[:2]}))
 
 
-def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging) -> tuple[Edge, ...]:
+def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: GraphJudging) -> tuple[Edge, ...]:
     """New relations, each with evidence for it.
 
     Args:
@@ -63,7 +63,7 @@ def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging)
     return tuple(kept)
 
 
-def _near(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: Judging) -> list[Edge]:
+def _near(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: GraphJudging) -> list[Edge]:
     """Pairs that are each other's nearest neighbour below the duplicate line, nearest first.
 
     Only for what no relation touches yet, and never between two that were written from one template.

@@ -83,7 +83,7 @@ def completed(
     """The plan with the indexes as they follow from what will be done of it.
 
     Args:
-        plan: What somebody decided about.
+        plan: The plan with its answers.
         memories: All memories as they are now, by id.
         directories: The memory directories.
         indexes: Present text of each index that may be written, by directory.

@@ -18,7 +18,7 @@ from ...plan import Cause, Member, Merge, Plan, Prune, Resolve, ScopeTotal
 from ...rules.markdown.anchors import day_of
 from ...rules.markdown.dates_absolute import absolute
 from ...rules.markdown.drift import Drift, Freshness, check_drift, condemned, mended
-from ...rules.markdown.prose import joined, statements
+from ...rules.markdown.prose import combined, statements
 from .retold import retold
 
 Planned = Callable[[Inventory], Plan]
@@ -292,7 +292,7 @@ def _on_newest(merge: Merge, surveyed: Survey) -> Merge | None:
     own, texts = surveyed.text(survivor.id), [surveyed.text(memory.id) for memory in others]
     text: str | None = merge.text
     if text not in (own, *texts) and any("\n" in item for item in (own, *texts)):
-        text = joined(own, texts)
+        text = combined(own, texts)
     if text is None or _merely_joins(text, (own, *texts)):
         return None
     key = exact_key(text)

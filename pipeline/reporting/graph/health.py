@@ -156,7 +156,7 @@ def health_of(
 
     Args:
         memories: Type and use of each.
-        duplicates: Memories that another one may replace; None if nobody looked.
+        duplicates: Memories that another one may replace; None if they were not counted.
         orphans: Memories without a relation; None if there are no relations.
         settings: Limits.
         now: The present moment.

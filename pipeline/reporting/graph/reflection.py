@@ -16,7 +16,7 @@ from ...rules.graph.nodes import Node
 from ..report import one_line
 
 if TYPE_CHECKING:
-    from ...planning.graph.merging import Judging
+    from ...planning.graph.merging import GraphJudging
 
 WEEK = timedelta(days=7)
 _EVIDENCE_ABOVE = 0.25
@@ -186,7 +186,9 @@ def ranking(nodes: Sequence[Node]) -> list[Node]:
     return sorted(judged, key=lambda node: (-(node.usage.effectiveness or 0.0), -node.usage.uses, node.id))
 
 
-def beliefs(core: Sequence[tuple[str, str]], nodes: Sequence[Node], judging: Judging) -> tuple[Belief, ...]:
+def beliefs(
+    core: Sequence[tuple[str, str]], nodes: Sequence[Node], judging: GraphJudging
+) -> tuple[Belief, ...]:
     """What speaks for and against each core memory.
 
     Args:

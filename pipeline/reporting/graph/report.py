@@ -298,7 +298,7 @@ def _difference(action: TextChange) -> list[str]:
     """The observations that a rewrite adds and removes; a memory may have said one of them twice."""
     try:
         before, after = _observations(action.members[0].text), _observations(action.text)
-    except ValueError:  # lines that nobody can read have no observations
+    except ValueError:  # unreadable lines have no observations
         return []
     gone, new = Counter(before) - Counter(after), Counter(after) - Counter(before)
     return [

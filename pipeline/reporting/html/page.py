@@ -23,8 +23,8 @@ def render(data: Mapping[str, Any], *, lines: Sequence[str] = (), live: bool = F
 
     Args:
         data: What `page_data` gave, and for a live page what its server adds.
-        lines: The report as text, for whoever runs no scripts.
-        live: The page may talk to the server that it came from, and to nobody else.
+        lines: The report as text, for browsers without scripts.
+        live: The page may talk to the server that it came from, and to no other.
     """
     from jinja2 import Environment
 

@@ -21,7 +21,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StatementWords:
     """The words of a statement.
 
     Attributes:
@@ -33,15 +33,15 @@ class Said:
     name: frozenset[str]
 
     @classmethod
-    def of(cls, statement: str) -> Said:
+    def of(cls, statement: str) -> StatementWords:
         """Read a statement as `text.statement` writes it."""
         return cls(significant_words(statement), significant_words(statement.partition(":")[0]))
 
-    def names(self, other: Said) -> bool:
+    def names(self, other: StatementWords) -> bool:
         """Whether each holds every word of the other's name."""
         return self.name <= other.words and other.name <= self.words
 
-    def shares(self, other: Said) -> bool:
+    def shares(self, other: StatementWords) -> bool:
         """Whether they have so many words in common that they may be near each other."""
         fewer = min(len(self.words), len(other.words))
         return len(self.words & other.words) >= PARTNER_SHARE * fewer
@@ -49,7 +49,7 @@ class Said:
 
 def same_subject(a: str, b: str) -> bool:
     """Whether each statement holds every word of the other's name."""
-    return Said.of(a).names(Said.of(b))
+    return StatementWords.of(a).names(StatementWords.of(b))
 
 
 def labels(kind: str | None) -> bool:
@@ -57,7 +57,7 @@ def labels(kind: str | None) -> bool:
     return (kind or "").casefold() in SENTENCE_TYPES
 
 
-def may_be_near(a: Said, b: Said, kind: str | None) -> bool:
+def may_be_near(a: StatementWords, b: StatementWords, kind: str | None) -> bool:
     """Whether two statements of one type are worth an embedding.
 
     Two things whose names are unknown to each other are two, however alike their descriptions are.
@@ -67,10 +67,10 @@ def may_be_near(a: Said, b: Said, kind: str | None) -> bool:
 
 def partners(nodes: Iterable[Node]) -> frozenset[Pair]:
     """Pairs of one type that are worth judging, each by its two names in order."""
-    groups: dict[str | None, list[tuple[Node, Said]]] = defaultdict(list)
+    groups: dict[str | None, list[tuple[Node, StatementWords]]] = defaultdict(list)
     for node in sorted(nodes, key=lambda node: node.id):
         if node.content:
-            groups[node.memory.category].append((node, Said.of(node.statement)))
+            groups[node.memory.category].append((node, StatementWords.of(node.statement)))
     return frozenset(
         (a.id, b.id)
         for kind, rows in groups.items()

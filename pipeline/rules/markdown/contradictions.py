@@ -19,7 +19,7 @@ from ...answers import said_key
 from ...judging.judge import decide, judge
 from ...plan import Member, Resolve, Side
 from .prose import statements, without
-from .rivalry import framed, rival
+from .rivalry import exclusion, framed
 
 if TYPE_CHECKING:
     from ....models.scorer import PairScorer, Thresholds
@@ -111,7 +111,7 @@ def _rivals(memories: Sequence[Memory]) -> Iterator[tuple[str, Sentence, Sentenc
         pairs: list[tuple[str, Sentence, Sentence, tuple[str, ...] | None]] = []
         for i, j in _sharing(sentences):
             a, b = sentences[i], sentences[j]
-            why = rival(a.text, b.text) if exact_key(a.text) != exact_key(b.text) else None
+            why = exclusion(a.text, b.text) if exact_key(a.text) != exact_key(b.text) else None
             frame = framed(a.text, b.text) if why == "value" else None
             if why is not None:
                 frames.update([frame] if frame else [])

@@ -208,7 +208,7 @@ def _gone(
 
 
 def _written(memory: Memory) -> datetime | None:
-    """The latest moment at which anything says that somebody wrote this memory."""
+    """The latest moment at which this memory was written, by any of its dates."""
     said = memory.metadata.get("written")
     known = [memory.stated_at, datetime.fromisoformat(said) if isinstance(said, str) else None]
     return max((moment for moment in known if moment is not None), default=None)

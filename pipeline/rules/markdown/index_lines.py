@@ -101,7 +101,7 @@ def joined(line: str, pieces: Sequence[str]) -> str:
 
 
 def separator(lines: Sequence[IndexLine]) -> str:
-    """What this author writes between name and description; the original's dashes where nobody wrote yet."""
+    """What this author writes between name and description; the original's dashes where there is none yet."""
     for mark in ("—", "--", "–", ":", "-"):
         if any(_after_link(line.text).startswith((f" {mark} ", f"{mark} ")) for line in lines if line.said):
             return f"{mark} " if mark == ":" else f" {mark} "

@@ -1,4 +1,4 @@
-"""Prose of a Markdown text: its sentences, one cut out, and several texts joined into one."""
+"""Prose of a Markdown text: its sentences, one cut out, and several texts combined."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _WRAPPED = 50
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
 
 
-def joined(survivor: str, others: Sequence[str]) -> str | None:
+def combined(survivor: str, others: Sequence[str]) -> str | None:
     r"""The survivor's text with what only the others say; None if a detail would be lost all the same.
 
     Lines are taken over whole and as they are, so that lists stay lists and code stays code.
 
-    >>> joined("Deploys run from main.", ["Deploys run from main.\n- Ask Ines first."])
+    >>> combined("Deploys run from main.", ["Deploys run from main.\n- Ask Ines first."])
     'Deploys run from main.\n- Ask Ines first.'
     """
     text = survivor

@@ -73,12 +73,12 @@ _MORE = 3
 """Words that a sentence about the old state may have besides who and what."""
 
 
-def rival(a: str, b: str) -> str | None:
+def exclusion(a: str, b: str) -> str | None:
     """Why two sentences cannot both hold: "negation", "value", "change"; None if they may.
 
-    >>> rival("Staging runs on port 5432.", "Staging runs on port 5433.")
+    >>> exclusion("Staging runs on port 5432.", "Staging runs on port 5433.")
     'value'
-    >>> rival("Phase 2 of the import is done.", "Phase 3 of the import is done.") is None
+    >>> exclusion("Phase 2 of the import is done.", "Phase 3 of the import is done.") is None
     True
     """
     first, second = tokens(a), tokens(b)

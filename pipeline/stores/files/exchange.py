@@ -79,7 +79,7 @@ class OpenFile:
         os.close(self._handle)
 
     def lease(self, *, alone: bool = False, patience: float = 0.0) -> Grip:
-        """Let whoever opens this file wait until it is closed here.
+        """Make other programs that open this file wait until it is closed here.
 
         Args:
             alone: Readers too; else only those who want to write.
@@ -89,7 +89,7 @@ class OpenFile:
             return "none"
         import fcntl
 
-        # SIGIO, which the kernel sends of itself to whoever holds a lease, would end this process.
+        # SIGIO, which the kernel sends of itself to the holder of a lease, would end this process.
         fcntl.fcntl(self._handle, fcntl.F_SETSIG, signal.SIGURG)
         until = time.monotonic() + patience
         while True:
@@ -155,7 +155,7 @@ def _swap(
                 return
             rubbish.pop_all()  # What bears the temporary name now may be another program's only copy.
         with OpenFile(temporary) as displaced:
-            # Who had begun to write into the old file is waited for.
+            # Wait for programs that had begun to write into the old file.
             displaced.lease(patience=WRITER_SECONDS if guarded else 0)
             theirs = displaced.read()
         if theirs != before and guarded:

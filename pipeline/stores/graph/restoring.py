@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ....errors import UsageError
 from ..base import Restore, Snapshot
+from ..files import digest
 from .archive import find_forgotten
 from .lines import GraphLine
-from .sidecar import digest
 from .store import GraphStore
 
 

@@ -6,13 +6,13 @@ in about their old places instead of exactly.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..files import digest
 from ..files.database import durable_database
 
 KEPT_IMAGES = 50
@@ -31,7 +31,7 @@ CREATE TABLE IF NOT EXISTS notes (
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedRelations:
     """Relations that were given to a survivor.
 
     Attributes:
@@ -92,19 +92,21 @@ class Sidecar:
             made: Relations that are not there yet.
             again: A killed run may have made some of them already.
         """
-        earlier = self.moved(name) if again else Moved()
+        earlier = self.moved(name) if again else MovedRelations()
         rows = [*dict.fromkeys((*earlier.before, *before))], [*dict.fromkeys((*earlier.made, *made))]
         self._db.execute(
             "INSERT OR REPLACE INTO moved VALUES (?, ?, ?, ?)",
             (self._store, name, json.dumps(rows[0]), json.dumps(rows[1])),
         )
 
-    def moved(self, name: str) -> Moved:
+    def moved(self, name: str) -> MovedRelations:
         """What was written down about an entity that went."""
         row = self._db.execute(
             "SELECT before, made FROM moved WHERE store = ? AND name = ?", (self._store, name)
         ).fetchone()
-        return Moved(tuple(json.loads(row[0])), tuple(json.loads(row[1]))) if row else Moved()
+        return (
+            MovedRelations(tuple(json.loads(row[0])), tuple(json.loads(row[1]))) if row else MovedRelations()
+        )
 
     def note(self, name: str, value: object) -> None:
         """Remember anything else under a name, such as the focus of attention."""
@@ -118,8 +120,3 @@ class Sidecar:
             "SELECT value FROM notes WHERE store = ? AND name = ?", (self._store, name)
         ).fetchone()
         return json.loads(row[0]) if row else None
-
-
-def digest(data: bytes) -> str:
-    """SHA-256, in hexadecimal."""
-    return hashlib.sha256(data).hexdigest()

@@ -19,6 +19,7 @@ from typing import Any
 from ....errors import RefusedChangeError, StoreError
 from ....records import Inventory, Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Update
+from ..files import digest
 from .archive import FOLDER, archive_broken, archive_forgotten
 from .core_memory import CoreFile
 from .edit import fields_of, handed_over, with_fields, with_relations, without_observation
@@ -26,7 +27,7 @@ from .file import Medium
 from .foreign import foreign_reason
 from .lines import GraphDocument, GraphLine, same_lines
 from .rows import Rows, row_memory
-from .sidecar import Sidecar, digest
+from .sidecar import Sidecar
 from .text import (
     BROKEN_LINES,
     RELATIONS,
@@ -309,7 +310,7 @@ class GraphStore:
         """Put a memory into the archive.
 
         Raises:
-            RefusedChangeError: If nobody says why it goes, and when.
+            RefusedChangeError: If the change does not say why it goes, and when.
         """
         if change.at is None or not change.reason:
             raise RefusedChangeError(

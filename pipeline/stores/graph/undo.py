@@ -9,11 +9,11 @@ from ....errors import RefusedChangeError
 from ..base import Snapshot
 from .lines import GraphDocument, GraphLine, insert_in_order
 from .rows import BROKEN, ENTITY, OBSERVATION
-from .sidecar import Moved
+from .sidecar import MovedRelations
 
 
 def put_back(
-    document: GraphDocument, snapshot: Snapshot, *, order: Sequence[str], moved: Moved
+    document: GraphDocument, snapshot: Snapshot, *, order: Sequence[str], moved: MovedRelations
 ) -> list[GraphLine]:
     """The lines of the graph with one record as it was.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import tarfile
 from collections.abc import Iterator, Mapping
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ....errors import RefusedChangeError, StoreError
+from ..files import digest
 from ..files.durable import flush_folder, write_flushed
 from .directories import unreadable
 
@@ -39,11 +39,6 @@ class FileState:
     def digest(self) -> str:
         """SHA-256 of its bytes."""
         return digest(self.data)
-
-
-def digest(data: bytes) -> str:
-    """SHA-256, in hexadecimal."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def read_state(path: Path) -> FileState | None:

@@ -134,7 +134,7 @@ def _dates(document: Document, committed: datetime | None, dated_ns: int) -> dic
 def _written(
     state: FileState, document: Document, committed: datetime | None, dated_ns: int
 ) -> dict[str, Any]:
-    """When somebody wrote it at the latest, and the one day that its frontmatter or its name gives it."""
+    """The latest moment it may have been written, and the one day that its frontmatter or name gives it."""
     file = file_moment(dated_ns)
     said = [document.frontmatter, document.frontmatter.get("metadata")]
     values = [item for item in said if isinstance(item, dict)]

@@ -17,9 +17,10 @@ from typing import Any
 from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Update
+from ..files import digest
 from .dating import git_dates
 from .directories import INDEX, MemoryDirectory, inside
-from .files import FileState, archive, copy_all, digest, read_state, remove, replace, set_times
+from .files import FileState, archive, copy_all, read_state, remove, replace, set_times
 from .history import changed_files
 from .ledger import Ledger, Step, difference
 from .parsing import Document, Entry, parse
@@ -210,7 +211,7 @@ class MarkdownStore:
         }
 
     def _current(self, path: Path) -> FileState | None:
-        """The file as it stands, if nobody changed it since it was listed."""
+        """The file as it is, if it was not changed since it was listed."""
         if path.is_symlink():
             raise RefusedChangeError(f"the file {path.name} is a link; it is read and never changed")
         state = read_state(path)

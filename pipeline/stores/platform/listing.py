@@ -2,7 +2,7 @@
 
 Pages are cut anew for each request, so a memory that is written or removed in between moves the others:
 some are listed twice, some never. A pass counts only if every page told the same count and exactly so
-many different memories came. Where somebody keeps writing, the next pass looks at what was there when
+many different memories came. Where other programs keep writing, the next pass looks at what was there when
 the first one ended; what is newer is left for the next run.
 """
 
@@ -31,7 +31,7 @@ A page that is not there any more has no results, and a count that no page tells
 
 
 @dataclass(frozen=True, slots=True)
-class _Pass:
+class _Sweep:
     """One way through all pages.
 
     Attributes:
@@ -51,7 +51,7 @@ class _Pass:
 def list_all(get_page: GetPage, ids: Mapping[str, str]) -> Listing:
     """List every memory that holds these ids, or of every entity if none is named."""
     base = _filters(ids)
-    filters, listed = base, _Pass({}, frozenset())
+    filters, listed = base, _Sweep({}, frozenset())
     for _ in range(_PASSES):
         listed = _through(get_page, filters, merged=True)
         if listed.steady:
@@ -80,7 +80,7 @@ def _newest(rows: Iterable[Row]) -> str | None:
     return max(dated)[1] if dated else None
 
 
-def _through(get_page: GetPage, filters: Filters, *, merged: bool) -> _Pass:
+def _through(get_page: GetPage, filters: Filters, *, merged: bool) -> _Sweep:
     rows: dict[str, Row] = {}
     counts: set[int] = set()
     number, more = 1, True
@@ -93,10 +93,10 @@ def _through(get_page: GetPage, filters: Filters, *, merged: bool) -> _Pass:
         rows |= {str(row["id"]): row for row in results}
         more = page["next"] is not None and bool(results)
         number += 1
-    return _Pass(rows, frozenset(counts))
+    return _Sweep(rows, frozenset(counts))
 
 
-def _without_merged(get_page: GetPage, filters: Filters, listed: _Pass) -> Listing:
+def _without_merged(get_page: GetPage, filters: Filters, listed: _Sweep) -> Listing:
     """Leave out what the platform itself merged away: no agent reads it, and it is kept as history.
 
     No field of a record says so for certain, so it is what a listing without it does not hold.

@@ -262,7 +262,7 @@ class RemoteStore:
         return self._change(change.id, {"metadata": metadata, "expiration_date": change.day.isoformat()})
 
     def _delete(self, memory_id: str) -> str:
-        """Delete one memory; what was deleted already, or hangs on it, is no business of this call."""
+        """Delete one memory; one that is gone already is no error."""
         row = self._api.get(memory_id)
         if row is None:
             return memory_id

@@ -30,8 +30,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_world import Agent, call, inside
 from mem0_dream.errors import PlanFileError, StoreError
-from mem0_dream.pipeline.mcp_server.kept import KEPT, Kept, Shelf, name_of
-from mem0_dream.pipeline.mcp_server.progress import Watched
+from mem0_dream.pipeline.mcp_server.kept import KEPT, KeptPlan, Shelf, name_of
+from mem0_dream.pipeline.mcp_server.progress import CallObserver
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.testing import FakeScorer, InMemoryStore
@@ -467,7 +467,7 @@ class TestProgress:
     def test_the_number_only_grows(self, stages: list[tuple[int, list[int]]]) -> None:
         """However stages count, and never beyond what there is to do."""
         told: list[tuple[float, float | None]] = []
-        watched = Watched(lambda done, total, _words: told.append((done, total)), lambda: None)
+        watched = CallObserver(lambda done, total, _words: told.append((done, total)), lambda: None)
         for total, steps in stages:
             with watched.stage("judging", total) as advance:
                 for step in sorted(steps):
@@ -484,7 +484,7 @@ class TestProgress:
             if gone[0]:
                 raise TimeoutError
 
-        watched = Watched(lambda *_: None, check)
+        watched = CallObserver(lambda *_: None, check)
         with watched.stage("embedding", 3) as advance:
             advance(1)
             gone[0] = True
@@ -499,11 +499,11 @@ class TestKept:
         """An empty plan of its own moment."""
         return Plan("s", "memory", datetime(2026, 1, 1, number // 60, number % 60, tzinfo=UTC), "k", (), ())
 
-    def kept(self, number: int = 0, **more: Any) -> Kept:
+    def kept(self, number: int = 0, **more: Any) -> KeptPlan:
         """As the desk keeps it."""
         plan = self.plan(number)
         made = plan.now.isoformat()
-        return Kept(name_of(plan), "s", dump_plan(plan), "Report", made, **more)
+        return KeptPlan(name_of(plan), "s", dump_plan(plan), "Report", made, **more)
 
     def test_what_is_kept_comes_back(self, tmp_path: Path) -> None:
         """With its answers; nobody else may read it."""

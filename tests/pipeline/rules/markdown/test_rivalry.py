@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from mem0_dream.models.scorer import PairInput
 from mem0_dream.pipeline.rules.markdown.contradictions import sentence_conflicts
-from mem0_dream.pipeline.rules.markdown.rivalry import rival
+from mem0_dream.pipeline.rules.markdown.rivalry import exclusion
 from mem0_dream.pipeline.rules.markdown.screen import same_statement, worth_judging
 from mem0_dream.records import Memory, Scope
 from mem0_dream.testing import FakeScorer
@@ -28,7 +28,7 @@ SCOPE = Scope.of(directory="memory")
 )  # fmt: skip
 def test_rivals_are_found(a: str, b: str, why: str) -> None:
     """In either order, and for the reason that stands in the words."""
-    assert (rival(a, b), rival(b, a)) == (why, why)
+    assert (exclusion(a, b), exclusion(b, a)) == (why, why)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_rivals_are_found(a: str, b: str, why: str) -> None:
 )  # fmt: skip
 def test_what_may_both_hold_is_no_rival(a: str, b: str) -> None:
     """Other things, steps, cases, events, and one of several."""
-    assert rival(a, b) is None
+    assert exclusion(a, b) is None
 
 
 def _conflicts(*texts: str, scorer: FakeScorer | None = None, rejected: frozenset[str] = frozenset()):
