@@ -15,7 +15,8 @@ from enum import StrEnum
 from typing import TypeGuard
 
 from ..records import ActionKind, Inventory, Memory, TextHashed, rejection_key, text_hash
-from .plan import Action, Merge, Plan, Prune, Resolve, TextChange
+from .actions import Action, Merge, Prune, Resolve, TextChange
+from .plan import Plan
 
 
 class AnswerKind(StrEnum):

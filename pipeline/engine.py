@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Self
 from ..errors import JournalError, StoreError, UsageError
 from ..records import Inventory, Memory, Verdict
 from ..settings import Settings, read_settings
+from .actions import Merge, Resolve, Side, acts
 from .answers import Answer, AnswerKind, open_conflicts, with_pins
 from .judging.models import Models
 from .kinds import kind_of
-from .plan import Merge, Plan, Resolve, Side, acts
+from .plan import Plan
 from .planning.budget import Overdraft, check_budget, overdraft
 from .planning.planner import judge_all
 from .planning.proposal import Means, Planner, Proposal

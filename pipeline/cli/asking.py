@@ -12,8 +12,9 @@ from ...errors import UsageError
 from .logs import tell
 
 if TYPE_CHECKING:
+    from ..actions import Side
     from ..engine import Session
-    from ..plan import Plan, Side
+    from ..plan import Plan
     from ..planning.proposal import Proposal
     from .options import Options
 

@@ -24,8 +24,9 @@ from .platform import tell_fidelity
 from .review import may_ask, reviewed
 
 if TYPE_CHECKING:
+    from ..actions import Side
     from ..engine import Session
-    from ..plan import Plan, Side
+    from ..plan import Plan
     from ..planning.proposal import Proposal
     from ..reporting.passing import PassReport
     from ..results import RunResult

@@ -19,8 +19,9 @@ from .colour import colours
 
 if TYPE_CHECKING:
     from ...records import Label
+    from ..actions import Member, Merge, Resolve, Side
     from ..engine import Session
-    from ..plan import Member, Merge, Plan, Resolve, Side
+    from ..plan import Plan
     from ..planning.doubts import Doubt
     from ..reporting.report import Report
 
@@ -152,7 +153,7 @@ def _label(doubt: Doubt, key: str) -> Label | None:
 
 
 def _heading(doubt: Doubt, number: int, count: int) -> str:
-    from ..plan import Merge
+    from ..actions import Merge
     from ..planning.doubts import probability
     from ..reporting.report import visible
 
@@ -195,7 +196,7 @@ def _ansi(text: object) -> str:
 
 def _in_order(doubt: Doubt) -> tuple[Member, Member]:
     """The two memories, the older one first."""
-    from ..plan import Merge
+    from ..actions import Merge
 
     members: Mapping[str, Member] = {member.id: member for member in doubt.members}
     if isinstance(doubt, Merge):
@@ -210,7 +211,7 @@ def _newer(doubt: Doubt, side: str) -> str:
 
 
 def _answer(doubt: Merge | Resolve, shown: Report, answers: _Answers) -> str:
-    from ..plan import Merge
+    from ..actions import Merge
 
     merge = isinstance(doubt, Merge)
     keys = _MERGE_KEYS if merge else _CONFLICT_KEYS

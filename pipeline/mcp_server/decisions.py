@@ -12,8 +12,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ...errors import UsageError
+from ..actions import Action, Merge, Resolve, Side
 from ..answers import Answer, AnswerKind
-from ..plan import Action, Merge, Plan, Resolve, Side
+from ..plan import Plan
 from ..planning.doubts import as_memories, decided
 from .results import Choice
 

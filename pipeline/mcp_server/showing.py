@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ..plan import Action, Member, Merge, Plan, Prune, Resolve, TextChange, spoken_id
+from ..actions import Action, Member, Merge, Prune, Resolve, TextChange
+from ..plan import Plan, spoken_id
 from ..planning.doubts import open_question
 from ..reporting import report as texts
 from ..reporting.report import Report

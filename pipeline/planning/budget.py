@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ...errors import BudgetExceededError
 from ...records import Scope
-from ..plan import Plan, net_removals
+from ..actions import net_removals
+from ..plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from ...models.scorer import CONTRADICTION, DUPLICATE
 from ...records import Label, Memory, rejection_key
+from ..actions import Merge, Resolve, Side
 from ..judging.labelling import labelled_keys, pair_line
-from ..plan import Merge, Plan, Resolve, Side
+from ..plan import Plan
 
 Doubt = Merge | Resolve
 

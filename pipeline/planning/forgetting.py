@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from ...models.words import significant_words
 from ...records import Inventory, Memory
 from ...settings import Settings
-from ..plan import Member, Plan, Prune, ScopeTotal
+from ..actions import Member, Prune
+from ..plan import Plan, ScopeTotal
 from ..rules.hygiene import shown_text
 from ..rules.stale import age_of
 

@@ -16,9 +16,10 @@ from ...models.scorer import PairInput
 from ...models.second_opinion import LABELS, PROMPT_VERSION, Adviser, load_adviser, opinion
 from ...records import Evidence, Label, Memory, Verdict
 from ...settings import Settings
+from ..actions import Action, Merge, Resolve
 from ..judging.cache import Cache, opinion_key
 from ..judging.subjects import UNCLEAR
-from ..plan import Action, Merge, Plan, Resolve
+from ..plan import Plan
 from ..stores.base import NamesModel, Store
 from .doubts import Doubt, ranked
 from .planner import conflict_of_pair, merge_of_pair

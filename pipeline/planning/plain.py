@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from ...records import ActionKind, Inventory
 from ...settings import Settings
+from ..actions import Side
 from ..answers import unanswered
-from ..plan import Plan, Side
+from ..plan import Plan
 from ..stores.base import Store
 from .proposal import Means, Proposal
 from .stages import Stages

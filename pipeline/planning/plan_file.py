@@ -11,7 +11,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ...errors import PlanFileError
-from ..plan import Merge, Plan, Prune, Resolve, TextChange, spoken_id
+from ..actions import Merge, Prune, Resolve, TextChange
+from ..plan import Plan, spoken_id
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -27,11 +27,12 @@ from ...records import (
     Verdict,
 )
 from ...settings import Settings
+from ..actions import Action, Member, Merge, Prune, Resolve, Side
 from ..judging.clauses import opposing_statements
 from ..judging.inventory import Circumstances, Judging
 from ..judging.original_rules import RULE
 from ..judging.subjects import keys_by_scope
-from ..plan import Action, Member, Merge, Plan, Prune, Resolve, ScopeTotal, Side
+from ..plan import Plan, ScopeTotal
 from ..rules.hygiene import Finding, find_junk, prunes_of, without_junk
 from ..rules.stale import PruneFinding
 from .aged import find_aged, thinned_scopes

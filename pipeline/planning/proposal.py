@@ -9,10 +9,11 @@ from typing import Any, Protocol
 
 from ...records import Inventory
 from ...settings import Settings
+from ..actions import Side
 from ..answers import Answer
 from ..judging.inventory import Circumstances
 from ..judging.models import Models
-from ..plan import Plan, Side
+from ..plan import Plan
 from .stages import Observer, Silent
 
 _SILENT = Silent()

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...records import Memory, Scope, text_hash
-from ..plan import Action, Merge, Plan, TextChange, draft_id, spoken_id
+from ..actions import Action, Merge, TextChange
+from ..plan import Plan, draft_id, spoken_id
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import MissingExtraError, UsageError
-from ..plan import Merge, Plan, Prune
+from ..actions import Merge, Prune
+from ..plan import Plan
 from ..results import RunResult
 from .report import visible
 

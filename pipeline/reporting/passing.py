@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from ...errors import IncompleteListingError
-from ..plan import Resolve
+from ..actions import Resolve
 from ..planning.doubts import open_question
 from ..planning.plan_file import to_json
 from ..results import RunResult

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ...records import Scope, Verdict
-from ..plan import Action, Member, Merge, Plan, Prune, Resolve, TextChange
+from ..actions import Action, Member, Merge, Prune, Resolve, TextChange
+from ..plan import Plan
 from ..results import RunResult, UndoResult
 from .marks import Marked, Tone, marked
 from .spoken_evidence import spoken

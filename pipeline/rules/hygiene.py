@@ -17,9 +17,9 @@ from enum import StrEnum
 from ...models.words import exact_key
 from ...records import Memory, Scope
 from ...settings import Settings
+from ..actions import Member, Prune
 from ..answers import prune_key
 from ..judging.subjects import NO_KEYS, KeysOf, signature
-from ..plan import Member, Prune
 from .junk_words import CHATTER, GREETINGS, HEARTBEATS, PROMPT_EXAMPLES, PROMPTS, RECALLED
 from .raw_output import is_raw_output
 from .stale import age_of

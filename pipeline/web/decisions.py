@@ -13,7 +13,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from ...records import Scope
-from ..plan import Action, Append, Cause, Merge, Plan, Reindex, Resolve, Rewrite, Side, TextChange
+from ..actions import Action, Append, Cause, Merge, Reindex, Resolve, Rewrite, Side, TextChange
+from ..plan import Plan
 from .pending import Pending, Say
 
 if TYPE_CHECKING:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import IncompleteListingError, MovedOnError, UsageError
 from ...models.guards import missing
+from ..actions import Action, Merge
 from ..answers import Answer, AnswerKind, pinned_ids
 from ..page_material import plan_material, report_lines
-from ..plan import Action, Merge, Plan
+from ..plan import Plan
 from ..planning.budget import overdraft
 from ..planning.plan_file import dump_plan
 from ..planning.proposal import Proposal

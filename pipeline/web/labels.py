@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ...records import Label
+from ..actions import Action, Merge, Resolve
 from ..judging.labelling import labelled_keys
-from ..plan import Action, Merge, Resolve
 from ..planning.doubts import Doubt, answered_pairs, contradicts, forget_answer, keep_answers
 from .pending import Say
 

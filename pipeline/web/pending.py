@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..plan import Action, Resolve
+from ..actions import Action, Resolve
 from ..stores.files.database import durable_database
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from ...errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
+from ..actions import Action, Member, Merge, Prune, Resolve, TextChange, acts
 from ..answers import AnswerKind, taken_back
-from ..plan import Action, Member, Merge, Plan, Prune, Resolve, TextChange, acts
+from ..plan import Plan
 from ..planning.plan_file import dump_plan, parse_plan
 from ..results import RunResult, UndoResult
 from ..stores.base import Add, Amend, Delete, Restore, Retire, RunNotes, Snapshot, Store, Update

@@ -17,7 +17,7 @@ from killing import die, dying
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 
 if TYPE_CHECKING:
-    from mem0_dream.pipeline.plan import Side
+    from mem0_dream.pipeline.actions import Side
 
 
 def apply_and_die(call: Call) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from builders import ALICE, BOB, NOW, memory
+from mem0_dream.pipeline.actions import Member, Prune
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.page_material import plan_material
-from mem0_dream.pipeline.plan import Member, Plan, Prune, ScopeTotal
+from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.web.desk import Ways

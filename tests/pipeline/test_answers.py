@@ -14,9 +14,9 @@ from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this f
     store,
     whole,
 )
+from mem0_dream.pipeline.actions import Member, Merge, Rewrite
 from mem0_dream.pipeline.answers import Answer, AnswerKind, keys_of, open_conflicts, unanswered
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.plan import Member, Merge, Rewrite
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Scope, rejection_key

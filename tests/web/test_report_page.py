@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from builders import NOW
-from mem0_dream.pipeline.page_material import run_material
-from mem0_dream.pipeline.plan import (
+from mem0_dream.pipeline.actions import (
     Append,
     Member,
     Merge,
-    Plan,
     Promote,
     Prune,
     Reindex,
@@ -20,6 +18,8 @@ from mem0_dream.pipeline.plan import (
     Resolve,
     Rewrite,
 )
+from mem0_dream.pipeline.page_material import run_material
+from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Scope

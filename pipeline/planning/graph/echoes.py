@@ -16,7 +16,7 @@ from unicodedata import name
 from ....models.guards import missing
 from ....models.words import exact_key, significant_words
 from ....records import Label, Memory, Verdict, rejection_key
-from ...plan import Member, Merge
+from ...actions import Member, Merge
 from ...rules.graph.conflicts import observations_of
 from ...rules.graph.nodes import Node
 from ...rules.graph.rival_words import INTENDED

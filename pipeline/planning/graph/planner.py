@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from ....models.merger import MergeRefused
 from ....models.words import exact_key, topic
 from ....records import Inventory, Label, Memory, Scope, Verdict, rejection_key
+from ...actions import Action, Member, Merge, Promote, Prune, Relate, Resolve, Rewrite, Side
 from ...answers import prune_key, rewritten
-from ...plan import Action, Member, Merge, Plan, Promote, Prune, Relate, Resolve, Rewrite, ScopeTotal, Side
+from ...plan import Plan, ScopeTotal
 from ...rules.graph.conflicts import observation_verdicts, observations_of
 from ...rules.graph.forgetting import forget_reason, forgettable, records_use
 from ...rules.graph.nodes import Node, nodes_of

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from ....errors import RefusedChangeError
 from ....records import ActionKind, Inventory
 from ....settings import Settings
+from ...actions import Member, Rewrite, Side
 from ...answers import unanswered
-from ...plan import Member, Plan, Rewrite, Side
+from ...plan import Plan
 from ...rules.graph.attention import weights_of
 from ...rules.graph.history import Remembered
 from ...rules.graph.nodes import LEARNINGS, Node, nodes_of

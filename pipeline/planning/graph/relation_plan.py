@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ....records import Scope
-from ...plan import Action, Member, Merge, Plan, Prune, Relate
+from ...actions import Action, Member, Merge, Prune, Relate
+from ...plan import Plan
 from ...stores.graph.edit import handed_over
 from ...stores.graph.lines import GraphDocument
 from ...stores.graph.text import RELATIONS, parse_relations_text, part_id, relations_text, split_part

@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ....records import Memory
-from ...plan import Action, Append, Cause, Merge, Plan, Reindex, Resolve, Rewrite, TextChange
+from ...actions import Action, Append, Cause, Merge, Reindex, Resolve, Rewrite, TextChange
+from ...plan import Plan
 from ...rules.markdown.contradictions import after
 from ...stores.markdown.directories import MemoryDirectory
 from .index_actions import IndexRules, index_actions, index_drafts

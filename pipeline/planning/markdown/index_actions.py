@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ....records import Memory, Scope
-from ...plan import Action, Append, Cause, Member, Merge, Reindex
+from ...actions import Action, Append, Cause, Member, Merge, Reindex
 from ...rules.markdown.index_file import (
     LONG_LINE,
     MAX_BYTES,

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ....errors import RefusedChangeError
 from ....records import Scope
-from ...plan import Append, Member
+from ...actions import Append, Member
 from ...rules.markdown.signal import Fact, additions, gather, homes, reason, with_entries
 from ...stores.markdown.directories import GATHERED, INDEX
 from ...stores.markdown.store import WHOLE, MarkdownStore

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from ....models.words import significant_words
 from ....records import ActionKind, Inventory, rejection_key
 from ....settings import Settings
+from ...actions import Merge, Resolve, Side
 from ...answers import held, unanswered
-from ...plan import Merge, Plan, Resolve, Side
+from ...plan import Plan
 from ...rules.markdown.contradictions import after, sentence_conflicts
 from ...rules.markdown.drift import YOUNG
 from ...rules.markdown.screen import Screened, same_statement

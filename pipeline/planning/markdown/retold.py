@@ -14,8 +14,8 @@ from pathlib import PurePosixPath
 
 from ....models.words import significant_words
 from ....records import Candidate, Evidence, Label, Memory, Verdict
+from ...actions import Member, Merge
 from ...judging.original_rules import RULE
-from ...plan import Member, Merge
 
 SHARED = 0.6
 """The shorter file shares so many of its words (origin: the original's 60%)."""

@@ -14,7 +14,8 @@ from pathlib import PurePosixPath
 
 from ....models.words import exact_key
 from ....records import ActionKind, Memory
-from ...plan import Action, Append, Cause, Member, Merge, Plan, Prune, Resolve, Rewrite, Side, TextChange
+from ...actions import Action, Append, Cause, Member, Merge, Prune, Resolve, Rewrite, Side, TextChange
+from ...plan import Plan
 from ...rules.markdown.contradictions import after
 from ...rules.markdown.index_file import IndexDraft
 from ...rules.markdown.signal import Fact, reason

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from ....models.words import exact_key
 from ....records import Inventory, Memory
-from ...plan import Cause, Member, Merge, Plan, Prune, Resolve, ScopeTotal
+from ...actions import Cause, Member, Merge, Prune, Resolve
+from ...plan import Plan, ScopeTotal
 from ...rules.markdown.anchors import day_of
 from ...rules.markdown.dates_absolute import absolute
 from ...rules.markdown.drift import Drift, Freshness, check_drift, condemned, mended

@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from ....records import Inventory
+from ...actions import Resolve
 from ...answers import with_pins
-from ...plan import Resolve
 from ...planning.graph.proposing import GraphFindings, GraphPlanner
 from ...planning.graph.relation_plan import RelationChanges, relation_changes
 from ...planning.graph.relations import dangling, orphans

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from ...plan import Action, Merge, Plan, Promote, Prune, Relate, Rewrite, TextChange
+from ...actions import Action, Merge, Promote, Prune, Relate, Rewrite, TextChange
+from ...plan import Plan
 from ...planning.graph.relation_plan import RelationChanges, shown
 from ...planning.graph.relations import Edge
 from ...results import RunResult

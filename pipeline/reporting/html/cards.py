@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ....records import Evidence, Verdict
-from ...plan import Action, Member, Merge, Prune, Resolve, TextChange
+from ...actions import Action, Member, Merge, Prune, Resolve, TextChange
 from ...planning.doubts import probability
 from ...writing.journal import Outcome
 from ..spoken_evidence import spoken

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ....models.scorer import Thresholds
 from ....records import Memory, Scope
-from ...plan import Action, Member, Plan, net_removals
+from ...actions import Action, Member, net_removals
+from ...plan import Plan
 from ...writing.journal import Outcome
 from ..report import short_ids
 from .cards import card

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ....records import Scope
-from ...plan import Plan, Resolve
+from ...actions import Resolve
+from ...plan import Plan
 from ...planning.plan_file import parse_plan
 from ...writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from ....models.scorer import PairInput, limits_for
 from ....models.words import exact_key, overlap, significant_words, topic
 from ....records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
+from ...actions import Member, Resolve, Side
 from ...answers import said_key
 from ...judging.judge import decide, judge
-from ...plan import Member, Resolve, Side
 from .prose import statements, without
 from .rivalry import exclusion, framed
 

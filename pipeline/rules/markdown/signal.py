@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from ....models.words import exact_key, overlap, significant_words
 from ....records import Memory, Scope
-from ...plan import Append, Member
+from ...actions import Append, Member
 from ...stores.markdown.directories import INDEX, MemoryDirectory
 from ...stores.markdown.parsing import parse
 from ...stores.markdown.places import file_of

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ....records import text_hash
 
 if TYPE_CHECKING:
-    from ...plan import Action
+    from ...actions import Action
 
 RELATIONS = "relations"
 """Part of an entity that holds its outgoing relations."""

@@ -382,10 +382,8 @@ def _entry_put_back(document: Document, name: str, row: Mapping[str, Any]) -> tu
         place = ids.index(earlier[-1])
         end = document.entries[place].end
         return document.replaced(end, end, document.newline + raw), (
-            *ids[: place + 1],
-            name,
-            *ids[place + 1 :],
-        )
+            *ids[: place + 1], name, *ids[place + 1 :],
+        )  # fmt: skip
     if ids:
         start = document.entries[0].start
         return document.replaced(start, start, raw + document.newline), (name, *ids)

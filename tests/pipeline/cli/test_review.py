@@ -9,11 +9,11 @@ import pytest
 from builders import BOB, memory, plan_of
 from click.testing import CliRunner
 from e2e_cli import Invoke, dream  # type: ignore[import-not-found]  # it lies beside this file
+from mem0_dream.pipeline.actions import Merge
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli import review as cli_review
 from mem0_dream.pipeline.cli.colour import colours
 from mem0_dream.pipeline.judging.labelling import read_pairs
-from mem0_dream.pipeline.plan import Merge
 from mem0_dream.pipeline.planning.doubts import ANSWERS_FILE, keep_answer, ranked, suspicion
 from mem0_dream.records import Label
 from mem0_dream.testing import FakeScorer, InMemoryStore

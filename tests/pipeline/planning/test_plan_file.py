@@ -9,7 +9,8 @@ from builders import ALICE, NOW, plan_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import PlanFileError
-from mem0_dream.pipeline.plan import Append, Member, Plan, Promote, Reindex, Relate, Rewrite
+from mem0_dream.pipeline.actions import Append, Member, Promote, Reindex, Relate, Rewrite
+from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan, to_json
 from messy import messy_plan, messy_store, moody_scorer, stores
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicates, memory, plan_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mem0_dream.pipeline.plan import net_removals
+from mem0_dream.pipeline.actions import net_removals
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.planning.united import united_metadata
 from mem0_dream.records import Label, rejection_key

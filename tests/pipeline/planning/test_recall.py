@@ -12,9 +12,10 @@ import numpy as np
 from builders import ALICE, BOB, NOW, memory, state
 from e2e_cli import ALICE as USER
 from e2e_cli import Invoke, dream, store  # type: ignore[import-not-found]
+from mem0_dream.pipeline.actions import Member, Merge, Prune
 from mem0_dream.pipeline.consolidation import consolidate, recall_checked
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.plan import Member, Merge, Plan, Prune, ScopeTotal
+from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.planning.recall import TOP, Recall, checked
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Memory

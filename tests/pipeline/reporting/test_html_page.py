@@ -12,20 +12,19 @@ import pytest
 from builders import ALICE, BOB, NOW, memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mem0_dream.pipeline.plan import (
+from mem0_dream.pipeline.actions import (
     Append,
     Member,
     Merge,
-    Plan,
     Promote,
     Prune,
     Reindex,
     Relate,
     Resolve,
     Rewrite,
-    ScopeTotal,
     TextChange,
-)  # fmt: skip
+)
+from mem0_dream.pipeline.plan import Plan, ScopeTotal  # fmt: skip
 from mem0_dream.pipeline.reporting.html import Material, RunPoint, card_key, page_data, render
 from mem0_dream.pipeline.reporting.html.differences import changed_lines, differing, kept_clauses, origins
 from mem0_dream.pipeline.reporting.html.history import history_data

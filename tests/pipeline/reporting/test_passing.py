@@ -10,21 +10,20 @@ import pytest
 from builders import ALICE, NOW
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mem0_dream.pipeline.plan import (
+from mem0_dream.pipeline.actions import (
     Action,
     Append,
     Member,
     Merge,
-    Plan,
     Promote,
     Prune,
     Reindex,
     Relate,
     Resolve,
     Rewrite,
-    ScopeTotal,
     TextChange,
-)  # fmt: skip
+)
+from mem0_dream.pipeline.plan import Plan, ScopeTotal  # fmt: skip
 from mem0_dream.pipeline.planning.graph.relation_plan import relation_changes
 from mem0_dream.pipeline.reporting.graph.report import GraphReport
 from mem0_dream.pipeline.reporting.markdown.report import PlanReport

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from mem0_dream.errors import ConfigError, MissingExtraError
 from mem0_dream.models import secrets
 from mem0_dream.models.secrets import find_secrets, masked
+from mem0_dream.pipeline.actions import Member
 from mem0_dream.pipeline.judging.inventory import Circumstances
-from mem0_dream.pipeline.plan import Member
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.pipeline.planning.planner import build_plan
 from mem0_dream.pipeline.rules.hygiene import ECHOES, Junk, find_junk

@@ -25,9 +25,9 @@ from markdown_trees import (
 )  # fmt: skip
 from mem0_dream.errors import BudgetExceededError
 from mem0_dream.models.scorer import PairInput, PairScores, distinct
+from mem0_dream.pipeline.actions import Cause, Merge, Reindex, Resolve, Rewrite, TextChange, acts
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.plan import Cause, Merge, Reindex, Resolve, Rewrite, TextChange, acts
 from mem0_dream.pipeline.planning.markdown.answers import with_answers
 from mem0_dream.pipeline.planning.markdown.planner import MarkdownPlanner
 from mem0_dream.pipeline.planning.markdown.settlement import Wishes

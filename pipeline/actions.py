@@ -1,0 +1,308 @@
+"""Actions: each a change with its preconditions, as a plan proposes it and the writer carries it out.
+
+An action says what it is by its class. It holds everything its report needs and everything the writer
+must check before it acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from ..records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
+
+Side = Literal["a", "b"]
+PruneReason = Literal[
+    "stale", "vague", "forgotten", "secret", "echo", "chatter", "heartbeat", "tool-output", "greeting"
+]
+
+
+class Cause(StrEnum):
+    """What the new text of a Markdown memory comes from."""
+
+    DATES = "relative dates"
+    PATHS = "moved paths"
+    LINKS = "links"
+    INDEX = "moved in from the index"
+    CONTRADICTION = "contradiction"
+    FACTS = "new facts"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A memory as the plan saw it; the writer skips the action if it is no longer so.
+
+    Attributes:
+        id: The store's id.
+        text: The text that was judged.
+        created_at: As stored, or None.
+        updated_at: As stored, or None.
+        stated_at: The latest moment the fact is known to have been stated or read.
+        hash: SHA-256 of the text that was judged where `text` is not that text, since it holds a secret.
+    """
+
+    id: str
+    text: str
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    stated_at: datetime | None = None
+    hash: str | None = None
+
+    @property
+    def text_hash(self) -> str:
+        """SHA-256 of the text that was judged."""
+        return self.hash or text_hash(self.text)
+
+    def shown_as(self, text: str) -> Member:
+        """The same memory under a text that may be shown; preconditions hold for its own."""
+        return replace(self, text=text, hash=self.text_hash)
+
+    @classmethod
+    def of(cls, memory: Memory) -> Member:
+        """Freeze what a plan must remember of a memory."""
+        return cls(memory.id, memory.text, memory.created_at, memory.updated_at, memory.stated_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """Several memories state one fact: one of them stays, or one new text replaces all.
+
+    Attributes:
+        id: Name of the action inside its plan.
+        scope: Shared by all members.
+        category: Shared by all members.
+        members: All memories that state the fact, sorted by id.
+        survivor: The member that stays, or None if a new memory takes the place of all. It stays
+            untouched if it says it all; else `text` becomes its text.
+        text: The text that is alive afterwards.
+        metadata: Metadata of what stays, every member's united; empty where a survivor's is left alone.
+        created_at: The oldest creation date of the members.
+        expires: Where the survivor would expire before another member: that one's day, "" if it never
+            expires. None leaves the survivor's.
+        exact: Ids of the removed members whose text equals the survivor's.
+        verdicts: Why: each removed member against the survivor or the centre of the star.
+    """
+
+    id: str
+    scope: Scope
+    category: str | None
+    members: tuple[Member, ...]
+    survivor: str | None
+    text: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    created_at: datetime | None = None
+    expires: str | None = None
+    exact: tuple[str, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    kind: Literal[ActionKind.MERGE] = ActionKind.MERGE
+
+    @property
+    def removes(self) -> tuple[str, ...]:
+        """Ids that go once the survivor is proven alive."""
+        return tuple(member.id for member in self.members if member.id != self.survivor)
+
+    @property
+    def adds(self) -> bool:
+        """Whether a new memory is written."""
+        return self.survivor is None
+
+    @property
+    def amends(self) -> bool:
+        """Whether a member survives and takes over what the metadata of the others says."""
+        return self.survivor is not None and bool(self.metadata)
+
+    @property
+    def disagreements(self) -> Mapping[str, Sequence[Any]]:
+        """Values that the members disagree on, by metadata key, the latest statement last."""
+        values = self.metadata.get(MERGED_VALUES_KEY)
+        return values if isinstance(values, Mapping) else {}
+
+    @property
+    def rewrites(self) -> str | None:
+        """Id of the survivor if its text changes."""
+        kept = next((member for member in self.members if member.id == self.survivor), None)
+        return kept.id if kept is not None and kept.text != self.text else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolve:
+    """Two facts cannot both hold now: a person chooses.
+
+    Attributes:
+        id: Name of the action inside its plan.
+        scope: Shared by all members.
+        category: Shared by all members.
+        members: All memories of both sides, sorted by id.
+        a: Ids that state the older fact; the first is the one that was judged.
+        b: Ids that state the newer fact; the first is the one that was judged.
+        topic: A few words both sides share.
+        newer: The side stated later, the likely winner; None if unknown or equal.
+        choice: The side that stays; None means skip.
+        verdicts: The contradicting pairs.
+        said: The two sentences, A's first, where the memories say more than these; else empty.
+    """
+
+    id: str
+    scope: Scope
+    category: str | None
+    members: tuple[Member, ...]
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    topic: str
+    newer: Side | None = None
+    choice: Side | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    said: tuple[str, ...] = ()
+    kind: Literal[ActionKind.RESOLVE] = ActionKind.RESOLVE
+
+    @property
+    def survivor(self) -> str | None:
+        """The judged memory of the chosen side."""
+        return {"a": self.a[0], "b": self.b[0], None: None}[self.choice]
+
+    @property
+    def removes(self) -> tuple[str, ...]:
+        """Ids of the side that was not chosen; nothing while there is no choice."""
+        return {"a": self.b, "b": self.a, None: ()}[self.choice]
+
+    def choose(self, side: Side | None) -> Resolve:
+        """The same conflict with a person's answer."""
+        return replace(self, choice=side)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prune:
+    """A memory that is stale, says nothing, or was asked to be forgotten.
+
+    Attributes:
+        id: Name of the action inside its plan.
+        scope: Whose memory it is.
+        category: Its category.
+        members: The one memory.
+        reason: "stale", "vague", "forgotten", or a class of hygiene.
+        age_days: Age when the plan was made; None if unknown.
+        detail: What was measured, in a few words.
+    """
+
+    id: str
+    scope: Scope
+    category: str | None
+    members: tuple[Member, ...]
+    reason: PruneReason
+    age_days: int | None = None
+    detail: str = ""
+    kind: Literal[ActionKind.PRUNE] = ActionKind.PRUNE
+
+    @property
+    def junk(self) -> bool:
+        """Whether it goes because it is no memory, and not for its age or brevity."""
+        return self.reason not in ("stale", "vague", "forgotten")
+
+    @property
+    def survivor(self) -> None:
+        """Nothing stays."""
+        return
+
+    @property
+    def removes(self) -> tuple[str, ...]:
+        """The one id."""
+        return tuple(member.id for member in self.members)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextChange:
+    """A memory that stays, with another text; each kind of change is a class of its own.
+
+    Attributes:
+        id: Name of the action inside its plan.
+        scope: Whose memory it is.
+        category: Its category; None for what is no memory of a category, as an index or relations.
+        members: The one memory.
+        text: Its new text.
+        reason: Why, in a few words for a person.
+    """
+
+    id: str
+    scope: Scope
+    category: str | None
+    members: tuple[Member, ...]
+    text: str
+    reason: str
+
+    @property
+    def survivor(self) -> str:
+        """The one id."""
+        return self.members[0].id
+
+    @property
+    def removes(self) -> tuple[str, ...]:
+        """Nothing goes."""
+        return ()
+
+    @property
+    def rewrites(self) -> str:
+        """The one id."""
+        return self.members[0].id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite(TextChange):
+    """A memory is worded anew.
+
+    Attributes:
+        causes: What the new text comes from, where its planner tells causes apart.
+    """
+
+    causes: tuple[Cause, ...] = ()
+    kind: Literal[ActionKind.REWRITE] = ActionKind.REWRITE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Append(TextChange):
+    """New facts go into a file that holds more than one memory, or does not exist yet."""
+
+    kind: Literal[ActionKind.APPEND] = ActionKind.APPEND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindex(TextChange):
+    """The index of a directory follows what is in it."""
+
+    kind: Literal[ActionKind.REINDEX] = ActionKind.REINDEX
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relate(TextChange):
+    """A node of a graph gets other relations; its text is all that leave it."""
+
+    kind: Literal[ActionKind.RELATE] = ActionKind.RELATE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promote(TextChange):
+    """A memory of a graph goes into the core memory, too; its new text says so."""
+
+    kind: Literal[ActionKind.PROMOTE] = ActionKind.PROMOTE
+
+
+NewText = Rewrite | Append | Reindex | Relate | Promote
+"""Every kind of `TextChange`."""
+Action = Merge | Resolve | Prune | NewText
+
+
+def net_removals(action: Action) -> int:
+    """How many facts an action takes away, exact copies not counted.
+
+    A merge of three memories into one removes two; if one of the two was an exact copy, one.
+    """
+    if isinstance(action, Merge):
+        return max(0, len(action.members) - 1 - len(action.exact))
+    return len(action.removes)
+
+
+def acts(action: Action) -> bool:
+    """Whether an action changes the store; a conflict without a choice does not."""
+    return bool(action.removes) or isinstance(action, TextChange)
