@@ -138,20 +138,21 @@ _MODEL_NAMES = (
 
 
 def _model_row(s: PairSignals) -> list[float]:
-    memory, gap = s.whole_memory.mean(axis=0), float(np.ptp(s.whole_memory, axis=0).max())
+    memory, gap = s.whole_memory.mean(axis=0), float(np.max(np.ptp(s.whole_memory, axis=0)))
     entails, contradicts = s.whole_entailment[:, ENTAILS], s.whole_entailment[:, CONTRADICTS]
     short, long = s.short_parts[:, ENTAILS], s.long_parts[:, ENTAILS]
     against = np.concatenate([s.short_parts[:, CONTRADICTS], s.long_parts[:, CONTRADICTS]])
     conflict = np.concatenate([s.short_memory[:, 1], s.long_memory[:, 1]])
     return [
         0.0, float(memory[0]), float(memory[1]), gap,
-        float(entails[0]), float(entails[1]), float(entails.min()), float(contradicts.max()),
-        float(contradicts.min()),
-        float(short.min()), float(short.mean()), float(long.min()), float(long.mean()), float(long.max()),
-        float(against.max()), float(against.mean()),
-        float(s.short_memory[:, 0].min()), float(s.short_memory[:, 0].mean()),
-        float(s.long_memory[:, 0].max()), float(s.long_memory[:, 0].mean()),
-        float(conflict.max()), float(len(short)), float(len(long)),
+        float(entails[0]), float(entails[1]), float(np.min(entails)), float(np.max(contradicts)),
+        float(np.min(contradicts)),
+        float(np.min(short)), float(short.mean()),
+        float(np.min(long)), float(long.mean()), float(np.max(long)),
+        float(np.max(against)), float(against.mean()),
+        float(np.min(s.short_memory[:, 0])), float(s.short_memory[:, 0].mean()),
+        float(np.max(s.long_memory[:, 0])), float(s.long_memory[:, 0].mean()),
+        float(np.max(conflict)), float(len(short)), float(len(long)),
     ]  # fmt: skip
 
 
@@ -160,7 +161,7 @@ _CLAUSE_NAMES = ("clause_contradiction_high", "clause_duplicate_low", "clause_du
 
 def _clause_row(s: PairSignals) -> list[float]:
     duplicate, contradiction = s.clauses[:, 0], s.clauses[:, 1]
-    return [float(contradiction.max()), float(duplicate.min()), float(duplicate.max())]
+    return [float(np.max(contradiction)), float(np.min(duplicate)), float(np.max(duplicate))]
 
 
 def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str], ...]:

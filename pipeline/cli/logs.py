@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import warnings
 from datetime import UTC, datetime
 from typing import Any
 
@@ -65,6 +66,9 @@ def set_up_logs(verbose: int, *, as_json: bool) -> None:
         verbose: How often `-v` was given.
         as_json: One object for each line.
     """
+    if not verbose:
+        # What a library's next release will change is for its developers, not for the mail of a nightly job.
+        warnings.filterwarnings("ignore", category=FutureWarning, module=r"mem0\b")
     level = _LEVELS.get(verbose, logging.DEBUG)
     stream = logging.StreamHandler(sys.stderr)
     stream.setFormatter(Escaping(_FORMAT))

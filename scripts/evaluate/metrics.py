@@ -139,7 +139,7 @@ def group_sums(decisions: Decisions) -> Floats:
     columns[rows, decisions.gold * len(DECISIONS) + decisions.decided] = 1
     columns[:, _CELLS:] = np.stack([decisions.auto & same, decisions.auto & ~same, same, ~same], axis=1)
     _, group = np.unique(decisions.group, return_inverse=True)
-    sums = np.zeros((int(group.max(initial=-1)) + 1, columns.shape[1]))
+    sums = np.zeros((int(np.max(group, initial=-1)) + 1, columns.shape[1]))
     np.add.at(sums, group, columns * decisions.weight[:, None])
     return sums
 
