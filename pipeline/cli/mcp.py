@@ -58,6 +58,7 @@ def _place(options: Options, *, allow_write: bool, retire: bool) -> Place:
 
     @contextlib.contextmanager
     def opened(observer: Observer) -> Iterator[Session]:
+        """The store of the options, for as long as one call takes."""
         with open_session(options, observer=observer) as session:
             yield session
 

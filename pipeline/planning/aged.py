@@ -11,7 +11,7 @@ from ...settings import Settings
 from ..answers import prune_key
 from ..judging.inventory import Circumstances
 from ..rules.stale import PruneFinding, find_prunes, is_stale
-from ..rules.unattended import Spared, crowded, spared
+from ..rules.unattended import Spared, crowded, is_crowd, spared
 from .merges import Consolidated
 
 
@@ -87,5 +87,8 @@ def thinned_scopes(
         old[merge.members[0].scope] += merge.ids <= crowd
         left[merge.members[0].scope] += 1
     scopes = {memory.scope for memory in living if memory.id in crowd}
-    share, count = settings.max_delete, settings.min_delete
-    return frozenset(scope for scope in scopes if old[scope] <= max(count, share * left[scope]))
+    return frozenset(
+        scope
+        for scope in scopes
+        if not is_crowd(old[scope], left[scope], max_share=settings.max_delete, min_count=settings.min_delete)
+    )

@@ -125,9 +125,14 @@ def crowded(
     crowd: set[str] = set()
     for scope, ids in of_scope.items():
         past = [memory_id for memory_id in ids if memory_id in old]
-        if scope not in read and len(past) > max(min_count, max_share * len(ids)):
+        if scope not in read and is_crowd(len(past), len(ids), max_share=max_share, min_count=min_count):
             crowd.update(past)
     return Spared(crowd=frozenset(crowd))
+
+
+def is_crowd(old: int, memories: int, *, max_share: float, min_count: int) -> bool:
+    """Whether so many of a scope's memories are old that age is no sign of disuse; see `crowded`."""
+    return old > max(min_count, max_share * memories)
 
 
 def _read_scopes(memories: Sequence[Memory], tracked: frozenset[str]) -> set[Scope]:

@@ -137,7 +137,7 @@ def _finetune(options: argparse.Namespace) -> None:
     from .base import build
 
     network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH, dropout=False)
-    train_loop.load_checkpoint(network, options.work / f"{options.start}.pt")
+    _start(network, options, options.start)
     for layer in network.encoder.encoder.layer[: options.freeze]:
         layer.requires_grad_(False)
     settings = train_loop.LoopSettings(
@@ -214,7 +214,7 @@ def _adapt(options: argparse.Namespace) -> None:
         seen = [pair for pair, number in zip(pairs, fold, strict=True) if number != held]
         examples = train_adapt.adaptation_examples(seen, passes=round(options.epochs), seed=options.seed)
         network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
-        train_loop.load_checkpoint(network, options.work / f"{options.start}.pt")
+        _start(network, options, options.start)
         settings = train_loop.LoopSettings(
             stage, batch_size=32, learning_rate=options.rate, bf16=options.bf16, seed=options.seed,
             threads=options.threads,
@@ -326,11 +326,10 @@ def _export_folds(options: argparse.Namespace, data: Table, fold: Sequence[int],
     from . import calibrate as train_calibrate
     from . import export as train_export
     from .base import build
-    from .loop import load_checkpoint
 
     for held in sorted(set(fold)):
         network, _ = build(options.base, max_length=FINETUNE_LENGTH)
-        load_checkpoint(network, options.work / f"{train_adapt.fold_name(options.start, held)}.pt")
+        _start(network, options, train_adapt.fold_name(options.start, held))
         calibrator = train_calibrate.fit(data, np.array(fold) != held, seed=SEED)
         inside = sorted(set(data.group[np.array(fold) == held].tolist()))
         train_export.export(
@@ -347,10 +346,9 @@ def _accuracy(options: argparse.Namespace) -> None:
     from ...models.bundled.reader import PairReader
     from . import examples as train_examples
     from .base import build
-    from .loop import load_checkpoint
 
     network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
-    load_checkpoint(network, options.work / f"{options.start}.pt")
+    _start(network, options, options.start)
     reader = PairReader(network, tokenizer)
     for path in sorted((options.data / "nli" / "eval").glob("*.tsv.gz")):
         examples = train_examples.read_nli_test(path)[:ACCURACY_PAIRS]

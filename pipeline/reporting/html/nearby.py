@@ -40,7 +40,8 @@ def nearby(
         if not members:
             neighbours.append([])
             continue
-        others = np.array([n for n in scopes[memories[members[0]].scope] if n not in set(members)], dtype=int)
+        own = set(members)
+        others = np.array([n for n in scopes[memories[members[0]].scope] if n not in own], dtype=int)
         cosines = (vectors[others] @ vectors[members].T).max(axis=1) if len(others) else np.zeros(0)
         order = np.argsort(-cosines, kind="stable")[:SHOWN]
         neighbours.append([int(others[at]) for at in order if cosines[at] >= NEAR])

@@ -24,7 +24,7 @@ from mem0_dream.pipeline.actions import (
     Rewrite,
     TextChange,
 )
-from mem0_dream.pipeline.plan import Plan, ScopeTotal  # fmt: skip
+from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.reporting.html import Material, RunPoint, card_key, page_data, render
 from mem0_dream.pipeline.reporting.html.differences import changed_lines, differing, kept_clauses, origins
 from mem0_dream.pipeline.reporting.html.history import history_data

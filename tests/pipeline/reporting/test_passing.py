@@ -23,7 +23,7 @@ from mem0_dream.pipeline.actions import (
     Rewrite,
     TextChange,
 )
-from mem0_dream.pipeline.plan import Plan, ScopeTotal  # fmt: skip
+from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.planning.graph.relation_plan import relation_changes
 from mem0_dream.pipeline.reporting.graph.report import GraphReport
 from mem0_dream.pipeline.reporting.markdown.report import PlanReport
