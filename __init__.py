@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .pipeline.actions import Merge, Prune, Resolve
     from .pipeline.consolidation import Consolidation, aconsolidate, consolidate
     from .pipeline.engine import Session
+    from .pipeline.guarding import guarded
     from .pipeline.plan import Plan
     from .pipeline.results import RunResult, UndoResult
     from .pipeline.stores import open_store
@@ -42,6 +43,7 @@ _PLACES = {
     "Verdict": "records",
     "aconsolidate": "pipeline.consolidation",
     "consolidate": "pipeline.consolidation",
+    "guarded": "pipeline.guarding",
     "open_store": "pipeline.stores",
     "track_access": "pipeline.writing.access",
 }
@@ -63,6 +65,7 @@ __all__ = [
     "Verdict",
     "aconsolidate",
     "consolidate",
+    "guarded",
     "open_store",
     "track_access",
 ]

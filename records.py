@@ -16,8 +16,14 @@ from typing import Any, Protocol
 PIN_PREFIX = "[PINNED]"
 LAST_STATED_KEY = "last_stated_at"
 """Metadata key under which a merge keeps the newest statement time of its sources."""
+CONFIRMED_KEY = "confirmed_at"
+"""Metadata key under which stands when a person last said that a memory is still true."""
 MERGED_VALUES_KEY = "merged_values"
 """Metadata key under which a merge lists values that its sources disagree on, the latest statement last."""
+SUPERSEDES_KEY = "supersedes"
+"""Metadata key under which what stays names what it superseded."""
+SUPERSEDED_KEYS = ("superseded_by", "superseded_at", "superseded_reason")
+"""Metadata keys of a memory that was retired because another one took its place."""
 _SPOKEN = {"user_id": 0, "agent_id": 1, "run_id": 2, "app_id": 3, "actor_id": 4}
 """The order in which a person is told the ids of a scope; any other comes last."""
 
@@ -113,8 +119,10 @@ class Memory:
         return max(known, default=None)
 
     def is_retired(self, today: date) -> bool:
-        """Whether the store already hides this memory on the given day."""
-        return self.expires_on is not None and self.expires_on < today
+        """Whether the store already hides this memory on the given day, or another one superseded it."""
+        if self.expires_on is None:
+            return False
+        return self.expires_on < today or SUPERSEDED_KEYS[0] in self.metadata
 
 
 class TextHashed(Protocol):
@@ -199,6 +207,11 @@ class Verdict:
     probabilities: tuple[float, float, float] = (0.0, 0.0, 1.0)
     entailment: tuple[float, float] = (0.0, 0.0)
     evidence: tuple[Evidence, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what would merge, unasked, memories that were found to be something else than duplicates."""
+        if self.auto and self.label is not Label.DUPLICATE:
+            raise ValueError(f"a verdict of {self.label} never merges by itself")
 
 
 def text_hash(text: str) -> str:

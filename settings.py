@@ -6,15 +6,17 @@ An unknown key is an error, because a misspelt limit must not silently fall back
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from .errors import ConfigError
 
+T = TypeVar("T")
 _DURATION = re.compile(r"^\s*(\d+)\s*(d|day|days|w|week|weeks|y|year|years)?\s*$", re.IGNORECASE)
 _DAYS_PER_UNIT = {"d": 1, "w": 7, "y": 365}
 
@@ -61,7 +63,7 @@ def check_opinion(value: Any) -> bool | str:  # noqa: ANN401
     raise ValueError("write true for the model of mem0's own configuration, or openai:MODEL@URL")
 
 
-HYGIENE = ("secret", "echo", "chatter", "heartbeat", "tool-output", "greeting")
+HYGIENE = ("secret", "echo", "chatter", "heartbeat", "tool-output", "greeting", "injection")
 """Classes of junk, texts that are no memories; see `pipeline.rules.hygiene`."""
 
 
@@ -105,6 +107,8 @@ class Settings(BaseModel):
         neighbours: How many neighbours of each memory are judged.
         subject_keys: Further metadata keys that name what a memory is about; see `pipeline.judging.subjects`.
         provenance_keys: Further metadata keys that say where a memory comes from.
+        single: Attributes that have one value at a time, such as "home" or "deploy target": two values are a
+            conflict.
         scorer: Which pair scorer judges: "bundled", "keywords", "nli:MODEL".
         encoder: Path or name of a sentence-transformers model; None is the packaged MiniLM.
         second_opinion: Ask a language model about unsure pairs: mem0's own (true), or openai:MODEL@URL.
@@ -132,6 +136,7 @@ class Settings(BaseModel):
     neighbours: int = Field(default=50, ge=1)
     subject_keys: tuple[str, ...] = ()
     provenance_keys: tuple[str, ...] = ()
+    single: tuple[str, ...] = ()
     scorer: str = "bundled"
     encoder: str | None = None
     second_opinion: Annotated[bool | str, BeforeValidator(check_opinion)] = False
@@ -152,9 +157,32 @@ def read_settings(section: Mapping[str, Any]) -> Settings:
     Raises:
         ConfigError: If a key is unknown or a value is wrong, naming the key.
     """
+    return checked(Settings, section, "mem0_dream")
+
+
+def checked(model: type[T], section: Any, place: str) -> T:  # noqa: ANN401  (whatever the file held)
+    """A section of a configuration as a model or dataclass.
+
+    Args:
+        model: What it shall be; its fields are the known keys.
+        section: As it was read.
+        place: Its name, for messages.
+
+    Raises:
+        ConfigError: In one plain sentence, with the key that was meant if one is near.
+    """
+    known = [*getattr(model, "__dataclass_fields__", ()), *getattr(model, "model_fields", ())]
+    if not isinstance(section, Mapping):
+        raise ConfigError(f"The section {place} is no list of settings; it knows {', '.join(known)}.")
+    unknown = next((str(key) for key in section if key not in known), None)
+    if unknown is not None:
+        near = difflib.get_close_matches(unknown, known, n=1)
+        told = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
+        raise ConfigError(f"There is no setting {place}.{unknown}; {told}")
     try:
-        return Settings(**section)
+        return TypeAdapter(model).validate_python(dict(section))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"The setting mem0_dream.{place} is wrong: {first['msg']}.") from None
+        key = ".".join((place, *(str(part) for part in first["loc"])))
+        said = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"The setting {key} is wrong: {said[:1].lower()}{said[1:]}.") from None

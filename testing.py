@@ -203,6 +203,7 @@ class InMemoryStore:
             self.vectors[memory_id] = change.snapshot.vector or ()
             return memory_id
         if isinstance(change, Retire):
+            self.rows[change.id]["metadata"] |= json.loads(json.dumps(dict(change.metadata)))
             self.rows[change.id]["expires_on"] = change.day.isoformat()
             return change.id
         assert isinstance(change, Delete)  # noqa: S101  (the union has no other member)

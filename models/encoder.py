@@ -66,7 +66,7 @@ class SentenceEncoder:
     The vector of a text does not depend on which other texts come along: texts are grouped by their
     number of tokens, so that nothing is padded, and each forward pass has as many rows as `rows_at_once`
     says of that number, filled up with repeats. On one machine with one number of threads this gave equal
-    bits in every permutation and subset tried (decision 0040); what is guaranteed is equality to about
+    bits in every permutation and subset tried (decision 13); what is guaranteed is equality to about
     1e-6. A model whose tokenizer cannot be asked is grouped by length of text.
 
     Args:

@@ -8,87 +8,38 @@ evidence for a pair, `missing` refuses a merged text, `is_specific` keeps short 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
 from enum import IntEnum
+from typing import NamedTuple
 
 from ..records import Evidence
+from .bindings import meant
+from .evidence_kinds import COLUMNS, KINDS
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract
-from .facts.actors import other_actor
 from .facts.attributes import rival
-from .facts.counts import added_count
-from .facts.denials import denied
-from .facts.foreign import foreign_denial
-from .facts.frames import exception, swap
-from .facts.progress import progressed
-from .facts.roles import exchange, rearranged
-from .facts.stated import stated
-from .facts.tokens import Expression, fold, normalise
+from .facts.denials import denied, foreign_denial, opposed
+from .facts.details import Expression
+from .facts.frames import added_count, exception, stated, swap
+from .facts.roles import exchange, other_actor, rearranged, turned_round
+from .facts.states import progressed
+from .text.words import fold, normalise
 
-FACTS_VERSION = 2
+FACTS_VERSION = 3
 """Rises with every change of the guards, of what they read, or of the columns made of them.
 
 Scores that were kept, and a calibration or weights that were fitted, belong to one version.
 """
 
-KINDS = {
-    "number": "amounts, counts, ordinals, with unit and period",
-    "date": "days, months, years and parts of years; relative days where both memories are dated",
-    "weekday": "days of the week",
-    "time": "times of day",
-    "frequency": "how often something happens",
-    "name": "people, places, products, organisations",
-    "url": "URLs and e-mail addresses",
-    "path": "files and folders",
-    "identifier": "tickets, hosts, flags, variables, models, hashes",
-    "version": "versions of something",
-    "quote": "code spans and quoted strings; never a veto, but a merge must keep them",
-    "environment": "production, staging, ...",
-    "kinship": "mother, brother, boss, ...",
-    "quantifier": "always, all, only, any; an exception that only one side makes",
-    "negation": "one text denies what the other says",
-    "denial": "a negation of another language that only one text has",
-    "order": "the same words in an order that says another thing: Anna reports to Ben / Ben reports to Anna, "
-    "no veto where it only may, which a person decides unless each text entails the other",
-    "swap": "other words in one place of an equal sentence: studies medicine / studies law",
-    "rival": "two values of one attribute, all else being equal: lives in Oslo / lives in Bergen",
-    "progress": "one text plans what the other reports as done: is booked / was serviced",
-    "actor": "a sentence about a company, a team, a boss beside one about the person",
-    "trait": "other words that exclude each other: left and right, colours, enabled and disabled",
-}
-_FAMILY_KIND = {
-    "environment": "environment",
-    "kinship": "kinship",
-    "always": "quantifier",
-    "all": "quantifier",
-    "any": "quantifier",
-    "frequency word": "quantifier",
-}
-_TRAIT_KINDS = ("environment", "kinship", "quantifier", "trait")
+_FAMILY_KIND = {family: name for name, kind in KINDS.items() for family in kind.families}
 _ATTRIBUTE = Expression(
     r"^\W*[^\W\d_][\w '/-]{1,40}(?::|=| is | are )\s*\S+|\b(?:allerg|intoleran)\w+ (?:to|of)\b|"
     r"\b[A-Z]{1,3}[+-](?!\w)",
     re.IGNORECASE,
 )
-_FEATURE_KINDS = (
-    "number",
-    "date",
-    "weekday",
-    "time",
-    "frequency",
-    "name",
-    "identifier",
-    "version",
-    "environment",
-    "kinship",
-    "quantifier",
-    "trait",
-    "negation",
-)
 _FACETS = ("equal", "conflict", "only_min", "only_max")
 FEATURE_NAMES = (
-    *(f"{kind}_{facet}" for kind in _FEATURE_KINDS for facet in _FACETS),
+    *(f"{kind}_{facet}" for kind in COLUMNS for facet in _FACETS),
     "order",
     "swap",
     "exception",
@@ -96,8 +47,6 @@ FEATURE_NAMES = (
 )
 UNCOUNTED = frozenset({"rival", "actor", "denial", "progress"})
 """Vetoes that are no column: the weights were fitted without them."""
-
-_LITERAL_KINDS = frozenset({"url", "path", "identifier", "quote"})
 
 
 class Contradicting(IntEnum):
@@ -127,11 +76,11 @@ def compare(
     (Evidence(kind='number', detail='- / 3-year-old', veto=False),)
     """
     left, right = extract(a), extract(b)
-    return _evidence(left, right, _differences(left, right, a_date, b_date))
+    evidence = _evidence(left, right, _differences(left, right, a_date, b_date))
+    return evidence if left.text == right.text else (*evidence, *meant(a, b))
 
 
-@dataclass(frozen=True, slots=True)
-class _Difference:
+class _Difference(NamedTuple):
     """The details of one kind in both texts, and those that the other text does not state."""
 
     kind: str
@@ -144,18 +93,25 @@ class _Difference:
 def _differences(
     left: Facts, right: Facts, a_date: datetime | None = None, b_date: datetime | None = None
 ) -> list[_Difference]:
-    """What both texts state, for each kind that any of them states."""
-    return [
-        _Difference(
-            kind,
-            mine,
-            theirs,
-            [each for each in mine if not stated(each, theirs, right)],
-            [each for each in theirs if not stated(each, mine, left)],
-        )
-        for kind, mine, theirs in _pairs(left, right, a_date, b_date)
-        if mine or theirs
-    ]
+    differences = []
+    for kind in KINDS:
+        mine, theirs = _of_kind(kind, left, a_date), _of_kind(kind, right, b_date)
+        if mine or theirs:
+            only = [each for each in mine if not stated(each, theirs, right)]
+            others = [each for each in theirs if not stated(each, mine, left)]
+            differences.append(_Difference(kind, mine, theirs, only, others))
+    return differences
+
+
+def _of_kind(kind: str, facts: Facts, moment: datetime | None) -> Sequence[Detail]:
+    """The details that are reported under a kind; days said relatively count where the text is dated."""
+    row = KINDS[kind]
+    details: tuple[Detail, ...] = getattr(facts, row.of) if row.of else ()
+    if kind == "date" and facts.relatives:
+        return (*details, *(each if moment is None else each.on(moment) for each in facts.relatives))
+    if row.of != "traits" or not details:
+        return details
+    return [each for each in facts.traits if _FAMILY_KIND.get(each.family, "trait") == kind]
 
 
 def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> tuple[Evidence, ...]:
@@ -169,38 +125,6 @@ def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> 
     evidence.extend(_beyond_columns(left, right))
     vetoes = {each.kind for each in evidence if each.veto}
     return tuple(each for each in evidence if each.veto or each.kind not in vetoes)
-
-
-def _pairs(
-    left: Facts, right: Facts, a_date: datetime | None, b_date: datetime | None
-) -> Iterator[tuple[str, Sequence[Detail], Sequence[Detail]]]:
-    """Yield the details of both texts kind by kind."""
-    yield "number", left.numbers, right.numbers
-    yield "date", _days(left, a_date), _days(right, b_date)
-    yield "weekday", left.weekdays, right.weekdays
-    yield "time", left.clocks, right.clocks
-    yield "frequency", left.frequencies, right.frequencies
-    yield "name", left.names, right.names
-    yield "url", left.links, right.links
-    yield "path", left.paths, right.paths
-    yield "identifier", left.identifiers, right.identifiers
-    yield "version", left.versions, right.versions
-    yield "quote", left.quotes, right.quotes
-    if left.traits or right.traits:
-        for kind in _TRAIT_KINDS:
-            yield kind, _of_kind(left.traits, kind), _of_kind(right.traits, kind)
-
-
-def _days(facts: Facts, moment: datetime | None) -> tuple[Detail, ...]:
-    """Dates of a text, relative ones resolved if it is known when it was written."""
-    if not facts.relatives:
-        return facts.days
-    return (*facts.days, *(each if moment is None else each.on(moment) for each in facts.relatives))
-
-
-def _of_kind(traits: Sequence[Trait], kind: str) -> tuple[Trait, ...]:
-    """Traits that are reported under a kind."""
-    return tuple(each for each in traits if _FAMILY_KIND.get(each.family, "trait") == kind)
 
 
 def _differ(difference: _Difference) -> Evidence | None:
@@ -265,12 +189,14 @@ def _beyond_columns(left: Facts, right: Facts) -> list[Evidence]:
 
 
 def contradicting(a: str, b: str) -> Contradicting:
-    """Whether two texts give one attribute two values, all else being equal, and how sure a contradiction is.
+    """Whether two texts give one attribute two values, or deny or turn round each other, and how surely.
 
     >>> contradicting("Lives in Oslo", "Lives in Bergen"), contradicting("Likes Oslo", "Likes Bergen")
     (<Contradicting.SURE: 2>, <Contradicting.NO: 0>)
     """
     left, right = extract(a), extract(b)
+    if opposed(left, right) or turned_round(left, right):
+        return Contradicting.SURE
     values = rival(left, right)
     if values is None or not values.equal:
         return Contradicting.NO
@@ -368,7 +294,7 @@ def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
     differences = _differences(left, right)
     values = dict.fromkeys(FEATURE_NAMES, 0.0)
     for each in differences:
-        name = _feature(each.kind)
+        name = KINDS[each.kind].column
         only = sorted((len(each.only_left), len(each.only_right)))
         values[f"{name}_equal"] += (len(each.mine) + len(each.theirs) - sum(only)) / 2
         values[f"{name}_only_min"] += only[0]
@@ -379,12 +305,9 @@ def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
     evidences = _evidence(left, right, differences)
     for evidence in evidences:
         if evidence.veto and evidence.kind not in UNCOUNTED:
-            values[evidence.kind if evidence.kind in values else f"{_feature(evidence.kind)}_conflict"] = 1.0
+            values[
+                evidence.kind if evidence.kind in values else f"{KINDS[evidence.kind].column}_conflict"
+            ] = 1.0
             values["vetoes"] += 1
     values["exception"] = float(exception(left, right) is not None)
     return values, evidences
-
-
-def _feature(kind: str) -> str:
-    """The feature group of a kind."""
-    return "identifier" if kind in _LITERAL_KINDS else kind

@@ -12,7 +12,7 @@ import numpy as np
 
 from .cosine import ramp
 from .scorer import PairInput, PairScores, Thresholds
-from .words import Token, exact_key, overlap, significant_words, tokens
+from .text.words import Token, exact_key, overlap, significant_words, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .words import significant_words
+from .text.words import significant_words
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,8 +15,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..records import as_utc
 from .guards import missing
-from .word_tables import table_lines
-from .words import exact_key, significant_words
+from .same_statement import same_statement
+from .spelling import slip_in
+from .text.statements import clauses, sentences
+from .text.tables import table_lines
+from .text.words import significant_words, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,15 +36,6 @@ JOIN_LENGTH = 2
 """Characters that joining may add per source: a full stop and a space."""
 
 _SYNONYMS = {word: line.split()[0] for line in table_lines("synonyms", "stems") for word in line.split()}
-_PROTECTED = re.compile(r"`+[^`]*`+|\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|\([^()]*\)|\[[^\[\]]*\]")
-_SENTENCE_END = re.compile(r"[.!?…]+[\"')\]”»]*\s+(?=\S)|[。！？]+|\s*\n\s*")
-_CLAUSE_BREAK = re.compile(r";\s+|,\s+and\s+(?=(?:I|we|the user|user)\b)")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|dr|mr|mrs|ms|prof|st|jr|sr|vs|etc|approx|ca|cf|no|nr|inc|ltd|co|corp|dept|est|fig|vol|ed"
-    r"|a\.m|p\.m|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|z\.b|bzw|bspw|usw|nr)"
-    r"|\b[A-Za-z]|^\s*\d+)\.$",
-    re.IGNORECASE,
-)
 _DEPENDENT = re.compile(
     r"(?:he|she|it|they|him|her|his|hers|its|their|theirs|this|that|these|those|there|then|so|but|and|or|also|because"
     r"|however|instead|otherwise|therefore|which|who|both|neither|either|same|another|other)\b",
@@ -125,8 +119,8 @@ class ExtractiveMerger:
     ) -> Memory | None:
         """Find the member that says all that the others say.
 
-        Of several it is the most complete, then the latest stated, then the one of the smallest id; among
-        texts of the same words the best spelt comes first.
+        Of several it is the most complete; of those that say the same the newest wording, without a slip of
+        the pen; of equal words the best spelt.
 
         Args:
             memories: The memories to be merged.
@@ -137,14 +131,26 @@ class ExtractiveMerger:
         able = [memory for memory in candidates if not memory.pinned and _says_all(memory, memories, entails)]
         if not able:
             return None
-        best = _concepts(min(able, key=_rank).text)
-        copies = [memory for memory in able if _concepts(memory.text) == best]
-        return min(copies, key=lambda memory: (-_spelling(memory.text), *_rank(memory)))
+        best = min(able, key=_rank).text
+        same = [
+            each
+            for each in able
+            if _concepts(each.text) == _concepts(best) or same_statement(each.text, best)
+        ]
+        newest = min(
+            same, key=lambda each: (any(slip_in(each.text, other.text) for other in same), *_age(each))
+        )
+        copies = [each for each in same if _words(each.text) == _words(newest.text)]
+        return min(copies, key=lambda each: (-_spelling(each.text), *_age(each)))
+
+
+def _words(text: str) -> list[str]:
+    return [token.text.casefold() for token in tokens(text)]
 
 
 def _says_all(memory: Memory, memories: Sequence[Memory], entails: Entails | None) -> bool:
     others = [other.text for other in memories if other.id != memory.id]
-    different = [text for text in others if exact_key(text) != exact_key(memory.text)]
+    different = [text for text in others if not same_statement(text, memory.text)]
     if not different:
         return True
     return all(_covers(memory.text, text, entails) for text in different) and not missing(
@@ -171,8 +177,12 @@ def _concepts(text: str) -> frozenset[str]:
 
 def _rank(memory: Memory) -> tuple[int, float, str]:
     """Sort key, best first: most words that carry meaning, latest stated, smallest id."""
-    age = (_LATEST - as_utc(memory.stated_at or _UNKNOWN)).total_seconds()
-    return (-len(_concepts(memory.text)), age, memory.id)
+    return (-len(_concepts(memory.text)), *_age(memory))
+
+
+def _age(memory: Memory) -> tuple[float, str]:
+    """Sort key, latest stated first."""
+    return (_LATEST - as_utc(memory.stated_at or _UNKNOWN)).total_seconds(), memory.id
 
 
 def _spelling(text: str) -> int:
@@ -240,50 +250,6 @@ def keeps(merged: str, clause: str) -> bool:
     (True, False)
     """
     return clause in merged or not _adds(clause, merged)
-
-
-def sentences(text: str) -> list[str]:
-    """Cut a text at sentence ends and line breaks.
-
-    Never inside code, quotes or brackets, nor after an abbreviation or before a lower-case letter.
-
-    >>> sentences("Saw Dr. Rees at 4 p.m. today. Takes `a. B` daily")
-    ['Saw Dr. Rees at 4 p.m. today.', 'Takes `a. B` daily']
-    """
-    if text.count('"') % 2 or text.count("`") % 2:
-        return [text.strip()]
-    return _cut(text, _SENTENCE_END, keep_mark=True)
-
-
-def clauses(sentence: str) -> list[str]:
-    """Cut a sentence at semicolons and before ", and" with a subject of its own, never inside a quotation.
-
-    >>> clauses("Anna leads QA; I lead the API team, and we share Bo.")
-    ['Anna leads QA', 'I lead the API team', 'we share Bo.']
-    """
-    return _cut(sentence, _CLAUSE_BREAK, keep_mark=False)
-
-
-def _cut(text: str, boundary: re.Pattern[str], *, keep_mark: bool) -> list[str]:
-    protected = [match.span() for match in _PROTECTED.finditer(text)]
-    pieces: list[str] = []
-    start = 0
-    for match in boundary.finditer(text):
-        head = text[start : match.end() if keep_mark else match.start()].strip()
-        if any(first < match.start() < last - 1 for first, last in protected):
-            continue
-        if keep_mark and not _ends_sentence(head, match[0], text[match.end() : match.end() + 1]):
-            continue
-        pieces.append(head)
-        start = match.end()
-    pieces.append(text[start:].strip())
-    return [piece for piece in pieces if piece]
-
-
-def _ends_sentence(head: str, mark: str, following: str) -> bool:
-    if "\n" in mark or mark[0] in "。！？":
-        return True
-    return not following.islower() and not _ABBREVIATION.search(head)
 
 
 def joined(parts: Sequence[str]) -> str:

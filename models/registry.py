@@ -49,7 +49,7 @@ def load_scorer(spec: str) -> PairScorer:
 
         return NliScorer(*split_revision(spec.removeprefix(NLI_PREFIX)))
     if spec.startswith(OPENAI_PREFIX):
-        from .openai_judge import OpenAIJudge
+        from .llm import OpenAIJudge
 
         return OpenAIJudge(spec.removeprefix(OPENAI_PREFIX))
     raise UsageError(f"There is no scorer {spec!r}; choose one of {', '.join(CHOICES)}.")

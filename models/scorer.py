@@ -210,13 +210,23 @@ class Wrapped:
         """Whether the scorer inside reads the context of a pair."""
         return reads_context(self._scorer)
 
+    @property
+    def english_only(self) -> bool:
+        """Whether the scorer inside reads English alone."""
+        return english_only(self._scorer)
+
 
 def limits_for(scorer: PairScorer, pair: PairInput) -> Thresholds:
-    """The thresholds for a pair: those for pairs without a store, if the scorer has such."""
+    """The thresholds for a pair: those for pairs alone where its place tells nothing, if there are such."""
     alone: Thresholds | None = getattr(scorer, "thresholds_alone", None)
-    return scorer.thresholds if alone is None or pair.context is not None else alone
+    return scorer.thresholds if alone is None or pair.placed else alone
 
 
 def reads_context(scorer: PairScorer) -> bool:
     """Whether a scorer makes use of `PairInput.context`; only then it is worth computing."""
     return bool(getattr(scorer, "reads_context", False))
+
+
+def english_only(scorer: PairScorer) -> bool:
+    """Whether a scorer has no say about texts in another language."""
+    return bool(getattr(scorer, "english_only", False))

@@ -118,7 +118,7 @@ def _detectors() -> tuple[tuple[str, Any], ...]:
     except ImportError:
         raise MissingExtraError(
             "Looking for secrets needs the extra 'hygiene': pip install 'mem0-dream[hygiene]'. "
-            "The other classes need nothing: --hygiene echo,chatter,heartbeat,tool-output,greeting."
+            "The other classes need nothing: --hygiene echo,chatter,heartbeat,tool-output,greeting,injection."
         ) from None
     plugins: dict[str, type[BasePlugin]] = get_mapping_from_secret_type_to_class()
     return tuple((kind, plugins[kind]()) for kind in sorted(plugins) if kind not in _NO_SECRETS)

@@ -41,7 +41,7 @@ def context_columns(pair: PairInput) -> list[float]:
 def place_row(pair: PairInput) -> list[float]:
     """How near the two are beside their neighbours, in meaning and in words; NaN where that says nothing.
 
-    How crowded and how large the place is stays out: it told one labelled store from another (decision 0126).
+    How crowded and how large the place is stays out: it told one labelled store from another (decision 20).
     """
     context = pair.context
     if context is None or not pair.placed:
@@ -69,7 +69,7 @@ def context_row(context: PairContext | None) -> list[float]:
 def date_row(pair: PairInput) -> list[float]:
     """Whether the newer and the older statement speak of a change; on one day, whether any of the two does.
 
-    How many days lie between them stays out: writers of labelled data have habits (decision 0126).
+    How many days lie between them stays out: writers of labelled data have habits (decision 20).
     """
     if pair.a_date is None or pair.b_date is None:
         return [nan] * len(_DATE_NAMES)

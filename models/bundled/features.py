@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import guards
+from ..bindings import BINDING_NAMES, binding_row
 from ..facts.contrast import CONTRAST_NAMES, contrast
 from ..scorer import PairInput
 from .context import CONTEXT_NAMES, context_columns
@@ -22,7 +23,7 @@ Floats = NDArray[np.float64]
 
 ENTAILS, NEUTRAL, CONTRADICTS = 0, 1, 2
 DISTINCT = 2  # column of the memory head
-SURE_DISTINCT = 0.99  # of one reading: decisions came out as with all readings (decision 0108)
+SURE_DISTINCT = 0.99  # of one reading: decisions came out as with all readings (decision 19)
 DECIMALS = 4  # rounding hides differences of floating point between batch sizes from the decision trees
 
 
@@ -87,7 +88,8 @@ def short_long(a: str, b: str) -> tuple[str, str]:
 
 def feature_names() -> tuple[str, ...]:
     """Names of the columns of `features`; those of a pair's place and dates come last."""
-    return (*_MODEL_NAMES, *TEXT_NAMES, *_GUARD_NAMES, *_CLAUSE_NAMES, *CONTRAST_NAMES, *CONTEXT_NAMES)
+    own = (*_MODEL_NAMES, *TEXT_NAMES, *_GUARD_NAMES, *_CLAUSE_NAMES, *CONTRAST_NAMES, *BINDING_NAMES)
+    return (*own, *CONTEXT_NAMES)
 
 
 def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput]) -> Floats:
@@ -109,6 +111,7 @@ def own_columns(signals: Sequence[PairSignals]) -> Floats:
             *guard_row(s.short, s.long),
             *_clause_row(s),
             *contrast_row(s.short, s.long),
+            *binding_row(s.short[:LONGEST_COMPARED], s.long[:LONGEST_COMPARED]),
         ]
         for s in signals
     ]

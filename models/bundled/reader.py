@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..statements import split_statements
+from ..text.statements import split_statements
 from .features import Floats, PairSignals, aligned, read_once, short_long, sure_distinct
 
 if TYPE_CHECKING:

@@ -70,6 +70,11 @@ class BundledScorer:
         return self._alone
 
     @property
+    def english_only(self) -> bool:
+        """Whether it has no say about other languages: it learnt English alone."""
+        return True
+
+    @property
     def reads_context(self) -> bool:
         """Whether the scorer uses the place of a pair inside its store."""
         return True

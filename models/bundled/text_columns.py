@@ -12,16 +12,18 @@ from itertools import pairwise
 from typing import TypeVar
 
 from ..facts.extraction import REMEMBERED_TEXTS
-from ..word_tables import table_words
+from ..text.tables import table_words
 
 Item = TypeVar("Item")
 
+MOST_PARTS = 24
 LONGEST_COMPARED = 1_000  # characters; beyond them word statistics say nothing new
 
 _WORD = re.compile(r"[^\W_]+(?:[.:/'’-][^\W_]+)*")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _CAPITALISED = re.compile(r"\b[A-Z][\w-]+")
 _NAME = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][\w-]+")
+_PART = re.compile(r"[.;:!?]\s|,\s|[\n()–—]|\b(?:and|but|while|with|which|who|because|so that)\b")
 _NEGATIONS = frozenset(table_words("statistics", "negations"))
 _UPDATES = frozenset(table_words("statistics", "updates"))
 _STOP = frozenset(table_words("statistics", "stop"))
@@ -32,6 +34,7 @@ TEXT_NAMES = (
     "numbers_short_only", "numbers_long_only", "numbers_shared",
     "names_short_only", "names_long_only", "names_shared",
     "negation_differs", "updates_short_only", "updates_long_only", "same_start",
+    "clause_contains", "clause_overlap", "clause_adds",
 )  # fmt: skip
 
 
@@ -50,8 +53,21 @@ def text_row(short: str, long: str) -> list[float]:
         float(len(s_names - l_names)), float(len(l_names - s_names)), float(len(s_names & l_names)),
         float(s.negations % 2 != t.negations % 2),
         float(len(s.updates - t.updates)), float(len(t.updates - s.updates)),
-        float(s.words[:2] == t.words[:2]),
+        float(s.words[:2] == t.words[:2]), *_nearest_clause(s, t),
     ]  # fmt: skip
+
+
+def _nearest_clause(short: TextStatistics, long: TextStatistics) -> tuple[float, float, float]:
+    """How much of the short text the part of the long one says that shares most of its words with it.
+
+    The share of the short text's content there, the words of both by the words of either, and how many
+    words of content the part has more.
+    """
+    best = max(long.parts, key=lambda part: share(part & short.content, part | short.content), default=None)
+    if best is None:
+        return 0.0, 0.0, 0.0
+    shared = best & short.content
+    return share(shared, short.content), share(shared, best | short.content), float(len(best - shared))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +84,7 @@ class TextStatistics:
     negations: int
     trigrams: frozenset[str]
     neighbours: frozenset[tuple[str, str]]
+    parts: tuple[frozenset[str], ...]
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -86,7 +103,21 @@ def text_statistics(text: str) -> TextStatistics:
         negations=sum(word in _NEGATIONS for word in words),
         trigrams=frozenset(plain[i : i + 3] for i in range(len(plain) - 2)),
         neighbours=frozenset(pairwise(words)),
+        parts=_parts(text),
     )
+
+
+def _parts(text: str) -> tuple[frozenset[str], ...]:
+    """The content of each clause of a text, and of each two and three that stand together."""
+    clauses = [
+        frozenset(_stem(word) for word in _WORD.findall(piece) if word not in _STOP)
+        for piece in _PART.split(text.lower())[:MOST_PARTS]
+    ]
+    clauses = [clause for clause in clauses if clause]
+    joined = (
+        frozenset().union(*clauses[at : at + n]) for n in (1, 2, 3) for at in range(len(clauses) - n + 1)
+    )
+    return tuple(dict.fromkeys(joined))
 
 
 def _names(text: TextStatistics, other: TextStatistics) -> frozenset[str]:

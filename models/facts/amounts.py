@@ -1,17 +1,83 @@
-"""An amount and when two amounts are the same: 5 ft 11 and 180 cm, 0.5 GiB and 512 MiB, 1,500 ms and 1.5 s.
+"""Amounts, their units, and when two amounts are the same: 5 ft 11 and 180 cm, 0.5 GiB and 512 MiB.
 
-Inside one system of units conversion is exact; across systems the last digit written may hide a rounding.
-A unit or a period that only one of them states is compatible; two currencies never are.
+Inside one system of units conversion is exact; across systems the last digit written may hide a rounding. A
+unit or a period that only one of them states is compatible; two currencies never are.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .detail import Detail
-from .units import Unit
+from ..text.tables import table_lines, table_words
+from .details import Detail, Expression
+
+DAY = 86400.0
+YEAR = 365.25 * DAY
+MONTH = YEAR / 12
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One unit of measure."""
+
+    name: str  # canonical name, equal for all spellings
+    dimension: str  # what it measures; only numbers of one dimension are compared
+    factor: float = 1.0  # how many base units one of it is
+    system: str = "si"  # conversions inside one system are exact; across systems people round
+    offset: float = 0.0  # added after multiplying, for temperatures
+
+
+def _read() -> dict[str, Unit]:
+    units = {}
+    for line in table_lines("units", "units"):
+        dimension, factor, system, spellings = line.split("|")
+        names = spellings.split()
+        kind, _, currency = dimension.partition(" ")
+        for spelling in names:
+            name = currency if kind == "money" else names[-1]
+            units[spelling] = Unit(name, kind if kind == "money" else dimension, float(factor), system)
+    for spelling in ("°C", "℃", "Celsius", "celsius", "°c"):
+        units[spelling] = Unit("celsius", "temperature", 1.0, "si")
+    for spelling in ("°F", "℉", "Fahrenheit", "fahrenheit", "°f"):
+        units[spelling] = Unit("fahrenheit", "temperature", 5 / 9, "imperial", -160 / 9)
+    for spelling in ("°", "degree", "degrees"):
+        units[spelling] = Unit("degree", "degree")
+    return units
+
+
+UNITS = _read()
+PREFIXES = frozenset(table_words("units", "before_number"))
+UNITS_IN_WORDS = dict(line.split("|") for line in table_lines("units", "spelled_out"))
+PERIODS = {
+    **dict.fromkeys(("s", "sec", "second"), 1.0),
+    **dict.fromkeys(("min", "minute"), 60.0),
+    **dict.fromkeys(("h", "hr", "hour"), 3600.0),
+    **dict.fromkeys(("d", "day", "night", "daily", "nightly"), DAY),
+    **dict.fromkeys(("w", "wk", "week", "weekly"), 7 * DAY),
+    **dict.fromkeys(("mo", "month", "monthly"), MONTH),
+    **dict.fromkeys(("quarter", "quarterly"), YEAR / 4),
+    **dict.fromkeys(("y", "yr", "year", "annum", "yearly", "annual", "annually"), YEAR),
+}
+_SPELLINGS = "|".join(re.escape(each) for each in sorted({*UNITS, *UNITS_IN_WORDS}, key=len, reverse=True))
+_UNIT = Expression(rf"[ -]?-?({_SPELLINGS})(?![^\W_])(?!-(?:to|and)-)")
+
+
+def unit_at(text: str, position: int) -> tuple[Unit, int] | None:
+    """Return the unit that starts at a position of the text, and where it ends.
+
+    >>> unit_at("75 mcg", 2)[0].name
+    'micrograms'
+    """
+    match = _UNIT.match(text, position)
+    if match is None:
+        return None
+    spelling = UNITS_IN_WORDS.get(match.group(1), match.group(1))
+    unit = UNITS.get(spelling)
+    return None if unit is None else (unit, match.end())
+
 
 _CROWNS = {("USD", "CAD"), ("USD", "AUD"), ("SEK", "KRONE"), ("NOK", "KRONE"), ("DKK", "KRONE")}
 _SAME_NAME = ({"degree", "temperature"}, {"mass", "money"})  # degrees; pounds
@@ -24,21 +90,13 @@ _BINARY = (1.0, 1.024, 1.048576, 1.073741824, 1.099511627776)  # "MB" is written
 
 @dataclass(frozen=True, slots=True)
 class Number(Detail):
-    """A number, its unit, and the period it is counted over.
-
-    Attributes:
-        value: As written, scale words applied.
-        unit: The unit; None for a plain count.
-        step: Half of the last digit written, in `value`'s unit: what rounding may have hidden.
-        period: Seconds it is counted over ("a month"); None if not said.
-        form: "cardinal", "ordinal" or "weak" (a bare "one" or "first": kept, but contradicts nothing).
-    """
+    """A number, its unit, and the period it is counted over."""
 
     kind: ClassVar[str] = "number"
-    value: float
-    unit: Unit | None = None
-    step: float = 0.5
-    period: float | None = None
+    value: float  # as written, scale words applied
+    unit: Unit | None = None  # the unit; None for a plain count
+    step: float = 0.5  # half of the last digit written, in `value`'s unit: what rounding may have hidden
+    period: float | None = None  # seconds it is counted over ("a month"); None if not said
     form: str = "cardinal"
 
     @property

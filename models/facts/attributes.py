@@ -11,16 +11,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..text.tables import listed
+from ..text.vocabulary import FRAME_WORDS, opposite
 from .amounts import Number
-from .dates import Day
-from .detail import Detail
+from .calendar import Day
+from .details import Detail, Expression
 from .extraction import Facts
-from .frames import swap_of_one
+from .frames import stated, swap_of_one
 from .names import Name
-from .opposites import opposite
-from .stated import stated
-from .synonyms import FRAME_WORDS
-from .tokens import Expression, listed
 from .values import Value
 
 _SAME_FRAME = 0.8
@@ -66,24 +64,17 @@ _SHORT = frozenset({"version", _OPPOSITE})
 """Attributes that one shared word is enough for."""
 
 _SURE = frozenset({"number", "version", "frequency", "time", "deadline", "place", "home", _OPPOSITE})
-"""Attributes whose rival values were contradictions in at least 85 of 100 pairs (decision 0112)."""
+"""Attributes whose rival values were contradictions in at least 85 of 100 pairs (decision 10)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Two values that one attribute has in two texts.
+    """Two values that one attribute has in two texts."""
 
-    Attributes:
-        attribute: What it is a value of: "number", "home", "ci", ...
-        mine: The value in the first text.
-        theirs: The value in the second text.
-        share: How much of the words around the values both texts share.
-    """
-
-    attribute: str
-    mine: str
-    theirs: str
-    share: float = 1.0
+    attribute: str  # what it is a value of: "number", "home", "ci",
+    mine: str  # the value in the first text
+    theirs: str  # the value in the second text
+    share: float = 1.0  # how much of the words around the values both texts share
 
     @property
     def equal(self) -> bool:
@@ -123,7 +114,6 @@ def _enough(left: Facts, right: Facts) -> bool:
 
 
 def _framed(left: Facts, right: Facts) -> Rival | None:
-    """The one typed value, or the one word, in which two texts of an equal frame differ."""
     if sum(each.hard for each in left.negations) % 2 != sum(each.hard for each in right.negations) % 2:
         return None
     differing = [each for each in _only(left, right) if each[1] or each[2]]
@@ -141,7 +131,6 @@ def _framed(left: Facts, right: Facts) -> Rival | None:
 
 
 def _only(left: Facts, right: Facts) -> list[tuple[str, list[Detail], list[Detail]]]:
-    """The details of each kind that only one of the texts states."""
     kinds: tuple[tuple[str, Sequence[Detail], Sequence[Detail]], ...] = (
         ("number", left.numbers, right.numbers),
         ("version", left.versions, right.versions),
@@ -216,7 +205,6 @@ def is_label(facts: Facts, number: Number) -> bool:
 
 
 def _opposites(left: Facts, right: Facts) -> Rival | None:
-    """Plain opposites in one place of equal sentences."""
     places = swap_of_one(left, right)
     if places is None or not opposite(places[0].folded, places[1].folded):
         return None
@@ -224,7 +212,6 @@ def _opposites(left: Facts, right: Facts) -> Rival | None:
 
 
 def _named(left: Facts, right: Facts) -> Rival | None:
-    """Other values of an attribute that both texts name, for the same subject."""
     if not left.values or not right.values:
         return None
     for mine in left.values:
@@ -248,5 +235,4 @@ def named_attribute(left: Facts, right: Facts) -> str | None:
 
 
 def _several(value: Value, values: Sequence[Value]) -> bool:
-    """Whether a text gives several values to the attribute, so that it has more than one."""
     return any(other.attribute == value.attribute and not other.agrees(value) for other in values)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from ..text.vocabulary import FRAME_WORDS
+from ..text.words import stem
 from .amounts import Number
 from .attributes import is_due, is_label, rival
 from .extraction import REMEMBERED_TEXTS, Facts, extract
+from .frames import stated
 from .roles import rearranged
-from .stated import stated
-from .synonyms import FRAME_WORDS
-from .tokens import rough_stem
 
 _MARKS = {
     "past": r"used to|formerly|former|previously|was|were|until|had|ex|once|no longer|gave up|quit|stopped|"
@@ -48,7 +48,6 @@ CONTRAST_NAMES = (
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _marked(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The marks that a text has, and the years it names."""
     marks = frozenset(name for name, pattern in _PATTERNS.items() if pattern.search(text))
     return marks, frozenset(_YEAR.findall(text))
 
@@ -99,7 +98,6 @@ def _openings(left: Facts, right: Facts) -> list[float]:
 
 
 def _opening(facts: Facts) -> tuple[str, str]:
-    """The name that opens a text, and its first word of content."""
     name = facts.names[0] if facts.names and facts.names[0].opens else None
-    first = next((rough_stem(word.folded) for word in facts.words if word.folded not in FRAME_WORDS), "")
+    first = next((stem(word.folded) for word in facts.words if word.folded not in FRAME_WORDS), "")
     return (name.folded if name is not None else "", first)

@@ -1,8 +1,8 @@
 """Whether one text denies what another affirms: "uses tabs" and "does not use tabs".
 
-Careful on purpose, because paraphrases often swap polarity ("not open" for "closed"): the other text
-must hold the verb and most of what is denied, and must not deny anything like it, not even by a prefix or
-a limit.
+Careful on purpose, because paraphrases often swap polarity ("not open" for "closed"): the other text must
+hold the verb and most of what is denied, and must not deny anything like it, not even by a prefix or a limit.
+Of other languages only the negations are known: one that only one of two texts has forbids a merge.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from ..text.tables import listed, table_words
+from ..text.words import stem
+from .details import Expression
 from .extraction import Facts
+from .frames import Change
 from .polarity import Negation, is_light
-from .tokens import Expression, rough_stem
 
 # Ways of denying that are no negation word: where one stands, a denial may be a paraphrase.
 _HIDDEN = Expression(
@@ -23,6 +26,57 @@ _HIDDEN = Expression(
     re.IGNORECASE,
 )
 _REACH_SHARE = 0.6  # of the denied words that the other text must hold; fitted on development pairs
+
+
+_DENYING = frozenset(
+    listed("not never no nobody nothing don't doesn't didn't isn't aren't wasn't won't can't cannot")
+)
+_HELPING = frozenset(listed("do does did user the a an any"))
+_BOUNDS = (("at least", "at most"), ("more than", "less than"), ("before", "after"), ("above", "below"))
+_PORT = Expression(r"\bport[ :=]+(\d{2,5})\b", re.IGNORECASE)
+_SERVING = Expression(
+    r"\b(?:runs?|listens?|serves?|is|binds?|answers?|available|reachable|exposed)\b", re.IGNORECASE
+)
+
+
+def opposed(left: Facts, right: Facts) -> bool:
+    """Whether equal sentences differ in a denial, a bound or a port alone, so that both cannot hold.
+
+    >>> from .extraction import extract
+    >>> opposed(extract("User likes cats"), extract("User doesn't like cats"))
+    True
+    >>> opposed(extract("The API runs on port 8080"), extract("API listens on port 9090"))
+    True
+    """
+    mine, theirs = (
+        [stem(word.folded) for word in each.words if word.folded not in _HELPING] for each in (left, right)
+    )
+    denying = {word for word in set(mine) ^ set(theirs) if word in _DENYING}
+    if denying:
+        rest = [[word for word in each if word not in denying] for each in (mine, theirs)]
+        return rest[0] == rest[1] and bool(denied(left, right) or denied(right, left))
+    texts = [
+        " ".join(word.folded for word in each.words if word.folded not in _HELPING) for each in (left, right)
+    ]
+    for one, other in _BOUNDS:
+        for x, y in ((one, other), (other, one)):
+            bare = [
+                re.sub(rf"\b{word}\b", "#", text, count=1) for word, text in zip((x, y), texts, strict=True)
+            ]
+            if "#" in bare[0] and bare[0] == bare[1]:
+                return True
+    ports = [_PORT.search(each.text) for each in (left, right)]
+    if ports[0] is None or ports[1] is None or ports[0][1] == ports[1][1]:
+        return False
+    said = [
+        [
+            word
+            for word in _SERVING.compiled.sub(" ", _PORT.compiled.sub("", each.text.lower())).split()
+            if word not in _HELPING
+        ]
+        for each in (left, right)
+    ]
+    return said[0] == said[1]
 
 
 def denied(denying: Facts, other: Facts) -> list[Negation]:
@@ -62,8 +116,7 @@ def _doubled(negation: Negation, denying: Facts, other: Facts) -> bool:
 
 
 def _verb(negation: Negation) -> str:
-    """Stem of the denying verb."""
-    return rough_stem(negation.cue.split(" ")[0])
+    return stem(negation.cue.split(" ")[0])
 
 
 def _same_denial(mine: Negation, theirs: Negation) -> bool:
@@ -77,7 +130,38 @@ def _same_denial(mine: Negation, theirs: Negation) -> bool:
 
 def _affirmed(facts: Facts) -> frozenset[str]:
     """Stems that a text has outside the reach of its negations, so that it does not simply deny them."""
-    counts = Counter(rough_stem(word.folded) for word in facts.words)
+    counts = Counter(stem(word.folded) for word in facts.words)
     for each in facts.negations:
         counts.subtract(each.reach)
     return frozenset(word for word, count in counts.items() if count > 0)
+
+
+_WORDS = table_words("denials", "words")
+_NEGATION = Expression(
+    rf"(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w-])|\bn['’](?=[aeéèêiouhy])|"
+    r"[不没沒無无未]|ない|ません|않|없|안 (?=\w)",
+    re.IGNORECASE,
+)
+_SPANISH = Expression(
+    r"(?<![\w-])no (?=(?:me|te|se|le|les|nos|lo|la|los|las|es|está|hay|tiene|quiere|puede|bebe|come|vive|usa|"
+    r"trabaja|fuma|habla|necesita|tengo|quiero|puedo)\b)",
+    re.IGNORECASE,
+)
+
+
+def foreign_denial(left: Facts, right: Facts) -> Change | None:
+    """Return the negations of both texts where only one of them has any.
+
+    >>> from .extraction import extract
+    >>> foreign_denial(extract("Mag keine Katzen"), extract("Mag Katzen"))
+    ('keine', '-')
+    >>> foreign_denial(extract("Does not like cats"), extract("Likes cats")) is None
+    True
+    """
+    mine, theirs = _negation(left.text), _negation(right.text)
+    return (mine or "-", theirs or "-") if bool(mine) != bool(theirs) else None
+
+
+def _negation(text: str) -> str:
+    match = _NEGATION.search(text) or _SPANISH.search(text)
+    return match[0].strip() if match is not None else ""

@@ -9,47 +9,36 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from ..text.tables import listed
+from ..text.vocabulary import FRAME_WORDS
+from ..text.words import Word, stem, words
 from .amounts import Number
-from .clocks import Clock, clocks
-from .dates import Day, Relative, dates, relatives
-from .detail import Detail
-from .frequencies import Frequency, frequencies
+from .calendar import Day, Relative, Weekday, dates, relatives, weekdays
+from .details import Detail, Page
 from .literals import Identifier, Link, Path, Quote, Version, identifiers, links, paths, quotes, versions
 from .names import Name, names
 from .numbers import numbers
 from .polarity import Negation, negations
-from .synonyms import FRAME_WORDS
-from .tokens import Page, Word, listed, rough_stem, words
+from .times import Clock, Frequency, clocks, frequencies
 from .traits import Trait, traits
 from .values import Value, values
-from .weekdays import Weekday, weekdays
 
 REMEMBERED_TEXTS = 65536
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything extracted from one text.
+    """Everything extracted from one text."""
 
-    Attributes:
-        text: The normalised text.
-        words: All its words, in order.
-        vocabulary: Its folded words.
-        stems: The stems of its words.
-        initials: The first letters of its words, for acronyms.
-        bag: The stems of the words that carry content, sorted.
-        content: The same as a set.
-        frame: Those of them that stand in no typed value and tell of no change.
-    """
-
-    text: str
-    words: tuple[Word, ...]
-    vocabulary: frozenset[str]
-    stems: frozenset[str]
-    initials: str
-    bag: tuple[str, ...]
-    content: frozenset[str]
-    frame: frozenset[str]
+    text: str  # the normalised text
+    marks: tuple[tuple[int, int], ...]  # the spans that the readers took, in the order of the readers
+    words: tuple[Word, ...]  # all its words, in order
+    vocabulary: frozenset[str]  # its folded words
+    stems: frozenset[str]  # the stems of its words
+    initials: str  # the first letters of its words, for acronyms
+    bag: tuple[str, ...]  # the stems of the words that carry content, sorted
+    content: frozenset[str]  # the same as a set
+    frame: frozenset[str]  # those of them that stand in no typed value and tell of no change
     links: tuple[Link, ...]
     quotes: tuple[Quote, ...]
     paths: tuple[Path, ...]
@@ -83,7 +72,7 @@ def extract(text: str) -> Facts:
     """
     page = Page(text)
     spelled = tuple(words(page.text))
-    content = [rough_stem(word.folded) for word in spelled if word.folded not in FRAME_WORDS]
+    content = [stem(word.folded) for word in spelled if word.folded not in FRAME_WORDS]
     details: dict[str, tuple[Any, ...]] = {
         "quotes": quotes(page),
         "links": links(page),
@@ -100,9 +89,10 @@ def extract(text: str) -> Facts:
     }
     return Facts(
         text=page.text,
+        marks=tuple(page.marks),
         words=spelled,
         vocabulary=frozenset(word.folded for word in spelled),
-        stems=frozenset(rough_stem(word.folded) for word in spelled),
+        stems=frozenset(stem(word.folded) for word in spelled),
         initials="".join(word.folded[:1] for word in spelled),
         bag=tuple(sorted(content)),
         content=frozenset(content),
@@ -116,7 +106,7 @@ def extract(text: str) -> Facts:
 
 _TYPED = ("days", "weekdays", "frequencies", "clocks", "identifiers", "versions", "numbers", "names")
 _UPDATES = frozenset(
-    rough_stem(word)
+    stem(word)
     for word in listed(
         "now since instead anymore longer already currently today newly switched changed current still again "
         "until new"
@@ -125,6 +115,5 @@ _UPDATES = frozenset(
 
 
 def _valued(details: dict[str, tuple[Any, ...]]) -> frozenset[str]:
-    """The stems of all words in typed values."""
     surfaces = {each.text for kind in _TYPED for each in details[kind]}
-    return frozenset(rough_stem(word.folded) for surface in surfaces for word in words(surface))
+    return frozenset(stem(word.folded) for surface in surfaces for word in words(surface))

@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .common_words import common
-from .detail import Detail
-from .tokens import Expression, Page, fold
-from .units import unit_at
+from ..text.vocabulary import common
+from ..text.words import fold
+from .amounts import unit_at
+from .details import Detail, Expression, Page
 
 _URL = Expression(r"\b(?:[a-z][a-z0-9+.-]{1,9}://|www\.)[^\s<>\"'\x00]+", re.IGNORECASE)
 _EMAIL = Expression(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,60}(?:\.[\w-]{1,60})+")
@@ -85,19 +85,14 @@ _SHORTEST_TAIL = 6
 
 
 def _squeezed(key: str) -> str:
-    """An identifier without its hyphens."""
     return key.replace("-", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Literal(Detail):
-    """A detail that is the same only when it is spelled the same, case aside.
+    """A detail that is the same only when it is spelled the same, case aside."""
 
-    Attributes:
-        key: The spelling that counts.
-    """
-
-    key: str
+    key: str  # the spelling that counts
 
     def agrees(self, other: Detail) -> bool:
         """Whether both are spelled alike."""

@@ -1,21 +1,89 @@
 """Names of people, places, products and organisations: capitalised words, and known tools in lower case.
 
-A capital opens a sentence too: there a word is a name only if it is not everyday vocabulary, and it
-counts as weak. Diacritics, case, plural and possessive endings do not tell names apart; short forms that
-everyone knows ("k8s", "Postgres", "NYC") agree with the long ones. Nobody's gender, country or role is
-inferred.
+A capital opens a sentence too: there a word is a name only if it is not everyday vocabulary, and it counts as
+weak. Diacritics, case, plural and possessive endings do not tell names apart; short forms that everyone knows
+("k8s", "Postgres", "NYC") agree with the long ones, names that merely begin alike do not (Java, JavaScript).
+Nobody's gender, country or role is inferred.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
-from ..word_tables import table_words
-from .aliases import same_name
-from .common_words import common
-from .detail import Detail
-from .tokens import Page, Word, listed
+from ..text.tables import listed, table_lines, table_words
+from ..text.vocabulary import common
+from ..text.words import Word
+from .details import Detail, Page
+
+_FORMAL: dict[str, frozenset[str]] = {
+    line.split()[0]: frozenset(line.split()[1:]) for line in table_lines("names", "short_forms")
+}
+_ALIAS_GROUPS: dict[str, int] = {
+    word: number for number, line in enumerate(table_lines("names", "aliases")) for word in line.split()
+}
+_DERIVED = ("sql", "s", "n", "an", "ian", "ean", "ese", "ish", "er", "ers", "i", "js", "db", "ic")
+_SHORTEST_ROOT = 4
+_SHORTEST_TYPO = 7
+
+
+_OF_GROUP: dict[int, frozenset[str]] = {
+    number: frozenset(word for word, of in _ALIAS_GROUPS.items() if of == number)
+    for number in set(_ALIAS_GROUPS.values())
+}
+_SHORT_OF: dict[str, frozenset[str]] = {
+    short: frozenset(word for word, forms in _FORMAL.items() if short in forms)
+    for short in frozenset().union(*_FORMAL.values())
+}
+
+
+def named_among(word: str, words: frozenset[str]) -> bool:
+    """Whether any of these folded words names the same thing, by look-up: documents have thousands of words.
+
+    >>> named_among("postgres", frozenset({"the", "postgresql", "port"}))
+    True
+    """
+    known = {word} | _FORMAL.get(word, frozenset()) | _SHORT_OF.get(word, frozenset())
+    known |= _OF_GROUP.get(_ALIAS_GROUPS.get(word, -1), frozenset())
+    endings = _DERIVED if len(word) >= _SHORTEST_ROOT else ("s",)
+    known |= {word + ending for ending in endings}
+    known |= {
+        word.removesuffix(ending)
+        for ending in _DERIVED
+        if word.endswith(ending) and (ending == "s" or len(word) - len(ending) >= _SHORTEST_ROOT)
+    }
+    if not known.isdisjoint(words):
+        return True
+    return len(word) >= _SHORTEST_TYPO and "".join(sorted(word)) in _letters(words)
+
+
+@lru_cache(maxsize=64)
+def _letters(words: frozenset[str]) -> frozenset[str]:
+    return frozenset("".join(sorted(word)) for word in words if len(word) >= _SHORTEST_TYPO)
+
+
+@lru_cache(maxsize=65536)
+def same_name(left: str, right: str) -> bool:
+    """Whether two folded words name the same thing.
+
+    >>> same_name("postgres", "postgresql"), same_name("java", "javascript"), same_name("k8s", "kubernetes")
+    (True, False, True)
+    """
+    if left == right:
+        return True
+    group = _ALIAS_GROUPS.get(left)
+    if group is not None and group == _ALIAS_GROUPS.get(right):
+        return True
+    if left in _FORMAL.get(right, ()) or right in _FORMAL.get(left, ()):
+        return True
+    if len(left) == len(right) >= _SHORTEST_TYPO and sorted(left) == sorted(right):
+        return True
+    short, long = sorted((left, right), key=len)
+    if len(short) < _SHORTEST_ROOT:
+        return long == short + "s"
+    return long.startswith(short) and long[len(short) :] in _DERIVED
+
 
 _NEVER = frozenset(table_words("names", "never"))
 _ACRONYMS = frozenset(table_words("names", "acronyms"))
@@ -28,24 +96,15 @@ _TOOLS = frozenset(table_words("names", "tools"))
 
 @dataclass(frozen=True, slots=True)
 class Name(Detail):
-    """One word of a name, with the whole name it stands in.
-
-    Attributes:
-        folded: Lower case, without diacritics.
-        phrase: All folded words of the name, in order: ("san", "francisco").
-        strong: Capitalised inside a sentence, inner capitals, or a known tool; not only at its start.
-        opens: The name begins a sentence, so it may be its subject.
-        before: The folded word before the whole name.
-        after: The folded word behind the whole name.
-    """
+    """One word of a name, with the whole name it stands in."""
 
     kind: ClassVar[str] = "name"
-    folded: str = ""
-    phrase: tuple[str, ...] = ()
+    folded: str = ""  # lower case, without diacritics
+    phrase: tuple[str, ...] = ()  # all folded words of the name, in order: ("san", "francisco")
     strong: bool = True
-    opens: bool = False
-    before: str = ""
-    after: str = ""
+    opens: bool = False  # the name begins a sentence, so it may be its subject
+    before: str = ""  # the folded word before the whole name
+    after: str = ""  # the folded word behind the whole name
 
     def agrees(self, other: Detail) -> bool:
         """Whether both are the same word or a known short form of it."""
@@ -78,7 +137,7 @@ class Name(Detail):
 def names(page: Page, spelled: tuple[Word, ...]) -> tuple[Name, ...]:
     """Read the names of a text, word by word; words that others have taken are not names.
 
-    >>> from .tokens import words
+    >>> from ..text.words import words
     >>> page = Page("Łukasz moved to San Francisco.")
     >>> [name.phrase for name in names(page, tuple(words(page.text)))]
     [('lukasz',), ('san', 'francisco'), ('san', 'francisco')]
@@ -117,7 +176,6 @@ def _is_verb(word: Word, place: int, spelled: tuple[Word, ...]) -> bool:
 
 
 def _named(run: list[Word], spelled: tuple[Word, ...], place: int) -> list[Name]:
-    """Make one name per word of a run that starts at a place among the words."""
     phrase = tuple(word.folded for word in run)
     before = spelled[place - 1].folded if place and not run[0].opens else ""
     end = place + len(run)
@@ -133,7 +191,6 @@ def _strong(word: Word, run: list[Word]) -> bool:
 
 
 def _marked(word: Word) -> bool:
-    """Whether a word shows that it is a name by its own letters."""
     text = word.text.removesuffix("'s")
     return (
         word.folded in _TOOLS
@@ -143,7 +200,6 @@ def _marked(word: Word) -> bool:
 
 
 def _is_name(word: Word, lower: set[str], *, shouting: bool) -> bool:
-    """Whether a word is (part of) a name."""
     folded = word.folded
     if folded in _NEVER or folded in _TITLES or word.text[0].isdigit() or folded.endswith(_CONTRACTED):
         return False

@@ -1,21 +1,107 @@
 """Reads the numbers of a text: digits, groups, suffixes (96k, 3e-4), words, fractions, ratios, ordinals.
 
-Each number takes its unit and period with it ("CHF 300 a month"). A bare "one", "a month" or "first" is
-read as weak: it must be kept by a merge, but contradicts nothing. Dates, times and identifiers are taken
-before.
+Each number takes its unit and period with it ("CHF 300 a month"). A bare "one", "a month" or "first" is read
+as weak: it must be kept by a merge, but contradicts nothing. Dates, times and identifiers are taken before.
+Numerals are read as English writes them; other languages' are words here.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import partial
 
-from .amounts import Number
-from .numerals import ORDINALS, PARTS, SCALE, SCALES, SMALL, SPELLED, spelled, value_of
-from .tokens import Expression, Page
-from .units import PERIODS, PREFIXES, UNITS, unit_at
+from ..text.tables import listed
+from .amounts import PERIODS, PREFIXES, UNITS, Number, unit_at
+from .details import Expression, Page, Row, read
 
-__all__ = ["Number", "numbers"]
+_NUMERALS = listed(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen"
+)
+SMALL = {word: value for value, word in enumerate(_NUMERALS)}
+TENS = dict(
+    zip(listed("twenty thirty forty fifty sixty seventy eighty ninety"), range(20, 100, 10), strict=True)
+)
+SCALES = {"hundred": 100.0, "thousand": 1e3, "million": 1e6, "billion": 1e9, "dozen": 12.0}
+PARTS = {
+    "half": 2,
+    "third": 3,
+    "quarter": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "eighth": 8,
+    "tenth": 10,
+    "twentieth": 20,
+}
+_FIRST_ORDINALS = listed(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
+    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+ORDINALS = {word: number for number, word in enumerate(_FIRST_ORDINALS, 1)} | {"thirtieth": 30}
+ORDINALS |= {
+    f"{tens}-{word}": TENS[tens] + number
+    for tens in ("twenty", "thirty")
+    for number, word in enumerate(_FIRST_ORDINALS[:9], 1)
+}
+SCALE = "|".join(SCALES)
+_UNIT_WORD = "|".join([*TENS, *SMALL])
+CARDINAL = rf"(?:{_UNIT_WORD})(?:[- ](?:{'|'.join(SMALL)})\b)?"
+SPELLED = Expression(
+    rf"\b(?:half a dozen|(?:a|{CARDINAL}|several)[- ](?:{SCALE})(?:[- ](?:and[- ])?(?:{CARDINAL}|{SCALE})\b)*"
+    rf"|{CARDINAL}|(?:hundred|thousand|million)(?:[- ]and[- ](?:{CARDINAL}))?|dozen)\b"
+    rf"(?P<half>[- ]and[- ]a[- ](?:half|quarter))?(?(half)(?:[- ](?:{SCALE})\b)?)",
+    re.IGNORECASE,
+)
+_HALF_SCALE = Expression(rf"(?:half|quarter)[- ]({SCALE})$")
+_SEPARATOR = Expression("[^- ]+")
+_EXTRAS = ((" and a half", 0.5), ("-and-a-half", 0.5), (" and a quarter", 0.25), ("-and-a-quarter", 0.25))
+
+
+def spelled(phrase: str) -> float:
+    """Value of a number in words.
+
+    >>> spelled("two and a half"), spelled("one hundred and thirty"), spelled("half a dozen")
+    (2.5, 130.0, 6.0)
+    """
+    phrase = phrase.lower()
+    if phrase == "half a dozen":
+        return 6.0
+    scaled = _HALF_SCALE.search(phrase)
+    if scaled is not None:
+        return spelled(phrase[: scaled.start(1)].rstrip("- ")) * SCALES[scaled.group(1)]
+    total, current, extra = 0.0, 0.0, 0.0
+    for tail, value in _EXTRAS:
+        if phrase.endswith(tail):
+            phrase, extra = phrase.removesuffix(tail), value
+    for match in _SEPARATOR.all(phrase):
+        word = match.group()
+        if word in SMALL or word in TENS:
+            current += SMALL.get(word, TENS.get(word, 0))
+        elif word in SCALES:
+            current = max(current, 1.0) * SCALES[word]
+            if SCALES[word] >= SCALES["thousand"]:
+                total, current = total + current, 0.0
+    return total + current + extra
+
+
+def value_of(text: str | None) -> float | None:
+    """Value of digits, of "a", or of one number word; None for anything else.
+
+    >>> value_of("12"), value_of("twenty"), value_of("many")
+    (12.0, 20.0, None)
+    """
+    if not text:
+        return None
+    if text[0].isdigit():
+        return float(text)
+    word = text.lower()
+    if word == "a":
+        return 1.0
+    value = SMALL.get(word, TENS.get(word))
+    return None if value is None else float(value)
+
+
 _DIGITS = Expression(
     r"(?P<sign>(?<![\w)\]%\x00])[-+]|\bminus )?(?<![0-9A-Za-z_.])"
     r"(?P<body>[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]{1,2}|[0-9]{1,3}(?:\.[0-9]{3}){2,}"
@@ -88,14 +174,12 @@ def numbers(page: Page) -> tuple[Number, ...]:
     """
     period = _overall_period(page)
     return (
-        *_heights(page),
-        *_ordinals(page),
-        *_ratios(page),
+        *read(page, (_FEET, _height), (_ORDINAL, lambda match: _ordinal(page, match)), *_SHARES),
         *_fractions(page),
-        *_multiples(page),
+        *read(page, (_MULTIPLE, _multiple)),
         *_in_digits(page, period),
         *_in_words(page, period),
-        *_singles(page),
+        *read(page, (_SINGLE, _single)),
     )
 
 
@@ -105,34 +189,20 @@ def _overall_period(page: Page) -> float | None:
     return PERIODS[periods.pop()] if len(periods) == 1 else None
 
 
-def _heights(page: Page) -> list[Number]:
-    """Take feet and inches: 5'11", 5 ft 11."""
-    heights = []
-    for match in page.find(_FEET):
-        feet, inches = (float(group) for group in match.groups())
-        if inches < _INCHES_PER_FOOT:
-            page.mark(match.start(), match.end())
-            heights.append(
-                Number(match.group().strip(), feet * _INCHES_PER_FOOT + inches, UNITS["inch"], 0.5)
-            )
-    return heights
+def _height(match: re.Match[str]) -> tuple[Number, ...]:
+    feet, inches = (float(group) for group in match.groups())
+    if inches >= _INCHES_PER_FOOT:
+        return ()
+    return (Number(match.group().strip(), feet * _INCHES_PER_FOOT + inches, UNITS["inch"], 0.5),)
 
 
-def _ordinals(page: Page) -> list[Number]:
-    """Take first, 2nd, twentieth; those that name a part ("a third of") are left to the fractions."""
-    ordinals = []
-    for match in page.find(_ORDINAL):
-        digits, word = match.groups()
-        if (
-            word
-            and word.lower() in PARTS
-            and _FRACTION.match(page.rest, _phrase_start(page.rest, match.start()))
-        ):
-            continue
-        page.mark(match.start(), match.end())
-        value = float(digits) if digits else float(ORDINALS[word.lower()])
-        ordinals.append(Number(match.group(), value, None, 0.0, None, "weak" if value == 1.0 else "ordinal"))
-    return ordinals
+def _ordinal(page: Page, match: re.Match[str]) -> tuple[Number, ...]:
+    """First, 2nd, twentieth; those that name a part ("a third of") are left to the fractions."""
+    digits, word = match.groups()
+    if word and word.lower() in PARTS and _FRACTION.match(page.rest, _phrase_start(page.rest, match.start())):
+        return ()
+    value = float(digits) if digits else float(ORDINALS[word.lower()])
+    return (Number(match.group(), value, None, 0.0, None, "weak" if value == 1.0 else "ordinal"),)
 
 
 def _phrase_start(text: str, position: int) -> int:
@@ -143,23 +213,23 @@ def _phrase_start(text: str, position: int) -> int:
     return max(0, position - 8) + before.start()
 
 
-def _ratios(page: Page) -> list[Number]:
-    """Take 87/100 and one in twenty."""
-    ratios = []
-    for pattern in (_SLASHED, _ONE_IN):
-        for match in page.find(pattern):
-            top, bottom = value_of(match.group(1)), value_of(match.group(2))
-            if top is None or not bottom or top > bottom or match.groups() == _ALWAYS_OPEN:
-                continue
-            if pattern is _ONE_IN and top == bottom:
-                continue
-            page.mark(match.start(), match.end())
-            ratios.append(Number(match.group(), 100 * top / bottom, UNITS["%"], 0.5))
-    return ratios
+def _ratio(match: re.Match[str], *, proper: bool = False) -> tuple[Number, ...]:
+    top, bottom = value_of(match[1]), value_of(match[2])
+    if (
+        top is None
+        or not bottom
+        or top > bottom
+        or match.groups() == _ALWAYS_OPEN
+        or (proper and top == bottom)
+    ):
+        return ()
+    return (Number(match.group(), 100 * top / bottom, UNITS["%"], 0.5),)
+
+
+_SHARES: tuple[Row[Number], ...] = ((_SLASHED, _ratio), (_ONE_IN, partial(_ratio, proper=True)))
 
 
 def _fractions(page: Page) -> list[Number]:
-    """Take three quarters, half of, half an hour, a quarter of a million."""
     fractions = []
     for match in page.find(_FRACTION):
         top, part = match.group("top"), match.group("part").lower().removesuffix("s")
@@ -181,16 +251,11 @@ def _fractions(page: Page) -> list[Number]:
     return fractions
 
 
-def _multiples(page: Page) -> list[Number]:
-    """Take twice, double, triple."""
-    return [
-        Number(match.group(), 2.0 if match.group(1) else 3.0, UNITS["x"], 0.0)
-        for match in page.take(_MULTIPLE)
-    ]
+def _multiple(match: re.Match[str]) -> tuple[Number, ...]:
+    return (Number(match.group(), 2.0 if match[1] else 3.0, UNITS["x"], 0.0),)
 
 
 def _in_digits(page: Page, period: float | None) -> list[Number]:
-    """Take numbers in digits."""
     quantities = []
     for match in page.find(_DIGITS):
         value, step = _digits(match)
@@ -202,7 +267,6 @@ def _in_digits(page: Page, period: float | None) -> list[Number]:
 
 
 def _digits(match: re.Match[str]) -> tuple[float, float]:
-    """Value of a number in digits, and half of its last digit."""
     body = match.group("body").replace("'", "").replace(" ", "")
     if _GROUPED.match(body):
         body = body.replace(",", "")
@@ -216,7 +280,6 @@ def _digits(match: re.Match[str]) -> tuple[float, float]:
 
 
 def _in_words(page: Page, period: float | None) -> list[Number]:
-    """Take numbers in words; "one" is weak, and nothing where it is a pronoun."""
     quantities = []
     for match in page.find(SPELLED):
         text, start, end = match.group(), match.start(), match.end()
@@ -233,12 +296,9 @@ def _in_words(page: Page, period: float | None) -> list[Number]:
     return quantities
 
 
-def _singles(page: Page) -> list[Number]:
-    """Take "a month", "an hour": too weak to contradict, but another text may call it 30 days."""
-    return [
-        Number(match.group(), 1.0, UNITS[match.group(1).lower()], 0.0, None, "weak")
-        for match in page.take(_SINGLE)
-    ]
+def _single(match: re.Match[str]) -> tuple[Number, ...]:
+    """A month, an hour: too weak to contradict, but another text may call it 30 days."""
+    return (Number(match.group(), 1.0, UNITS[match[1].lower()], 0.0, None, "weak"),)
 
 
 def _measured(page: Page, span: Span, value: float, step: float, period: float | None = None) -> Number:

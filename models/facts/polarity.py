@@ -1,8 +1,8 @@
 """What a text denies: "does not use tabs", "no longer smokes", "avoids dairy", "without sugar".
 
-Hard negations are grammatical (not, no, never, without); soft ones are verbs that deny their object
-(avoid, stop, hate). Both carry the words in their reach, so that two denials of the same thing agree
-however they are put.
+Hard negations are grammatical (not, no, never, without); soft ones are verbs that deny their object (avoid,
+stop, hate). Both carry the words in their reach, so that two denials of the same thing agree however they are
+put.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..word_tables import table_words
-from .detail import Detail
-from .tokens import Expression, Page, fold, rough_stem, words
+from ..text.tables import table_words
+from ..text.words import fold, stem, words
+from .details import Detail, Expression, Page
 
 _HARD = (
     r"no longer|not|[a-z]+n't|cannot|never|none|nobody|no one|nothing|nowhere|neither|nor|without|no|"
@@ -45,7 +45,7 @@ _REACH = 5
 _LOOK_BACK = 80
 _LOOK_AHEAD = 160
 _EMPTY = frozenset(table_words("grammar", "undenied"))
-_LIGHT = frozenset(rough_stem(word) for word in table_words("grammar", "light"))
+_LIGHT = frozenset(stem(word) for word in table_words("grammar", "light"))
 
 
 def is_light(word: str) -> bool:
@@ -55,23 +55,15 @@ def is_light(word: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Negation(Detail):
-    """One denial and what it reaches.
-
-    Attributes:
-        cue: The folded cue word: "not", "avoids".
-        hard: Grammatical negation rather than a denying verb.
-        reach: Stems of the words it denies, in order; light verbs included.
-        clause: The cue with its reach as it stands in the text.
-        subject: Stems before it in the clause: "files are forbidden" denies files.
-    """
+    """One denial and what it reaches."""
 
     kind: ClassVar[str] = "negation"
     exclusive: ClassVar[bool] = False  # two denials never contradict each other by themselves
-    cue: str = ""
-    hard: bool = True
-    reach: tuple[str, ...] = ()
+    cue: str = ""  # the folded cue word: "not", "avoids"
+    hard: bool = True  # grammatical negation rather than a denying verb
+    reach: tuple[str, ...] = ()  # stems of the words it denies, in order; light verbs included
     subject: frozenset[str] = frozenset()
-    clause: str = ""
+    clause: str = ""  # the cue with its reach as it stands in the text
 
     @property
     def heavy(self) -> bool:
@@ -102,7 +94,7 @@ def negations(page: Page) -> tuple[Negation, ...]:
     """Read the denials of a text.
 
     >>> [(each.cue, each.reach) for each in negations(Page("Does not use tabs, avoids dairy"))]
-    [('not', ('us', 'tab')), ('avoids', ('dair',))]
+    [('not', ('us', 'tab')), ('avoids', ('dairy',))]
     """
     text = page.text
     idle = [match.span() for match in _NOT_NEGATION.all(text)]
@@ -131,6 +123,5 @@ def negations(page: Page) -> tuple[Negation, ...]:
 
 
 def _content(clause: str) -> tuple[str, ...]:
-    """Stems of the words of a clause that carry meaning, light verbs included."""
-    stems = ((word.folded, rough_stem(word.folded)) for word in words(clause))
+    stems = ((word.folded, stem(word.folded)) for word in words(clause))
     return tuple(each for folded, each in stems if folded not in _EMPTY or each in _LIGHT)

@@ -1,8 +1,8 @@
-"""The same words in another order: who does what to whom, and what belongs to what.
+"""Who does what to whom: the same words in another order, and another one who acts.
 
 "Anna reports to Ben" and "Ben reports to Anna" have the same words; so have "Ben is reported to by Anna" and
 many honest ways to turn a sentence round. `exchange` finds orders that certainly say something else,
-`rearranged` those that may. Both need the same words that carry content; anything else is for the scorer.
+`rearranged` those that may. "Company uses Neovim" is no copy of "User uses Neovim".
 """
 
 from __future__ import annotations
@@ -10,12 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from ..text.tables import listed, table_words
+from ..text.vocabulary import FRAME_WORDS
+from ..text.words import Word, stem
+from .details import Expression
 from .extraction import Facts
 from .frames import Change, surface
-from .synonyms import FRAME_WORDS
-from .tokens import Expression, Word, listed, rough_stem
 
 _COPULAS = frozenset(listed("is are was were and or with plus equals named called namely as"))
+_MUTUAL = frozenset(table_words("bindings", "mutual"))
+_LINKS = _COPULAS | frozenset(listed("to of an a the also still has have been"))
+_TOGETHER = frozenset(table_words("bindings", "together"))
+_ORDERING = frozenset(listed("than over before after"))
 _LONGEST_EXCHANGED = 4
 _LONGEST_STRETCH = 60
 _BINDING = frozenset(listed("not no never first second then before after without nor"))
@@ -39,7 +45,7 @@ def _folded(word: Word) -> str:
 
 
 def _stem_of(word: Word) -> str:
-    return rough_stem(word.folded)
+    return stem(word.folded)
 
 
 def _words_of(facts: Facts) -> Sequence[Word]:
@@ -53,7 +59,8 @@ def _content_of(facts: Facts) -> Sequence[Word]:
 def exchange(left: Facts, right: Facts) -> Change | None:
     """Return the stretch in which two parts changed places around others, all words being the same.
 
-    Clauses in another order, lists and adverbs moved to the front are no exchange.
+    Clauses in another order, lists and adverbs moved to the front are no exchange, nor are the sides of what
+    holds from either: "is married to".
 
     >>> from .extraction import extract
     >>> exchange(extract("Anna reports to Ben"), extract("Ben reports to Anna"))
@@ -64,9 +71,28 @@ def exchange(left: Facts, right: Facts) -> Change | None:
     if left.bag != right.bag:
         return None
     exchanged = _exchanged(left.words, right.words, _folded)
-    if exchanged is None or {word.folded for word in _middle(left, exchanged)} <= _COPULAS:
+    if exchanged is None:
+        return None
+    middle = [word.folded for word in _middle(left, exchanged)]
+    if _COPULAS.issuperset(middle) or (middle[0] in _TOGETHER and middle[-1] == "with"):
+        return None
+    if not _MUTUAL.isdisjoint(middle) and (_MUTUAL | _LINKS).issuperset(middle):
         return None
     return _shown(left, right, exchanged) if _tells(left, right, _words_of, _folded) else None
+
+
+def turned_round(left: Facts, right: Facts) -> bool:
+    """Whether two things changed places around a comparison, a preference or an order of equal words.
+
+    >>> from .extraction import extract
+    >>> turned_round(extract("Prefers tea to coffee"), extract("Prefers coffee to tea"))
+    True
+    """
+    if left.bag != right.bag or exchange(left, right) is None:
+        return False
+    exchanged = _exchanged(left.words, right.words, _folded)
+    middle = {word.folded for word in _middle(left, exchanged)} if exchanged else set()
+    return bool(middle & _ORDERING) or ("to" in middle and "prefer" in left.content)
 
 
 def rearranged(left: Facts, right: Facts) -> Change | None:
@@ -141,7 +167,6 @@ def _whole_item(facts: Facts, part: Sequence[Word]) -> bool:
 
 
 def _clauses(facts: Facts) -> list[frozenset[str]]:
-    """The stems of each clause that has any."""
     cuts = [match.start() for match in _CLAUSE_END.all(facts.text)]
     clauses: list[list[str]] = [[]]
     passed = 0
@@ -150,7 +175,7 @@ def _clauses(facts: Facts) -> list[frozenset[str]]:
             passed += 1
             clauses.append([])
         if word.folded not in FRAME_WORDS or word.folded in _BINDING:
-            clauses[-1].append(rough_stem(word.folded))
+            clauses[-1].append(stem(word.folded))
     return [frozenset(clause) for clause in clauses if clause]
 
 
@@ -194,15 +219,13 @@ def _names_turned(left: Facts, right: Facts) -> bool:
 
 
 def _between(facts: Facts, x: str, y: str) -> frozenset[str]:
-    """The stems of content between the first places of two names."""
     places = [word.folded for word in facts.words]
     start, end = sorted((places.index(x), places.index(y)))
     inner = facts.words[start + 1 : end]
-    return frozenset(rough_stem(word.folded) for word in inner if word.folded not in FRAME_WORDS)
+    return frozenset(stem(word.folded) for word in inner if word.folded not in FRAME_WORDS)
 
 
 def _turned(left: Facts, right: Facts) -> bool:
-    """Whether we do to others in one text what they do to us in the other."""
     if left.bag != right.bag or _passive(left) != _passive(right):
         return False
     doing = [(_DOER.search(each.text), _DONE_TO.search(each.text)) for each in (left, right)]
@@ -212,3 +235,50 @@ def _turned(left: Facts, right: Facts) -> bool:
 
 def _passive(facts: Facts) -> bool:
     return _PASSIVE.search(facts.text) is not None
+
+
+_ROLES = (
+    r"company|employer|startup|start-up|firm|organi[sz]ation|management|leadership|team|team lead|tech lead|"
+    r"ceo|cto|cfo|coo|boss|manager|supervisor|landlord|client|customer|colleague|co-?worker"
+)
+_ADVERB = r"(?:(?:also|now|still|already|always|currently)\s+)?"
+_OTHER = Expression(
+    rf"^\W*(?:[Tt]he )?(?i:{_ROLES})s?\s+{_ADVERB}"
+    r"(?!(?:of|at|in|on|for|and|or|with|from|to|who|that|which|name|address|phone|password|code)\b)[a-z]+\b"
+)
+_PERSON = Expression(
+    rf"^\W*(?:(?:[Tt]he )?[Uu]ser|I|He|She|(?P<name>[A-Z]\w+))\s+{_ADVERB}"
+    r"(?!(?:of|at|in|on|for|and|or|with|from|to|who|that|which|said|says|told|heard)\b)"
+    r"(?!(?:mention|report|confirm|explain|ask|note|state|tell|learn)(?:s|ed|d)\b)[a-z]+\b"
+)
+_REACH = 80
+
+
+def other_actor(left: Facts, right: Facts) -> Change | None:
+    """Return the two openings where one text is about a company, a boss, a team, and one about the person.
+
+    >>> from .extraction import extract
+    >>> other_actor(extract("Company uses Neovim"), extract("User uses Neovim at work"))
+    ('Company uses', 'User uses')
+    >>> other_actor(extract("User's company uses Neovim"), extract("User uses Neovim at work")) is None
+    True
+    """
+    mine, theirs = _somebody_else(left), _somebody_else(right)
+    if bool(mine) == bool(theirs):
+        return None
+    person = _person(right if mine else left)
+    return (mine or person, theirs or person) if person else None
+
+
+def _somebody_else(facts: Facts) -> str:
+    match = _OTHER.search(facts.text[:_REACH])
+    return match[0].strip() if match is not None else ""
+
+
+def _person(facts: Facts) -> str:
+    match = _PERSON.search(facts.text[:_REACH])
+    if match is None:
+        return ""
+    named = match["name"]
+    is_name = named is None or any(named == name.text.split()[0] for name in facts.names)
+    return match[0].strip() if is_name else ""

@@ -11,9 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..word_tables import table_lines
-from .detail import Detail
-from .tokens import Expression, Page, listed
+from ..text.tables import listed, table_lines
+from .details import Detail, Expression, Page
 
 _PARENTS, _SIBLINGS, _SPOUSES, _CHILDREN, _UNCLES, _NEPHEWS, _IN_LAWS, _COUSINS, _GRAND = range(9)
 _VIEWS = (
@@ -53,18 +52,12 @@ _ONE_RELATIVE = {
 
 @dataclass(frozen=True, slots=True)
 class Trait(Detail):
-    """One answer of a family of words that exclude each other.
-
-    Attributes:
-        family: The question.
-        group: Number of the answer in the family.
-        soft: The question is too common in other senses to forbid a merge by itself.
-    """
+    """One answer of a family of words that exclude each other."""
 
     kind: ClassVar[str] = "trait"
-    family: str = ""
-    group: int = 0
-    soft: bool = False
+    family: str = ""  # the question
+    group: int = 0  # number of the answer in the family
+    soft: bool = False  # the question is too common in other senses to forbid a merge by itself
 
     def agrees(self, other: Detail) -> bool:
         """Whether both give the same answer to the same question."""
@@ -87,7 +80,6 @@ def _same_relative(left: str, right: str) -> bool:
 
 
 def _read() -> dict[str, tuple[tuple[str, int, bool], ...]]:
-    """Read the families into a look-up of spellings."""
     table: dict[str, list[tuple[str, int, bool]]] = {}
     for line in table_lines("opposites", "families"):
         family, _, groups = line.partition(": ")
@@ -120,5 +112,4 @@ def traits(page: Page) -> tuple[Trait, ...]:
 
 
 def _starred(spelling: str) -> str:
-    """The spelling with a star that a word falls under."""
     return next(each for each in _STARRED if spelling.startswith(each)) + "*"

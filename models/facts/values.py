@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .synonyms import FRAME_WORDS
-from .tokens import Expression, fold, listed, rough_stem, words
+from ..text.tables import listed
+from ..text.vocabulary import FRAME_WORDS
+from ..text.words import fold, stem, words
+from .details import Expression
 
 _IGNORE_CASE = re.IGNORECASE
 _NAME = r"(?P<v>[A-ZÀ-Þ][\w'&.-]*(?: (?:of |de |la |du )?[A-ZÀ-Þ][\w'&.-]*)*)"
@@ -53,7 +55,7 @@ _MOVED = Expression(
 )
 _FAVOURITE = re.compile(r"\bfavou?rite (\w+(?: \w+)?)(?: is |: | = )([\w' -]{2,40})$", _IGNORE_CASE)
 _LIGHT = frozenset(
-    rough_stem(word)
+    stem(word)
     for word in listed(
         "run use get move switch migrate change time happen do go set work now from done usually mostly "
         "always wake up morning at"
@@ -124,23 +126,14 @@ _HOURS = re.compile(r"(\d{1,2})(?::(\d\d))?(?: ?([ap])m)?$", _IGNORE_CASE)
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value of an attribute.
+    """One value of an attribute."""
 
-    Attributes:
-        attribute: The attribute.
-        text: The value as it stands in the text.
-        key: The value in its plain form.
-        subject: Whose it is: names and kin before it in the clause.
-        closed: It is one of a closed list, so that other words of its clause count, too.
-        rest: The stems of those words.
-    """
-
-    attribute: str
-    text: str
-    key: str
-    subject: frozenset[str]
-    closed: bool
-    rest: frozenset[str] = frozenset()
+    attribute: str  # the attribute
+    text: str  # the value as it stands in the text
+    key: str  # the value in its plain form
+    subject: frozenset[str]  # whose it is: names and kin before it in the clause
+    closed: bool  # it is one of a closed list, so that other words of its clause count, too
+    rest: frozenset[str] = frozenset()  # the stems of those words
 
     def about_as(self, other: Value) -> bool:
         """Whether both may be values of one thing: one attribute and subject, and mostly the same words."""
@@ -192,7 +185,6 @@ def _homes(clause: str) -> list[Value]:
 
 
 def _superiors(clause: str) -> list[Value]:
-    """Who somebody reports to."""
     return [
         Value("boss", match["v"], fold(match["v"]), frozenset(), closed=False)
         for match in _BOSS.finditer(clause)
@@ -201,7 +193,6 @@ def _superiors(clause: str) -> list[Value]:
 
 
 def _closed(clause: str, start: int) -> list[Value]:
-    """The values of closed lists in a clause, from a position on."""
     closed = []
     for name, cue, known in _READERS:
         match = known.search(clause, start) if cue.search(clause) else None
@@ -222,17 +213,15 @@ def _closed(clause: str, start: int) -> list[Value]:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(rough_stem(word.folded) for word in words(text) if word.folded not in FRAME_WORDS)
+    return frozenset(stem(word.folded) for word in words(text) if word.folded not in FRAME_WORDS)
 
 
 def _subject(before: str) -> frozenset[str]:
-    """The kin and names before a value."""
     kin = {_SAME_KIN.get(match.group(), match.group()) for match in _KIN.finditer(before.lower())}
     return frozenset(kin | {fold(match.group()).removesuffix("'s") for match in _NAMED.finditer(before)})
 
 
 def _key(value: str) -> str:
-    """A value in its plain form; a time of day in minutes."""
     hours = _HOURS.match(value)
     if hours is None:
         return _ALIKE.get(value, value)

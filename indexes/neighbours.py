@@ -1,0 +1,282 @@
+"""Pairs of near rows: exact search with FAISS, or an inverted file above tens of thousands of rows.
+
+An index finds; it never judges. Similarity is the cosine of the two rows, higher is closer, computed in one
+place (`exact_cosines`), so that all indexes agree to the last bit on a pair they both find. FAISS returns an
+arbitrary choice of rows at equal distance, and a graph index loses copies altogether, so identical rows are
+searched for as one and expanded afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..errors import ModelError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FaissIndex = Any
+"""An index of FAISS, which is untyped for us because it is imported late."""
+
+FLAT_LIMIT = 50_000
+"""Rows up to which exact search is used: about 20 s on one core at 384 dimensions (decision 13)."""
+
+_SEED = 20_260
+_PAIRS_AT_ONCE = 1_024
+"""Pairs that are re-scored together, few enough for the processor's cache at the usual widths."""
+
+_PROBED_SHARE = 8
+"""One of so many cells is searched for each row."""
+
+_LEAST_PROBES = 8
+_TRAIN_PER_CELL = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowPairs:
+    """Pairs of rows, each unordered pair once, sorted by (i, j).
+
+    Attributes:
+        rows: int64 [m, 2], columns i < j.
+        cosines: float32 [m], in [-1, 1].
+    """
+
+    rows: NDArray[np.int64]
+    cosines: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[int, int, float]]:
+        for (i, j), cosine in zip(self.rows.tolist(), self.cosines.tolist(), strict=True):
+            yield i, j, cosine
+
+
+class Index(Protocol):
+    """Finds the rows that are near each other."""
+
+    def pairs(self, vectors: NDArray[np.float32], *, floor: float, neighbours: int) -> RowPairs:
+        """Each row with up to `neighbours` nearest rows of cosine >= floor.
+
+        Args:
+            vectors: float32 [n, d]; the length of a row does not matter, a row of zeros pairs with none.
+            floor: Lowest cosine of a pair.
+            neighbours: Most partners that one row looks for; other rows may find it as well.
+
+        Raises:
+            ModelError: If a value is not a finite number.
+        """
+        ...
+
+
+def unit_rows(vectors: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """The rows that point anywhere, scaled to length 1, and their numbers: float32 [m, d], int64 [m].
+
+    Raises:
+        ModelError: If a value is not a finite number.
+    """
+    if not np.isfinite(vectors).all():
+        row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
+        raise ModelError(f"The encoder gave a vector with values that are no numbers (row {row}).")
+    lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
+    kept = np.flatnonzero(lengths > 0)
+    scaled = vectors[kept].astype(np.float64) / lengths[kept, None]
+    return np.ascontiguousarray(scaled, dtype=np.float32), kept
+
+
+def row_pairs(
+    vectors: NDArray[np.float32], first: NDArray[np.int64], second: NDArray[np.int64], *, floor: float
+) -> RowPairs:
+    """Put found pairs into their one form: i < j, each once, sorted, re-scored, cosine >= floor.
+
+    Args:
+        vectors: float32 [n, d], no row of zeros among those named.
+        first: int64 [m], one row of each pair, in any order and as often as it was found.
+        second: int64 [m], the other row.
+        floor: Lowest cosine of a pair.
+    """
+    keys = np.unique(np.minimum(first, second) * len(vectors) + np.maximum(first, second))
+    rows = np.stack([keys // max(1, len(vectors)), keys % max(1, len(vectors))], axis=1)
+    cosines = exact_cosines(vectors, rows)
+    near = cosines >= np.float32(floor)
+    return RowPairs(np.ascontiguousarray(rows[near]), cosines[near])
+
+
+def exact_cosines(vectors: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Cosine of each pair of rows, float32 [m]; summed in float64, so that no library's blocking shows."""
+    parts = [
+        _cosines(
+            vectors[rows[start : start + _PAIRS_AT_ONCE, 0]], vectors[rows[start : start + _PAIRS_AT_ONCE, 1]]
+        )
+        for start in range(0, len(rows), _PAIRS_AT_ONCE)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
+
+
+def _cosines(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
+    a, b = first.astype(np.float64), second.astype(np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", b, b))
+    cosines: NDArray[np.float64] = np.einsum("ij,ij->i", a, b) / lengths
+    return np.clip(cosines, -1.0, 1.0).astype(np.float32)
+
+
+class FlatIndex:
+    """Exact inner products through FAISS.
+
+    Each row finds its `neighbours` nearest, and a pair counts if either side found it. Of rows at equal
+    distance the first ones are taken, so that more identical vectors than `neighbours` all pair with the
+    same first few: they stay connected, in n * neighbours pairs and not n squared.
+    """
+
+    def pairs(self, vectors: NDArray[np.float32], *, floor: float, neighbours: int) -> RowPairs:
+        """Each row with its `neighbours` nearest rows of cosine >= floor; see `Index.pairs`."""
+        return search(vectors, brute_force, floor=floor, neighbours=neighbours)
+
+
+def brute_force(units: NDArray[np.float32]) -> FaissIndex:
+    """An exact inner-product index of float32 [m, d] unit rows: each row is compared with every other."""
+    import faiss
+
+    index = faiss.IndexFlatIP(units.shape[1])
+    index.add(units)
+    return index
+
+
+class ApproximateIndex:
+    """Inverted file over about 4 * sqrt(n) cells; candidates are re-scored exactly.
+
+    It can miss pairs, never invent one: whatever it returns has its exact cosine. `measured_recall` says
+    how much it missed. An inverted file is built the same way on any number of threads; a navigable
+    graph (HNSW) is not.
+    """
+
+    def pairs(self, vectors: NDArray[np.float32], *, floor: float, neighbours: int) -> RowPairs:
+        """Each row with about its `neighbours` nearest rows of cosine >= floor; see `Index.pairs`."""
+        return search(vectors, inverted_file, floor=floor, neighbours=neighbours)
+
+
+def inverted_file(units: NDArray[np.float32]) -> FaissIndex:
+    """An inverted file that holds float32 [m, d] unit rows."""
+    import faiss
+
+    rows, width = units.shape
+    cells = max(1, min(int(4 * rows**0.5), rows // _TRAIN_PER_CELL))
+    index = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, cells, faiss.METRIC_INNER_PRODUCT)
+    index.cp.seed = _SEED
+    index.train(units)
+    index.add(units)
+    index.nprobe = max(_LEAST_PROBES, cells // _PROBED_SHARE)
+    return index
+
+
+def measured_recall(
+    pairs: RowPairs, vectors: NDArray[np.float32], *, floor: float, neighbours: int, sample: int = 500
+) -> float:
+    """Share of the pairs which exact search finds for a sample of rows that are among the given ones.
+
+    Args:
+        pairs: What an index gave for these vectors, floor and neighbours.
+        vectors: float32 [n, d].
+        floor: Lowest cosine of a pair.
+        neighbours: Most partners of each row.
+        sample: How many rows are searched for exactly.
+
+    Returns:
+        1.0 if exact search finds nothing either.
+    """
+    rng = np.random.default_rng(_SEED)
+    rows = frozenset(rng.choice(len(vectors), size=min(sample, len(vectors)), replace=False).tolist())
+    truth = search(vectors, brute_force, floor=floor, neighbours=neighbours, sample=rows)
+    return float(np.isin(_keys(truth), _keys(pairs)).mean()) if len(truth) else 1.0
+
+
+def _keys(pairs: RowPairs) -> NDArray[np.int64]:
+    return (pairs.rows[:, 0] << 32) | pairs.rows[:, 1]
+
+
+def choose_index(rows: int) -> Index:
+    """The exact index, or the approximate one above `FLAT_LIMIT` rows."""
+    return FlatIndex() if rows <= FLAT_LIMIT else ApproximateIndex()
+
+
+def nearest_rows(units: NDArray[np.float32], asked: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """Row numbers [k, width] of the nearest rows of the asked ones, nearest first, -1 for none.
+
+    Args:
+        units: float32 [n, d], rows of length 1.
+        asked: int64 [k] rows.
+        width: How many to find of each; a row finds itself, too.
+    """
+    build = brute_force if len(units) <= FLAT_LIMIT else inverted_file
+    _, neighbours = build(units).search(units[asked], min(width, len(units)))
+    rows: NDArray[np.int64] = neighbours
+    return rows
+
+
+def search(
+    vectors: NDArray[np.float32],
+    build: Callable[[NDArray[np.float32]], FaissIndex],
+    *,
+    floor: float,
+    neighbours: int,
+    sample: frozenset[int] | None = None,
+) -> RowPairs:
+    """Pair each row with its nearest ones.
+
+    Args:
+        vectors: float32 [n, d].
+        build: Makes a filled inner-product index of float32 [m, d] unit rows.
+        floor: Lowest cosine of a pair.
+        neighbours: Most partners that one row looks for; of equally near ones the first.
+        sample: Look only for the partners of these rows (and of rows equal to them).
+    """
+    units, kept = unit_rows(vectors)
+    copies = _equal_rows(units)
+    if len(kept) < 2:
+        return row_pairs(vectors, kept[:0], kept[:0], floor=floor)
+    distinct = np.ascontiguousarray(units[[rows[0] for rows in copies]])
+    asked = [
+        number for number, rows in enumerate(copies) if sample is None or not sample.isdisjoint(kept[rows])
+    ]
+    _, nearest = build(distinct).search(distinct[asked], min(neighbours + 1, len(distinct)))
+    if len(copies) == len(units):
+        first, second = _without_itself(np.asarray(asked), nearest, neighbours)
+    else:
+        pairs = [
+            pair
+            for number, near in zip(asked, nearest.tolist(), strict=True)
+            for pair in _expanded(number, near, copies, neighbours)
+        ]
+        first, second = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
+    return row_pairs(vectors, kept[first], kept[second], floor=floor)
+
+
+def _without_itself(
+    asked: NDArray[np.int64], near: NDArray[np.int64], neighbours: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each row with the first `neighbours` rows it found, itself and padding (-1) left out."""
+    others = (near != asked[:, None]) & (near >= 0)
+    others &= np.cumsum(others, axis=1) <= neighbours
+    return np.repeat(asked, others.sum(axis=1)), near[others]
+
+
+def _expanded(
+    number: int, near: list[int], copies: list[list[int]], neighbours: int
+) -> Iterator[tuple[int, int]]:
+    """Each copy of a distinct row with its nearest rows: the other copies first, then what was found."""
+    rows = copies[number]
+    others = [row for other in near if other not in {number, -1} for row in copies[other]][:neighbours]
+    for row in rows:
+        twins = [twin for twin in rows[: neighbours + 1] if twin != row]
+        yield from ((row, partner) for partner in (twins + others)[:neighbours])
+
+
+def _equal_rows(units: NDArray[np.float32]) -> list[list[int]]:
+    groups: dict[bytes, list[int]] = {}
+    for number, row in enumerate(units):
+        groups.setdefault(row.tobytes(), []).append(number)
+    return list(groups.values())

@@ -1,0 +1,498 @@
+"""What is bound to what: the same details in two texts, and whether each stands in the same place in both.
+
+A place is a side of a verb ("Anna reports to Ben"), of a preposition ("from Oslo to Bergen") or of an order
+("before", "older than"), and the item of an enumeration ("goatskin on the spine, paper on the sides"). Words
+that keep their order are taken to keep their places. Others must not stand where another one stood, unless
+a passive, a converse verb or items that moved as wholes show that the places agree.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from ..records import Evidence
+from .facts.extraction import Facts, extract
+from .facts.frames import stated
+from .facts.names import same_name
+from .places import CONVERSE, PERSON, THIRD, Bound, Unit, bound
+from .stance import STANCE_NAMES, stance_evidence, stance_row
+from .text.tables import table_lines, table_words
+from .text.vocabulary import synonyms
+from .text.words import fold
+from .text.words import stem as rough_stem
+
+ALIKE = 0.8
+"""Share of the words of each text that the other says, from which one word in another's place is enough."""
+
+HALF_SAID = 0.5
+"""The same share, from which two states are those of one thing."""
+
+BINDING_NAMES = (
+    "said_of_short", "said_of_long", "unsaid_short", "unsaid_long", "unsaid_details_short",
+    "unsaid_details_long", "moved", "moved_share", "moved_details", "crossed", "regrouped", "sides_differ",
+    "sides_agree", "one_way", "heads_added", "markers_differ", *STANCE_NAMES,
+)  # fmt: skip
+
+_REMEMBERED_PAIRS = 8_192
+_SHOWN = 3
+_SHARED_START, _LONGEST_ENDING = 4, 5  # letters of one root, and of what may follow it
+_TYPED = ("numbers", "days", "clocks", "weekdays", "frequencies", "versions", "names", "identifiers")
+_APPOSITION, _TELLING = (frozenset(table_words("bindings", key)) for key in ("apposition", "telling"))
+_FORMS = {
+    rough_stem(word): at for at, line in enumerate(table_lines("bindings", "forms")) for word in line.split()
+}
+
+_Sides = Mapping[tuple[str, int], frozenset[str]]
+_Shared = Sequence[tuple[Unit, Unit]]
+_Words = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How the words of two texts are bound in each: what moved, and what only one of them says.
+
+    Attributes:
+        said: share of the words of the first text that the second says, and the reverse.
+        unsaid: the words of each text that the other does not say.
+        moved: shared words that do not keep their order.
+        crossed: pairs of shared words that may stand in each other's places.
+        regrouped: words that changed their companions with each other.
+        differ: (family, words) of verbs, orders and directions whose sides changed places.
+        agree: families that have the same sides in both texts.
+        narrowed: (words, words) where only one text goes on: a bird, a bird feeder.
+        marked: shared words behind prepositions that say two things: near, in.
+    """
+
+    said: tuple[float, float]
+    unsaid: tuple[tuple[Unit, ...], tuple[Unit, ...]]
+    moved: tuple[Unit, ...]
+    crossed: _Words
+    regrouped: tuple[str, ...]
+    differ: _Words
+    agree: tuple[str, ...]
+    narrowed: _Words
+    marked: _Words
+
+    @property
+    def one_way(self) -> bool:
+        """Whether sides changed that cannot hold both ways: who reports to whom, what is before what."""
+        return any(family.startswith("*") for family, _ in self.differ)
+
+    @property
+    def excludes(self) -> bool:
+        """Whether both cannot hold: nearly the same words with exchanged items, or sides that go one way.
+
+        Of labelled pairs of this kind 609 are contradictions, 63 distinct and 26 duplicates.
+        """
+        return min(self.said) >= ALIKE and (self.one_way or (bool(self.regrouped) and not self.differ))
+
+
+def relation(a: str, b: str) -> Relation:
+    """Compare what is bound to what in two texts; swapping them swaps what is said of each.
+
+    >>> relation("Anna manages Ben", "Ben reports to Anna").agree
+    ('*report',)
+    """
+    if a <= b:
+        return _relation(a, b)
+    found = _relation(b, a)
+    return replace(
+        found,
+        said=found.said[::-1],
+        unsaid=found.unsaid[::-1],
+        narrowed=tuple((x, y) for y, x in found.narrowed),
+        marked=tuple((x, y) for y, x in found.marked),
+    )
+
+
+@lru_cache(maxsize=_REMEMBERED_PAIRS)
+def _relation(a: str, b: str) -> Relation:
+    left = _with_person(bound(a), bound(b))
+    right = _with_person(bound(b), bound(a))
+    right = _renamed(right, _same_keys(left, right))
+    mine, theirs = (
+        [unit for unit in each.units if unit.key not in (PERSON, THIRD)] for each in (left, right)
+    )
+    unsaid = _unsaid(mine, right.keys, a, b), _unsaid(theirs, left.keys, b, a)
+    said = 1 - len(unsaid[0]) / max(1, len(mine)), 1 - len(unsaid[1]) / max(1, len(theirs))
+    once = _once(mine) & _once(theirs)
+    places = {unit.key: unit for unit in theirs}
+    shared = [(unit, places[unit.key]) for unit in mine if unit.key in once]
+    moved = _out_of_order([place.at for _, place in shared])
+    agree = _sides_agree(left.sides, right.sides)
+    turnable = (
+        moved or left.person or right.person or left.passive != right.passive or left.keys != right.keys
+        or ("*than", 1) in left.sides
+    )  # fmt: skip
+    regrouped: tuple[str, ...] = ()
+    crossed: _Words = ()
+    if moved:
+        regrouped = _regrouped(mine, theirs, with_each_other=True)
+        strict = not any(unsaid) or "respectively" in f"{a} {b}"
+        crossed = _crossed(
+            shared, _fixed(left.sides, right.sides, agree), strict=strict, loose=min(said) < ALIKE
+        )
+        if not crossed and min(said) >= ALIKE:
+            crossed = tuple((key, key) for key in _regrouped(mine, theirs, with_each_other=False))
+    if not crossed and not any(unsaid):
+        crossed = _mirrored(mine, theirs)
+    turned = not moved and not agree and left.passive != right.passive
+    if turned and sum(unit.detail for unit, _ in shared) > 1 - left.person:
+        crossed = ((shared[0][0].key, shared[-1][0].key),) if shared else ()
+    spelled = {unit.key: unit.text for unit in (*right.units, *left.units)}
+    return Relation(
+        said,
+        unsaid,
+        tuple(shared[at][0] for at in sorted(moved)),
+        tuple((spelled[x], spelled[y]) for x, y in crossed),
+        tuple(spelled[key] for key in regrouped),
+        tuple((family, ", ".join(spelled.get(key, key) for key in keys)) for family, keys in (
+            *_sides_differ(left.sides, right.sides), *_markers_exchanged(shared)
+        )) if turnable else (),
+        agree,
+        _narrowed(shared, unsaid),
+        _marked(shared),
+    )  # fmt: skip
+
+
+def _with_person(text: Bound, other: Bound) -> Bound:
+    """The text with the person it is about under one key: she or he, and a name that opens it."""
+    names = {} if text.person else {THIRD: PERSON}
+    if other.person and not text.person and text.opening and text.opening not in other.keys:
+        names[text.opening] = PERSON
+    return _renamed(text, names)
+
+
+def _renamed(text: Bound, names: Mapping[str, str]) -> Bound:
+    """The text with other names for some of its keys."""
+    if text.keys.isdisjoint(names):
+        return text
+
+    def side(key: str) -> str:
+        """The name of a word beside another one, or of a side of a verb: "+1lik"."""
+        return key[:2] + names.get(key[2:], key[2:]) if key[:2] in {"+1", "-1"} else names.get(key, key)
+
+    units = tuple(
+        replace(
+            unit,
+            key=names.get(unit.key, unit.key),
+            head=names.get(unit.head, unit.head),
+            near=frozenset(map(side, unit.near)),
+        )
+        for unit in text.units
+    )
+    sides: dict[tuple[str, int], frozenset[str]] = {}
+    for (family, at), keys in text.sides.items():
+        place = names.get(family, family), at
+        sides[place] = sides.get(place, frozenset()) | {names.get(key, key) for key in keys}
+    return replace(text, units=units, sides=sides, keys=frozenset(unit.key for unit in units))
+
+
+def _same_keys(left: Bound, right: Bound) -> dict[str, str]:
+    """Keys of the second text that say what another key of the first one says."""
+    mine = {unit.key: unit for unit in left.units if unit.key not in right.keys and unit.key != PERSON}
+    theirs = {unit.key: unit for unit in right.units if unit.key not in left.keys and unit.key != PERSON}
+    found: dict[str, str] = {}
+    for key, word in theirs.items():
+        same = next((other for other, unit in mine.items() if _same_word(word, unit)), None)
+        if same is not None:
+            found[key] = same
+            del mine[same]
+    return found
+
+
+def _same_word(one: Unit, other: Unit) -> bool:
+    """Whether two words say the same: synonyms, spellings of a name, one root, or one family of verbs."""
+    if one.key[:1].isdigit() or other.key[:1].isdigit():
+        return False
+    first, second = fold(one.text).removesuffix("'s"), fold(other.text).removesuffix("'s")
+    if synonyms(first, second) or same_name(first, second):
+        return True
+    if one.detail or other.detail:
+        return False
+    if one.key in CONVERSE and other.key in CONVERSE:
+        return CONVERSE[one.key][0] == CONVERSE[other.key][0]
+    if one.key in _FORMS and _FORMS[one.key] == _FORMS.get(other.key):
+        return True
+    short, long = sorted((one.key, other.key), key=len)
+    start = max(_SHARED_START, len(short) - 2)
+    return (
+        len(short) >= _SHARED_START
+        and long.startswith(short[:start])
+        and len(long) - len(short) <= _LONGEST_ENDING
+    )
+
+
+def _unsaid(units: Sequence[Unit], keys: frozenset[str], text: str, other: str) -> tuple[Unit, ...]:
+    """The words that the other text does not say, in no form of a typed detail either."""
+    return tuple(
+        unit
+        for unit in units
+        if unit.key not in keys and not (unit.detail and _in_details(unit, extract(text), extract(other)))
+    )
+
+
+def _in_details(unit: Unit, mine: Facts, theirs: Facts) -> bool:
+    """Whether a word stands in a typed detail that the other text states in another form."""
+    if unit.text.isupper() and len(unit.text) > 1 and fold(unit.text) in theirs.initials:
+        return True
+    return any(
+        unit.text in each.text and stated(each, getattr(theirs, kind), theirs)
+        for kind in _TYPED
+        for each in getattr(mine, kind)
+    )
+
+
+def _once(units: Iterable[Unit]) -> set[str]:
+    return {key for key, count in Counter(unit.key for unit in units).items() if count == 1}
+
+
+def _out_of_order(places: Sequence[int]) -> set[int]:
+    """Indices outside one longest rising run."""
+    tails: list[int] = []
+    tail_at: list[int] = []
+    before: list[int] = []
+    for at, place in enumerate(places):
+        where = bisect_left(tails, place)
+        before.append(tail_at[where - 1] if where else -1)
+        tails[where : where + 1] = [place]
+        tail_at[where : where + 1] = [at]
+    kept: set[int] = set()
+    at = tail_at[-1] if tail_at else -1
+    while at >= 0:
+        kept.add(at)
+        at = before[at]
+    return set(range(len(places))) - kept
+
+
+def _only(sides: _Sides, family: str) -> tuple[frozenset[str], frozenset[str]]:
+    """What stands on the first side of a family only, and on the second only."""
+    first, second = (sides.get((family, side), frozenset()) for side in (1, -1))
+    return first - second, second - first
+
+
+def _families(mine: _Sides, theirs: _Sides) -> list[str]:
+    return sorted({family for family, _ in mine} & {family for family, _ in theirs})
+
+
+def _sides_differ(mine: _Sides, theirs: _Sides) -> list[tuple[str, list[str]]]:
+    """Families of which two things changed sides, or one where both cannot hold and nothing stayed."""
+    differ = []
+    for family in _families(mine, theirs):
+        (first, second), (other_first, other_second) = _only(mine, family), _only(theirs, family)
+        up, down = first & other_second, second & other_first
+        stays = first & other_first or second & other_second
+        if (up and down) or ((up or down) and not stays and family.startswith("*")):
+            differ.append((family, sorted(up | down)))
+    return differ
+
+
+def _sides_agree(mine: _Sides, theirs: _Sides) -> tuple[str, ...]:
+    """Families of which something keeps its side in both texts, and nothing changes it."""
+    agree = []
+    for family in _families(mine, theirs):
+        (first, second), (other_first, other_second) = _only(mine, family), _only(theirs, family)
+        changed = mine.get((family, 1), frozenset()) & theirs.get((family, -1), frozenset())
+        changed |= mine.get((family, -1), frozenset()) & theirs.get((family, 1), frozenset())
+        if (first & other_first or second & other_second) and not changed:
+            agree.append(family)
+    return tuple(agree)
+
+
+def _fixed(mine: _Sides, theirs: _Sides, agree: Sequence[str]) -> set[str]:
+    """Keys that stand on one side of an agreeing family in both texts."""
+    nothing: frozenset[str] = frozenset()
+    places = [(family, side) for family in agree for side in (1, -1)]
+    return {key for place in places for key in mine.get(place, nothing) & theirs.get(place, nothing)}
+
+
+def _markers_exchanged(shared: _Shared) -> list[tuple[str, list[str]]]:
+    """Two words that have each other's preposition in the other text: "in French with Persian"."""
+    changed = [
+        (unit.key, unit.marker, place.marker)
+        for unit, place in shared
+        if unit.marker != place.marker and {unit.marker, place.marker}.isdisjoint({"by", "", "of"})
+    ]
+    for at, (key, mine, theirs) in enumerate(changed):
+        for other, its, others in changed[at + 1 :]:
+            if mine == others and theirs == its:
+                return [(f"{mine}, {theirs}", [key, other])]
+    return []
+
+
+def _narrowed(shared: _Shared, unsaid: tuple[tuple[Unit, ...], tuple[Unit, ...]]) -> _Words:
+    """Where one text goes on behind a shared word that ends a phrase of the other: "bird", "bird feeder"."""
+    narrowed = []
+    for at, added in ((0, unsaid[1]), (1, unsaid[0])):
+        heads = {
+            unit.key: unit.text
+            for unit in added
+            if unit.text[0].isalpha() and fold(unit.text) not in _APPOSITION
+        }
+        for pair in shared:
+            bare, other = pair[at], pair[1 - at]
+            head = heads.get(other.head, "")
+            numbered = bare.key[0].isdigit() and not head[:1].isupper()
+            joined = fold(bare.text) == fold(other.text + head) or other.text.endswith(("'s", "s'"))
+            if head and not (bare.verb or bare.head or numbered or joined):
+                words = bare.text, f"{other.text} {head}"
+                narrowed.append(words if at == 0 else words[::-1])
+    return tuple(narrowed)
+
+
+def _marked(shared: _Shared) -> _Words:
+    """Shared words behind other prepositions, one of which says something by itself: near, without."""
+    return tuple(
+        (f"{unit.marker} {unit.text}".strip(), f"{place.marker} {place.text}".strip())
+        for unit, place in shared
+        if unit.marker != place.marker and not _TELLING.isdisjoint((unit.marker, place.marker))
+    )
+
+
+def _items(units: Iterable[Unit], of: set[str] | None = None) -> dict[int, frozenset[str]]:
+    """The keys of each item, or those among some."""
+    items: dict[int, set[str]] = {}
+    for unit in units:
+        if of is None or unit.key in of:
+            items.setdefault(unit.item, set()).add(unit.key)
+    return {item: frozenset(keys) for item, keys in items.items()}
+
+
+def _regrouped(mine: Sequence[Unit], theirs: Sequence[Unit], *, with_each_other: bool) -> tuple[str, ...]:
+    """Words that stand beside other things in their item; whole items may move."""
+    common = {unit.key for unit in mine} & {unit.key for unit in theirs}
+    wholes, other_wholes = (set(_items(units, common).values()) for units in (mine, theirs))
+    beside, beside_there = _beside(wholes), _beside(other_wholes)
+    changed = []
+    for key in sorted(common):
+        lost, gained = beside[key] - beside_there[key], beside_there[key] - beside[key]
+        if lost and gained and not (_made_of(lost, other_wholes) and _made_of(gained, wholes)):
+            changed.append((key, lost, gained))
+    return tuple(
+        key
+        for key, lost, gained in changed
+        if not with_each_other or any(lost & others and gained & its for _, its, others in changed)
+    )
+
+
+def _beside(items: Iterable[frozenset[str]]) -> dict[str, set[str]]:
+    beside: dict[str, set[str]] = {}
+    for keys in items:
+        for key in keys:
+            beside.setdefault(key, set()).update(keys - {key})
+    return beside
+
+
+def _made_of(keys: set[str], wholes: Iterable[frozenset[str]]) -> bool:
+    """Whether some keys are one or several whole items."""
+    return set().union(*(whole for whole in wholes if whole <= keys)) == keys
+
+
+def _crossed(shared: _Shared, fixed: set[str], *, strict: bool, loose: bool) -> _Words:
+    """Pairs of like words in another order, whose places are not shown to be the same.
+
+    Strict, every such pair counts; else those of which one took the other's place; loose, each the other's.
+    """
+    nouns = [(unit, place) for unit, place in shared if not unit.verb]
+    items, items_there = _items(unit for unit, _ in nouns), _items(place for _, place in nouns)
+    whole = {unit.key for unit, place in nouns if items[unit.item] == items_there[place.item]}
+    crossed = []
+    for at, (x, x_there) in enumerate(nouns):
+        for y, y_there in nouns[at + 1 :]:
+            if x_there.at < y_there.at or x.key[0].isdigit() != y.key[0].isdigit() or {x.key, y.key} & fixed:
+                continue
+            if not strict and not _took_place(x, y, x_there, y_there, both_ways=loose):
+                continue
+            agrees = (
+                (x.item != y.item and x.key in whole and y.key in whole)
+                or (x.marker == x_there.marker != y.marker == y_there.marker)
+                or ("" != x.head == x_there.head != y.head == y_there.head != "")
+                or _one_phrase(x, y, x_there, y_there)
+                or (_listed(x, y, items) and _listed(x_there, y_there, items_there))
+            )
+            if not agrees:
+                crossed.append((x.key, y.key))
+    return tuple(crossed)
+
+
+def _took_place(x: Unit, y: Unit, x_there: Unit, y_there: Unit, *, both_ways: bool) -> bool:
+    """Whether one, or each, of two words stands beside what the other stood beside, or behind its marker."""
+    both = {x.key, y.key}
+    near_x, near_y = x_there.near - both, y_there.near - both
+    marked = x.marker not in {y.marker, x_there.marker}
+    y_took = (x.near - y.near) & (near_y - near_x) or (marked and x.marker and x.marker == y_there.marker)
+    x_took = (y.near - x.near) & (near_x - near_y) or (marked and y.marker and y.marker == x_there.marker)
+    return bool(x_took and y_took) if both_ways else bool(x_took or y_took)
+
+
+def _one_phrase(x: Unit, y: Unit, x_there: Unit, y_there: Unit) -> bool:
+    """Whether two words make one phrase in both texts: "project deadline", "deadline of the project"."""
+    apart, apart_there = abs(x.chunk - y.chunk), abs(x_there.chunk - y_there.chunk)
+    together = x.item == y.item and x_there.item == y_there.item
+    return together and min(apart, apart_there) == 0 and max(apart, apart_there) <= 1
+
+
+def _listed(x: Unit, y: Unit, items: Mapping[int, frozenset[str]]) -> bool:
+    """Whether two words are items of one plain list."""
+    return x.run == y.run and x.item != y.item and max(len(items[x.item]), len(items[y.item])) == 1
+
+
+def _mirrored(mine: Sequence[Unit], theirs: Sequence[Unit]) -> _Words:
+    """A word that both texts repeat and that stands beside other things: "tea, no milk; she milk, no tea"."""
+    if Counter(unit.key for unit in mine) != Counter(unit.key for unit in theirs):
+        return ()
+    first, second = _items(mine).values(), _items(theirs).values()
+    for key in sorted({unit.key for unit in mine} - _once(mine) - _once(theirs)):
+        if Counter(keys for keys in first if key in keys) != Counter(keys for keys in second if key in keys):
+            return ((key, key),)
+    return ()
+
+
+def binding_row(short: str, long: str) -> list[float]:
+    """The numbers of `BINDING_NAMES` for a pair, as (short, long)."""
+    found = relation(short, long)
+    return [
+        *found.said,
+        *(float(len(units)) for units in found.unsaid),
+        *(float(sum(unit.detail for unit in units)) for units in found.unsaid),
+        float(len(found.moved)), len(found.moved) / max(1, len(bound(short).units)),
+        float(sum(unit.detail for unit in found.moved)),
+        float(len(found.crossed)), float(len(found.regrouped)),
+        float(len(found.differ)), float(len(found.agree)), float(found.one_way),
+        float(len(found.narrowed)), float(len(found.marked)),
+        *stance_row(short, long),
+    ]  # fmt: skip
+
+
+def meant(a: str, b: str) -> tuple[Evidence, ...]:
+    """What speaks against two texts being bound and meant the same.
+
+    Half of the words must be the same for "some" and "at least" to count: in other words they say less.
+    """
+    alike = min(relation(a, b).said) >= HALF_SAID
+    steps = (item for item in stance_evidence(a, b) if alike or item.kind != "extent")
+    return (*binding_evidence(a, b), *steps)
+
+
+def binding_evidence(a: str, b: str) -> tuple[Evidence, ...]:
+    """A veto where places differ; evidence without one where they may, or where one word makes another thing.
+
+    >>> binding_evidence("Reports to Anna", "Anna reports to the user")
+    (Evidence(kind='binding', detail='report: user, Anna', veto=True),)
+    """
+    found = relation(a, b)
+    if found.differ:
+        words = (f"{family.lstrip('*')}: {words}" for family, words in found.differ)
+        return (Evidence("binding", "; ".join(words), veto=True),)
+    if found.regrouped:
+        return (Evidence("binding", ", ".join(found.regrouped), veto=True),)
+    if sum(map(len, found.unsaid)) <= 1 and (found.narrowed or found.marked):
+        return (Evidence("narrower", " / ".join((*found.narrowed, *found.marked)[0])),)
+    pairs = [(x, y) for x, y in found.crossed if x != y or any(found.unsaid)]
+    if pairs and min(found.said) >= ALIKE:
+        return (Evidence("place", "; ".join(f"{x}, {y}" for x, y in pairs[:_SHOWN])),)
+    return ()

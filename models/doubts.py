@@ -1,0 +1,297 @@
+"""Doubts: reasons to leave a merge to a person although no detail of two texts is a rival of the other's.
+
+Each was found among pairs that a scorer takes for duplicates with confidence. A doubt never says that two
+texts are different; it only keeps a merge from being made by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from ..records import Evidence
+from .bindings import relation
+from .facts.details import Expression
+from .facts.states import told_end
+from .places import PERSON, THIRD, Unit, bound
+from .text.tables import table_lines
+from .text.words import significant_words, stem
+
+BRIEF = 12
+"""Words up to which a name that opens one text, beside other words of the other, is another subject."""
+LONG = 35
+"""Words of a text from which names are read in another order for many reasons."""
+MOSTLY_SAID = 0.7
+"""Share of the words of each text that the other says, from which the order of names tells who does what."""
+BOTH_ENTAIL = 0.9
+"""Each text entails the other from here on, so that another order of equal words says the same."""
+HARDLY_ENTAILED = 0.1
+"""Where both texts have words that the other does not say, one must entail the other by this or more."""
+_SHOWN = 4  # words of a detail
+_NAME_GOES_ON = 3  # words
+_MARKS = ".,;:!?\"'"
+_PART = re.compile(r"(?:da|de|del|di|du|van|von)\b|[A-Z0-9]")
+_CONJUNCTION = re.compile(
+    r"\b(?:when|whenever|if|because|before|after|unless|until|since|once)\b", re.IGNORECASE
+)
+_LINKS = frozenset(
+    map(stem, ("a", "an", "the", "and", "or", "to", "in", "on", "at", "by", "for", "from", "of", "with"))
+)
+_VALUED = frozenset(("number", "date", "time", "frequency", "version", "identifier", "path", "url", "name"))
+_AT_HOME = frozenset(map(stem, ("based", "lives", "resides", "located", "from")))
+_NAMING = Expression(
+    r"^\W*(?:(?i:(?:the )?(?:user|my|his|her)(?:'s)? ?(?:full |first )?(?:name is|is named|is called))"
+    r"|Name is|Named)"
+    r"(?: [A-Z][\w'-]*){1,4}\W*$"
+)
+_SUBJECTLESS = Expression(
+    r"^\W*(?:(?:is|was|has|had|based)\b|[a-z]+(?:s|ed)\b(?! (?:\w+ )?(?:is|are|was|were|has|had)\b))",
+    re.IGNORECASE,
+)
+_NAME = Expression(r"\b(?:names?|named|called|goes by)\b", re.IGNORECASE)
+
+_UNDER_WAY = Expression(
+    r"(?:\b(?:is|are|am)|'s|'re) (?:currently |still |now )?([a-z]{2,}ing)\b", re.IGNORECASE
+)
+_DONE = Expression(
+    r"(?<!\bbe )(?<!\bbeing )(?<!\bto )\b([a-z]{2,}ed|built|written|sold|bought|begun|taught)\b",
+    re.IGNORECASE,
+)
+_ING = Expression(r"\b([a-z]{2,}ing)\b", re.IGNORECASE)
+
+
+def _marked(markers: str) -> re.Pattern[str]:
+    """An expression for markers that commas part; a star stands for any ending."""
+    words = (
+        re.escape(each.strip()).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") for each in markers.split(",")
+    )
+    return re.compile(
+        rf"(?<![\w-])(?:{'|'.join(sorted(words, key=len, reverse=True))})(?![\w-])", re.IGNORECASE
+    )
+
+
+def _sides(key: str) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+    return [
+        (_marked(mine), _marked(theirs))
+        for mine, theirs in (line.split("|") for line in table_lines("doubts", key))
+    ]
+
+
+Reader = Callable[[str], str]
+
+_EVENTS, _OPPOSED = _sides("events"), _sides("opposed")
+_LIKING, _DISLIKE, _CHOICE, _RULE, _CHANGE = (
+    _marked(",".join(table_lines("doubts", key))) for key in ("liking", "dislike", "choice", "rule", "change")
+)
+_HARD = _marked(
+    "not, no, never, none, nothing, nobody, without, cannot, can't, quit, stop*, cancel*, drop*, instead of, "
+    "don't, doesn't, didn't, isn't, aren't, wasn't, won't"
+)
+_TENSES = frozenset({("is", "was"), ("are", "were"), ("had", "has"), ("had", "have"), ("can", "could")})
+_OPPOSING = frozenset(("ending", "event", "liking", "choice"))
+
+
+DOUBTS = frozenset({"ending", "event", "underway", "past", "liking", "choice", "unsaid", "place"})
+"""Kinds of evidence that `doubts` gives; none of them forbids anything."""
+
+
+def doubts(
+    a: str, b: str, found: Sequence[Evidence] = (), *, entailment: Sequence[float] = (1.0, 1.0)
+) -> tuple[Evidence, ...]:
+    """Why a merge of two texts is for a person, beside what the guards found.
+
+    Args:
+        a: One text.
+        b: The other; swapping them gives the same kinds.
+        found: What the guards found.
+        entailment: a entails b, b entails a, by the scorer.
+
+    >>> [each.kind for each in doubts("Is pregnant, due in May", "Gave birth to a boy in May")]
+    ['event']
+    """
+    rules = (
+        ("ending", _end(a, b)),
+        ("event", _happened(a, b)),
+        ("underway", _finished(a, b)),
+        ("past", _was(a, b)),
+        ("liking", _crosswise(a, b, _likes, _dislikes)),
+        ("choice", _crosswise(a, b, _left_open, _laid_down)),
+        ("unsaid", _each_tells(a, b, found, entailment) or _only_named(a, b) or _goes_on(a, b)),
+        ("place", _turned(a, b, entailment) or _clauses_turned(a, b)),
+    )
+    return tuple(Evidence(kind, " / ".join(words)) for kind, words in rules if words)
+
+
+def stated_conflict(a: str, b: str, found: Sequence[Evidence]) -> bool:
+    """Whether two texts state why both cannot hold: rival values, a denial, opposed attitudes, a change.
+
+    Compatible statements about one topic are the rule among what a person's memory holds.
+    """
+    if any(item.veto or item.kind in _OPPOSING for item in found):
+        return True
+    if any(item.kind in _VALUED and "-" not in item.detail.split(" / ") for item in found):
+        return True
+    if any(item.kind == "negation" and _HARD.search(item.detail) for item in found):
+        return True
+    return bool(_CHANGE.search(a)) != bool(_CHANGE.search(b))
+
+
+def _was(a: str, b: str) -> tuple[str, ...]:
+    """The one word in which two texts differ, where the one says that it holds and the other that it did."""
+    first, second = a.lower().split(), b.lower().split()
+    if len(first) != len(second):
+        return ()
+    differing = [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]]
+    return differing[0] if len(differing) == 1 and tuple(sorted(differing[0])) in _TENSES else ()
+
+
+def _end(a: str, b: str) -> tuple[str, ...]:
+    end = told_end(a, b)
+    return (end,) if end else ()
+
+
+def _happened(a: str, b: str) -> tuple[str, ...]:
+    """An event that one text expects and the other tells, or two answers of `opposed`."""
+    for ahead, after in (*_EVENTS, *_OPPOSED, *((after, ahead) for ahead, after in _OPPOSED)):
+        for mine, theirs, turned in ((a, b, False), (b, a, True)):
+            first, second = ahead.search(mine), after.search(theirs)
+            if first and second and not after.search(mine) and not ahead.search(theirs):
+                return (second[0], first[0]) if turned else (first[0], second[0])
+    return ()
+
+
+def _finished(a: str, b: str) -> tuple[str, ...]:
+    """One thing under way in one text and done in the other: is migrating, migrated."""
+    for mine, theirs, turned in ((a, b, False), (b, a, True)):
+        begun = {stem(match[1].lower()): match[1] for match in _UNDER_WAY.all(mine)}
+        done = {stem(match[1].lower()): match[1] for match in _DONE.all(theirs)}
+        going_on = {stem(match[1].lower()) for match in _ING.all(theirs)}
+        done_too = {stem(match[1].lower()) for match in _DONE.all(mine)}
+        for word in sorted(begun.keys() & done.keys() - going_on - done_too):
+            return (done[word], begun[word]) if turned else (begun[word], done[word])
+    return ()
+
+
+def _crosswise(a: str, b: str, one: Reader, other: Reader) -> tuple[str, ...]:
+    """The words by which one text says one thing only, and the other only the reverse."""
+    mine, theirs = (one(a), other(a)), (one(b), other(b))
+    for (yes, no), (yes_too, no_too), turned in ((mine, theirs, False), (theirs, mine, True)):
+        if yes and no_too and not no and not yes_too:
+            return (no_too, yes) if turned else (yes, no_too)
+    return ()
+
+
+def _likes(text: str) -> str:
+    return _first(_LIKING, _DISLIKE.sub(" ", text))
+
+
+def _dislikes(text: str) -> str:
+    return _first(_DISLIKE, text)
+
+
+def _left_open(text: str) -> str:
+    return _first(_CHOICE, text)
+
+
+def _laid_down(text: str) -> str:
+    return _first(_RULE, _CHOICE.sub(" ", text))
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.search(text)
+    return match[0] if match else ""
+
+
+def _each_tells(a: str, b: str, found: Sequence[Evidence], entailment: Sequence[float]) -> tuple[str, ...]:
+    """Words that each text alone says, where these are a value of each, or all that both share is a name."""
+    unsaid = relation(a, b).unsaid
+    if not all(unsaid):
+        return ()
+    left = {unit.at for unit in unsaid[0]}
+    shared = [unit for unit in bound(a).units if unit.at not in left and unit.key not in (PERSON, THIRD)]
+    brief = max(len(text.split()) for text in (a, b)) <= BRIEF
+    named = bool(shared) and all(unit.detail and unit.text[0].isalpha() for unit in shared)
+    tells = (
+        max(entailment) < HARDLY_ENTAILED
+        or (brief and any(_names_another(units, other) for units, other in zip(unsaid, (b, a), strict=True)))
+        or (named and not any(_AT_HOME.issuperset(unit.key for unit in units) for units in unsaid))
+        or any(
+            item.kind in _VALUED and not item.veto and "-" not in item.detail.split(" / ") for item in found
+        )
+    )
+    return tuple(", ".join(unit.text for unit in units[:_SHOWN]) for units in unsaid) if tells else ()
+
+
+def _names_another(units: Sequence[Unit], other: str) -> bool:
+    """Whether unsaid words open their text with a name, and the other text has a subject of its own."""
+    named = any(unit.detail and unit.at == 0 for unit in units)
+    return named and (bool(bound(other).opening) or not _SUBJECTLESS.search(other))
+
+
+def _only_named(a: str, b: str) -> tuple[str, ...]:
+    """A text that only gives a name, beside one that uses the name and does not say whose it is."""
+    for mine, theirs in ((a, b), (b, a)):
+        if _NAMING.search(mine) and not _NAME.search(theirs):
+            return (mine,)
+    return ()
+
+
+def _goes_on(a: str, b: str) -> tuple[str, ...]:
+    """A word of one text that is longer as a name in the other: viola, viola da gamba."""
+    first, second = (text.rstrip(_MARKS).split() for text in (a, b))
+    for mine, theirs, turned in ((first, second, False), (second, first, True)):
+        more = len(theirs) - len(mine)
+        at = next((i for i, (x, y) in enumerate(zip(mine, theirs, strict=False)) if x != y), len(mine))
+        if 0 < more <= _NAME_GOES_ON and at and mine[at:] == theirs[at + more :] and _PART.match(theirs[at]):
+            name = mine[at - 1], " ".join(theirs[at - 1 : at + more])
+            return (
+                ()
+                if stem(name[0].lower()) in _LINKS or not name[0][-1].isalnum()
+                else name[::-1]
+                if turned
+                else name
+            )
+    return ()
+
+
+def _turned(a: str, b: str, entailment: Sequence[float]) -> tuple[str, ...]:
+    """Names, numbers and the person in another order among words that both texts share."""
+    if min(relation(a, b).said) < MOSTLY_SAID or min(entailment) >= BOTH_ENTAIL:
+        return ()
+    if max(len(text.split()) for text in (a, b)) > LONG:
+        return ()
+    first, second = (
+        [unit for unit in bound(text).units if unit.detail or unit.key == PERSON] for text in (a, b)
+    )
+    counts = [Counter(unit.key for unit in units) for units in (first, second)]
+    mine, theirs = (
+        [unit for unit in units if all(count[unit.key] == 1 for count in counts)] for units in (first, second)
+    )
+    for x, y in zip(mine, theirs, strict=True):
+        if x.key != y.key:
+            return (f"{x.text}, {y.text}",)
+    return ()
+
+
+def _clauses_turned(a: str, b: str) -> tuple[str, ...]:
+    """A condition, cause or time of one text that is what follows from it in the other."""
+    first, second = _clauses(a), _clauses(b)
+    if first is None or second is None or first[0] != second[0]:
+        return ()
+    (_, main, under), (_, other, other_under) = first, second
+    turned = len(main & other_under) + len(under & other)
+    straight = len(main & other) + len(under & other_under)
+    return (f"what stands behind {first[0]}",) * 2 if turned > straight else ()
+
+
+def _clauses(text: str) -> tuple[str, frozenset[str], frozenset[str]] | None:
+    """The only conjunction of a text, and the words of the main and of the other clause."""
+    found = list(_CONJUNCTION.finditer(text))
+    if len(found) != 1:
+        return None
+    before, behind = text[: found[0].start()], text[found[0].end() :]
+    if not before.strip():
+        behind, _, before = behind.partition(",")
+    main, under = significant_words(before), significant_words(behind)
+    return (found[0][0].lower(), main, under) if main else None

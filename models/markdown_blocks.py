@@ -1,0 +1,154 @@
+"""Markdown as lines that know what they are: fences, headings, bullets, table rows, frontmatter.
+
+The blocks are those of markdown-it. Nothing is written back: a line keeps its text and ending to the letter.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+LineKind = Literal["blank", "heading", "fence", "code", "quote", "table", "html", "rule", "item", "text"]
+PROSE = ("item", "text")
+"""Lines that state something in words; the others are structure, code or somebody else's words."""
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r)|([^\r\n]+)")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_DASHES = re.compile(r"---[ \t]*$")
+_KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*))?$")
+_BLOCKS: dict[str, LineKind] = {
+    "fence": "fence", "code_block": "code", "heading_open": "heading", "html_block": "html", "hr": "rule",
+    "blockquote_open": "quote",
+}  # fmt: skip
+_LIST_TOKENS = {"heading_open", "bullet_list_open", "hr", "html_block"}
+
+
+class MarkdownLine(NamedTuple):
+    """One line."""
+
+    text: str  # what stands there, without its ending
+    ending: str  # LF, CRLF, CR, or nothing at the end of the text
+    kind: LineKind  # what it is; a line inside a quotation or a fence is nothing else
+    level: int = 0  # of a heading, 1 to 6; else 0
+    follows: bool = False  # whether it goes on with the paragraph of the line before
+    said: int = 0  # where its words begin: behind indentation, bullet, number and box
+
+
+class Bullet(NamedTuple):
+    """A bullet of the outermost list, with all that is nested in it."""
+
+    first: int  # number of its first line, from 0
+    last: int  # number of the line behind it
+    heading: str  # the nearest heading below the title, in lower case
+
+
+def split_lines(text: str) -> list[tuple[str, str]]:
+    """Lines as Markdown counts them, each with its ending: LF, CRLF or CR, and nothing else ends a line."""
+    return [(match[1] or match[3] or "", match[2] or "") for match in _LINE.finditer(text)]
+
+
+@functools.lru_cache(maxsize=4096)
+def markdown_lines(text: str) -> tuple[MarkdownLine, ...]:
+    r"""All lines of a text.
+
+    >>> [line.kind for line in markdown_lines("# A\n- b\n  c\n\n```\n- d\n```")]
+    ['heading', 'item', 'text', 'blank', 'fence', 'fence', 'fence']
+    """
+    rows = split_lines(text)
+    kinds: list[LineKind] = ["text" if row.strip() else "blank" for row, _ in rows]
+    levels, follows = [0] * len(rows), [False] * len(rows)
+    quoted = 0
+    for token in _tokens(text):
+        if token.map is None or token.nesting < 0 or token.map[0] < quoted:
+            continue
+        first, last = token.map[0], min(token.map[1], len(rows))
+        kind = _BLOCKS.get(token.type)
+        for number in range(first, last):
+            if kind == "fence" or (kind and kinds[number] != "blank"):
+                kinds[number] = kind
+        if kind == "heading":
+            levels[first] = int(token.tag[1])
+        elif kind == "quote":
+            quoted = last
+        elif token.type == "list_item_open":
+            kinds[first] = "item"
+        elif token.type == "paragraph_open":
+            follows[first + 1 : last] = [True] * (last - first - 1)
+    return tuple(
+        MarkdownLine(row, ending, _row_kind(row, kind), level, follow, _said(row, kind))
+        for (row, ending), kind, level, follow in zip(rows, kinds, levels, follows, strict=True)
+    )
+
+
+def bullets(text: str) -> tuple[bool, tuple[Bullet, ...]]:
+    """The outermost bullets, and whether there is nothing beside them but headings, rules and comments."""
+    tokens = _tokens(text)
+    pure = not {token.type for token in tokens if token.level == 0 and token.nesting >= 0} - _LIST_TOKENS
+    return pure, tuple(_bullets(tokens, text))
+
+
+def frontmatter(text: str) -> tuple[dict[str, Any], int]:
+    """What the frontmatter says, and its number of lines with both fences; nothing and 0 without one.
+
+    A block that is no YAML (a bare colon in a text) is read line by line.
+    """
+    lines = [row for row, _ in split_lines(text)]
+    if not lines or not _DASHES.match(lines[0]):
+        return {}, 0
+    end = next((number for number, line in enumerate(lines[1:], 2) if _DASHES.match(line)), 0)
+    if not end:
+        return {}, 0
+    import yaml
+
+    try:
+        # libyaml where it is there: the pure reader takes most of the time over thousands of files.
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        loaded = yaml.load("\n".join(lines[1 : end - 1]), Loader=loader)  # noqa: S506  (a safe loader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        pairs = filter(None, map(_KEY.match, lines[1 : end - 1]))
+        return {pair[1]: (pair[2] or "").strip().strip("\"'") for pair in pairs}, end
+    return {str(key): value for key, value in loaded.items()} if isinstance(loaded, dict) else {}, end
+
+
+def _tokens(text: str) -> list[Any]:
+    return _parser().parse(text)
+
+
+@functools.cache
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark")
+    parser.core.ruler.enableOnly(["normalize", "block"])  # nothing inline
+    return parser
+
+
+def _row_kind(row: str, kind: LineKind) -> LineKind:
+    """A line that begins with a bar is a row of a table, however the table around it is written."""
+    return "table" if kind == "text" and row.lstrip().startswith("|") else kind
+
+
+def _said(row: str, kind: LineKind) -> int:
+    item = _ITEM.match(row) if kind == "item" else None
+    return item.end() if item else len(row) - len(row.lstrip())
+
+
+def _bullets(tokens: list[Any], text: str) -> Iterator[Bullet]:
+    rows = split_lines(text)
+    heading, outermost = "", ""
+    for token, after in itertools.pairwise(tokens):
+        if token.level == 0 and token.type.endswith("list_open"):
+            outermost = token.type
+        if token.type == "heading_open" and token.level == 0 and token.tag != "h1":
+            heading = " ".join(after.content.casefold().split())
+        if token.type == "list_item_open" and token.level == 1 and outermost == "bullet_list_open":
+            first, last = token.map
+            last = min(last, len(rows))
+            while last > first + 1 and not rows[last - 1][0].strip():
+                last -= 1
+            yield Bullet(first, last, heading)

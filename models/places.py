@@ -1,0 +1,440 @@
+"""The place of each word of a text: its phrase, its item of an enumeration, its side of verbs and orders.
+
+No grammar is parsed. Prepositions, determiners, verbs and commas part phrases; the phrase left of a verb is
+taken for its subject, the one right of it for its object, the reverse in a passive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .facts.extraction import REMEMBERED_TEXTS, extract
+from .facts.numbers import ORDINALS, SMALL, TENS
+from .text.tables import table_lines, table_words
+from .text.vocabulary import FRAME_WORDS
+from .text.words import fold, normalise
+from .text.words import stem as rough_stem
+
+PERSON = "@"
+"""Stands for the one whose memory it is: "User", "the user", "I"."""
+
+THIRD = "@she"
+"""She, he: the same person wherever nobody says "user" or "I"."""
+
+_LONGEST_READ = 4_000  # characters
+_TOKEN = re.compile(
+    r"(?<!`)`[^`\n]+`(?!`)|\d+(?:[.,:/]\d+)*[^\W_]*|[^\W\d_][^\W_]*(?:'[^\W_]+)*|[.,;:!?()\n]|\s-\s"
+)
+_SENTENCE_MARKS = frozenset(".;:!?\n")
+_OBJECT_MARKERS = frozenset({"to", "from", "with", "for", "of", "on"})
+_DIRECTIONS = {"from": 1, "to": -1, "into": -1}
+_SHORTEST_PAST = 5
+
+
+def _words(key: str) -> frozenset[str]:
+    return frozenset(table_words("bindings", key))
+
+
+def _families(key: str) -> dict[str, tuple[str, int]]:
+    """Stem -> (family, side on which the subject stands)."""
+    families: dict[str, tuple[str, int]] = {}
+    for line in table_lines("bindings", key):
+        family, first, second = line.split("|")
+        for words, side in ((first, 1), (second, -1)):
+            families |= {rough_stem(word): (family.strip(), side) for word in words.split()}
+    return families
+
+
+_KINDS = {
+    word: kind
+    for kind in ("auxiliary", "determiner", "relative", "conjunction", "preposition")
+    for word in table_words("bindings", kind)
+} | dict.fromkeys((*table_words("bindings", "person"), *table_words("bindings", "third")), "person")
+_BE, _LISTING, _PERSONS, _THIRD_PERSONS, _POSSESSIVES = (
+    _words(key) for key in ("be", "listing", "person", "third", "possessive")
+)
+_PARTICIPLES, _NO_PARTICIPLES = _words("participles"), _words("no_participles")
+_LIGHT = (_words("light") | FRAME_WORDS) - _words("binding")
+_TOGETHER = _words("together")
+_LESS = frozenset({"less", "fewer", "worse"})
+_THEMATIC = _words("thematic")
+_PREFERRING = frozenset(rough_stem(word) for word in table_words("bindings", "preferring"))
+_NUMBERS = {word: str(value) for word, value in {**SMALL, **TENS, **ORDINALS}.items()}
+_VERB_WORDS = _words("verbs")
+VERBS = frozenset(map(rough_stem, _VERB_WORDS))
+CONVERSE = _families("converse")
+"""Stem -> (family, side of its subject) of verbs and nouns that tell one fact from either side."""
+_ORDERS = _families("orders")
+_SCALES = _families("scales")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One word of content and its place.
+
+    Attributes:
+        key: what is compared: stem, digits, `PERSON` or `THIRD`.
+        detail: a name, number or code span.
+        marker: the preposition before its phrase, "" for none.
+        chunk: its phrase. `item`: its part of an enumeration, between commas and conjunctions.
+        run: the enumeration. `at`: the place in the text.
+        head: the key of the word behind it in its phrase, or "".
+        near: the words beside it in its item; for a verb there, the side of the verb on which it stands.
+    """
+
+    key: str
+    text: str
+    detail: bool
+    verb: bool
+    marker: str
+    chunk: int
+    item: int
+    run: int
+    at: int
+    head: str
+    near: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The words of content of a text, and what stands on which side (1, -1) of each family of verbs.
+
+    Attributes:
+        passive: a verb is passive. `person`: the text says "user" or "I".
+        opening: the key of a name that opens the text, or "".
+    """
+
+    units: tuple[Unit, ...]
+    sides: Mapping[tuple[str, int], frozenset[str]]
+    passive: bool
+    person: bool
+    opening: str
+    keys: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Token:
+    text: str
+    folded: str
+    stem: str
+    kind: str  # unit, verb, person, light, stop, or a kind of `_KINDS`
+    chunk: int = 0
+    item: int = 0
+    run: int = 0
+    marker: str = ""
+
+    @property
+    def owns(self) -> bool:
+        """Whether it is a possessive: "Sana's", "my"."""
+        return self.text.endswith(("'s", "s'")) or self.folded in _POSSESSIVES
+
+    @property
+    def key(self) -> str:
+        if self.kind == "person":
+            return THIRD if self.folded in _THIRD_PERSONS else PERSON
+        if self.text[0].isdigit():
+            return self.folded.replace(",", "")
+        return _NUMBERS.get(self.folded, self.stem)
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def bound(text: str) -> Bound:
+    """Read the places of the words of a text; the same text is read once.
+
+    >>> [(unit.key, unit.marker, unit.item) for unit in bound("Moved from Oslo to Bergen, alone").units]
+    [('mov', '', 0), ('oslo', 'from', 0), ('bergen', 'to', 0), ('alon', '', 1)]
+    """
+    names = {name.folded for name in extract(text).names}
+    reader = _Reader(text, names)
+    units = reader.units(names)
+    first = next((token for token in reader.tokens if token.kind != "stop"), None)
+    return Bound(
+        units,
+        reader.sides(),
+        any(reader.is_passive(at) for at in range(len(reader.tokens))),
+        any(token.folded in _PERSONS for token in reader.tokens),
+        first.key if first is not None and first.folded in names else "",
+        frozenset(unit.key for unit in units),
+    )
+
+
+class _Reader:
+    """The words of one text with what each does; `sides` and `units` read their places."""
+
+    def __init__(self, text: str, names: set[str]) -> None:
+        self.tokens: list[_Token] = []
+        for match in _TOKEN.finditer(normalise(text)[:_LONGEST_READ]):
+            surface = match[0].strip() or "\n"
+            folded = fold(surface.strip("`")).removesuffix("'s")
+            stem = rough_stem(folded) if folded.isalpha() else folded
+            self.tokens.append(_Token(surface, folded, stem, self._kind(surface, folded, stem, names)))
+        self._place()
+        self._sides: dict[tuple[str, int], set[str]] = {}
+
+    def _kind(self, surface: str, folded: str, stem: str, names: set[str]) -> str:
+        """What a word does in its sentence, by itself and the word before it."""
+        if not surface[0].isalnum() and surface[0] != "`":
+            return "stop"
+        if folded in _KINDS:
+            return _KINDS[folded]
+        last = self.tokens[-1] if self.tokens else None
+        if (
+            not surface.endswith(("'s", "s'"))
+            and not self._behind_article()
+            and self._verbal(surface, folded, stem, names)
+        ):
+            return "verb"
+        return (
+            "light" if folded in _LIGHT and last is not None else "unit" if folded not in _LIGHT else "light"
+        )
+
+    def _behind_article(self) -> bool:
+        """Whether the next word stands behind an article, a preposition or a possessive, as a noun does."""
+        if not self.tokens:
+            return False
+        last = self.tokens[-1]
+        if last.folded == "to":
+            return False
+        return last.owns or last.kind in {"determiner", "preposition"}
+
+    def _verbal(self, surface: str, folded: str, stem: str, names: set[str]) -> bool:
+        """Whether a word is a verb: a known one, or by its ending and the word before it."""
+        last = self.tokens[-1] if self.tokens else None
+        if last is not None and surface.islower() and folded not in _LIGHT and folded.endswith(("s", "ed")):
+            if last.kind == "person" or last.folded in {"who", "whom"} or last.folded in names:
+                return True
+            past = folded.endswith("ed") and len(folded) >= _SHORTEST_PAST
+            if past and last.kind in {"unit", "stop", "auxiliary"}:
+                return True
+        opens = last is None or last.kind == "stop"
+        doer = folded.endswith(("er", "ers", "ment", "ments")) and folded not in _VERB_WORDS  # "feeder"
+        return stem in VERBS and not doer and (opens or not surface[0].isupper())
+
+    def _place(self) -> None:
+        """Give each word its phrase, its item, its enumeration, and the preposition before it."""
+        chunk = item = run = 0
+        marker, filled = "", False
+        for at, token in enumerate(self.tokens):
+            behind_stop = at > 0 and self.tokens[at - 1].kind == "stop"
+            breaks = token.kind in {"auxiliary", "verb", "relative"}
+            if token.kind == "stop":
+                item, chunk, marker, filled = item + 1, chunk + 1, "", False
+                run += token.text != ","
+            elif token.kind == "conjunction":
+                listing = token.folded in _LISTING
+                item += listing or token.folded != "while" or behind_stop
+                run += not listing
+                chunk, filled = chunk + 1, False
+                marker = marker if listing and not behind_stop else ""
+            elif token.kind == "preposition":
+                chunk, marker, filled = chunk + 1, token.folded, False
+            elif breaks or (token.kind in {"determiner", "person"} and filled):
+                chunk, marker, filled = chunk + 1, "", False
+            elif token.kind in {"unit", "person"}:
+                filled = True
+            token.chunk, token.item, token.run, token.marker = chunk, item, run, marker
+            chunk += breaks
+
+    def units(self, names: set[str]) -> tuple[Unit, ...]:
+        """The words of content with their places."""
+        placed = [
+            (at, token) for at, token in enumerate(self.tokens) if token.kind in {"unit", "verb", "person"}
+        ]
+        units = []
+        for number, (at, token) in enumerate(placed):
+            after = placed[number + 1][1] if number + 1 < len(placed) else None
+            units.append(
+                Unit(
+                    key=token.key,
+                    text=token.text,
+                    detail=token.text[0].isdigit()
+                    or token.text[0] == "`"
+                    or token.folded in names
+                    or token.folded in _NUMBERS,
+                    verb=token.kind == "verb" or token.stem in VERBS,
+                    marker=token.marker,
+                    chunk=token.chunk,
+                    item=token.item,
+                    run=token.run,
+                    at=at,
+                    head=after.key if after is not None and after.chunk == token.chunk else "",
+                    near=self._near(placed, number),
+                )
+            )
+        return tuple(units)
+
+    def _near(self, placed: Sequence[tuple[int, _Token]], number: int) -> frozenset[str]:
+        """The words beside one of the placed words in its item; for a verb, the side on which it stands."""
+        word, near = placed[number][1], set()
+        for step in (-1, 1):
+            if not 0 <= number + step < len(placed):
+                continue
+            at, other = placed[number + step]
+            if other.item != word.item or other.kind == "person":
+                continue
+            if other.kind != "verb":
+                near.add(other.key)
+                continue
+            family, side = CONVERSE.get(other.stem, (other.stem, 1))
+            if self.is_passive(at):
+                side = -side if step > 0 else side if word.marker == "by" else 0
+            elif step < 0:
+                side = -side
+            near.add(f"{side:+}{family}")
+        return frozenset(near)
+
+    def is_passive(self, at: int) -> bool:
+        """Whether a word is a participle behind a form of be, or before "by"."""
+        word = self.tokens[at]
+        if word.kind not in {"verb", "unit"} or word.folded in _NO_PARTICIPLES:
+            return False
+        if not (word.folded.endswith(("ed", "en")) or word.folded in _PARTICIPLES):
+            return False
+        before = [
+            each for each in self.tokens[max(0, at - 3) : at] if each.kind in {"auxiliary", "verb", "stop"}
+        ]
+        if before and before[-1].folded in _BE:
+            return True
+        return at + 1 < len(self.tokens) and self.tokens[at + 1].folded == "by"
+
+    def sides(self) -> dict[tuple[str, int], frozenset[str]]:
+        """What stands on which side of each verb, order, comparison and direction."""
+        for at, token in enumerate(self.tokens):
+            if token.kind in {"verb", "unit"}:
+                self._of_verb(at)
+            if token.kind != "preposition":
+                continue
+            if token.stem in _ORDERS:
+                self._of_order(at)
+            if token.folded in {"than", "over", "to"}:
+                self._of_comparison(at)
+            if token.folded in _DIRECTIONS:
+                stop = self._next(at, {"stop", "conjunction", "auxiliary"}, len(self.tokens))
+                target = [keys for marker, keys, _ in self._phrases(at + 1, stop) if marker == token.folded]
+                self._put("*from", _DIRECTIONS[token.folded], target[0] if target else ())
+        if not (self._sides.get(("*from", 1)) and self._sides.get(("*from", -1))):
+            self._sides = {key: keys for key, keys in self._sides.items() if key[0] != "*from"}
+        return {key: frozenset(keys) for key, keys in self._sides.items() if keys}
+
+    def _put(self, family: str, side: int, keys: Iterable[str]) -> None:
+        """Keep what stands on a side; a family with a tilde has one side only."""
+        self._sides.setdefault((family, 1 if family[0] == "~" else side), set()).update(keys)
+
+    def _phrases(self, start: int, end: int) -> list[tuple[str, list[str], int]]:
+        """(marker, keys, chunk) of the phrases among some words, in order."""
+        phrases: list[tuple[str, list[str], int]] = []
+        for token in self.tokens[start:end]:
+            if token.kind not in {"unit", "person"}:
+                continue
+            if not phrases or phrases[-1][2] != token.chunk:
+                phrases.append((token.marker, [], token.chunk))
+            phrases[-1][1].append(token.key)
+        return phrases
+
+    def _sentence(self, at: int) -> tuple[int, int]:
+        """Start and end of the words between two marks around a word."""
+        start = next((i + 1 for i in range(at - 1, -1, -1) if self.tokens[i].text in _SENTENCE_MARKS), 0)
+        stops = (i for i in range(at + 1, len(self.tokens)) if self.tokens[i].text in _SENTENCE_MARKS)
+        return start, next(stops, len(self.tokens))
+
+    def _next(self, at: int, kinds: set[str], end: int) -> int:
+        return next((i for i in range(at + 1, end) if self.tokens[i].kind in kinds), end)
+
+    def _of_verb(self, at: int) -> None:
+        """Subject and object of one verb, or of a noun of its family behind "is the", each on its side."""
+        word = self.tokens[at]
+        known = CONVERSE.get(word.stem)
+        if word.kind != "verb" and (known is None or (self._stands_as_noun(at) and not self._predicate(at))):
+            return
+        family, side = known or (word.stem, 1)
+        start, end = self._sentence(at)
+        owned = word.kind != "verb" and at > 0 and self.tokens[at - 1].owns  # "is the user's manager"
+        if owned:
+            self._put(family, -side, [self.tokens[at - 1].key])
+        left = self._phrases(start, at - owned)
+        right = self._phrases(at + 1, self._next(at, {"verb", "conjunction", "relative"}, end))
+        bare = [keys for marker, keys, _ in left if not marker]
+        subject = bare[-1] if bare else [] if left else [PERSON]
+        beside = next((keys for marker, keys, _ in right if marker in _OBJECT_MARKERS), [])
+        if family[0] == "~" and self.is_passive(at):  # "is married to"
+            self._put(family, 1, (*subject, *beside))
+            return
+        together = next((keys for marker, keys, _ in right if marker == "with"), [])
+        if together and word.folded in _TOGETHER:  # "works with", "shares a car with"
+            self._put(f"~{family}", 1, (*subject, *together))
+            self._put(family, -1, next((keys for marker, keys, _ in right if not marker), ()))
+            return
+        has_theme = family in _THEMATIC and (bool(beside) or side < 0)
+        if self.is_passive(at):
+            doer = next((keys for marker, keys, _ in (*right, *left) if marker == "by"), ())
+            self._put(family, -side, beside if has_theme and beside else subject)
+            self._put(family, side, doer)
+            return
+        self._put(family, side, subject)
+        if family in _THEMATIC and side < 0:  # "borrowed Sana's tent"
+            owners = (token for token in self.tokens[at + 1 : end] if token.owns)
+            self._put(family, 1, (token.key for token in list(owners)[:1]))
+        objects = [[] if has_theme else next((keys for marker, keys, _ in right if not marker), []), beside]
+        if not any(objects) and len(bare) > 1:  # "whom Anna called"
+            objects = [bare[-2]]
+        for keys in objects:
+            self._put(family, -side, keys)
+
+    def _stands_as_noun(self, at: int) -> bool:
+        last = self.tokens[at - 1] if at else None
+        return last is not None and (
+            last.kind in {"determiner", "preposition", "person"} or last.text.endswith(("'s", "s'"))
+        )
+
+    def _predicate(self, at: int) -> bool:
+        """Whether a noun stands behind "is the"."""
+        before = [
+            each for each in self.tokens[max(0, at - 3) : at] if each.kind in {"auxiliary", "determiner"}
+        ]
+        return len(before) > 1 and before[-2].folded in _BE and before[-1].kind == "determiner"
+
+    def _of_order(self, at: int) -> None:
+        """What stands before or above what: the phrase behind the word, and the rest of the sentence."""
+        family, side = _ORDERS[self.tokens[at].stem]
+        start, end = self._sentence(at)
+        fronted = not self._phrases(start, at) or (at > 0 and self.tokens[at - 1].text == ",")
+        stops = {"stop", "conjunction", "relative"} if fronted else {"stop", "conjunction"}
+        stop = self._next(at, stops, end)
+        phrases = self._phrases(at + 1, stop)
+        if fronted and stop == end and len(phrases) > 1:
+            stop = next(i for i in range(at + 1, end) if self.tokens[i].chunk > phrases[0][2])
+        if fronted:
+            rest = self.tokens[stop:end]
+        else:
+            parted = (
+                i + 1 for i in range(at - 1, start - 1, -1) if self.tokens[i].kind in {"stop", "conjunction"}
+            )
+            rest = self.tokens[next(parted, start) : at]
+        for place, tokens in ((side, rest), (-side, self.tokens[at + 1 : stop])):
+            self._put(
+                family, place, (token.key for token in tokens if token.kind in {"unit", "person", "verb"})
+            )
+
+    def _of_comparison(self, at: int) -> None:
+        """What is set over what: "older than", "prefers a to b", "a rather than b"."""
+        start, end = self._sentence(at)
+        before = self.tokens[start:at]
+        if self.tokens[at].folded == "than":
+            scales = (_SCALES[token.stem] for token in reversed(before) if token.stem in _SCALES)
+            family, side = next(scales, ("*than", 1))
+            side = -side if any(token.folded in _LESS for token in before) else side
+        elif any(token.stem in _PREFERRING for token in before):
+            family, side = "*prefer", 1
+        else:
+            return
+        keys = {token.key for token in before if token.kind in {"unit", "person"}}
+        keys = keys or {token.key for token in before[-1:]}  # "rather be texted than called"
+        self._put(family, side, keys - {PERSON} if len(keys) > 1 else keys)
+        lesser = self._phrases(at + 1, self._next(at, {"stop", "auxiliary", "conjunction"}, end))
+        behind = [key for _, keys, _ in lesser for key in keys] or [
+            word.key for word in self.tokens[at + 1 : end][:1]
+        ]
+        self._put(family, -side, behind)

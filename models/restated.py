@@ -1,0 +1,282 @@
+"""One statement told from another side, or in another order: shown by the words alone, without a network.
+
+Only short texts are read, and only where every word has its place: one verb whose sides agree ("Ada painted
+the hall", "The hall was painted by Ada"), two sides of one relation ("Ivo is Maja's landlord", "Maja is Ivo's
+tenant"), or items that moved as wholes ("tea for Ana, milk for Ben"). Anything else, and nothing is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+
+from .bindings import relation
+from .facts.details import Expression
+from .guards import compare
+from .places import CONVERSE, PERSON, THIRD, VERBS, Bound, Unit, bound
+from .text.tables import table_lines, table_words
+from .text.words import fold, normalise
+from .text.words import stem as rough_stem
+
+MOST_WORDS = 16
+"""Words of a text up to which its one verb says what it is about."""
+
+_WORD = re.compile(r"[^\W_]+(?:['.:/@-][^\W_]+)*'?|[,;:=]")
+_UNREAD = Expression(
+    r"\b(?:not|no|never|nor|none|nothing|nobody|neither|without|only|just|if|unless|because|since|when|while|"
+    r"whereas|but|or|then|first|last|next time|former|latter|respectively|both|each|other|same|"
+    r"until|except|instead|whom|whose|which|that|it|this|these|those|does|do|did|can|could|may|might|"
+    r"will|would|should|must)\b|n't\b|[^\w\s.,;:='/@-]|(?<!\S)-\w|(?-i:(?<=\s)[A-HJ-Z]\b)",
+    re.IGNORECASE,
+)
+_CLEFT = Expression(
+    r"^\W*It (?:is|was|'s) (.+?) who (?=\w+(?:s|ed)\b|drove|wrote|made|took|gave|found|built)", re.IGNORECASE
+)
+_FRONTED = Expression(r"^((?:In|On|At|From|For|During|By|To|With|Every) [^,]{2,30}), ([^,]+)$")
+_JOINTS = frozenset((",", ";", "and", "plus"))
+_LINKS = frozenset((":", "=", "is", "are", "was", "were"))
+_BE = _LINKS - {":", "="}
+_HAVE = frozenset(("has", "have", "had"))
+_SKIPPED = frozenset(("user", "has", "have"))
+_DEFINITE = Expression(r"^\W*(?:the|my|his|her|their|our|user's)\b|\w's \w", re.IGNORECASE)
+_PREPOSITIONS = frozenset(table_words("bindings", "preposition"))
+_HARMLESS = frozenset(("order", "place", "trait", "kinship", "quantifier"))
+_FORMS = frozenset(table_words("bindings", "participles"))
+_EITHER_TENSE = frozenset(("put", "set", "cut", "read", "run", "beat", "let", "hit"))
+_TURNED = {
+    (mine, theirs)
+    for line in table_lines("bindings", "turned")
+    for one, other in [line.split(" | ")]
+    for mine, theirs in ((one, other), (other, one))
+}
+
+_Item = tuple[str, ...]
+
+
+def restated(a: str, b: str) -> str | None:
+    """Say how two texts are shown to be one statement; None where they are not.
+
+    >>> restated("The hall was painted by Ada", "Ada painted the hall")
+    'the same sides of one verb'
+    >>> restated("Blue bin for paper, green bin for glass", "Green bin for glass, blue bin for paper")
+    'the same items in another order'
+    """
+    if max(len(text.split()) for text in (a, b)) > MOST_WORDS:
+        return None
+    a, b = _straight(a), _straight(b)
+    mine, theirs = ({rough_stem(word) for word in _words(text)} for text in (a, b))
+    strange = len(mine & theirs) * 2 < min(len(mine), len(theirs)) or _UNREAD.search(a) or _UNREAD.search(b)
+    if strange or any(len(spellings) > 1 for spellings in _spellings(a, b).values()):
+        return None
+    if a == b:
+        return "the same words set apart"
+    if _same_items(a, b):
+        said = "the same items in another order"
+    elif _turned(a, b) or _related(a, b):
+        said = "the same told from the other side"
+    elif _same_sides(a, b):
+        said = "the same sides of one verb"
+    else:
+        return None
+    turned = said.endswith("side")
+    kinds = _HARMLESS | {"binding"} if turned else _HARMLESS
+    if any(item.kind not in kinds or (item.veto and not turned) for item in compare(a, b)):
+        return None
+    return said
+
+
+def _straight(text: str) -> str:
+    """The text without a cleft ("It was Ada who"), a phrase in front of a comma moved to its end."""
+    plain = _CLEFT.compiled.sub(r"\1 ", normalise(text).strip().rstrip(".!"))
+    return _FRONTED.compiled.sub(lambda match: f"{match[2]} {match[1][0].lower()}{match[1][1:]}", plain)
+
+
+def _words(text: str) -> list[str]:
+    return [fold(word) for word in _WORD.findall(text) if word not in ("the", "a", "an", "The", "An")]
+
+
+def _spellings(a: str, b: str) -> dict[str, set[str]]:
+    """How each word is written that opens neither text."""
+    found: dict[str, set[str]] = {}
+    for text in (a, b):
+        for word in _WORD.findall(text)[1:]:
+            found.setdefault(fold(word), set()).add(word)
+    return found
+
+
+def _same_items(a: str, b: str) -> bool:
+    mine, theirs = (_items(_words(text)) for text in (a, b))
+    if len(mine) != len(theirs) or len(mine) < 2:
+        return False
+    if not set(_lists(mine)).isdisjoint(_lists(theirs)):
+        return True
+    joined = all(" and " in text for text in (a, b))
+    told = joined or all(any(map(_tells, half)) for half in mine)  # "a son, Cai Mao" is one
+    return len(mine) == 2 and told and _halves_moved(mine, theirs)
+
+
+def _tells(word: str) -> bool:
+    return word in _PREPOSITIONS or word[0].isdigit()
+
+
+def _items(words: list[str]) -> list[_Item]:
+    items: list[list[str]] = [[]]
+    for word in words:
+        if word in _JOINTS:
+            items.append([])
+        else:
+            items[-1].append(word)
+    return [tuple(item) for item in items if item]
+
+
+def _halves_moved(mine: list[_Item], theirs: list[_Item]) -> bool:
+    """Whether two halves changed places, but for words that one half of each text says for both."""
+    for at in (0, 1):
+        carried = (set(mine[at]) & set(theirs[at])) - set(mine[1 - at]) - set(theirs[1 - at])
+        bare, other = (tuple(word for word in halves[at] if word not in carried) for halves in (mine, theirs))
+        if bare and other and (bare, other) == (theirs[1 - at], mine[1 - at]):
+            runs = [
+                [(key, tuple(run)) for key, run in groupby(half[at], carried.__contains__)]
+                for half in (mine, theirs)
+            ]
+            alike = [key for key, _ in runs[0]] == [key for key, _ in runs[1]]
+            said, run = runs[0][-at]
+            return alike and (not said or _parts(run[at - 1], prepositions=not at))
+    return False
+
+
+def _parts(word: str, *, prepositions: bool) -> bool:
+    """Whether a word beside a list belongs to all of it, as a verb does, and an adjective may not."""
+    return (
+        rough_stem(word) in VERBS or word in _BE or word in _HAVE or (prepositions and word in _PREPOSITIONS)
+    )
+
+
+def _lists(items: list[_Item]) -> Iterator[tuple[_Item, frozenset[_Item]]]:
+    """What a list is of, and its items: behind or before "are" or a colon."""
+    first, *middle, last = items
+    for at, word in enumerate(first):
+        if word in _LINKS:
+            yield from _listed(first[:at], (first[at + 1 :], *middle, last))
+    for at, word in enumerate(last):
+        if word in _LINKS:
+            yield from _listed(last[at + 1 :], (first, *middle, last[:at]))
+
+
+def _listed(head: _Item, items: tuple[_Item, ...]) -> Iterator[tuple[_Item, frozenset[_Item]]]:
+    plain = all(items) and all((_LINKS | _PREPOSITIONS).isdisjoint(item) for item in items)
+    if plain and len(set(items)) == len(items):
+        yield tuple(word for word in head if word not in _SKIPPED), frozenset(items)
+
+
+def _turned(a: str, b: str) -> bool:
+    """Whether two things changed places around words that are each other's reverse: before and after."""
+    mine, theirs = (f" {' '.join(_words(text))} " for text in (a, b))
+    for one, other in _TURNED:
+        if mine.count(f" {one} ") == theirs.count(f" {other} ") == 1:
+            first, second = mine.split(f" {one} "), theirs.split(f" {other} ")
+            if _halves_moved([tuple(x.split()) for x in first], [tuple(x.split()) for x in second]):
+                return True
+    return False
+
+
+def _related(a: str, b: str) -> bool:
+    """Whether "X is Y" is turned round, or tells of two by the reverse noun: landlord, tenant."""
+    mine, theirs = (_equation(text) for text in (a, b))
+    if mine is None or theirs is None or mine[1] != theirs[1]:
+        return False
+    if (mine[0], mine[2]) == (theirs[2], theirs[0]) and (_DEFINITE.search(a) or _DEFINITE.search(b)):
+        return True
+    noun, other = (CONVERSE.get(rough_stem(each[2][-1]), ("", 0)) for each in (mine, theirs))
+    if not noun[0] or noun[0] != other[0] or noun[1] != -other[1]:
+        return False
+    owners = [tuple(word.removesuffix("'s") for word in each[2][:-1]) for each in (mine, theirs)]
+    return (mine[0], owners[0]) == (owners[1], theirs[0]) and all(owners)
+
+
+def _equation(text: str) -> tuple[_Item, str, _Item] | None:
+    """What stands before and behind the only "is" of a text, and that word."""
+    words = _words(text)
+    at = [number for number, word in enumerate(words) if word in _BE]
+    if len(at) != 1 or not (_JOINTS | _PREPOSITIONS).isdisjoint(words):
+        return None
+    before, behind = tuple(words[: at[0]]), tuple(words[at[0] + 1 :])
+    return (before, words[at[0]], behind) if before and behind else None
+
+
+def _same_sides(a: str, b: str) -> bool:
+    """Whether one verb, or its converse, has the same things on its sides in both texts."""
+    found, left, right = relation(a, b), bound(a), bound(b)
+    families = {family for text in (left, right) for family, _ in text.sides}
+    verbs = [family for family in families if family != "*from"]
+    if (
+        any(found.unsaid)
+        or found.differ or found.regrouped or found.narrowed or found.marked
+        or any(unit.item for text in (left, right) for unit in text.units)
+        or len(verbs) != 1
+        or not families <= set(found.agree)
+        or _tenses(a).isdisjoint(_tenses(b))
+        or _owned(left) != _owned(right)
+    ):  # fmt: skip
+        return False
+    first, second = ([text.sides.get((verbs[0], side)) for text in (left, right)] for side in (1, -1))
+    told = all(first) and (all(second) or verbs[0][0] == "~")
+    if first[0] != first[1] or not (told or (left.passive and right.passive and second[0] == second[1])):
+        return False
+    mine, theirs = _placed(left, first[0]), _placed(right, first[0])
+    stems = [{unit.key for unit in text.units if unit.verb} for text in (left, right)]
+    turned = stems[0] != stems[1]
+    names = [
+        {key for key in keys or () if _named(text, key)}
+        for keys, text in zip(second, (left, right), strict=True)
+    ]
+    return (
+        mine.keys() == theirs.keys()
+        and names[0] == names[1]
+        and (turned or _phrases(left) == _phrases(right))
+        and all(mine[key].marker == theirs[key].marker or (turned and key in names[0]) for key in mine)
+    )
+
+
+def _owned(text: Bound) -> set[tuple[str, str]]:
+    """Owners with what they own."""
+    owners = (unit for unit in text.units if unit.text.endswith(("'s", "s'")))
+    return {(unit.key, unit.head) for unit in owners if unit.head not in CONVERSE}
+
+
+def _phrases(text: Bound) -> set[tuple[str, ...]]:
+    """The words of each phrase, in their order."""
+    groups = groupby((unit for unit in text.units if not unit.verb), lambda unit: unit.chunk)
+    return {tuple(unit.key for unit in units) for _, units in groups}
+
+
+def _named(text: Bound, key: str) -> bool:
+    return key in (PERSON, THIRD) or any(
+        unit.key == key and unit.detail and unit.text[0].isalpha() for unit in text.units
+    )
+
+
+def _placed(text: Bound, subject: frozenset[str] | None) -> dict[str, Unit]:
+    """The words beside the verb and its subject, by their keys."""
+    return {
+        unit.key: unit
+        for unit in text.units
+        if unit.key not in (subject or ()) and not unit.verb and unit.key not in CONVERSE
+    }
+
+
+def _tenses(text: str) -> frozenset[str]:
+    """The tenses that the verb of a text may stand in."""
+    words = _words(text)
+    if {"has", "have", "had"} & set(words):
+        return frozenset(("perfect",))
+    if {"was", "were"} & set(words):
+        return frozenset(("past",))
+    if {"is", "are", "am"} & set(words):
+        return frozenset(("present",))
+    if _EITHER_TENSE & set(words):
+        return frozenset(("past", "present"))
+    return frozenset(
+        ("past",) if any(word.endswith("ed") or word in _FORMS for word in words) else ("present",)
+    )

@@ -1,0 +1,169 @@
+"""How far a thing has come and how it is meant: wanted, begun or done; suspected or stated; how much of it.
+
+Two texts in which one thing stands at two stages are no duplicates: the later stage is the newer state. The
+markers and their order are a closed table; each reaches the words of its clause.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..records import Evidence
+from .facts.details import Expression
+from .facts.extraction import REMEMBERED_TEXTS
+from .text.tables import table_lines
+from .text.vocabulary import FRAME_WORDS
+from .text.words import fold, normalise
+from .text.words import stem as rough_stem
+
+STANCE_NAMES = ("stage_rise", "stage_differs", "hedge_differs", "over_differs", "extent_differs")
+KINDS = ("stage", "hedge", "past", "extent")
+UNMARKED = {"stage": 3, "hedge": 2, "past": 1, "extent": 5}
+"""The rank of what bears no mark: done, stated, present, whole."""
+
+_LONGEST_READ = 2_000  # characters
+_REACH = 6  # words of content behind a marker, and before one that stands behind its thing
+_NEAR = 4  # of them must be half in the other text
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_CLAUSE = re.compile(
+    r"[.;:!?\n()]|,(?! \w+ing\b)|\b(?:but|because|although|though|whereas|while|since)\b", re.IGNORECASE
+)
+
+
+def _spelled(marker: str) -> str:
+    """The expression for a marker: a star for any ending, a look-ahead as it stands."""
+    words, ahead, rest = marker.partition("(?")
+    return re.escape(words).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") + ahead + rest
+
+
+def _pattern(kind: str) -> Expression:
+    """One expression for a kind; the longest marker that fits counts, its group tells the rank."""
+    groups = []
+    for line in table_lines("stance", kind):
+        rank, _, markers = line.partition(":")
+        found = sorted((marker.strip() for marker in markers.split(",")), key=len, reverse=True)
+        words = "|".join(_spelled(marker) for marker in found)
+        rank = rank.strip().replace("?", "weak")
+        groups.append(rf"(?P<r{rank}>(?<!\w)(?:{words})(?!\w))")
+    return Expression("|".join(groups), re.IGNORECASE)
+
+
+_PATTERNS = {kind: _pattern(kind) for kind in KINDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A marker of a text: its rank in its kind, its words, what it reaches; weak, it may mean nothing."""
+
+    kind: str
+    rank: int
+    text: str
+    reach: tuple[str, ...]
+    weak: bool = False
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def marks(text: str) -> tuple[Mark, ...]:
+    """The markers of a text, kind by kind; the same text is read once.
+
+    >>> [(mark.kind, mark.rank, mark.text) for mark in marks("User is trying to quit smoking")]
+    [('stage', 0, 'trying to'), ('past', 0, 'quit')]
+    """
+    clean = normalise(text[:_LONGEST_READ])
+    found = []
+    for kind, pattern in _PATTERNS.items():
+        for match in pattern.all(clean):
+            group = match.lastgroup or "r0"
+            end = _CLAUSE.search(clean, match.end())
+            ahead = _stems(clean[match.end() : end.start() if end else len(clean)])
+            if not ahead:
+                before = list(_CLAUSE.finditer(clean, 0, match.start()))
+                ahead = _stems(clean[before[-1].end() if before else 0 : match.start()])[::-1]
+            weak = group.endswith("weak")
+            found.append(Mark(kind, int(group[1]), match[0].strip(), tuple(ahead[:_REACH]), weak))
+    return tuple(found)
+
+
+def _stems(part: str) -> list[str]:
+    folded = (fold(word).removesuffix("'s") for word in _WORD.findall(part))
+    return [rough_stem(word) for word in folded if word not in FRAME_WORDS]
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _vocabulary(text: str) -> frozenset[str]:
+    return frozenset(_stems(normalise(text[:_LONGEST_READ])))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One kind in which two texts stand at two ranks about shared words, with the markers ("" for none)."""
+
+    kind: str
+    mine: int
+    theirs: int
+    words: tuple[str, str]
+
+
+def steps(a: str, b: str) -> tuple[Step, ...]:
+    """The kinds in which one thing stands at two ranks in two texts.
+
+    >>> [(step.kind, step.mine, step.theirs) for step in steps("Wants to visit Rome", "Has visited Rome")]
+    [('stage', 0, 3)]
+    """
+    first, second = marks(a), marks(b)
+    if not first and not second:
+        return ()
+    said, said_there = _vocabulary(a), _vocabulary(b)
+    intended = all(any(mark.kind == "stage" and not (mark.rank or mark.weak) for mark in each)
+                   for each in (first, second))  # fmt: skip
+    found = []
+    for kind in KINDS:
+        if kind == "hedge" and intended:
+            continue  # "is considering it" and "might do it" are as far from being done
+        mine, theirs = ([mark for mark in each if mark.kind == kind] for each in (first, second))
+        step = _step(
+            kind,
+            [mark for mark in mine if _reaches(mark, said_there)],
+            [mark for mark in theirs if _reaches(mark, said)],
+            {mark.rank for mark in mine} & {mark.rank for mark in theirs},
+        )
+        if step is not None:
+            found.append(step)
+    return tuple(found)
+
+
+def _reaches(mark: Mark, words: frozenset[str]) -> bool:
+    """Whether the other text speaks of what a marker bears on: half the next words, one of the first two."""
+    near = mark.reach[:_NEAR]
+    return sum(word in words for word in near) * 2 >= max(1, len(near)) and not words.isdisjoint(near[:2])
+
+
+def _step(kind: str, mine: list[Mark], theirs: list[Mark], both: set[int]) -> Step | None:
+    """The difference of the marks of one kind; a rank of both texts, or a weak one, makes none."""
+    mine, theirs = ([mark for mark in each if mark.rank not in both] for each in (mine, theirs))
+    if not any(not mark.weak for mark in (*mine, *theirs)) or (both and not (mine and theirs)):
+        return None
+    ranks = [min((mark.rank for mark in each), default=UNMARKED[kind]) for each in (mine, theirs)]
+    if ranks[0] == ranks[1]:
+        return None
+    return Step(kind, ranks[0], ranks[1], (mine[0].text if mine else "", theirs[0].text if theirs else ""))
+
+
+def stance_row(short: str, long: str) -> list[float]:
+    """The numbers of `STANCE_NAMES`: how much further the long text is, and whether each kind differs."""
+    by_kind = {step.kind: step for step in steps(short, long)}
+    stage = by_kind.get("stage")
+    return [float(stage.theirs - stage.mine) if stage else 0.0, *(float(kind in by_kind) for kind in KINDS)]
+
+
+def stance_evidence(a: str, b: str) -> tuple[Evidence, ...]:
+    """One veto for each kind in which two texts stand at two ranks about the same words.
+
+    >>> stance_evidence("Tests are flaky", "Some tests are flaky")
+    (Evidence(kind='extent', detail='- / Some', veto=True),)
+    """
+    return tuple(
+        Evidence(step.kind, " / ".join(word or "-" for word in step.words), veto=True) for step in steps(a, b)
+    )

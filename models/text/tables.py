@@ -1,0 +1,37 @@
+"""Word tables: lists of words as data, one TOML file for each subject in the folder `tables`.
+
+A value is running text. Some tables are lists of words, in others each line is an entry.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).parents[1] / "tables"
+
+
+def table_words(name: str, key: str) -> tuple[str, ...]:
+    """The words of one list, in order.
+
+    Args:
+        name: File in `tables`, without its ending.
+        key: The list in that file.
+    """
+    return tuple(_table(name)[key].split())
+
+
+def table_lines(name: str, key: str) -> tuple[str, ...]:
+    """The lines of one list, in order; arguments as for `table_words`."""
+    return tuple(_table(name)[key].strip().splitlines())
+
+
+@cache
+def _table(name: str) -> dict[str, str]:
+    return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Return the words of a short list written as running text."""
+    return tuple(text.split())

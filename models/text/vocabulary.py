@@ -1,0 +1,156 @@
+"""What the tables know of single words: everyday ones, empty ones, synonyms, opposites, names, slips.
+
+The lists, and what each is for, stand in the folder `tables`. Words are given folded.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from .tables import table_lines, table_words
+from .words import CACHED_TEXTS, STOP_WORDS, stem
+
+
+def _generic(key: str) -> frozenset[str]:
+    return frozenset(table_words("generic", key))
+
+
+# Words that say nothing by themselves: "Fixed bug" consists of such words alone, "Uses vim" does not.
+FILLERS = _generic("fillers")
+JUDGEMENTS = _generic("judgements")
+DOINGS = _generic("doings")
+NOUNS = _generic("nouns")
+HALF_EMPTY = _generic("half_empty")
+TASTES = _generic("tastes")
+CHANGES = _generic("changes")
+NOISE = _generic("noise")
+PAST_EVENTS = _generic("past_events")
+RULE_WORDS = _generic("rule_words")
+ORDERS = _generic("orders")
+NO_ORDER = _generic("no_order")
+EMPTY_AFTER_NO = _generic("empty_after_no")
+GENERIC = FILLERS | JUDGEMENTS | DOINGS | NOUNS
+"""All words of which a text can be made without saying anything."""
+
+EMPTY_VALUES = FILLERS | JUDGEMENTS | NOISE
+"""What an attribute may be without having a value: "Status: done"."""
+
+FRAME_WORDS = frozenset(table_words("grammar", "frame"))
+"""Words of grammar that are left out when the details of two sentences are compared."""
+
+_COMMON = frozenset(table_words("common", "words"))
+_FORMS = (
+    ("ies", "y"),
+    ("ied", "y"),
+    ("es", ""),
+    ("s", ""),
+    ("ed", ""),
+    ("ed", "e"),
+    ("ing", ""),
+    ("ing", "e"),
+    ("ly", ""),
+)
+_SHORTEST_BASE = 3
+_SYNONYMS: dict[str, set[int]] = {}
+for _number, _line in enumerate(table_lines("synonyms", "groups")):
+    for _word in _line.split():
+        _SYNONYMS.setdefault(stem(_word), set()).add(_number)
+_OPPOSITES: dict[str, set[str]] = {}
+for _pair in " ".join(table_words("opposites", "pairs")).split(","):
+    _one, _other = (stem(word) for word in _pair.split())
+    _OPPOSITES.setdefault(_one, set()).add(_other)
+    _OPPOSITES.setdefault(_other, set()).add(_one)
+_SHORTEST_WHOLE = 4
+_ENDINGS = ("s", "es", "ed", "ing", "ly", "er", "ers", "y", "ness", "less", "ful", "able", "al")
+_BEGINNINGS = (
+    "un",
+    "re",
+    "non",
+    "in",
+    "im",
+    "dis",
+    "mis",
+    "pre",
+    "over",
+    "under",
+    "out",
+    "a",
+    "e",
+    "pro",
+    "per",
+)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def common(word: str) -> bool:
+    """Return whether a word, or the base it is inflected from, is everyday vocabulary.
+
+    >>> common("prefers"), common("stopped"), common("łukasz")
+    (True, True, False)
+    """
+    if word in _COMMON:
+        return True
+    for ending, added in _FORMS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_BASE:
+            base = word[: -len(ending)]
+            if base + added in _COMMON or (base[-1] == base[-2] and base[:-1] in _COMMON):
+                return True
+    return False
+
+
+def synonyms(left: str, right: str) -> bool:
+    """Whether two words may stand for each other.
+
+    >>> synonyms("needs", "requires"), synonyms("medicine", "law")
+    (True, False)
+    """
+    return not _SYNONYMS.get(stem(left), set()).isdisjoint(_SYNONYMS.get(stem(right), set()))
+
+
+def opposite(left: str, right: str) -> bool:
+    """Whether two words are plain opposites.
+
+    >>> opposite("likes", "dislikes"), opposite("before", "after")
+    (True, False)
+    """
+    return stem(right) in _OPPOSITES.get(stem(left), ())
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def is_word(word: str) -> bool:
+    """Whether a word is spelt as it should be, as far as the tables know.
+
+    >>> is_word("allergic"), is_word("alergic"), is_word("re-allergic".replace("-", ""))
+    (True, False, True)
+    """
+    if len(word) < 3 or _known(word) or word in STOP_WORDS:
+        return True
+    if any(word.endswith(end) and _base(word[: -len(end)], end) for end in _ENDINGS):
+        return True
+    return any(word.startswith(start) and _plain(word[len(start) :]) for start in _BEGINNINGS)
+
+
+def _base(base: str, end: str) -> bool:
+    return _known(base) or (
+        end[0] in "eia" and (_known(base + "e") or (base[-1:] == base[-2:-1] and _known(base[:-1])))
+    )
+
+
+def _known(word: str) -> bool:
+    return len(word) > 2 and (word in _vocabulary() or common(word))
+
+
+def _plain(word: str) -> bool:
+    return len(word) > _SHORTEST_WHOLE and _known(word) and word not in known_names()
+
+
+@cache
+def _vocabulary() -> frozenset[str]:
+    return frozenset(table_words("vocabulary", "words")) | known_names()
+
+
+@cache
+def known_names() -> frozenset[str]:
+    """Words that are names of people, places and tools, or may be."""
+    names = frozenset((*table_words("vocabulary", "names"), *table_words("names", "tools")))
+    return names - {f"{day}{s}" for day in table_words("grammar", "calendar") for s in ("", "s")}

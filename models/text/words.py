@@ -1,0 +1,302 @@
+"""The words of a text: normal forms, stems, which carry meaning, and when two texts have the same letters.
+
+`tokens` cuts a text for measures of shared words and knows scripts without spaces; `words` gives the words of
+a text at their places, for readers that must find them again. Both have one stemmer. `overlap` is the measure
+of the keyword rule; `exact_key` ignores only what can never change what a text says.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .tables import table_lines, table_words
+
+TOPIC_WORDS = 4
+"""Most words of a conflict's topic line."""
+
+CACHED_TEXTS = 65_536
+"""Texts whose words are remembered: a scope compares each memory with up to `neighbours` others."""
+
+STOP_WORDS = frozenset(table_words("grammar", "stop"))
+
+# Scripts written without spaces (and Hangul, whose particles are glued on): compared by character pairs.
+_SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
+)
+# Vowel signs and joiners that `\w` leaves out although they stand inside words (Hebrew, Arabic, India).
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u0900-\u0963\u0966-\u0dff\u200c\u200d"
+)
+_TOKEN = re.compile(
+    rf"(?P<run>[{_SPACELESS}]+)"
+    rf"|\d+(?:[.,:]\d+)+"
+    rf"|(?:(?![{_SPACELESS}])[^\W_]|[{_MARKS}])+(?:'(?:(?![{_SPACELESS}])[^\W_]|[{_MARKS}])+)*"
+)
+_SIGNS = str.maketrans(
+    {**dict.fromkeys("‘’‚‛ʼ′", "'"), **dict.fromkeys("“”„‟«»″", '"'), **dict.fromkeys("‐‑‒–—―−﹣－", "-")}
+    | dict.fromkeys("\u200b\ufeff\u00ad", "")
+)
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_SENTENCE_END = re.compile(r"[.!?:;\n(\[\"•*|]\s*$|(?:^|\s)[-#>]+\s*$")
+_SAME_LENGTH = str.maketrans(
+    {**dict.fromkeys("’‘ʼ′", "'"), **dict.fromkeys("“”„«»″", '"'), **dict.fromkeys("–‐‑−", "-")}
+    | {**dict.fromkeys("\u00a0\u202f\u2009", " "), "—": ";", "µ": "μ"}
+)
+_LETTERS = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"}
+)
+_IRREGULAR = {
+    form: base
+    for base, forms in (line.split(": ") for line in table_lines("grammar", "irregular"))
+    for form in forms.split()
+}
+_VOWEL = re.compile(r"[aeiouyà-öø-ÿ]")
+_CODE_SPAN = re.compile(r"(`+[^`]*`+)")
+_FINAL_MARK = re.compile(r"(?<=[^\s.!…。！/\\*~-])[.!…。！]+$")
+_CASED = re.compile(
+    r"[/\\_@#$=]"  # paths, URLs, identifiers, variables
+    r"|[^\W\d_][.:][^\W\d_]"  # file names, domains, a.b, C:x
+    r"|[a-zß-öø-ÿ][A-ZÀ-ÖØ-Þ]"  # inner capitals
+    r"|^-{1,2}\w"  # flags
+    r"|^\W*[A-Z]{2,}\W*$"  # names of environment variables and acronyms
+)
+_LETTER_AND_DIGIT = re.compile(r"(?=.*\d)(?=.*[^\W\d_])", re.DOTALL)
+_JOINTS = frozenset({"", "-", "_", "/", "."})
+_OPPOSING = frozenset({"prefer", "us", "avoid", "stop", "alway", "lik", "want"})
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One word, or one pair of characters of a script without spaces, at its place in the normalised text."""
+
+    text: str
+    start: int
+    end: int
+    stem: str
+
+    @property
+    def is_stop(self) -> bool:
+        """Whether it is a word of grammar that says nothing by itself."""
+        return self.text.casefold() in STOP_WORDS
+
+
+def normalised(text: str) -> str:
+    """NFKC with one kind of quote and dash; superscripts and fractions stay, since 10² is not 102.
+
+    >>> normalised("“10²” – ｏｋ")
+    '"10²" - ok'
+    """
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", "".join(_compatible(char) for char in text)).translate(_SIGNS)
+
+
+def _compatible(char: str) -> str:
+    kept = unicodedata.decomposition(char).startswith(("<super>", "<sub>", "<fraction>"))
+    return char if kept else unicodedata.normalize("NFKC", char)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def stem(word: str) -> str:
+    """Cut plural, -ing and -ed off a lower-case word, so that its forms are equal; not a dictionary form.
+
+    >>> [stem(word) for word in ("uses", "using", "used", "replies", "running", "ran")]
+    ['us', 'us', 'us', 'reply', 'run', 'run']
+    """
+    word = word.removesuffix("'s").removesuffix("'")
+    word = _IRREGULAR.get(word, word)
+    if not word.isalpha() or len(word) < 3:
+        return word
+    if len(word) > 4 and word.endswith(("ies", "ied")):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-2] if word.endswith(("sses", "xes", "ches", "shes", "zzes")) else word[:-1]
+    word = _without_ending(word)
+    if len(word) > 3 and word[-1] == word[-2]:
+        return word[:-1]
+    return word.removesuffix("e") if len(word) > 2 else word
+
+
+def _without_ending(word: str) -> str:
+    for ending in ("ing", "ed"):
+        rest = word.removesuffix(ending)
+        if rest != word and len(rest) > 1 and not word.endswith("eed") and _VOWEL.search(rest):
+            return rest
+    return word
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def tokens(text: str) -> tuple[Token, ...]:
+    """All words of a text in order, stop words included.
+
+    >>> [token.stem for token in tokens("Mum's café uses 北京市")]
+    ['mum', 'café', 'us', '北京', '京市']
+    """
+    clean = normalised(text)
+    words: list[Token] = []
+    for match in _TOKEN.finditer(clean):
+        if match["run"]:
+            words.extend(_pairs(clean, match.start(), match.end()))
+        else:
+            word = match[0]
+            words.append(Token(word, match.start(), match.end(), stem(word.casefold())))
+    return tuple(words)
+
+
+def _pairs(text: str, start: int, end: int) -> list[Token]:
+    if end - start == 1:
+        return [Token(text[start], start, end, text[start])]
+    return [Token(text[at : at + 2], at, at + 2, text[at : at + 2]) for at in range(start, end - 1)]
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def significant_words(text: str) -> frozenset[str]:
+    """The stems of all words that carry meaning; negations are left out, polarity is judged apart.
+
+    >>> sorted(significant_words("She is using the dark theme."))
+    ['dark', 'them', 'us']
+    """
+    return frozenset(token.stem for token in tokens(text) if not token.is_stop)
+
+
+def overlap(a: str, b: str) -> float:
+    """Share of significant words in both texts, of the larger set.
+
+    This is the conservative reading of the skill's "60% of significant words overlap": measured against
+    the smaller set, a short text would be a duplicate of every long one that mentions it. Two texts
+    without any significant word overlap only if they are the same.
+
+    >>> overlap("Likes green tea", "Likes black tea")
+    0.6666666666666666
+    """
+    first, second = significant_words(a), significant_words(b)
+    larger = max(len(first), len(second))
+    if larger == 0:
+        return float(exact_key(a) == exact_key(b))
+    return len(first & second) / larger
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def exact_key(text: str) -> str:
+    """Key of the exact-duplicate group: two texts with one key say the same and need no model.
+
+    Ignored: Unicode forms, white space, kinds of quotes and dashes, final full stops, and the case of
+    plain words. Kept: code in backticks to the letter, and the case of tokens whose case carries
+    meaning.
+
+    >>> exact_key("Likes  Tea.") == exact_key("likes tea")
+    True
+    >>> exact_key("see src/Foo") == exact_key("see src/foo")
+    False
+    """
+    key = _unified(text)
+    while key != text:  # case folding can undo normal forms; the key must be its own key
+        text, key = key, _unified(key)
+    return key
+
+
+def _unified(text: str) -> str:
+    pieces = _CODE_SPAN.split(text)  # every second piece is a code span
+    unified = "".join(piece if at % 2 else _unified_prose(piece) for at, piece in enumerate(pieces))
+    return _FINAL_MARK.sub("", unified.strip())
+
+
+def _unified_prose(piece: str) -> str:
+    """Unify what stands between code spans; white space at its edges stays as one space."""
+    clean = normalised(piece)
+    body = " ".join(_fold_case(token) for token in clean.split())
+    if not body:
+        return " " if clean else ""
+    return " " * clean[0].isspace() + body + " " * clean[-1].isspace()
+
+
+def _fold_case(token: str) -> str:
+    if _CASED.search(token) or _LETTER_AND_DIGIT.match(token):
+        return token
+    return normalised(token.casefold())
+
+
+def topic(older: str, newer: str, *, category: str | None = None) -> str:
+    """Name what two opposing texts are about in up to four shared words.
+
+    They stand as the newer text spells and orders them. Words that only carry the opposition (use,
+    avoid, prefer ...) are left out. With nothing shared the category, if any, stands in; else the topic
+    is empty.
+
+    >>> topic("Staging is deployed to Heroku.", "Staging has moved off Heroku onto Fly.io.")
+    'Staging Heroku'
+    """
+    shared = significant_words(older) & significant_words(newer)
+    return " ".join(_spelled(newer, shared - _OPPOSING)[:TOPIC_WORDS]) or category or ""
+
+
+def _spelled(text: str, stems: frozenset[str]) -> list[str]:
+    """Spellings of the given stems in text order, each once; what adjoins ("trunk-based") becomes one."""
+    clean, seen = normalised(text), set[str]()
+    spans: list[tuple[int, int]] = []
+    for token in tokens(text):
+        if token.is_stop or token.stem not in stems or token.stem in seen:
+            continue
+        seen.add(token.stem)
+        if spans and (token.start < spans[-1][1] or clean[spans[-1][1] : token.start] in _JOINTS):
+            spans[-1] = (spans[-1][0], token.end)
+        else:
+            spans.append((token.start, token.end))
+    return [clean[start:end] for start, end in spans]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a text at its place, folded: in small letters, without diacritics and a possessive ending.
+
+    It opens where it is the first word of a sentence, of a clause in brackets, a quotation or a line.
+    """
+
+    text: str
+    folded: str
+    start: int
+    end: int
+    opens: bool
+
+
+def normalise(text: str) -> str:
+    """Unify quotes, dashes, spaces and digits of other scripts without changing the length.
+
+    >>> normalise("“5–6” ٣")
+    '"5-6" 3'
+    """
+    text = text.translate(_SAME_LENGTH)
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
+
+
+@lru_cache(maxsize=65536)
+def fold(word: str) -> str:
+    """Lower-case a word and strip its diacritics.
+
+    >>> fold("Gdańsk"), fold("Ní"), fold("Łukasz")
+    ('gdansk', 'ni', 'lukasz')
+    """
+    if word.isascii():
+        return word.lower()
+    parts = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(char for char in parts if not unicodedata.combining(char)).translate(_LETTERS)
+
+
+def words(text: str) -> Iterator[Word]:
+    """Yield the words of a normalised text in order."""
+    last = 0
+    for match in _WORD.finditer(text):
+        surface, start, end = match.group(), match.start(), match.end()
+        gap = text[last:start]
+        opens = last == 0 or (gap != " " and _SENTENCE_END.search(gap) is not None)
+        folded = fold(surface).removesuffix("'s")
+        yield Word(surface, folded, start, end, opens)
+        last = end
