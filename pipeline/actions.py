@@ -15,8 +15,19 @@ from typing import Any, Literal
 from ..records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
 
 Side = Literal["a", "b"]
+Relation = tuple[str, str]
+"""Type and target of a relation that leaves a node."""
 PruneReason = Literal[
-    "stale", "vague", "forgotten", "secret", "echo", "chatter", "heartbeat", "tool-output", "greeting"
+    "stale",
+    "vague",
+    "forgotten",
+    "secret",
+    "echo",
+    "chatter",
+    "heartbeat",
+    "tool-output",
+    "greeting",
+    "injection",
 ]
 
 
@@ -28,6 +39,7 @@ class Cause(StrEnum):
     LINKS = "links"
     INDEX = "moved in from the index"
     CONTRADICTION = "contradiction"
+    DUPLICATE = "said twice"
     FACTS = "new facts"
 
 
@@ -67,14 +79,27 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merge:
-    """Several memories state one fact: one of them stays, or one new text replaces all.
+class Proposed:
+    """What every action has.
 
     Attributes:
         id: Name of the action inside its plan.
         scope: Shared by all members.
-        category: Shared by all members.
-        members: All memories that state the fact, sorted by id.
+        category: Shared by all members; None for what is in none, as an index or relations.
+        members: The memories it is about, sorted by id.
+    """
+
+    id: str
+    scope: Scope
+    category: str | None
+    members: tuple[Member, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge(Proposed):
+    """Several memories state one fact: one of them stays, or one new text replaces all.
+
+    Attributes:
         survivor: The member that stays, or None if a new memory takes the place of all. It stays
             untouched if it says it all; else `text` becomes its text.
         text: The text that is alive afterwards.
@@ -82,27 +107,30 @@ class Merge:
         created_at: The oldest creation date of the members.
         expires: Where the survivor would expire before another member: that one's day, "" if it never
             expires. None leaves the survivor's.
+        observations: What a graph's entity says afterwards, one by one; `text` says the same for a person.
         exact: Ids of the removed members whose text equals the survivor's.
         verdicts: Why: each removed member against the survivor or the centre of the star.
+        said: Of two sentences the one that goes and the one that stays, where memories say more than these:
+            `text` is then what stands in the place of the second, and no member goes. Else empty.
+        places: Where the two stand, for a person.
     """
 
-    id: str
-    scope: Scope
-    category: str | None
-    members: tuple[Member, ...]
     survivor: str | None
     text: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
     created_at: datetime | None = None
     expires: str | None = None
+    observations: tuple[str, ...] = ()
     exact: tuple[str, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    said: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
     kind: Literal[ActionKind.MERGE] = ActionKind.MERGE
 
     @property
     def removes(self) -> tuple[str, ...]:
         """Ids that go once the survivor is proven alive."""
-        return tuple(member.id for member in self.members if member.id != self.survivor)
+        return () if self.said else tuple(member.id for member in self.members if member.id != self.survivor)
 
     @property
     def adds(self) -> bool:
@@ -124,31 +152,25 @@ class Merge:
     def rewrites(self) -> str | None:
         """Id of the survivor if its text changes."""
         kept = next((member for member in self.members if member.id == self.survivor), None)
-        return kept.id if kept is not None and kept.text != self.text else None
+        return kept.id if kept is not None and kept.text != self.text and not self.said else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resolve:
+class Resolve(Proposed):
     """Two facts cannot both hold now: a person chooses.
 
     Attributes:
-        id: Name of the action inside its plan.
-        scope: Shared by all members.
-        category: Shared by all members.
-        members: All memories of both sides, sorted by id.
         a: Ids that state the older fact; the first is the one that was judged.
         b: Ids that state the newer fact; the first is the one that was judged.
         topic: A few words both sides share.
         newer: The side stated later, the likely winner; None if unknown or equal.
         choice: The side that stays; None means skip.
         verdicts: The contradicting pairs.
-        said: The two sentences, A's first, where the memories say more than these; else empty.
+        said: The two sentences, A's first, where the memories say more than these; else empty. Both may
+            stand in one memory.
+        places: Where the two stand, for a person.
     """
 
-    id: str
-    scope: Scope
-    category: str | None
-    members: tuple[Member, ...]
     a: tuple[str, ...]
     b: tuple[str, ...]
     topic: str
@@ -156,6 +178,7 @@ class Resolve:
     choice: Side | None = None
     verdicts: tuple[Verdict, ...] = ()
     said: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
     kind: Literal[ActionKind.RESOLVE] = ActionKind.RESOLVE
 
     @property
@@ -165,8 +188,8 @@ class Resolve:
 
     @property
     def removes(self) -> tuple[str, ...]:
-        """Ids of the side that was not chosen; nothing while there is no choice."""
-        return {"a": self.b, "b": self.a, None: ()}[self.choice]
+        """Ids of the side that was not chosen; nothing while there is no choice, or within one memory."""
+        return {"a": self.b, "b": self.a, None: ()}[self.choice] if self.a != self.b else ()
 
     def choose(self, side: Side | None) -> Resolve:
         """The same conflict with a person's answer."""
@@ -174,23 +197,15 @@ class Resolve:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prune:
+class Prune(Proposed):
     """A memory that is stale, says nothing, or was asked to be forgotten.
 
     Attributes:
-        id: Name of the action inside its plan.
-        scope: Whose memory it is.
-        category: Its category.
-        members: The one memory.
         reason: "stale", "vague", "forgotten", or a class of hygiene.
         age_days: Age when the plan was made; None if unknown.
         detail: What was measured, in a few words.
     """
 
-    id: str
-    scope: Scope
-    category: str | None
-    members: tuple[Member, ...]
     reason: PruneReason
     age_days: int | None = None
     detail: str = ""
@@ -213,24 +228,18 @@ class Prune:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextChange:
+class TextChange(Proposed):
     """A memory that stays, with another text; each kind of change is a class of its own.
 
     Attributes:
-        id: Name of the action inside its plan.
-        scope: Whose memory it is.
-        category: Its category; None for what is no memory of a category, as an index or relations.
-        members: The one memory.
-        text: Its new text.
+        text: Its new text; of relations, what a person is shown.
         reason: Why, in a few words for a person.
+        observations: What a graph's entity says afterwards, one by one; `text` says the same for a person.
     """
 
-    id: str
-    scope: Scope
-    category: str | None
-    members: tuple[Member, ...]
     text: str
     reason: str
+    observations: tuple[str, ...] = ()
 
     @property
     def survivor(self) -> str:
@@ -276,8 +285,17 @@ class Reindex(TextChange):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relate(TextChange):
-    """A node of a graph gets other relations; its text is all that leave it."""
+    """A node of a graph gets other relations.
 
+    Attributes:
+        source: The node they leave.
+        relations: All that leave it afterwards, as (type, target), in the order of the file.
+        held: All that left it before.
+    """
+
+    source: str = ""
+    relations: tuple[Relation, ...] = ()
+    held: tuple[Relation, ...] = ()
     kind: Literal[ActionKind.RELATE] = ActionKind.RELATE
 
 
@@ -299,10 +317,24 @@ def net_removals(action: Action) -> int:
     A merge of three memories into one removes two; if one of the two was an exact copy, one.
     """
     if isinstance(action, Merge):
-        return max(0, len(action.members) - 1 - len(action.exact))
+        return 0 if action.said else max(0, len(action.members) - 1 - len(action.exact))
     return len(action.removes)
+
+
+def sorts(action: Action) -> frozenset[str]:
+    """What an action is called where some of all are meant: its kind, and the reason of a removal."""
+    return frozenset({str(action.kind), action.reason} if isinstance(action, Prune) else {str(action.kind)})
 
 
 def acts(action: Action) -> bool:
     """Whether an action changes the store; a conflict without a choice does not."""
     return bool(action.removes) or isinstance(action, TextChange)
+
+
+def in_order(action: Action) -> list[Member]:
+    """Members as they are shown: A before B in a conflict, else the older before the newer."""
+    if isinstance(action, Resolve):
+        place = {memory_id: number for number, memory_id in enumerate((*action.a, *action.b))}
+        first = [action.a[0], action.b[0]]
+        return sorted(action.members, key=lambda member: (member.id not in first, place[member.id]))
+    return sorted(action.members, key=lambda member: (str(member.stated_at or ""), member.id))

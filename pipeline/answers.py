@@ -6,37 +6,72 @@ changes. A pin alone is about a memory, whatever it says. Every answer can be li
 
 from __future__ import annotations
 
+import difflib
+import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import TypeGuard
 
-from ..records import ActionKind, Inventory, Memory, TextHashed, rejection_key, text_hash
-from .actions import Action, Merge, Prune, Resolve, TextChange
+from ..records import CONFIRMED_KEY, ActionKind, Inventory, Memory, TextHashed, rejection_key, text_hash
+from .actions import Action, Merge, Prune, Reindex, Resolve, TextChange
 from .plan import Plan
 
 
-class AnswerKind(StrEnum):
-    """What a person said."""
+class Say(StrEnum):
+    """What a person says, in the terminal, in the browser, through an agent or in a plan file.
 
-    REJECTED = "rejected"
-    SKIPPED = "skipped"
+    To a change: yes, no, skip (not this time), edit (yes, in the person's own words). To a conflict: a, b,
+    both (both hold), same (both say one thing), skip, edit. To a question whether two are the same: yes,
+    no, skip. To a conflict or a removal also still: it holds, and counts as stated today. An undo and a pin
+    are answers, too; so is a conflict that was noted when a memory was stored.
+    """
+
+    YES = "yes"
+    NO = "no"
+    SKIP = "skip"
+    A = "a"
+    B = "b"
+    BOTH = "both"
+    SAME = "same"
+    EDIT = "edit"
     TAKEN_BACK = "taken back"
     PINNED = "pinned"
+    NOTED = "noted"
+    STILL = "still"
+
+    @property
+    def spoken(self) -> str:
+        """As a list of answers has it."""
+        return _SPOKEN.get(self, str(self))
+
+    @property
+    def changes(self) -> bool:
+        """Whether something is done to the store after it."""
+        return self in _CHANGES
+
+
+_SPOKEN = {
+    Say.YES: "accepted",
+    Say.NO: "rejected",
+    Say.SKIP: "skipped",
+    Say.A: "A stays",
+    Say.B: "B stays",
+    Say.BOTH: "both hold",
+    Say.SAME: "the same",
+    Say.EDIT: "in own words",
+    Say.STILL: "still true",
+}
+_CHANGES = frozenset({Say.YES, Say.A, Say.B, Say.SAME, Say.EDIT})
+_CLOSE = frozenset({Say.NO, Say.SKIP, Say.BOTH, Say.TAKEN_BACK})
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """A memory as it was when the answer was given.
-
-    Attributes:
-        id: The store's id.
-        text: Its text.
-        said: The sentence of it that was in question, where that is not all of it.
-    """
+    """A memory as it was when the answer was given; `said` is the sentence in question, if not all of it."""
 
     id: str
     text: str
@@ -58,40 +93,50 @@ class Answer:
     """One answer of a person.
 
     Attributes:
-        kind: What was said.
+        say: What was said.
         what: The kind of action it is about: merge, resolve, prune, rewrite; empty if not known.
         keys: By which planning recognises the same question; see `keys_of`.
-        about: The memories in question; empty if an earlier version kept none.
-        run: The run it belongs to; empty if none.
+        about: The memories in question.
         at: When it was given.
+        run: The run it belongs to; empty if it was not applied yet, or is nothing to be applied.
         number: Its number in the journal, by which it is withdrawn; 0 before it is there.
+        key: The proposal it was given to, by its content; see `content_key`.
+        text: What a person wrote instead of the drafted text.
+        pair: What it teaches a scorer, as a line that `calibrate` reads; empty if nothing.
     """
 
-    kind: AnswerKind
+    say: Say
     what: str
     keys: frozenset[str]
     about: tuple[About, ...]
     at: datetime
     run: str = ""
     number: int = 0
+    key: str = ""
+    text: str | None = None
+    pair: str = ""
 
     @classmethod
-    def to(cls, action: Action, kind: AnswerKind, *, at: datetime, run: str = "") -> Answer:
+    def to(cls, action: Action, say: Say, *, at: datetime, run: str = "") -> Answer:
         """A person's answer to an action."""
-        said = dict(zip((action.a[0], action.b[0]), action.said, strict=True)) if _by_sentence(action) else {}
-        about = tuple(About(member.id, member.text, said.get(member.id, "")) for member in action.members)
-        return cls(kind, str(action.kind), keys_of(action), about, at, run)
+        by_id = {member.id: member.text for member in action.members}
+        about = tuple(About(name, text) for name, text in by_id.items())
+        if _by_sentence(action):
+            about = tuple(
+                About(name, by_id[name], said) for name, said in zip(_sides(action), action.said, strict=True)
+            )
+        return cls(say, str(action.kind), keys_of(action), about, at, run, key=content_key(action))
 
     @classmethod
     def about_pair(cls, a: Memory, b: Memory, *, at: datetime) -> Answer:
         """A refusal to be asked about two memories again."""
         about = (About(a.id, a.text), About(b.id, b.text))
-        return cls(AnswerKind.REJECTED, "", frozenset({rejection_key(a, b)}), about, at)
+        return cls(Say.NO, "", frozenset({rejection_key(a, b)}), about, at)
 
     @classmethod
     def pin(cls, memory_id: str, text: str, *, at: datetime) -> Answer:
         """A wish that a memory be left alone, whatever it comes to say."""
-        return cls(AnswerKind.PINNED, "", frozenset({f"pin:{memory_id}"}), (About(memory_id, text),), at)
+        return cls(Say.PINNED, "", frozenset({f"pin:{memory_id}"}), (About(memory_id, text),), at)
 
     @property
     def closes(self) -> bool:
@@ -99,11 +144,34 @@ class Answer:
 
         A person who takes back the choice of a side is asked about the conflict again.
         """
-        return not (self.kind is AnswerKind.TAKEN_BACK and self.what == ActionKind.RESOLVE)
+        return self.say in _CLOSE and not (self.say is Say.TAKEN_BACK and self.what == ActionKind.RESOLVE)
+
+    @property
+    def applied(self) -> bool:
+        """Whether it was a yes that a run carried out: there is nothing left of it but what it teaches."""
+        return bool(self.run) and self.say.changes
 
     def stands(self, hashes: Collection[tuple[str, str]]) -> bool:
         """Whether all memories it is about are still there as they were, by (id, hash of the text)."""
         return bool(self.about) and all((item.id, item.text_hash) in hashes for item in self.about)
+
+
+def content_key(action: Action) -> str:
+    """Name of a proposal by its content: its texts, its members and what is to become of them.
+
+    It is the same in every plan, run and front, and another one as soon as one of these changes.
+    """
+    parts = [str(action.kind), *sorted(f"{member.id}\0{member.text_hash}" for member in action.members)]
+    match action:
+        case Merge():
+            parts += [action.text, *action.said]
+        case TextChange():
+            parts.append(action.text)
+        case Resolve():
+            parts += [*action.a, "\0", *action.b, *action.said]
+        case Prune():
+            parts.append(action.reason)
+    return hashlib.sha256("\0\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def keys_of(action: Action) -> frozenset[str]:
@@ -111,14 +179,16 @@ def keys_of(action: Action) -> frozenset[str]:
 
     A merge or a conflict is known by its pairs, so that no other grouping of the same memories repeats
     it; a conflict between sentences by these, whatever is written around them; a prune by its text; a
-    new text by what it makes of which text.
+    new text by what it makes of which text, that of an index by each line that comes or goes.
     """
     match action:
         case Prune():
             return frozenset(map(prune_key, action.members))
+        case Reindex():
+            return frozenset(line_key(action.survivor, line) for line in _changed_lines(action))
         case TextChange():
             return frozenset(f"rewrite:{m.text_hash}:{text_hash(action.text)}" for m in action.members)
-        case Resolve() if action.said:
+        case Resolve() | Merge() if action.said:
             return frozenset({said_key(*action.said)})
         case Resolve():
             sides = {member.id: member for member in action.members}
@@ -129,8 +199,29 @@ def keys_of(action: Action) -> frozenset[str]:
             return _pairs_of(action)
 
 
-def _by_sentence(action: Action) -> TypeGuard[Resolve]:
-    return isinstance(action, Resolve) and bool(action.said)
+def _by_sentence(action: Action) -> TypeGuard[Resolve | Merge]:
+    return isinstance(action, Resolve | Merge) and bool(action.said)
+
+
+def _sides(action: Resolve | Merge) -> tuple[str, str]:
+    """The memories in which the sentences of an action stand."""
+    if isinstance(action, Resolve):
+        return action.a[0], action.b[0]
+    stays = str(action.survivor)
+    return next((member.id for member in action.members if member.id != stays), stays), stays
+
+
+def line_key(memory_id: str, line: str) -> str:
+    """Name of a change of one line: "+" or "-", and the line."""
+    return f"line:{memory_id}:{text_hash(line)}"
+
+
+def _changed_lines(change: TextChange) -> Iterator[str]:
+    old, new = change.members[0].text.split("\n"), change.text.split("\n")
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield from (f"-{line}" for line in old[a:b] if line.strip())
+            yield from (f"+{line}" for line in new[c:d] if line.strip())
 
 
 def prune_key(memory: TextHashed) -> str:
@@ -186,7 +277,7 @@ def _known(action: Action, answered: Collection[str]) -> bool:
 def taken_back(actions: Iterable[Action], *, run: str, at: datetime) -> list[Answer]:
     """What an undo says about the actions it takes back; a request to forget is nothing that repeats."""
     return [
-        Answer.to(action, AnswerKind.TAKEN_BACK, at=at, run=run)
+        Answer.to(action, Say.TAKEN_BACK, at=at, run=run)
         for action in actions
         if not (isinstance(action, Prune) and action.reason == "forgotten")
     ]
@@ -194,9 +285,7 @@ def taken_back(actions: Iterable[Action], *, run: str, at: datetime) -> list[Ans
 
 def pinned_ids(answers: Iterable[Answer]) -> frozenset[str]:
     """Memories that a person wants to be left alone."""
-    return frozenset(
-        item.id for answer in answers if answer.kind is AnswerKind.PINNED for item in answer.about
-    )
+    return frozenset(item.id for answer in answers if answer.say is Say.PINNED for item in answer.about)
 
 
 def with_pins(inventory: Inventory, answers: Iterable[Answer]) -> Inventory:
@@ -208,15 +297,36 @@ def with_pins(inventory: Inventory, answers: Iterable[Answer]) -> Inventory:
     return replace(inventory, memories=memories)
 
 
+def with_confirmed(inventory: Inventory, answers: Iterable[Answer]) -> Inventory:
+    """The inventory in which what a person said still holds has the day of that in its metadata."""
+    said = {(i.id, i.text_hash): a.at.isoformat() for a in answers if a.say is Say.STILL for i in a.about}
+    if not said:
+        return inventory
+    memories = tuple(
+        replace(m, metadata={**m.metadata, CONFIRMED_KEY: said[m.id, m.text_hash]})
+        if (m.id, m.text_hash) in said
+        else m
+        for m in inventory.memories
+    )
+    return replace(inventory, memories=memories)
+
+
 def held(answers: Iterable[Answer], memories: Iterable[Memory]) -> frozenset[str]:
     """Memories that are as an undo gave them back, so that no rule changes them unasked."""
     hashes = {(memory.id, memory.text_hash) for memory in memories}
-    back = (item for item in answers if item.kind is AnswerKind.TAKEN_BACK)
+    back = (item for item in answers if item.say is Say.TAKEN_BACK)
     return frozenset(about.id for item in back if item.stands(hashes) for about in item.about)
+
+
+def noted_pairs(answers: Iterable[Answer], memories: Iterable[Memory]) -> list[tuple[str, str]]:
+    """The two ids of each conflict that was noted and still stands."""
+    hashes = {(memory.id, memory.text_hash) for memory in memories}
+    standing = (item for item in answers if item.say is Say.NOTED and item.stands(hashes))
+    return [(item.about[0].id, item.about[1].id) for item in standing if len(item.about) == 2]
 
 
 def open_conflicts(answers: Iterable[Answer], memories: Iterable[Memory]) -> int:
     """Skipped conflicts that still stand, since both of their texts do."""
     hashes = {(memory.id, memory.text_hash) for memory in memories}
-    skipped = (item for item in answers if item.kind is AnswerKind.SKIPPED and item.what == "resolve")
+    skipped = (item for item in answers if item.say is Say.SKIP and item.what == "resolve")
     return sum(answer.stands(hashes) for answer in skipped)

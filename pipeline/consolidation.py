@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from ..errors import UsageError
 from .engine import Session, scope_filter
-from .kinds import kind_of
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .results import RunResult
     from .stores.base import Store
 
+P = ParamSpec("P")
 logger = logging.getLogger(__name__)
 
 
@@ -28,7 +30,7 @@ class Consolidation:
 
     Attributes:
         plan: Everything proposed.
-        result: What was applied; None after a dry run.
+        result: What was applied, and what the delete budget held back; None after a dry run.
     """
 
     plan: Plan
@@ -44,7 +46,7 @@ def consolidate(
     app_id: str | None = None,
     all_scopes: bool = False,
     apply: bool = False,
-    retire: bool = False,
+    retire: bool | None = None,
     settings: Settings | None = None,
     state_dir: Path | str | None = None,
     now: datetime | None = None,
@@ -54,112 +56,74 @@ def consolidate(
     Without `apply` nothing is changed. With it merges and prunes are applied as `--auto` does, and
     contradictions are left to a person. The store is left open.
 
-    Raises:
-        UsageError: If neither an id nor `all_scopes` says whose memories are meant.
-        BudgetExceededError: If the plan removes more than the delete budget.
-    """
-    scopes = scope_filter(user_id=user_id, agent_id=agent_id, run_id=run_id, app_id=app_id)
-    scoped = kind_of(store).scoped
-    if not scoped and (scopes.ids or retire):
-        raise UsageError(
-            f"A store of the kind {store.kind} has no users and no expiry; leave ids and retire out."
-        )
-    if scoped and not scopes.ids and not all_scopes:
-        raise UsageError(
-            "Say whose memories to consolidate: user_id, agent_id, run_id or app_id, or all_scopes=True."
-        )
-    moment = now or datetime.now(UTC)
-    session = Session(store, settings=settings, state_dir=state_dir)
-    try:
-        with session.locked():
-            plan = session.look(scopes, now=moment, unattended=apply, say=logger.info).plan
-            if scoped:
-                plan = recall_checked(session, plan, unattended=apply)
-            result = session.apply(plan, now=moment, retire=retire) if apply else None
-    finally:
-        session.release()
-    return Consolidation(plan, result)
-
-
-async def aconsolidate(
-    memory: object,
-    *,
-    user_id: str | None = None,
-    agent_id: str | None = None,
-    run_id: str | None = None,
-    app_id: str | None = None,
-    all_scopes: bool = False,
-    apply: bool = False,
-    retire: bool = False,
-    settings: Settings | None = None,
-    state_dir: Path | str | None = None,
-    now: datetime | None = None,
-) -> Consolidation:
-    """Do as `consolidate`, for any client of mem0, in a thread of its own; the client stays open.
-
     Args:
-        memory: An `AsyncMemory`, an `AsyncMemoryClient`, their synchronous sisters, or a store.
+        store: What to consolidate.
         user_id: Only this user's memories.
         agent_id: Only this agent's memories.
         run_id: Only this run's memories.
         app_id: Only this app's memories.
         all_scopes: Every scope, each for itself.
-        apply: Apply what is certain, as `--auto` does.
-        retire: Expire instead of deleting.
-        settings: Limits.
+        apply: Apply what is certain.
+        retire: Expire instead of deleting; by default only what lost a conflict.
+        settings: Limits; those of the store's own configuration if omitted.
         state_dir: Where the journal lives.
         now: The moment ages are reckoned from.
 
+    Raises:
+        UsageError: If neither an id nor `all_scopes` says whose memories are meant.
+        BudgetExceededError: If the delete budget holds back all that was to be done.
+    """
+    scopes = scope_filter(user_id=user_id, agent_id=agent_id, run_id=run_id, app_id=app_id)
+    moment = now or datetime.now(UTC)
+    session = Session(store, settings=settings, state_dir=state_dir)
+    try:
+        scoped = session.kind.scoped
+        if not scoped and (scopes.ids or retire):
+            raise UsageError(
+                f"A store of the kind {store.kind} has no users and no expiry; leave ids and retire out."
+            )
+        if scoped and not scopes.ids and not all_scopes:
+            raise UsageError(
+                "Say whose memories to consolidate: user_id, agent_id, run_id or app_id, or all_scopes=True."
+            )
+        with session.locked():
+            plan = session.look(scopes, now=moment, unattended=apply, say=logger.info).plan
+            result = session.apply(plan, now=moment, retire=retire, hold_back=True) if apply else None
+    finally:
+        session.release()
+    return Consolidation(plan, result)
+
+
+def _in_a_thread(
+    whole: Callable[Concatenate[Store, P], Consolidation],
+) -> Callable[Concatenate[object, P], Coroutine[Any, Any, Consolidation]]:
+    """The same as a coroutine, over any client of mem0; the client stays open."""
+
+    @functools.wraps(whole)
+    async def coroutine(memory: object, /, *args: P.args, **kwargs: P.kwargs) -> Consolidation:
+        def run() -> Consolidation:
+            """The journal and the store belong to one thread."""
+            from .stores import store_over
+
+            given = memory if hasattr(memory, "capabilities") else None
+            store: Any = given or store_over(memory)
+            try:
+                return whole(store, *args, **kwargs)
+            finally:
+                if given is None:
+                    store.close()
+
+        return await asyncio.to_thread(run)
+
+    coroutine.__name__ = coroutine.__qualname__ = "aconsolidate"
+    coroutine.__doc__ = f"""Do as `consolidate`, in a thread of its own, for an `AsyncMemory`, an
+    `AsyncMemoryClient`, their synchronous sisters, or a store; the client stays open.
+
     Example:
         done = await aconsolidate(AsyncMemoryClient(), user_id="alice", apply=True, retire=True)
-    """
 
-    def whole() -> Consolidation:
-        """The journal and the store belong to one thread."""
-        from .stores.clients import store_over
-
-        given = memory if hasattr(memory, "capabilities") else None
-        store: Any = given or store_over(memory)
-        try:
-            return consolidate(
-                store,
-                user_id=user_id,
-                agent_id=agent_id,
-                run_id=run_id,
-                app_id=app_id,
-                all_scopes=all_scopes,
-                apply=apply,
-                retire=retire,
-                settings=settings,
-                state_dir=state_dir,
-                now=now,
-            )
-        finally:
-            if given is None:
-                store.close()
-
-    return await asyncio.to_thread(whole)
+    {whole.__doc__}"""
+    return coroutine
 
 
-def recall_checked(session: Session, plan: Plan, *, unattended: bool) -> Plan:
-    """The plan without merges that would hide a fact from a search, each named in its notes.
-
-    Args:
-        session: What read the store last, and proposed the plan.
-        plan: What is proposed.
-        unattended: No person will see the plan, so it is checked unless the settings say otherwise.
-    """
-    from .planning.recall import UNATTENDED_QUESTIONS, checked
-
-    count, read = session.settings.recall_check, session.inventory
-    if count is None:
-        count = UNATTENDED_QUESTIONS if unattended and session.store.capabilities.vector else 0
-    if not count or read is None or read.store != plan.store:
-        return plan
-    return checked(
-        plan,
-        [memory for memory in read.memories if not memory.is_retired(plan.now.date())],
-        encode=session.models.read().encode,
-        questions=count,
-        accessed=session.access.last(plan.store),
-    ).plan
+aconsolidate = _in_a_thread(consolidate)

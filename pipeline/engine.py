@@ -10,34 +10,39 @@ import contextlib
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ..errors import JournalError, StoreError, UsageError
-from ..records import Inventory, Memory, Verdict
+from ..records import ActionKind, Inventory, Memory, Scope
 from ..settings import Settings, read_settings
 from .actions import Merge, Resolve, Side, acts
-from .answers import Answer, AnswerKind, open_conflicts, with_pins
+from .answers import Answer, open_conflicts, with_confirmed, with_pins
+from .judging.check import Known
 from .judging.models import Models
+from .judging.subjects import keys_by_scope
 from .kinds import kind_of
 from .plan import Plan
-from .planning.budget import Overdraft, check_budget, overdraft
-from .planning.planner import judge_all
-from .planning.proposal import Means, Planner, Proposal
+from .planning.budget import Overdraft, affordable, check_budget, overdrafts
+from .planning.engine import propose
+from .planning.plan_file import parse_plan
+from .planning.proposal import Means, Proposal
 from .planning.stages import Observer, Silent
 from .results import RunResult, UndoResult
-from .stores.base import Configured, ScopeFilter, Store
+from .stores.base import LINKS, Configured, Linked, ScopeFilter, Store
+from .stores.files.database import state_directory
 from .writing.access import AccessLog
 from .writing.journal import Journal, Run, RunState
-from .writing.state import state_directory, store_lock
-from .writing.writer import Writer
+from .writing.lock import store_lock
+from .writing.writer import Writer, refuse_foreign
 
 if TYPE_CHECKING:
     from ..models.encoder import Encoder
-    from ..models.scorer import PairScorer, Thresholds
-    from .reporting.passing import PassReport
+    from ..models.scorer import PairScorer
+    from .kinds.base import Kind
+    from .reporting.report import Report
 
 
 SCOPE_IDS = ("user_id", "agent_id", "run_id", "app_id")
@@ -59,24 +64,23 @@ class Session:
         encoder: Encoder | None = None,
         scorer: PairScorer | None = None,
         observer: Observer | None = None,
-        planner: Planner | None = None,
+        kind: Kind | None = None,
     ) -> None:
         """Open journal, access log and cache; models are loaded when they are first needed.
 
         Args:
             store: What to consolidate; the session closes it.
             settings: Limits; those of the store's own configuration if omitted.
-            state_dir: Where journal and caches live; see `pipeline.writing.state`.
+            state_dir: Where journal and caches live; see `pipeline.stores.files.database`.
             encoder: Instead of the one the settings name.
             scorer: Instead of the one the settings name.
             observer: Is told how far a pass has come.
-            planner: How this kind of store is planned for, and what is wanted; everything if omitted.
+            kind: The adapter for this kind of store, with what is wanted; everything if omitted.
         """
         self.store = store
-        self.kind = kind_of(store)
-        self.planner: Planner = planner or self.kind.planner(store)
+        self.kind = kind or kind_of(store)
         stated = store.section if isinstance(store, Configured) else {}
-        self.settings = self.planner.limits(settings or read_settings(stated))
+        self.settings = self.kind.limits(settings or read_settings(stated))
         self.directory = state_directory(state_dir)
         self.journal = Journal(self.directory)
         self.access = AccessLog(self.directory)
@@ -119,12 +123,12 @@ class Session:
         with self._observer.stage("fetch", None) as advance:
             inventory = self.store.read(scopes)
             advance(len(inventory.memories))
-        self.inventory = with_pins(inventory, self.answered)
+        self.inventory = with_confirmed(with_pins(inventory, self.answered), self.answered)
         return self.inventory
 
     def look(
         self,
-        scopes: ScopeFilter,
+        scopes: ScopeFilter | Inventory,
         *,
         now: datetime,
         unattended: bool = False,
@@ -133,91 +137,115 @@ class Session:
         """Read the scopes and propose what to do about them; changes nothing.
 
         Args:
-            scopes: Whose memories.
+            scopes: Whose memories, or what was read of them already.
             now: The moment ages are reckoned from.
             unattended: No person will see the plan before it is applied: only what is certain.
             say: Called with the outcome of a second opinion; without it none is asked for.
-        """
-        return self._proposal(self.read(scopes), now=now, unattended=unattended, say=say)
 
-    def complete(self, proposal: Proposal, choices: Mapping[str, Side | None], *, now: datetime) -> Proposal:
-        """What follows from a person's answers; nothing is judged that was judged before.
+        Raises:
+            DreamError: If the model named for second opinions cannot be used at all; silence is no error.
+        """
+        inventory = scopes if isinstance(scopes, Inventory) else self.read(scopes)
+        means = self.means(now, unattended=unattended)
+
+        def advise(plan: Plan) -> Plan:
+            """The plan after a language model was asked about its doubts, if the settings name one."""
+            if say is None or not self.settings.second_opinion or not plan.unsure or plan.gaps:
+                return plan
+            from .planning.opinions import advise
+
+            with self._observer.stage("ask", None) as advance:
+                return advise(
+                    plan,
+                    settings=self.settings,
+                    store=self.store,
+                    kind=self.kind,
+                    cache=self.models.cache,
+                    unattended=unattended,
+                    say=say,
+                    progress=advance,
+                )
+
+        proposal = propose(self.kind, inventory, replace(means, advise=advise))
+        left_open = open_conflicts(means.answers, inventory.memories)
+        if self.kind.scoped:
+            plan = self._findable(proposal.plan, inventory, unattended=unattended)
+            proposal = replace(proposal, plan=plan, asked=plan)
+        return replace(
+            proposal,
+            plan=replace(proposal.plan, left_open=left_open),
+            asked=replace(proposal.asked, left_open=left_open),
+        )
+
+    def known(
+        self,
+        scopes: ScopeFilter,
+        *,
+        now: datetime,
+        only: Scope | None = None,
+        into: Known | None = None,
+    ) -> Known:
+        """What the matching scopes hold, to be asked about new texts; reads, and changes nothing.
 
         Args:
-            proposal: Of `look`; doubts that were agreed to stand among the actions of its `asked`.
-            choices: The side that stays, by conflict; the others are left open.
-            now: As for `look`.
+            scopes: Whose memories.
+            now: The present moment: what is retired by then is not known.
+            only: Nothing but this very scope.
+            into: What was known before, whose vectors serve again.
         """
-        return self.planner.complete(proposal, choices, self.means(now))
+        inventory, models = self.read(scopes), self.models
+        if only is not None:
+            mine = tuple(memory for memory in inventory.memories if memory.scope == only)
+            inventory = replace(inventory, memories=mine)
+        known = into or Known(models.read(), models.asked(), models.calibrated, self.settings.single)
+        known.learn(
+            self.kind.spoken(inventory, now.date()),
+            keys=keys_by_scope(inventory.memories, settings=self.settings),
+            rejected=self.journal.rejected(self.store.fingerprint),
+        )
+        return known
 
     def propose(self, scopes: ScopeFilter, *, now: datetime, unattended: bool = False) -> Plan:
         """The plan of `look`."""
         return self.look(scopes, now=now, unattended=unattended).plan
 
-    def plan(self, inventory: Inventory, *, now: datetime, unattended: bool = False) -> Plan:
-        """Plan what to do about an inventory that was read already."""
-        return self._proposal(inventory, now=now, unattended=unattended).plan
+    def _findable(self, plan: Plan, inventory: Inventory, *, unattended: bool) -> Plan:
+        """The plan without merges that would hide a fact from a search, each named in its notes."""
+        from .planning.recall import UNATTENDED_QUESTIONS, checked
+
+        count = self.settings.recall_check
+        if count is None:
+            count = UNATTENDED_QUESTIONS if unattended and self.store.capabilities.vector else 0
+        if not count:
+            return plan
+        living = [memory for memory in inventory.memories if not memory.is_retired(plan.now.date())]
+        encode, accessed = self.models.read().encode, self.access.last(plan.store)
+        return checked(plan, living, encode=encode, questions=count, accessed=accessed).plan
+
+    def completed(self, plan: Plan) -> Plan:
+        """A plan that was read, edited and answered elsewhere, as it will be applied to this store.
+
+        Raises:
+            PlanFileError: If it was made for another store.
+        """
+        refuse_foreign(plan, self.store)
+        return self.kind.follow(plan.with_choices({}), self.kind.present())
 
     def means(self, now: datetime, *, unattended: bool = False) -> Means:
-        """What the planner works with."""
-        store = self.store.fingerprint
+        """What a plan is made with."""
+        store, settings = self.store.fingerprint, self.settings
         return Means(
             models=self.models,
-            settings=self.settings,
+            settings=settings,
             now=now,
             unattended=unattended,
             accessed=self.access.last(store),
             tracked=self.access.tracked(store),
             answers=self.journal.answers(store),
             rejected=self.journal.rejected(store),
+            hygiene=frozenset(settings.hygiene_auto if unattended else settings.hygiene),
             observer=self._observer,
         )
-
-    def _proposal(
-        self,
-        inventory: Inventory,
-        *,
-        now: datetime,
-        unattended: bool,
-        say: Callable[[str], None] | None = None,
-    ) -> Proposal:
-        means = self.means(now, unattended=unattended)
-        left_open = open_conflicts(means.answers, inventory.memories)
-
-        def advise(plan: Plan) -> Plan:
-            """The plan after a second opinion, if one is wanted."""
-            return plan if say is None else self.second_opinion(plan, unattended=unattended, say=say)
-
-        proposal = self.planner.propose(inventory, replace(means, advise=advise))
-        asked = replace(proposal.asked, left_open=left_open)
-        return replace(proposal, plan=replace(proposal.plan, left_open=left_open), asked=asked)
-
-    def second_opinion(self, plan: Plan, *, unattended: bool, say: Callable[[str], None]) -> Plan:
-        """The plan after a language model was asked about its doubts, if the settings name one.
-
-        Args:
-            plan: What is proposed so far.
-            unattended: No person will see the proposals, so only conflicts are added, unless
-                `second_opinion_auto` says otherwise.
-            say: Called with one line about the calls to be made, and one about their outcome.
-
-        Raises:
-            DreamError: If the model that was named cannot be used at all; silence is no error.
-        """
-        if not self.settings.second_opinion or not plan.unsure or plan.gaps:
-            return plan
-        from .planning.opinions import advise
-
-        with self._observer.stage("ask", None) as advance:
-            return advise(
-                plan,
-                settings=self.settings,
-                store=self.store,
-                cache=self.models.cache,
-                unattended=unattended,
-                say=say,
-                progress=advance,
-            )
 
     def apply(
         self,
@@ -225,31 +253,49 @@ class Session:
         *,
         now: datetime,
         choices: Mapping[str, Side | None] | None = None,
-        retire: bool = False,
+        retire: bool | None = None,
         within_budget: bool = True,
+        hold_back: bool = False,
     ) -> RunResult:
         """Apply a plan as one run that can be resumed and undone.
 
         Args:
             plan: What to do.
             now: The present moment; it names the run and dates what is retired.
-            choices: Answers to conflicts, by action id; the others are left open.
-            retire: Expire memories instead of deleting them.
+            choices: Answers to conflicts, by action id; the others are left open. What follows from them is
+                added; without any the plan is applied as it is.
+            retire: Expire memories instead of deleting them; by default only what lost a conflict.
             within_budget: Refuse a plan over the delete budget.
+            hold_back: Where memories belong to users, refuse only what is too much for its scope, and say so
+                in the result; see `planning.budget.affordable`.
 
         Raises:
-            BudgetExceededError: If the plan is over budget.
+            BudgetExceededError: If the plan is over budget, or all of it is held back.
         """
-        chosen = self.planner.answered(plan, choices or {})
-        if within_budget:
-            check_budget(chosen, max_share=self.settings.max_delete, min_count=self.settings.min_delete)
+        # A plan is applied as it was shown: what follows from it is in it already, unless an answer about a
+        # sentence was put in by hand, which would take the whole memory.
+        answered = any(
+            isinstance(each, Merge | Resolve) and each.said and getattr(each, "choice", True)
+            for each in plan.actions
+        )
+        if choices is not None or answered:
+            plan = self.completed(plan.with_choices(choices or {}))
+        chosen = plan
+        held: tuple[str, ...] = ()
+        if hold_back and self.kind.scoped:
+            chosen, held = affordable(chosen, self.settings)
+        elif within_budget:
+            check_budget(chosen, self.settings)
         run = self.journal.new_name(now)
         if not chosen.gaps and any(map(acts, chosen.actions)):
             self._back_up(run)
-        retire_on = _yesterday(now) if retire else None
+        retires = self.retires(chosen, wanted=retire)
+        retire_on = now.astimezone(UTC).date() - timedelta(days=1) if retires else None
         with self._observer.stage("apply", len(chosen.actions)) as advance:
             try:
-                result = self._writer().apply(chosen, run=run, at=now, retire_on=retire_on, progress=advance)
+                result = self._writer().apply(
+                    chosen, run=run, at=now, retire_on=retire_on, retires=retires, progress=advance
+                )
             except StoreError as error:
                 if self.journal.interrupted(self.store.fingerprint) is None:
                     raise
@@ -258,39 +304,65 @@ class Session:
                     f"or take it back with `mem0-dream undo {run}`.",
                     ids=error.ids,
                 ) from error
-        self.planner.remember(now=now, run=result.run)
-        return result
+        self.kind.remember(now=now, run=result.run)
+        return replace(result, held=held)
 
-    def completed(self, plan: Plan) -> Plan:
-        """A plan that was read, edited and answered elsewhere, as it will be applied to this store."""
-        return self.planner.completed(plan) if plan.store == self.store.fingerprint else plan
+    def retires(self, plan: Plan, *, wanted: bool | None) -> tuple[str, ...]:
+        """Of which actions the removed memories expire.
 
-    def reporter(
-        self, proposed: Plan | Proposal, *, explain: bool = False, texts: bool = False
-    ) -> PassReport:
+        What was contradicted was true once, and who looks into a poisoned memory wants to read it.
+        """
+        if wanted is not None:
+            return tuple(ActionKind) if wanted else ()
+        settled = [str(ActionKind.RESOLVE)] if any(each.choice for each in plan.conflicts) else []
+        poisoned = ["injection"] if any(each.reason == "injection" for each in plan.prunes) else []
+        return (*settled, *poisoned) if self.store.capabilities.retire else ()
+
+    def overdraft(self, plan: Plan) -> Overdraft | None:
+        """What a person should be warned about before agreeing to a plan."""
+        return next(iter(overdrafts(plan, self.settings)), None)
+
+    def reporter(self, proposed: Plan | Proposal, *, explain: bool = False, texts: bool = True) -> Report:
         """What shows a plan to a person, with all that its kind of store does besides.
 
         Args:
             proposed: What to show; of a mere plan only what follows from it alone is known.
             explain: Add texts, scores and evidence under each line.
-            texts: Add the texts of what is to go for good, even without `explain`.
+            texts: Add the texts of what is to go, even without `explain`.
         """
         proposal = Proposal.of(proposed) if isinstance(proposed, Plan) else proposed
-        return self.kind.report(
-            self.store, self.planner, self.journal, proposal, explain=explain, texts=texts
-        )
+        return self.kind.report(proposal, self.journal, explain=explain, texts=texts)
 
-    def remark(self, run: Run) -> str:
-        """What a kind of store adds to a run's line in the list of all runs."""
-        return self.kind.remark(self.store, self.journal, run)
+    def undo(
+        self,
+        run: str | None = None,
+        *,
+        now: datetime,
+        only: Iterable[str] = (),
+        scopes: ScopeFilter | None = None,
+        actions: Iterable[str] = (),
+    ) -> UndoResult:
+        """Take a run back, or a part of it; the rest can be taken back later.
 
-    def overdraft(self, plan: Plan) -> Overdraft | None:
-        """What a person should be warned about before agreeing to a plan."""
-        return overdraft(plan, max_share=self.settings.max_delete, min_count=self.settings.min_delete)
+        Args:
+            run: Its name; the newest that is not undone if omitted.
+            now: The present moment.
+            only: Ids, or beginnings of ids, of memories: only the actions that touched one of them.
+            scopes: Only the actions on memories of these scopes.
+            actions: Only these actions of its plan, by their ids.
 
-    def undo(self, run: str | None = None, *, now: datetime) -> UndoResult:
-        """Take a run back; the newest that is not undone if no name is given."""
-        return self._writer().undo(self._find(run), at=now)
+        Raises:
+            UsageError: If the run did nothing of that kind.
+        """
+        found, named = self._find(run), tuple(only)
+        if chosen := frozenset(actions):
+            if not chosen <= {action.id for action in parse_plan(found.plan).actions}:
+                raise UsageError("The run did nothing of that name; nothing was taken back.")
+            return self._writer(found.store).undo(found, at=now, part=chosen)
+        if not named and scopes is None:
+            return self._writer(found.store).undo(found, at=now)
+        part = part_of(parse_plan(found.plan), named, scopes or ScopeFilter())
+        return self._writer(found.store).undo(found, at=now, part=part)
 
     def resume(self, run: str | None = None, *, now: datetime) -> RunResult | UndoResult:
         """Finish a run that was killed; the newest interrupted one if no name is given."""
@@ -298,18 +370,7 @@ class Session:
         if target is None:
             raise JournalError("No run of this store was interrupted; there is nothing to resume.")
         with self._observer.stage("apply", None) as advance:
-            return self._writer().resume(target, at=now, progress=advance)
-
-    def remember_skips(self, skipped: Iterable[Merge | Resolve], *, now: datetime, run: str = "") -> None:
-        """Do not ask again about what a person left open, until one of the texts changes.
-
-        Args:
-            skipped: What was left open.
-            now: When.
-            run: The run that was agreed to along with it; undoing it asks again.
-        """
-        answers = [Answer.to(action, AnswerKind.SKIPPED, at=now, run=run) for action in skipped]
-        self.journal.answer(self.store.fingerprint, answers)
+            return self._writer(target.store).resume(target, at=now, progress=advance)
 
     def reject(self, a: Memory, b: Memory, *, now: datetime) -> None:
         """Never propose anything about this pair again, until one of the texts changes."""
@@ -324,34 +385,6 @@ class Session:
         """Take answers back, so that what they are about may be proposed again."""
         self.journal.withdraw(self.store.fingerprint, answers)
 
-    @property
-    def encoder(self) -> Encoder:
-        """The encoder, loaded on first use."""
-        return self.models.encoder
-
-    @property
-    def scorer(self) -> PairScorer:
-        """The pair scorer, loaded on first use."""
-        return self.models.scorer
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """Where the scorer's probabilities become decisions: a person's calibration, else its own."""
-        return self.models.thresholds
-
-    def judged(self, scopes: ScopeFilter, *, now: datetime) -> tuple[dict[str, Memory], tuple[Verdict, ...]]:
-        """The living, unpinned memories of the scopes by id, and the verdicts on their pairs."""
-        inventory = self.read(scopes)
-        memories = [m for m in inventory.memories if not m.pinned and not m.is_retired(now.date())]
-        verdicts = judge_all(
-            memories,
-            encoder=self.models.read(),
-            scorer=self.models.asked(),
-            settings=self.settings,
-            circumstances=self.means(now).circumstances,
-        )
-        return {memory.id: memory for memory in memories}, verdicts
-
     def _back_up(self, run: str) -> None:
         """Copy the files of a store that rewrites them whole; the journal alone is enough for others."""
         folder = self.directory / "backups" / self.store.fingerprint
@@ -359,7 +392,10 @@ class Session:
             for old in sorted(folder.iterdir())[:-KEPT_BACKUPS]:
                 shutil.rmtree(old)
 
-    def _writer(self) -> Writer:
+    def _writer(self, store: str = "") -> Writer:
+        """What writes to the store, or to the links beside it if these are named by their fingerprint."""
+        if store.endswith(LINKS) and isinstance(self.store, Linked):
+            return Writer(self.store.links, self.journal)
         return Writer(self.store, self.journal, access=self.access)
 
     def _find(self, run: str | None) -> Run:
@@ -369,6 +405,25 @@ class Session:
             if record.state is not RunState.UNDONE:
                 return record
         raise JournalError("This store has no run that could be taken back.")
+
+
+def part_of(plan: Plan, ids: Iterable[str], scopes: ScopeFilter) -> frozenset[str]:
+    """The actions of a plan on memories of these scopes, and on these memories if any are named.
+
+    Raises:
+        UsageError: If there is none, or none on one of the memories.
+    """
+    acting = [action for action in plan.actions if acts(action) and scopes.matches(action.scope)]
+    named = [each.removeprefix(f"{plan.kind}:") for each in ids]
+    part = {
+        name: {a.id for a in acting if any(member.id.startswith(name) for member in a.members)}
+        for name in named
+    }
+    missing = [name for name in named if not part[name]]
+    if missing or not acting:
+        told = f"memory {missing[0]}" if missing else "memories of that scope"
+        raise UsageError(f"The run changed no {told}; nothing was taken back.")
+    return frozenset().union(*part.values()) if named else frozenset(action.id for action in acting)
 
 
 def scope_filter(**ids: str | None) -> ScopeFilter:
@@ -381,7 +436,3 @@ def scope_filter(**ids: str | None) -> ScopeFilter:
         if value is not None and not value.strip():
             raise UsageError(f"{name} is empty; give an id, or leave the option out and use --all.")
     return ScopeFilter({name: value.strip() for name, value in ids.items() if value is not None})
-
-
-def _yesterday(now: datetime) -> date:
-    return now.astimezone(UTC).date() - timedelta(days=1)

@@ -18,10 +18,11 @@ _DRAFTED = "\U0010fffd+"
 
 @dataclass(frozen=True, slots=True)
 class ScopeTotal:
-    """How many living memories a scope held when the plan was made."""
+    """How many living memories, and relations between them, a scope held when the plan was made."""
 
     scope: Scope
     memories: int
+    relations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ class Plan:
         """The same plan with answers to its conflicts.
 
         A merge or a new text of a memory that lost a conflict is dropped: the losing fact goes as a
-        whole. A conflict whose winner lost another one is left open.
+        whole. A conflict whose winner lost another one is left open. Where a sentence of it lost, the
+        memory and what else is to become of it stay.
         """
         lost: set[str] = set()
         resolved: dict[str, Resolve] = {}
@@ -93,7 +95,8 @@ class Plan:
             answered = conflict.choose(choices.get(conflict.id, conflict.choice))
             if answered.survivor in lost:
                 answered = answered.choose(None)
-            lost.update(answered.removes)
+            if not answered.said:
+                lost.update(answered.removes)
             resolved[answered.id] = answered
         actions = tuple(
             resolved.get(action.id, action)
@@ -107,14 +110,18 @@ class Plan:
     def accept(self, accepted: Iterable[str], choices: Mapping[str, Side | None]) -> Plan:
         """The same plan with the unsure merges and answered unsure conflicts a person wants done.
 
-        What touches a memory that another action touches already is left out.
+        What changes a memory that another action is about, or the reverse, is left out: one memory may
+        stay in place of several others, and nothing else. Of one that stays several sentences may go.
         """
         actions, wanted = list(self.actions), set(accepted)
         for doubt in self.unsure:
             action = doubt if isinstance(doubt, Merge) else doubt.choose(choices.get(doubt.id))
-            taken = {member.id for other in actions for member in other.members}
-            free = not taken & {member.id for member in action.members}
-            if free and (action.id in wanted if isinstance(action, Merge) else action.removes):
+            free = not any(
+                _changed(one) & {member.id for member in two.members}
+                for other in actions
+                for one, two in ((action, other), (other, action))
+            )
+            if free and (action.id in wanted if isinstance(action, Merge) else action.choice):
                 actions.append(action)
         return replace(self, actions=tuple(actions))
 
@@ -125,6 +132,13 @@ class Plan:
             actions=tuple(action for action in self.actions if action.kind in kinds),
             unsure=tuple(doubt for doubt in self.unsure if doubt.kind in kinds),
         )
+
+
+def _changed(action: Action) -> set[str]:
+    """Memories that are no longer as they were once an action is done."""
+    if getattr(action, "said", ()):
+        return set()  # a sentence goes, and what else is in the memory stays
+    return set(action.removes if isinstance(action, Resolve) else (member.id for member in action.members))
 
 
 def draft_id(members: Sequence[Memory | Member]) -> str:

@@ -18,6 +18,7 @@ class RunResult:
         removed: Memories removed.
         added: Memories added.
         moved: Id of each action that was not applied as planned, and why.
+        held: What the delete budget held back, one sentence for each scope.
     """
 
     run: str
@@ -28,6 +29,7 @@ class RunResult:
     removed: int = 0
     added: int = 0
     moved: tuple[tuple[str, str], ...] = ()
+    held: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

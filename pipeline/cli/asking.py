@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from ...errors import UsageError
+from ..answers import Say
 from .logs import tell
 
 if TYPE_CHECKING:
-    from ..actions import Side
     from ..engine import Session
     from ..plan import Plan
     from ..planning.proposal import Proposal
     from .options import Options
 
+Meaning = TypeVar("Meaning")
+TRIES = 3
+"""Answers that mean nothing after which a question ends: it may be a pipe that answers."""
+SAID_OF_CONFLICTS = {
+    "a": Say.A, "b": Say.B, "both": Say.BOTH, "n": Say.BOTH, "same": Say.SAME,
+    "still": Say.STILL, "s": Say.SKIP, "skip": Say.SKIP,
+}  # fmt: skip
+_YES_OR_NO: dict[str, bool | str] = {"y": True, "yes": True, "n": False, "no": False}
+
 
 def looked(session: Session, options: Options, *, unattended: bool = False) -> Proposal:
     """What a pass would do, with a second opinion if one is wanted, and without what would hide a fact."""
-    from ..consolidation import recall_checked
-
     proposal = session.look(options.scopes(), now=options.moment, unattended=unattended, say=say_aside)
-    if session.kind.scoped:
-        plan = recall_checked(session, proposal.plan, unattended=unattended)
-        proposal = replace(proposal, plan=plan, asked=plan)
     if not unattended:  # who applies a plan unseen prints all of its notes
         for note in proposal.plan.notes:
             say_aside(note)
@@ -53,26 +57,43 @@ def warned(session: Session, plan: Plan) -> bool:
     return over is not None
 
 
-def ask_choice(question: str) -> Side | None:
-    """Ask which side of a conflict stays; an empty answer leaves it open."""
-    while True:
-        answer = asked(question, "[A/B/skip]").lower()
-        if answer in ("a", "b"):
-            return "a" if answer == "a" else "b"
-        if answer in ("", "s", "skip"):
-            return None
-        click.echo("Please answer A, B or skip.")
+def ask(question: str, choices: str, meanings: Mapping[str, Meaning], told: str) -> Meaning:
+    """Ask until one of the answers is given, three times at most.
+
+    Args:
+        question: What is asked.
+        choices: The answers as they stand behind it.
+        meanings: What each answer means, in small letters.
+        told: What is said after an answer that is none of these.
+
+    Raises:
+        UsageError: If nobody answers, or three answers are none of these.
+    """
+    for _ in range(TRIES):
+        meaning = meanings.get(asked(question, choices).lower())
+        if meaning is not None:
+            return meaning
+        click.echo(told)
+    raise UsageError(f"{TRIES} answers were none of {choices}, so nothing was changed.")
+
+
+def ask_choice(question: str, given: Say | None = None) -> Say:
+    """Ask which side of a conflict stays; an empty answer leaves it as it was answered before, or open."""
+    if given is not None:
+        click.echo(f"  Answered before: {given.spoken}. Enter keeps that answer.")
+    meanings = {**SAID_OF_CONFLICTS, "": given or Say.SKIP}
+    return ask(question, "[A/B/skip]", meanings, "Please answer A, B or skip.")
 
 
 def confirmed(proposal: str, *, default: bool = True) -> bool:
     """Ask whether to apply; an empty answer means the default."""
-    while True:
-        answer = asked(f"{proposal} Apply? ", "[Y/n]" if default else "[y/N]").lower()
-        if answer in ("", "y", "yes"):
-            return default or bool(answer)
-        if answer in ("n", "no"):
-            return False
-        click.echo("Please answer y or n.")
+    return agreed(proposal, _YES_OR_NO, default=default) is True
+
+
+def agreed(proposal: str, more: Mapping[str, bool | str], *, default: bool) -> bool | str:
+    """The same with further answers."""
+    meanings = {"": default, **_YES_OR_NO, **more}
+    return ask(f"{proposal} Apply? ", "[Y/n]" if default else "[y/N]", meanings, "Please answer y or n.")
 
 
 def asked(question: str, choices: str) -> str:

@@ -9,44 +9,126 @@ from __future__ import annotations
 import io
 import logging
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
 from ...errors import DreamError
-from .colour import plain_terminal
-from .doctor import doctor
-from .graph.commands import COMMANDS as GRAPH_COMMANDS
-from .graph.opening import pass_options as graph_pass_options
-from .grouped import write_groups
-from .health import show_health
-from .kind_commands import kind_commands
-from .kinds import completed
-from .label import calibrate, label
+from . import calibrate, doctor, mcp, memories, pages, passes, plans, runs, schedule
+from .graph import COMMANDS as GRAPH_COMMANDS
 from .logs import tell
 from .markdown import COMMANDS as MARKDOWN_COMMANDS
-from .markdown import pass_options
-from .mcp import mcp_command
-from .night import night, night_options
-from .options import Options, plan_options, running, scope_options, store_options
-from .passes import consolidate_command
-from .plans import COMMANDS as PLAN_COMMANDS
-from .report import report_command
-from .runs import COMMANDS
-from .schedule import schedule
-from .web import review_command
+from .options import (
+    GRAPH,
+    GROUPS,
+    JSONL,
+    MARKDOWN,
+    MEM0,
+    PASS,
+    PLATFORM,
+    ROWS,
+    SERVER,
+    Options,
+    parameters,
+    running,
+)
+from .places import full_commands
+from .terminal import plain_terminal
 
 _INTERRUPTED = 130
+_WIDE: dict[str, Any] = {"max_content_width": 100}
+COMMAND_GROUPS = (
+    ("md, graph", "A pass over Markdown memories, or a knowledge graph."),
+    ("platform, server", "A pass over mem0's platform, or your own mem0 server."),
+    ("jsonl, attention", "A pass over an export of any store; a graph's topics."),
+    ("plan, apply", "Write what a pass would do to a file; apply it."),
+    ("review, report", "Answer the plan in the browser; write it as a page."),
+    ("status, why, history", "How it is doing; why two are one; what was true."),
+    ("runs, undo, resume", "List runs; take one back; finish an interrupted one."),
+    ("check, forget, reject", "Is this known? Forget a topic; leave a pair alone."),
+    ("reflect, restore", "What worked in a graph? Bring back what it forgot."),
+    ("mcp, prompt, schedule", "Serve an agent; prompt one; print a cron entry."),
+    ("doctor, calibrate", "Mend a store's links; fit decisions to your answers."),
+)
+"""The commands for the help; a test holds that each stands in one line."""
+_PASSES = {
+    MARKDOWN: """Consolidate the Markdown memories of PROJECT, or of the present folder.
+
+    \b
+    Example:
+      mem0-dream md
+      mem0-dream md ~/work/shop --auto --if-due
+    """,
+    GRAPH: """Consolidate the knowledge graph of a memory server: its FILE, or a running server.
+
+    \b
+    Example:
+      mem0-dream graph memory.jsonl --core core-memory.json
+      mem0-dream graph --mcp "npx @modelcontextprotocol/server-memory" --dry-run
+    """,
+    PLATFORM: """Consolidate memories on mem0's hosted platform.
+
+    The key of the project is taken from MEM0_API_KEY. Requests are paced, and repeated where the
+    platform is busy; what an undo cannot give back there is said before anything is changed.
+
+    \b
+    Example:
+      mem0-dream platform --user-id alice --dry-run
+      mem0-dream platform --all --auto --retire
+    """,
+    JSONL: """Consolidate memories that were exported from any store to FILE, and write a new file beside it.
+
+    With --decisions the changes are written as decisions (delete, rewrite, supersede) for your own code.
+    The export itself is never written.
+
+    \b
+    Example:
+      mem0-dream jsonl memories.jsonl --all --dry-run
+      mem0-dream jsonl notes.jsonl --map text=content,id=uuid --all --decisions decisions.jsonl
+    """,
+    SERVER: """Consolidate memories on a mem0 server of your own at URL.
+
+    The key is taken from MEM0_SERVER_API_KEY, or a token from MEM0_SERVER_TOKEN.
+
+    \b
+    Example:
+      mem0-dream server http://localhost:8888 --user-id alice --dry-run
+    """,
+}
 
 
-class DreamGroup(click.Group):
+class GroupedCommand(click.Command):
+    """A command that shows its options in the groups of the table."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options; neighbours with the same words share a line."""
+        rows: dict[str, list[tuple[str, str]]] = {title: [] for title in (*GROUPS, "Options")}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is None or not record[1]:
+                continue
+            title = ROWS[str(param.name)].group if param.name in ROWS else "Options"
+            if {"--color", "--help", "--version"} & set(param.opts):
+                title = GROUPS[-1]
+            before = rows[title][-1:]
+            if before and before[0][1] == record[1]:
+                rows[title][-1] = (f"{before[0][0].rpartition(' ')[0]}, {record[0]}", record[1])
+            else:
+                rows[title].append(record)
+        for title in ("Options", *GROUPS):
+            if rows[title]:
+                with formatter.section(title):
+                    formatter.write_dl(rows[title])
+
+
+class DreamGroup(GroupedCommand, click.Group):
     """Turns our errors into one sentence and an exit code."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options in groups, then the commands."""
-        write_groups(self, ctx, formatter)
-        self.format_commands(ctx, formatter)
+        """Write the commands, each group with a sentence, then the options."""
+        with formatter.section("Commands"):
+            formatter.write_dl(COMMAND_GROUPS)
+        super().format_options(ctx, formatter)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; the only place where errors are caught."""
@@ -59,68 +141,65 @@ class DreamGroup(click.Group):
         try:
             return super().invoke(ctx)
         except DreamError as error:
-            from ..reporting.report import visible
+            from ..reporting.text import visible
 
-            told = completed(str(error), running(ctx))
+            told = full_commands(str(error), running(ctx))
             tell("\n".join(visible(line) for line in told.split("\n")), level=logging.ERROR)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:
-            told = "interrupted; `mem0-dream resume` finishes a run that had begun."
-            tell(completed(told, running(ctx)))
+            tell(full_commands(passes.interrupted(ctx), running(ctx)))
             ctx.exit(_INTERRUPTED)
 
 
-@click.group(cls=DreamGroup, invoke_without_command=True, context_settings={"max_content_width": 100})
-@store_options
-@scope_options
-@plan_options
-@click.option("--auto", is_flag=True, help="Ask nobody: apply merges and prunes, leave conflicts open.")
-@click.option("--dry-run", is_flag=True, help="Show the report and change nothing.")
-@click.option(
-    "--assume-unread",
-    is_flag=True,
-    help="Age counts where no read is on record, too; see track_access.",
+@click.group(
+    cls=DreamGroup,
+    invoke_without_command=True,
+    params=parameters(*PASS, kind=MEM0),
+    context_settings=_WIDE,
+    subcommand_metavar="[COMMAND]",
 )
-@click.option("--retire", is_flag=True, help="Expire memories instead of deleting them.")
-@click.option("--explain", is_flag=True, help="Show texts, scores and evidence under each line.")
-@click.option("--review", is_flag=True, help="Ask about unsure pairs too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text; asks nothing.")
-@night_options
-@pass_options
-@graph_pass_options
 @click.version_option(package_name="mem0-dream")
 @click.pass_context
 def main(ctx: click.Context, /, **given: Any) -> None:
-    """Consolidate the long-term memory of an agent: merge duplicates, surface contradictions,
-    retire stale and vague entries. Shows every change first, and can take it back.
+    """Consolidate the long-term memory of an agent, here in mem0: merge duplicates, show what
+    contradicts, retire what is stale. Every change is shown first, and can be taken back.
 
     \b
     Example:
       mem0-dream --config mem0.yaml --user-id alice
-      mem0-dream --config mem0.yaml --all --auto --retire
     """  # noqa: D205, D301  (click's own escape keeps the example's lines)
     ctx.obj = options = Options.gather(ctx, given)
-    if ctx.invoked_subcommand is not None:
-        return
-    if not options.named and sys.stdout.isatty():
-        from .begin import first_steps
-
-        click.echo("\n".join(first_steps(Path())))
-        return
-    start(ctx, options, given)
+    if ctx.invoked_subcommand is None:
+        passes.start(ctx, options)
 
 
-def start(ctx: click.Context, options: Options, given: dict[str, Any]) -> None:
-    """One pass, or a look at how the memory is doing."""
-    if given["health"]:
-        show_health(ctx, options, given)
-        return
-    with night(ctx, options, given):
-        consolidate_command(options, given)
+def _pass_over(kind: str) -> click.Command:
+    """A pass over one kind of store as a command, with the options of that kind alone."""
+    params = parameters(*PASS, kind=kind)
+    place = next((name for name, row in ROWS.items() if row.argument and kind in row.kinds), None)
+    if place is not None:
+        next(param for param in params if param.name == place).hidden = True  # type: ignore[attr-defined]
+        row = ROWS[place]
+        params.append(
+            click.Argument(
+                ["place"], metavar=f"[{row.argument}]", required=False, type=row.how.get("type", str)
+            )
+        )
+
+    @click.pass_context
+    def run(ctx: click.Context, /, **given: Any) -> None:
+        named = given.pop("place", None)
+        if place is not None and named is not None:
+            given[place] = named
+        passes.start(ctx, Options.gather(ctx, given, kind=kind))
+
+    text = "\n".join(line.removeprefix("    ") for line in _PASSES[kind].split("\n")).strip()
+    return GroupedCommand(kind, params=params, callback=run, help=text, context_settings=_WIDE)
 
 
-_MORE = (schedule, doctor, label, calibrate, mcp_command, report_command, review_command)
-for _command in (*COMMANDS, *PLAN_COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, *_MORE):
-    main.add_command(_command)
-for _command in kind_commands(main, start):
+for _command in (
+    *map(_pass_over, _PASSES),
+    *(*plans.COMMANDS, *pages.COMMANDS, *memories.COMMANDS, *runs.COMMANDS, *mcp.COMMANDS),
+    *(*schedule.COMMANDS, *calibrate.COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, doctor.doctor),
+):
     main.add_command(_command)

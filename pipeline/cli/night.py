@@ -1,7 +1,7 @@
-"""An unattended pass as its scheduler sees it: a heartbeat, a webhook, metrics, one line of a log.
+"""An unattended pass as its scheduler sees it: whether it is due, its row in the journal, metrics and a log.
 
-None of this can fail a pass: what cannot be told is a warning. What cannot work at all, a wrong address or
-a missing extra, is refused before anything is opened.
+None of this can fail a pass: what cannot be told is a warning. What cannot work at all, a missing extra, is
+refused before anything is opened.
 """
 
 from __future__ import annotations
@@ -9,92 +9,58 @@ from __future__ import annotations
 import contextlib
 import logging
 from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import click
 
-from ...errors import DreamError, UsageError
-from .kinds import again
+from ...errors import DreamError, JournalError, UsageError
 from .logs import tell
+from .options import TROUBLE
+from .places import again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ..engine import Session
     from ..plan import Plan
     from ..reporting.night import Night
     from ..results import RunResult
     from .options import Options
 
-    Command = TypeVar("Command", bound=Callable[..., Any])
-
 logger = logging.getLogger(__name__)
 
 _KEPT = "mem0_dream.night"
 _INTERRUPTED = 130
-_NIGHT_OPTIONS = (
-    click.option("--if-due", is_flag=True, help="Do nothing unless it is due; say why."),
-    click.option(
-        "--wait", type=click.FloatRange(min=0), metavar="SECONDS", help="Wait for another run to end."
-    ),
-    click.option(
-        "--webhook",
-        envvar="MEM0_DREAM_WEBHOOK",
-        metavar="URL",
-        help="With --auto: post what came of it, without texts.",
-    ),
-    click.option("--webhook-texts", is_flag=True, help="With --webhook: with the texts that were changed."),
-    click.option(
-        "--metrics",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="With --auto: write figures for Prometheus here.",
-    ),
-)
-
-
-def night_options(command: Command) -> Command:
-    """Add the options of a scheduler to a command."""
-    for option in reversed(_NIGHT_OPTIONS):
-        command = option(command)
-    return command
-
-
-def place_of(options: Options) -> str:
-    """The store, by the options that name it."""
-    return again(options)
 
 
 @contextlib.contextmanager
-def night(ctx: click.Context, options: Options, given: dict[str, Any]) -> Iterator[None]:
+def night(ctx: click.Context, options: Options) -> Iterator[None]:
     """Watch over a pass; nothing is done for one that a person looks at.
 
     Raises:
         UsageError: If something is to be told that nothing can be told to.
         MissingExtraError: If metrics are wanted and cannot be written.
     """
-    from ..reporting.night import Night, check_webhook, require_metrics
+    from ..reporting.night import Night, require_metrics
 
-    if not given["auto"]:
-        _refuse(given)
+    if not options.auto or options.dry_run:
+        if options.metrics:
+            raise UsageError("--metrics tells what came of an unattended run; add --auto, or leave it out.")
         yield
         return
-    if given["webhook"]:
-        check_webhook(given["webhook"])
-    elif given["webhook_texts"]:
-        raise UsageError("--webhook-texts goes with --webhook URL; add it.")
-    if given["metrics"]:
+    if options.metrics:
         require_metrics()
     scopes = {name: getattr(options, name) for name in ("user_id", "agent_id", "run_id", "app_id")}
     begun = Night(datetime.now(UTC), scopes={key: value for key, value in scopes.items() if value})
     ctx.meta[_KEPT] = begun
-    _beat(options, begun)
+    number = _noted(options, begun, None)[0]
     try:
         yield
     except BaseException as error:
-        _end(ctx, options, given, error)
+        _end(ctx, options, error, number)
         raise
-    _end(ctx, options, given, None)
+    _end(ctx, options, None, number)
 
 
 def tell_night(plan: Plan, result: RunResult) -> None:
@@ -102,11 +68,76 @@ def tell_night(plan: Plan, result: RunResult) -> None:
     _change(lambda night: night.having_done(plan, result))
 
 
-def tell_not_due(why: str) -> None:
-    """Note that there was no pass."""
+def tell_due(options: Options, due: bool, why: str) -> None:  # noqa: FBT001
+    """Say whether a pass is due and why, on the error stream and to what watches over the night."""
+    from ..planning.plan_file import json_text
     from ..reporting.night import NightOutcome
 
+    tell(f"{'due' if due else 'not due'}: {why}.")
+    if due:
+        return
     _change(lambda night: replace(night, outcome=NightOutcome.NOT_DUE, said=why))
+    if options.as_json:
+        click.echo(json_text({"due": False, "reason": why}))
+
+
+def due_reason(session: Session, options: Options) -> tuple[bool, str]:
+    """Whether a pass over this store is due, and why or why not."""
+    from ..rules.due import due_reason as reason
+    from ..writing.passes import Passes, names_of
+
+    store, scopes = session.store.fingerprint, options.scopes()
+    interrupted = session.journal.interrupted(store)
+    if interrupted is not None:
+        return True, f"run {interrupted.id} was interrupted"
+    with contextlib.closing(Passes(session.directory)) as passes:
+        last = passes.last_seen(store, scopes)
+    present = session.read(scopes).memories if last is not None else ()
+    names = names_of(memory.id for memory in present if not memory.is_retired(options.moment.date()))
+    limits = session.settings
+    return reason(names, last, after=limits.due_after, new=limits.due_new, now=options.moment)
+
+
+def note_pass(session: Session, options: Options, run: str) -> None:
+    """Remember a pass that ended, and what it left.
+
+    Args:
+        session: What read the store.
+        options: Whose memories were meant.
+        run: Its name in the journal; empty if nothing had to be done.
+    """
+    from ..writing.journal import Operation
+    from ..writing.passes import Passes, names_of
+
+    read = session.inventory
+    if read is None:
+        return
+    changes = session.journal.changes(run) if run else ()
+    added = (change.memory for change in changes if change.operation is Operation.ADD)
+    ids = {memory.id for memory in read.memories} | {memory_id for memory_id in added if memory_id}
+    with contextlib.closing(Passes(session.directory)) as passes:
+        passes.note_seen(session.store.fingerprint, options.scopes(), at=options.moment, known=names_of(ids))
+
+
+def show_last(options: Options, *, within: float, as_json: bool) -> None:
+    """Tell how each job last ended; exit code 9 if one is in trouble, or none ever ran."""
+    from ..planning.plan_file import json_text
+    from ..reporting.night import job_json, job_line
+    from ..stores.files.database import state_directory
+    from ..writing.passes import Passes
+
+    with contextlib.closing(Passes(state_directory(options.state_dir))) as passes:
+        found = passes.last(again(options))
+    rows = [job_json(each, now=options.clock, within=timedelta(hours=within)) for each in found]
+    healthy = bool(rows) and all(row["alive"] for row in rows)
+    if as_json:
+        click.echo(json_text({"alive": healthy, "last": rows[0] if rows else None, "jobs": rows}))
+    for row in () if as_json else rows:
+        click.echo(job_line(row))
+    if not rows and not as_json:
+        click.echo("No unattended run of this store yet.")
+    if not healthy:
+        raise click.exceptions.Exit(TROUBLE)
 
 
 def _change(change: Callable[[Night], Night]) -> None:
@@ -115,16 +146,8 @@ def _change(change: Callable[[Night], Night]) -> None:
         ctx.meta[_KEPT] = change(ctx.meta[_KEPT])
 
 
-def _refuse(given: dict[str, Any]) -> None:
-    for name in ("webhook", "metrics"):
-        # An address from the environment is there for every run, also for one that a person looks at.
-        source = click.get_current_context().get_parameter_source(name)
-        if given[name] and source is click.core.ParameterSource.COMMANDLINE:
-            raise UsageError(f"--{name} tells what came of an unattended run; add --auto, or leave it out.")
-
-
-def _end(ctx: click.Context, options: Options, given: dict[str, Any], error: BaseException | None) -> None:
-    from ..reporting.night import NightOutcome, post, write_metrics
+def _end(ctx: click.Context, options: Options, error: BaseException | None, number: int | None) -> None:
+    from ..reporting.night import NightOutcome, write_metrics
 
     night: Night = replace(ctx.meta.pop(_KEPT), finished_at=datetime.now(UTC))
     code, said = _told(error)
@@ -132,12 +155,10 @@ def _end(ctx: click.Context, options: Options, given: dict[str, Any], error: Bas
         night = replace(night, outcome=NightOutcome.FAILED, exit_code=code, said=said)
     elif night.outcome is NightOutcome.RUNNING:
         night = replace(night, outcome=NightOutcome.OK)
-    last_ok = _beat(options, night)
+    last_ok = _noted(options, night, number)[1] if number is not None else None
     logger.info("%s", night.line, extra={"night": night.to_json()})
-    if given["webhook"]:
-        _warn("the webhook could not be told", post(night, given["webhook"], texts=given["webhook_texts"]))
-    if given["metrics"]:
-        _warn("the metrics could not be written", write_metrics(night, given["metrics"], last_ok=last_ok))
+    if options.metrics:
+        _warn("the metrics could not be written", write_metrics(night, options.metrics, last_ok=last_ok))
 
 
 def _told(error: BaseException | None) -> tuple[int, str]:
@@ -153,20 +174,27 @@ def _told(error: BaseException | None) -> tuple[int, str]:
     return (1, type(error).__name__) if error is not None else (0, "")
 
 
-def _beat(options: Options, night: Night) -> datetime | None:
-    """Write the heartbeat; when a night of this job last ended well."""
+def _noted(options: Options, night: Night, number: int | None) -> tuple[int | None, datetime | None]:
+    """Note a pass that begins, or how the one of this number ended; its number, and the last good end."""
     from ..reporting.night import NightOutcome
-    from ..writing.heartbeat import write_beat
-    from ..writing.state import state_directory
+    from ..stores.files.database import state_directory
+    from ..writing.passes import Passes
 
-    job = " ".join([place_of(options), *(f"{name}={value}" for name, value in sorted(night.scopes.items()))])
-    ok = night.outcome in (NightOutcome.OK, NightOutcome.NOT_DUE)
+    place = again(options)
+    job = " ".join([place, *(f"{name}={value}" for name, value in sorted(night.scopes.items()))])
     try:
-        directory = state_directory(options.state_dir)
-        return write_beat(directory, place_of(options), job, night.to_json(), ok=ok).ok_at
+        with contextlib.closing(Passes(state_directory(options.state_dir))) as passes:
+            if number is None:
+                return passes.begin(place, job, night.to_json()), None
+            ok = night.outcome in (NightOutcome.OK, NightOutcome.NOT_DUE)
+            return number, passes.end(number, night.to_json(), ok=ok)
+    except JournalError as error:
+        if number is not None:  # else the pass itself ends with this error at once
+            _warn("the pass could not be noted", type(error).__name__)
+        return None, None
     except (OSError, DreamError) as error:
-        _warn("the heartbeat could not be written", type(error).__name__)
-        return None
+        _warn("the pass could not be noted", type(error).__name__)
+        return None, None
 
 
 def _warn(what: str, why: str) -> None:

@@ -1,41 +1,38 @@
-"""Options that several commands share, and what they open.
+"""The options of the command line: one table, of which parameters, help, refusals and commands are made.
 
-A command given before or after its options means the same: what a subcommand leaves out is taken
-from the group, so `mem0-dream --config c.yaml status` equals `mem0-dream status --config c.yaml`.
+Each field of `Options` is a row. A command given before or after its options means the same: what a
+subcommand leaves out is taken from the group, so `mem0-dream --config c.yaml status` equals
+`mem0-dream status --config c.yaml`.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
 from ...errors import ConfigError, UsageError
-from .colour import option as colour_option
-from .graph.opening import PLACE_OPTIONS as GRAPH_PLACE_OPTIONS
-from .graph.opening import open_graph, require_place
-from .kinds import GRAPH, MARKDOWN, MEM0, PLATFORM, SERVER, STORES, refuse_other_kinds
 from .logs import set_up_logs
-from .markdown import PLACE_OPTIONS, open_markdown
-from .places import note_place
-from .platform import PLACE_OPTIONS as REMOTE_PLACE_OPTIONS
-from .platform import open_remote
+from .terminal import color_option
 
 if TYPE_CHECKING:
     from ...records import ActionKind
     from ...settings import Settings
-    from ..engine import Session
-    from ..planning.stages import Observer
-    from ..stores.base import ScopeFilter, Store
+    from ..stores.base import ScopeFilter
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+MEM0, PLATFORM, SERVER, JSONL, MARKDOWN, GRAPH = "mem0", "platform", "server", "jsonl", "md", "graph"
+STORES = (MEM0, PLATFORM, SERVER, JSONL, MARKDOWN, GRAPH)
+_OF_MEM0 = (MEM0, PLATFORM, SERVER, JSONL)
+WHERE, WHAT, HOW, OUTPUT = "Which memories", "What to do", "How to judge", "Output"
+GROUPS = (WHERE, WHAT, HOW, OUTPUT)
+TROUBLE = 9
+"""Exit code of what only looks, if an indicator warns, a job or a link is broken, or not all was read."""
 _KEPT = "mem0_dream.options"
 """Under this name the options of the running command are kept, for messages that name commands."""
 
@@ -45,12 +42,7 @@ class Moment(click.ParamType[datetime]):
 
     name = "date"
 
-    def convert(
-        self,
-        value: Any,
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> datetime:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         """Read ISO 8601."""
         try:
             moment = datetime.fromisoformat(str(value))
@@ -59,114 +51,176 @@ class Moment(click.ParamType[datetime]):
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-_STORE_OPTIONS = (
-    click.option("--config", type=click.Path(path_type=Path), help="mem0's own configuration, YAML or JSON."),
-    click.option("--store", "store_kind", type=click.Choice(STORES), help="Kind of store. [default: mem0]"),
-    *PLACE_OPTIONS,
-    *GRAPH_PLACE_OPTIONS,
-    *REMOTE_PLACE_OPTIONS,
-    click.option("--state-dir", type=click.Path(path_type=Path), help="Where journal and caches live."),
-    click.option("--log-json", is_flag=True, help="Log as one JSON object for each line."),
-    click.option("-v", "--verbose", count=True, help="Log what happens; twice for details."),
-    colour_option,
-)
-_SCOPE_OPTIONS = (
-    click.option("--user-id", help="Only this user's memories."),
-    click.option("--agent-id", help="Only this agent's memories."),
-    click.option("--run-id", help="Only this run's memories."),
-    click.option("--app-id", help="Only this app's memories."),
-    click.option("--all", "all_scopes", is_flag=True, help="Every scope in the store, each for itself."),
-)
-_PLAN_OPTIONS = (
-    click.option(
-        "--now", type=Moment(), help="Reckon ages and windows from this moment. [default: the clock]"
-    ),
-    click.option(
-        "--scorer", help="Who judges pairs: bundled[:FOLDER], keywords, cosine, nli:MODEL, openai:MODEL@URL."
-    ),
-    click.option("--encoder", help="Embedding model, a path or a name; 'words' needs no model."),
-    click.option(
-        "--second-opinion",
-        is_flag=False,
-        flag_value="true",
-        metavar="[WHO]",
-        help="Send pairs that stay unsure to mem0's own language model, or to WHO: openai:MODEL@URL.",
-    ),
-    click.option(
-        "--max-delete", type=click.FloatRange(0, 1), help="Largest share of a scope one run may remove."
-    ),
-    click.option(
-        "--hygiene",
-        is_flag=False,
-        flag_value="all",
-        metavar="[CLASSES]",
-        help="Propose to remove what is no memory: all, or some of secret,echo,chatter,heartbeat,"
-        "tool-output,greeting.",
-    ),
-    click.option(
-        "--recall-check",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Ask N questions before and after: leave out merges that hide a fact. [default with --auto: 50]",
-    ),
-    click.option("--merge-only", is_flag=True, help="Propose merges alone."),
-    click.option("--forget-only", is_flag=True, help="Propose prunes alone."),
-)
+class Only(click.ParamType[frozenset[str]]):
+    """Some kinds of changes, separated by commas."""
+
+    name = "kinds"
+    known = ("merges", "prunes", "index")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[str]:
+        """Read words of `known`."""
+        if isinstance(value, frozenset):
+            return value
+        words = frozenset(word.strip() for word in str(value).split(","))
+        unknown = min(words - set(self.known), default=None)
+        if unknown is not None:
+            self.fail(f"{unknown!r} is none of {', '.join(self.known)}", param, ctx)
+        return words
 
 
-def _decorator(options: tuple[Callable[[Command], Command], ...]) -> Callable[[Command], Command]:
-    def decorate(command: Command) -> Command:
-        """Add the options in the order they are listed."""
-        for option in reversed(options):
-            command = option(command)
-        return command
+class Row(NamedTuple):
+    """An option.
 
-    return decorate
+    Attributes:
+        names: As they are written.
+        group: Under which heading of the help it stands.
+        on: Which commands take it: those on a "store" ("other": those that are no pass), those on a "scope",
+            those that "plan", those that "write", those that can answer in "json", or a "pass".
+        kinds: Kinds of stores that have it; an option of another kind is refused, since left undone
+            without a word it would look as if it had worked.
+        place: It says where a store is.
+        how: What click is told.
+        argument: On the command of a kind it is an argument of this name.
+    """
+
+    names: tuple[str, ...]
+    group: str
+    on: str
+    kinds: tuple[str, ...] = STORES
+    place: bool = False
+    how: Mapping[str, Any] = {}
+    argument: str = ""
+
+    @property
+    def spoken(self) -> str:
+        """The name by which it is called in messages."""
+        return next(name.partition("/")[0] for name in self.names if name.startswith("--"))
+
+    def parameter(self, name: str) -> click.Option:
+        """The option for a command."""
+        return click.Option([*self.names, name], **self.how)
 
 
-store_options = _decorator(_STORE_OPTIONS)
-scope_options = _decorator(_SCOPE_OPTIONS)
-plan_options = _decorator(_PLAN_OPTIONS)
+def _row(
+    names: str,
+    group: str,
+    on: str,
+    told: str,
+    kinds: tuple[str, ...] = STORES,
+    *,
+    place: bool = False,
+    argument: str = "",
+    **how: Any,
+) -> Any:
+    row = Row(tuple(names.split()), group, on, kinds, place, {"help": told, **how}, argument)
+    return field(default=how.get("default"), metadata={"row": row})
 
 
+def _flag(names: str, group: str, on: str, told: str, kinds: tuple[str, ...] = STORES) -> Any:
+    row = Row((names,), group, on, kinds, how={"help": told, "is_flag": True, "default": False})
+    return field(default=False, metadata={"row": row})
+
+
+_PATH = click.Path(path_type=Path)
+_FILE: dict[str, Any] = {"place": True, "type": _PATH, "metavar": "FILE"}
+_FOLDER: dict[str, Any] = {"place": True, "type": _PATH, "metavar": "FOLDER"}
+_WORD: dict[str, Any] = {"place": True, "metavar": "ID"}
+_WHOSE = "Only the memories of this user, agent, run or app."
+
+
+# fmt: off
 @dataclass(slots=True)
 class Options:
     """What was given on the command line; None and False mean it was not."""
 
-    config: Path | None = None
-    store_kind: str | None = None
-    root: Path | None = None
-    memory_dirs: tuple[Path, ...] | None = None
-    graph_file: Path | None = None
-    mcp: str | None = None
-    core: Path | None = None
-    host: str | None = None
-    org: str | None = None
-    project: str | None = None
-    url: str | None = None
-    state_dir: Path | None = None
-    verbose: int = 0
-    log_json: bool = False
-    user_id: str | None = None
-    agent_id: str | None = None
-    run_id: str | None = None
-    app_id: str | None = None
-    all_scopes: bool = False
-    now: datetime | None = None
-    scorer: str | None = None
-    encoder: str | None = None
-    second_opinion: str | None = None
-    max_delete: float | None = None
-    hygiene: str | None = None
-    recall_check: int | None = None
-    merge_only: bool = False
-    forget_only: bool = False
-    assume_unread: bool = False
-    wait: float | None = None
+    config: Path | None = _row("--config", WHERE, "store", "mem0's own configuration, YAML or JSON.", **_FILE)
+    store_kind: str | None = _row("--store", WHERE, "other", "Kind of store. [default: as these options say]",
+                                  place=True, type=click.Choice(STORES))
+    root: Path | None = _row("--root", WHERE, "store", "The project whose memory directories are meant. "
+                             "[default: .]", (MARKDOWN,), argument="PROJECT", **_FOLDER)
+    memory_dirs: tuple[Path, ...] | None = _row(
+        "--memory-dir", WHERE, "store", "A memory directory, instead of a search; may be repeated.",
+        (MARKDOWN,), multiple=True, callback=lambda _context, _parameter, value: value or None, **_FOLDER)
+    graph_file: Path | None = _row("--file", WHERE, "store", "The memory server's JSON Lines file.", (GRAPH,),
+                                   argument="FILE", **_FILE)
+    mcp: str | None = _row("--mcp", WHERE, "store", "The command of a memory server, not its file.",
+                           (GRAPH,), place=True, metavar="COMMAND")
+    core: Path | None = _row("--core", WHERE, "store", "The core memory of a graph, JSON.", (GRAPH,), **_FILE)
+    host: str | None = _row("--host", WHERE, "store", "The platform's address, if it is not mem0's own. "
+                            "[MEM0_HOST]", (PLATFORM,), place=True, metavar="URL")
+    org: str | None = _row("--org", WHERE, "store", "Refuse a key of another organisation. [MEM0_ORG_ID]",
+                           (PLATFORM,), **_WORD)
+    project: str | None = _row("--project", WHERE, "store", "Refuse a key of another project. "
+                               "[MEM0_PROJECT_ID]", (PLATFORM,), **_WORD)
+    url: str | None = _row("--url", WHERE, "store", "The address of your mem0 server. [MEM0_SERVER_URL]",
+                           (SERVER,), place=True, argument="URL", metavar="URL")
+    export: Path | None = _row("--export", WHERE, "store", "The export: JSON Lines, or one JSON document.",
+                               (JSONL,), argument="FILE", **_FILE)
+    mapping: str | None = _row("--map", WHERE, "store", "Its fields: text=content,id=uuid,..., or mem0, "
+                               "claude-mem, hindsight, mcp-memory-service.", (JSONL,), place=True,
+                               metavar="FIELDS")
+    decisions: Path | None = _row("--decisions", WHERE, "store", "Write decisions here, and no new file "
+                                  "beside the export.", (JSONL,), **_FILE)
+    user_id: str | None = _row("--user-id", WHERE, "scope", _WHOSE, _OF_MEM0, metavar="ID")
+    agent_id: str | None = _row("--agent-id", WHERE, "scope", _WHOSE, _OF_MEM0, metavar="ID")
+    run_id: str | None = _row("--run-id", WHERE, "scope", _WHOSE, _OF_MEM0, metavar="ID")
+    app_id: str | None = _row("--app-id", WHERE, "scope", _WHOSE, (MEM0, PLATFORM, JSONL), metavar="ID")
+    all_scopes: bool = _flag("--all", WHERE, "scope", "Everybody's memories, each for themselves.", _OF_MEM0)
+    state_dir: Path | None = _row("--state-dir", WHERE, "store", "Where the journal and the caches live.",
+                                  **_FOLDER)
+    dry_run: bool = _flag("--dry-run", WHAT, "pass", "Show the report, change nothing; also of --auto.")
+    auto: bool = _flag("--auto", WHAT, "pass", "Ask nobody: do what is certain, leave conflicts.")
+    review: bool = _flag("--review", WHAT, "pass", "Ask about likely pairs outside a terminal, too.")
+    only: frozenset[str] | None = _row("--only", WHAT, "plan", "Propose merges or prunes alone; of files "
+                                       "also index.", type=Only(), metavar="KINDS")
+    retire: bool | None = _row("--retire/--delete", WHAT, "write", "Expire, not only what loses; or nothing.",
+                               _OF_MEM0, default=None)
+    hygiene: str | None = _row(
+        "--hygiene", WHAT, "plan", "Propose to remove secret,echo,chatter,heartbeat,tool-output,greeting,"
+        "injection, or some.", _OF_MEM0, is_flag=False, flag_value="all", metavar="[CLASSES]")
+    dates: bool = _flag("--dates", WHAT, "pass", "With --auto, too: write relative dates out.", (MARKDOWN,))
+    across: bool = _flag("--across", WHAT, "pass", "Report on all instruction files and memories, side by "
+                         "side; changes nothing.", (MARKDOWN,))
+    supersede: bool = _flag("--supersede", WHAT, "pass", "With --scorer keywords the newer of two "
+                            "contradicting statements wins.", (MARKDOWN,))
+    relate: bool = _flag("--relate", WHAT, "pass", "Propose new relations, too.", (GRAPH,))
+    repair: bool = _flag("--repair", WHAT, "pass", "Move broken lines to the archive first.", (GRAPH,))
+    repair_relations: bool = _flag("--repair-relations", WHAT, "pass", "Remove relations to names without a "
+                                   "line, and those that stand twice.", (GRAPH,))
+    if_due: bool = _flag("--if-due", WHAT, "pass", "Do nothing unless a pass is due; say why.")
+    wait: float | None = _row("--wait", WHAT, "pass", "Wait so long for another run to end.",
+                              type=click.FloatRange(min=0), metavar="SECONDS")
+    max_delete: float | None = _row("--max-delete", WHAT, "plan", "Largest share one run may remove (0.3).",
+                                    type=click.FloatRange(0, 1), metavar="SHARE")
+    recall_check: int | None = _row("--recall-check", WHAT, "plan", "Questions that no merge may make "
+                                    "unanswerable.", _OF_MEM0, type=click.IntRange(min=0), metavar="N")
+    now: datetime | None = _row("--now", HOW, "plan", "The moment ages are reckoned from.", type=Moment(),
+                                metavar="DATE")
+    scorer: str | None = _row("--scorer", HOW, "plan", "Who judges pairs: bundled[:FOLDER], keywords, "
+                              "cosine, nli:MODEL, openai:MODEL@URL.", metavar="NAME")
+    encoder: str | None = _row("--encoder", HOW, "plan", "Embedding model: a path, a name, or `words`.",
+                               metavar="NAME")
+    second_opinion: str | None = _row(
+        "--second-opinion", HOW, "plan", "Ask mem0's language model, or openai:MODEL@URL, about pairs "
+        "that stay unsure.", is_flag=False, flag_value="true", metavar="[WHO]")
+    assume_unread: bool = _flag("--assume-unread", HOW, "pass", "Let age count where no read is on record.",
+                                _OF_MEM0)
+    transcripts: Path | None = _row("--transcripts", HOW, "pass", "Session transcripts (JSON Lines), "
+                                    "searched about memories in doubt.", (MARKDOWN,), type=_PATH,
+                                    metavar="FOLDER")
+    explain: bool = _flag("--explain", OUTPUT, "pass", "Add all texts, scores and evidence.")
+    more: bool = _flag("--more", OUTPUT, "pass", "Show all likely pairs, not the 20 most certain.")
+    as_json: bool = _flag("--json", OUTPUT, "json", "One JSON object instead of text; asks nothing.")
+    metrics: Path | None = _row("--metrics", OUTPUT, "pass", "With --auto: figures for Prometheus.",
+                                type=click.Path(path_type=Path, dir_okay=False), metavar="FILE")
+    log_json: bool = _flag("--log-json", OUTPUT, "store", "Log one JSON object for each line.")
+    verbose: int = _row("-v --verbose", OUTPUT, "store", "Log what happens; twice for details.", count=True,
+                        default=0)
     named: frozenset[str] = frozenset()
+    # fmt: on
 
     @classmethod
-    def gather(cls, ctx: click.Context, given: dict[str, Any], *, kind: str | None = None) -> Options:
+    def gather(cls, ctx: click.Context, given: Mapping[str, Any], *, kind: str | None = None) -> Options:
         """Take what the command was given, then what its group was given.
 
         Args:
@@ -177,23 +231,26 @@ class Options:
         Raises:
             UsageError: If an option belongs to another kind of store.
         """
-        above: Options | None = ctx.parent.obj if ctx.parent is not None else None
-        options = cls()
-        options.named = _named(ctx, given) | (above.named if above is not None else frozenset())
-        for item in fields(cls):
-            if item.name == "named":
-                continue
-            value = given.get(item.name)
-            inherited = getattr(above, item.name) if above is not None else getattr(options, item.name)
-            # 0 is a value for --max-delete, so only what a flag or a count leaves unset is inherited.
-            given_here = value is not None and value is not False and (item.name, value) != ("verbose", 0)
-            setattr(options, item.name, value if given_here else inherited)
-        options.store_kind = options.store_kind or kind
+        above: Options = (ctx.parent.obj if ctx.parent is not None else None) or cls()
+        options = cls(named=_named(ctx, given) | above.named)
+        for name, row in ROWS.items():
+            value = given.get(name)
+            # 0 is a value for --max-delete, so only what is left at its default is inherited.
+            given_here = value is not None and value != row.how.get("default")
+            setattr(options, name, value if given_here else getattr(above, name))
+        options.store_kind = options.store_kind or kind or _kind_of(options.named)
+        if kind is not None and options.store_kind != kind:
+            raise UsageError(f"This command works on --store {kind}, not on --store {options.store_kind}.")
         if ctx.invoked_subcommand is None:
-            refuse_other_kinds(options.named, options.store_kind or MEM0)
+            _refuse_other_kinds(options.named, options.kind)
         ctx.meta[_KEPT] = options
         set_up_logs(options.verbose, as_json=options.log_json)
         return options
+
+    @property
+    def kind(self) -> str:
+        """The kind of store."""
+        return self.store_kind or MEM0
 
     @property
     def moment(self) -> datetime:
@@ -205,6 +262,11 @@ class Options:
         """The present moment: it names runs and dates what is retired, whatever --now says."""
         return datetime.now(UTC)
 
+    @property
+    def names_store(self) -> bool:
+        """Whether it says which store is meant."""
+        return any(getattr(self, name) for name, row in ROWS.items() if row.place and name != "state_dir")
+
     def scopes(self) -> ScopeFilter:
         """Whose memories are meant.
 
@@ -214,7 +276,7 @@ class Options:
         from ..engine import SCOPE_IDS, scope_filter
 
         chosen = scope_filter(**{name: getattr(self, name) for name in SCOPE_IDS})
-        if self.store_kind in (MARKDOWN, GRAPH):
+        if self.kind not in ROWS["all_scopes"].kinds:
             return chosen
         if chosen.ids and self.all_scopes:
             raise UsageError("--all means every scope; leave it out, or leave the ids out.")
@@ -224,16 +286,126 @@ class Options:
             )
         return chosen
 
+    def wanted(self) -> frozenset[ActionKind] | None:
+        """The kinds of actions that --only names; None for all.
 
-def _named(ctx: click.Context, given: dict[str, Any]) -> frozenset[str]:
+        Raises:
+            UsageError: If this kind of store has none of that kind.
+        """
+        from ...records import ActionKind
+
+        if self.only is None:
+            return None
+        if "index" in self.only and self.kind != MARKDOWN:
+            raise UsageError(
+                f"--only index is for Markdown directories; --store {self.kind} has merges and prunes."
+            )
+        kinds = {"merges": ActionKind.MERGE, "prunes": ActionKind.PRUNE}
+        return frozenset(kinds[word] for word in self.only & kinds.keys())
+
+    def section(self) -> dict[str, Any]:
+        """The section `mem0_dream` of a configuration, for stores that mem0 does not open; empty without one.
+
+        Raises:
+            ConfigError: If it cannot be read.
+        """
+        if self.config is None:
+            return {}
+        import yaml
+
+        try:
+            whole = yaml.safe_load(self.config.read_text(encoding="utf-8")) or {}
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            raise ConfigError(f"The configuration {self.config} cannot be read: {error}.") from None
+        return dict(whole.get("mem0_dream") or {}) if isinstance(whole, dict) else {}
+
+    def settings(self, section: Mapping[str, Any]) -> Settings:
+        """Limits of the configuration, those given on the command line first."""
+        from ...settings import read_settings
+
+        names = ("scorer", "encoder", "max_delete", "hygiene", "recall_check")
+        given = {name: getattr(self, name) for name in names}
+        given["second_opinion"] = True if self.second_opinion == "true" else self.second_opinion
+        # Who asks for prunes alone wants to see all that are due.
+        wants_all = self.assume_unread or (self.only == frozenset({"prunes"}) and not self.auto)
+        given["assume_unread"] = True if wants_all else None
+        return read_settings(
+            {**section, **{name: value for name, value in given.items() if value is not None}}
+        )
+
+
+ROWS: dict[str, Row] = {item.name: item.metadata["row"] for item in fields(Options) if item.metadata}
+"""The table, by the names in the code."""
+
+
+def parameters(*on: str, kind: str = "") -> list[click.Parameter]:
+    """The options of commands of these sorts, in the order of the table.
+
+    Args:
+        on: Sorts of commands.
+        kind: Of one kind of store alone; of all if omitted.
+    """
+    rows = [(name, row) for name, row in ROWS.items() if row.on in on and (not kind or kind in row.kinds)]
+    found: list[click.Parameter] = [row.parameter(name) for name, row in rows]
+    return [*found, *([color_option()] if "store" in on else [])]
+
+
+def command(
+    *on: str, name: str | None = None, kind: str | None = None
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Make a command of a function: it is given the options of these sorts, and what is its own beside them.
+
+    Args:
+        on: Sorts of options; see `Row`.
+        name: Its name; that of the function if omitted.
+        kind: The kind of store that it works on; any if omitted.
+    """
+
+    def decorate(work: Callable[..., None]) -> click.Command:
+        own: list[click.Parameter] = list(reversed(getattr(work, "__click_params__", [])))
+
+        @click.pass_context
+        def run(ctx: click.Context, /, **given: Any) -> None:
+            options = Options.gather(ctx, given, kind=kind)
+            work(options, **{param: value for param, value in given.items() if param not in ROWS})
+
+        told = inspect.cleandoc(work.__doc__ or "").replace("Example:\n", "\b\nExample:\n")
+        params = [*own, *parameters(*on, *(("other",) if "store" in on else ()))]
+        return click.Command(name or work.__name__, params=params, callback=run, help=told)
+
+    return decorate
+
+
+PASS = ("store", "scope", "plan", "write", "json", "pass")
+"""The sorts of options that a pass has."""
+
+
+def _named(ctx: click.Context, given: Mapping[str, Any]) -> frozenset[str]:
     """Names of the options that were given, as opposed to those left at their defaults."""
     written = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
     return frozenset(name for name in given if ctx.get_parameter_source(name) in written)
 
 
-def keep(ctx: click.Context, options: Options) -> Options:
+def _kind_of(named: Iterable[str]) -> str | None:
+    kinds = {ROWS[name].kinds for name in named if name in ROWS and ROWS[name].place}
+    return next((only[0] for only in kinds if len(only) == 1), None)
+
+
+def _refuse_other_kinds(named: Iterable[str], kind: str) -> None:
+    """Refuse options that this kind of store does not have, naming the first and the kinds it belongs to."""
+    for name in sorted(named):
+        row = ROWS.get(name)
+        if row is not None and kind not in row.kinds:
+            stores = " or ".join(f"--store {other}" for other in row.kinds)
+            raise UsageError(
+                f"{row.spoken} is an option of {stores}, not of --store {kind}; leave it out, or name the "
+                "other store."
+            )
+
+
+def keep(options: Options) -> Options:
     """Let messages name commands on the store that was found."""
-    ctx.meta[_KEPT] = options
+    click.get_current_context().meta[_KEPT] = options
     return options
 
 
@@ -241,144 +413,3 @@ def running(ctx: click.Context) -> Options:
     """The options of the command that ran last in this context."""
     kept = ctx.meta.get(_KEPT)
     return kept if isinstance(kept, Options) else Options()
-
-
-def wanted(options: Options) -> frozenset[ActionKind] | None:
-    """The kinds of actions the options ask for; None for all.
-
-    Raises:
-        UsageError: If they contradict each other.
-    """
-    from ...records import ActionKind
-
-    if options.merge_only and options.forget_only:
-        raise UsageError("--merge-only and --forget-only exclude each other; leave both out for everything.")
-    if options.merge_only or options.forget_only:
-        return frozenset({ActionKind.MERGE if options.merge_only else ActionKind.PRUNE})
-    return None
-
-
-@contextlib.contextmanager
-def open_session(
-    options: Options, given: Mapping[str, Any] | None = None, *, observer: Observer | None = None
-) -> Iterator[Session]:
-    """Open the configured store with its settings, and close it again.
-
-    Args:
-        options: They name the store.
-        given: Options of a pass, by name, which say what is wanted of it.
-        observer: Is told how far a pass has come; bars are drawn if omitted.
-
-    Raises:
-        ConfigError: If there is no configuration, or it is wrong.
-        StoreLockedError: If the running agent holds the store.
-    """
-    openers = {MARKDOWN: open_markdown, GRAPH: open_graph, PLATFORM: open_remote, SERVER: open_remote}
-    opened = openers.get(options.store_kind or MEM0, _open_mem0)(options, given or {}, observer)
-    with opened as session:
-        note_place(session.journal, session.store.fingerprint, options)
-        yield session
-
-
-def _open_mem0(options: Options, _given: Mapping[str, Any], observer: Observer | None = None) -> Session:
-    if options.config is None:
-        raise ConfigError(_no_configuration())
-    from ..stores import open_store
-    from ..stores.mem0.config import load_config
-
-    os.environ.setdefault("TQDM_DISABLE", "1")  # the models mem0 loads would draw bars of their own
-    config = load_config(options.config)
-    settings, kinds = settings_of(dict(config.settings), options), wanted(options)
-    return plain_session(open_store(config), settings, kinds, options, observer)
-
-
-def plain_session(
-    store: Store,
-    settings: Settings,
-    kinds: frozenset[ActionKind] | None,
-    options: Options,
-    observer: Observer | None,
-) -> Session:
-    """A session on a store of single records; if it cannot begin, the store is closed."""
-    from ..engine import Session
-    from ..planning.plain import PlainPlanner
-    from .progress import Bars
-
-    try:
-        return Session(
-            store,
-            settings=settings,
-            state_dir=options.state_dir,
-            observer=observer or Bars(),
-            planner=PlainPlanner(store, wanted=kinds),
-        )
-    except BaseException:
-        store.close()
-        raise
-
-
-def require_store(options: Options) -> None:
-    """Refuse options that name no store, before anything is opened.
-
-    Raises:
-        UsageError: If they do not say whose memories, or ask what this kind of store cannot do.
-        ConfigError: If there is no such place.
-    """
-    options.scopes()
-    if options.store_kind == GRAPH:
-        if options.second_opinion is not None:
-            raise UsageError("--second-opinion does not work on knowledge graphs; leave it out.")
-        require_place(options)
-    elif options.store_kind == MARKDOWN:
-        from ..stores.markdown.directories import discover
-
-        discover(options.root or Path(), options.memory_dirs or ())
-    elif options.store_kind in (PLATFORM, SERVER):
-        return  # key and address come from the environment, and are looked at where it is opened
-    elif options.config is None:
-        raise ConfigError(_no_configuration())
-    else:
-        from ..stores.mem0.config import load_config
-
-        load_config(options.config)
-
-
-def _no_configuration() -> str:
-    if os.environ.get("MEM0_API_KEY"):
-        return (
-            "No configuration. MEM0_API_KEY is set: for memories on mem0's hosted platform say `mem0-dream "
-            "platform` or --store platform; for the open-source Memory give its configuration with "
-            "--config mem0.yaml."
-        )
-    return "No configuration: give mem0's own with --config mem0.yaml."
-
-
-def section_of(options: Options) -> dict[str, Any]:
-    """The section `mem0_dream` of a configuration, for stores that mem0 does not open; empty without one."""
-    if options.config is None:
-        return {}
-    import yaml
-
-    try:
-        whole = yaml.safe_load(options.config.read_text(encoding="utf-8")) or {}
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(f"The configuration {options.config} cannot be read: {error}.") from None
-    return dict(whole.get("mem0_dream") or {}) if isinstance(whole, dict) else {}
-
-
-def settings_of(section: dict[str, Any], options: Options) -> Settings:
-    """Limits of the configuration, those given on the command line first."""
-    from ...settings import read_settings
-
-    given = {
-        "scorer": options.scorer,
-        "encoder": options.encoder,
-        "max_delete": options.max_delete,
-        "hygiene": options.hygiene,
-        "recall_check": options.recall_check,
-        "second_opinion": True if options.second_opinion == "true" else options.second_opinion,
-    }
-    # Who asks for prunes alone wants to see all that are due.
-    wants_all = options.assume_unread or (options.forget_only and "auto" not in options.named)
-    given |= {"assume_unread": True} if wants_all else {}
-    return read_settings(section | {name: value for name, value in given.items() if value is not None})

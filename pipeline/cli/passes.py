@@ -3,65 +3,101 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import click
 
-from ...errors import IncompleteListingError, UsageError
-from .asking import ask_choice, confirmed, looked, say_aside, warned
-from .colour import echo
-from .due import is_due, note_pass
-from .graph import passes as graph
-from .kinds import GRAPH, MARKDOWN, again
+from ...errors import BudgetExceededError, IncompleteListingError, UsageError
+from . import graph
+from .asking import agreed, looked, say_aside, warned
 from .logs import tell
-from .markdown import announced, mend_index
-from .night import tell_night
-from .options import Options, open_session
-from .platform import tell_fidelity
-from .review import may_ask, reviewed
+from .markdown import announced
+from .night import due_reason, night, note_pass, tell_due, tell_night
+from .opening import open_session, refuse_second_opinion, store_of, tell_fidelity
+from .options import GRAPH, MARKDOWN, Options, running
+from .places import again
+from .review import Questions, may_ask, told_added
+from .terminal import echo
 
 if TYPE_CHECKING:
-    from ..actions import Side
     from ..engine import Session
     from ..plan import Plan
     from ..planning.proposal import Proposal
-    from ..reporting.passing import PassReport
+    from ..reporting.report import Report
     from ..results import RunResult
+    from ..review import Review
 
-Given = Mapping[str, Any]
-Check = Callable[["Session", Options, Given], bool]
+Check = Callable[["Session", Options], bool]
 
-READY: dict[str, Check] = {MARKDOWN: announced, GRAPH: graph.ready}
+READY: Mapping[str, Check] = {MARKDOWN: announced, GRAPH: graph.ready}
 """What is said before a pass over a kind of store; a no ends it."""
-LOCKED: dict[str, Check] = {GRAPH: graph.repaired}
+DUE: Mapping[str, Callable[[Session, Options], tuple[bool, str]]] = {GRAPH: graph.due_reason}
+"""Who decides whether a pass is due, for kinds with notes of their own."""
+LOCKED: Mapping[str, Check] = {GRAPH: graph.repaired}
 """What is done first, under the store's lock; a no ends the pass."""
+EACH = "each"
+"""The answer to Apply? that asks about every change, one by one."""
+KNOWN_SHOWN = 8
+"""Users that are named where one is not known."""
+_BEGAN = datetime.now(UTC)
 
 
-def consolidate_command(options: Options, given: Given) -> None:
+def start(ctx: click.Context, options: Options) -> None:
     """One pass over the store that the options name."""
-    if given["auto"] and given["dry_run"]:
-        raise UsageError("--auto applies and --dry-run does not; choose one.")
-    if options.store_kind == GRAPH and options.second_opinion is not None:
-        raise UsageError("--second-opinion does not work on knowledge graphs; leave it out.")
+    refuse_second_opinion(options)
     options.scopes()  # whose memories are meant is asked before anything is opened
-    with open_session(options, given) as session:
+    with night(ctx, options), open_session(options) as session:
         kind = session.store.kind
-        if given["auto"]:
+        if options.auto:
             _refuse_hygiene(session, options)
-        if kind in READY and not READY[kind](session, options, given):
+        if kind in READY and not READY[kind](session, options):
             return
-        if kind != GRAPH and not is_due(session, options, given):
-            return
-        if given["dry_run"] or (given["as_json"] and not given["auto"]):
-            shown = _reporter(session, looked(session, options), given)
-            _print_json(shown, None) if given["as_json"] else _echo(shown.dry_run())
+        if options.if_due:
+            due, why = DUE.get(kind, due_reason)(session, options)
+            tell_due(options, due, why)
+            if not due:
+                return
+        if options.dry_run or (options.as_json and not options.auto):
+            _show(session, options)
             return
         with session.locked(wait_s=options.wait or 0.0):
-            if kind not in LOCKED or LOCKED[kind](session, options, given):
-                _pass(session, options, given)
+            if kind not in LOCKED or LOCKED[kind](session, options):
+                _pass(session, options)
+
+
+def interrupted(ctx: click.Context) -> str:
+    """What is true of the store after Ctrl-C, in a sentence."""
+    from ..stores.files.database import state_directory
+    from ..writing.journal import Journal
+
+    store = store_of(ctx)
+    if store is not None:
+        journal = Journal(state_directory(running(ctx).state_dir))
+        try:
+            newest = next(iter(journal.runs(store)), None)
+        finally:
+            journal.close()
+        if newest is not None and newest.interrupted:
+            return (
+                f"interrupted; run {newest.id} is half done: `mem0-dream resume {newest.id}` finishes it, "
+                f"`mem0-dream undo {newest.id}` takes it back."
+            )
+        if newest is not None and newest.started_at >= _BEGAN:
+            return f"interrupted; run {newest.id} had ended: `mem0-dream undo {newest.id}` takes it back."
+    return "interrupted; nothing was changed."
+
+
+def mended(session: Session, options: Options, result: RunResult, plan: Plan) -> None:
+    """After a change was skipped an index says too little or too much: it follows what is there."""
+    from ..fronts import mend
+
+    more = mend(session, result, plan, now=options.clock)
+    if more is not None and more.run:
+        click.echo("The index was rebuilt again, because files had moved.", err=True)
+        click.echo(f"Undo that first with: {again(options, 'undo', more.run)}", err=True)
 
 
 def _refuse_hygiene(session: Session, options: Options) -> None:
@@ -79,33 +115,86 @@ def _refuse_hygiene(session: Session, options: Options) -> None:
         )
 
 
-def mended(session: Session, options: Options, result: RunResult) -> None:
-    """After a change was skipped the index of a memory directory says too little or too much."""
-    if result.moved and session.store.kind == MARKDOWN:
-        mend_index(session, options)
-
-
-def _pass(session: Session, options: Options, given: Given) -> None:
-    began, auto = time.monotonic(), given["auto"]
-    if auto:
-        _resume_interrupted(session, options)
-    proposal = looked(session, options, unattended=auto)
-    done = (_unattended if auto else _attended)(session, proposal, options, given)
-    if done is None:
-        session.planner.remember(now=options.moment, run="")
+def _show(session: Session, options: Options) -> None:
+    earlier = session.journal.interrupted(session.store.fingerprint)
+    if earlier is not None:
+        say_aside(
+            f"run {earlier.id} was interrupted: {again(options, 'resume', earlier.id)} finishes it; "
+            "this report is of the store as it is now."
+        )
+    proposal = looked(session, options, unattended=options.auto)
+    shown = _reporter(session, proposal, options)
+    if options.as_json:
+        _print_json(shown, None)
         return
-    shown, result = done
-    session.planner.remember(now=options.moment, run=result.run)
-    if session.store.kind != GRAPH:  # a graph has notes of its own
+    echo([*shown.dry_run(), *_known(session, proposal, options)])
+    over = session.overdraft(proposal.plan) if options.auto else None
+    if over is not None:
+        say_aside(f"a night would hold back a part: this removes {over}, more than the delete budget.")
+
+
+def _known(session: Session, proposal: Proposal, options: Options) -> list[str]:
+    from ..reporting.text import visible
+    from ..stores.base import ScopeFilter
+
+    asked = options.scopes().ids
+    if proposal.plan.totals or not asked:
+        return []
+    import difflib
+
+    scopes = {memory.scope for memory in session.read(ScopeFilter()).memories}
+    lines = []
+    for name, value in asked.items():
+        known = sorted({dict(scope.ids)[name] for scope in scopes if name in dict(scope.ids)})
+        near = difflib.get_close_matches(value, known, n=KNOWN_SHOWN) or known[:KNOWN_SHOWN]
+        more = f" and {len(known) - len(near)} more" if len(known) > len(near) else ""
+        if value not in known:
+            lines.append(visible(f"Known {name}: {', '.join(near) or 'none'}{more}."))
+    return lines
+
+
+def _pass(session: Session, options: Options) -> None:
+    began = time.monotonic()
+    if options.auto:
+        _resume_interrupted(session, options)
+    proposal = looked(session, options, unattended=options.auto)
+    done = (_unattended if options.auto else _attended)(session, proposal, options)
+    session.kind.remember(now=options.moment, run=done[1].run if done else "")
+    if done is None:
+        return
+    shown, result, plan = done
+    if session.store.kind not in DUE:
         note_pass(session, options, result.run)
-    if given["as_json"]:
+    if options.as_json:
         _print_json(shown, result)
     else:
-        _echo(shown.done(result, auto=auto, took=timedelta(seconds=time.monotonic() - began)))
-    mended(session, options, result)
-    told = not auto or (session.store.kind == MARKDOWN and not given["as_json"])
+        took = timedelta(seconds=time.monotonic() - began)
+        echo([*shown.done(result, auto=options.auto, took=took), *_outdated(session, plan, options)])
+    mended(session, options, result, plan)
+    told = not options.auto or (session.store.kind == MARKDOWN and not options.as_json)
     if result.run and told:
         tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
+    if result.held:
+        raise BudgetExceededError("\n".join(result.held))
+
+
+def _outdated(session: Session, plan: Plan, options: Options) -> list[str]:
+    """What the answers to conflicts may have made untrue besides."""
+    if not any(conflict.choice for conflict in plan.conflicts):
+        return []
+    from ..planning.outdated import outdated
+    from ..reporting.text import one_line, spoken_ids
+    from ..rules.hygiene import shown_text
+
+    memories = session.read(options.scopes()).memories
+    found = outdated(plan, memories)
+    short = spoken_ids((memory.id for memory in memories), session.store.kind)
+    lines = [
+        f"    [{session.store.kind}:{short[each.id]}] {one_line(shown_text(each.text, session.settings))}"
+        for each in found
+    ]
+    told = f"May have gone out of date, too: {len(found)}. `mem0-dream forget` removes what has:"
+    return [told, *lines] if found else []
 
 
 def _resume_interrupted(session: Session, options: Options) -> None:
@@ -116,59 +205,70 @@ def _resume_interrupted(session: Session, options: Options) -> None:
         say_aside(f"finished run {earlier.id}, which had been interrupted.")
 
 
-def _unattended(
-    session: Session, proposal: Proposal, options: Options, given: Given
-) -> tuple[PassReport, RunResult]:
+def _unattended(session: Session, proposal: Proposal, options: Options) -> tuple[Report, RunResult, Plan]:
+    from ..review import unattended
+
     _refuse_gaps(proposal.plan, "Nothing was changed.")
     for note in proposal.plan.notes:
         say_aside(note)
-    shown = _reporter(session, proposal, given)
-    tell_fidelity(session, proposal.plan.fidelity, begun=bool(proposal.plan.actions))
-    result = session.apply(proposal.plan, now=options.clock, retire=given["retire"])
-    tell_night(proposal.plan, result)
+    plan = unattended(session, proposal.plan)
+    shown = _reporter(session, replace(proposal, plan=plan), options)
+    tell_fidelity(session, plan.fidelity, begun=bool(plan.actions))
+    result = session.apply(plan, now=options.clock, retire=options.retire, hold_back=True)
+    tell_night(plan, result)
     for line in shown.skipped(result):
         say_aside(line)
-    return shown, result
+    return shown, result, plan
 
 
 def _attended(
-    session: Session, proposal: Proposal, options: Options, given: Given
-) -> tuple[PassReport, RunResult] | None:
+    session: Session, proposal: Proposal, options: Options
+) -> tuple[Report, RunResult, Plan] | None:
     """Show, ask about each conflict and doubt, then about all of it; None if nothing is to be done."""
-    from ..reporting import report
+    from ..review import Review
 
-    shown = _reporter(session, proposal, given)
-    asks = may_ask(proposal.asked, review=given["review"])
-    _echo(shown.opening(asks=asks))
+    shown = _reporter(session, proposal, options)
+    asks = may_ask(proposal.plan, review=options.review)
+    echo([*shown.opening(asks=asks), *_known(session, proposal, options)])
     if shown.idle and not asks:
         return None
     _refuse_gaps(proposal.plan, "Nothing can be applied.")
     for note in proposal.plan.fidelity:
         click.echo(f"Note: {note}")
-    conflicts = [conflict for conflict in proposal.asked.conflicts if conflict.choice is None]
-    choices = {conflict.id: _ask(shown, conflict) for conflict in conflicts}
-    named = session.reporter(proposal.asked, explain=given["explain"])
-    asked = reviewed(session, proposal.asked, named, review=given["review"], now=options.clock)
-    proposal = session.complete(replace(proposal, asked=asked), choices, now=options.moment)
-    final = _reporter(session, proposal, given)
-    if final.idle:
-        _echo(final.nothing())
+    review = Review(session.directory, proposal.plan, unites=session.kind.scoped)
+    questions = Questions(review, shown, now=options.clock)
+    questions.conflicts()
+    questions.doubts(asks=options.review)
+    agreement = _agreement(session, review, proposal, options, before=shown)
+    if agreement is None:
         return None
-    if final.confirms:
-        _echo(final.changed(shown))
-        if not confirmed(final.proposal(), default=not warned(session, proposal.plan)):
+    final, plan = agreement
+    return final, review.apply(session, plan, now=options.clock, retire=options.retire), plan
+
+
+def _agreement(
+    session: Session, review: Review, proposal: Proposal, options: Options, *, before: Report
+) -> tuple[Report, Plan] | None:
+    """Show what the answers come to until a person agrees to it; None if they do not."""
+    from ..reporting import report
+
+    while True:
+        plan = review.planned(session)
+        told_added(review, plan, before)
+        final = _reporter(session, replace(proposal, plan=plan), options)
+        if final.idle:
+            echo(final.nothing())
+            return None
+        if not final.confirms:
+            return final, plan
+        echo(final.changed(before))
+        answer = agreed(final.proposal(), {"e": EACH, "each": EACH}, default=not warned(session, plan))
+        if not answer:
             click.echo(report.CANCELLED)
             return None
-    skipped = [conflict for conflict in conflicts if choices[conflict.id] is None]
-    result = session.apply(proposal.plan, now=options.clock, retire=given["retire"], within_budget=False)
-    session.remember_skips(skipped, now=options.clock, run=result.run)
-    return final, result
-
-
-def _ask(shown: PassReport, conflict: Any) -> Side | None:
-    for line in shown.sides(conflict):
-        click.echo(line)
-    return ask_choice(shown.question(conflict))
+        if answer != EACH:
+            return final, plan
+        Questions(review, final, now=options.clock).each(plan)
 
 
 def _refuse_gaps(plan: Plan, told: str) -> None:
@@ -176,19 +276,13 @@ def _refuse_gaps(plan: Plan, told: str) -> None:
         raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. {told}")
 
 
-def _reporter(session: Session, proposal: Proposal, given: Given) -> PassReport:
-    import sys
-
-    return session.reporter(proposal, explain=given["explain"], texts=sys.stdout.isatty())
-
-
-def _echo(lines: Iterable[str]) -> None:
-    shown = list(lines)
-    if shown:
-        echo(shown)
+def _reporter(session: Session, proposal: Proposal, options: Options) -> Report:
+    shown = session.reporter(proposal, explain=options.explain)
+    shown.most = None if options.more else shown.most
+    return shown
 
 
-def _print_json(shown: PassReport, result: RunResult | None) -> None:
+def _print_json(shown: Report, result: RunResult | None) -> None:
     from ..planning.plan_file import json_text
 
     click.echo(json_text(shown.to_json(result)))

@@ -1,24 +1,86 @@
-"""Where stores are that were worked on before: a run is listed, finished and taken back by its name alone."""
+"""Commands that are printed, so complete that they can be copied into any folder, and where stores are.
+
+The journal knows how each store was opened: a run is listed, finished and taken back by its name alone.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+import re
+import shlex
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
-from .kinds import again
+from ..stores.base import LINKS
+from .options import MARKDOWN, MEM0, ROWS, Options
 
 if TYPE_CHECKING:
     from ..writing.journal import Journal, Recorded, Run
-    from .options import Options
 
     Told = tuple[Run, tuple[Recorded, ...]]
 
-_PATHS = ("config", "root", "graph_file", "core")
-_WORDS = ("store_kind", "host", "org", "project", "url")
+_COMMAND = re.compile(r"`mem0-dream ((?:resume|undo)\b[^`]*)`")
+_NOTED = tuple(name for name, row in ROWS.items() if row.place and name not in ("mcp", "state_dir"))
+
+
+def again(options: Options, *words: str, judged: bool = False) -> str:
+    """A command on the same store, quoted for a shell.
+
+    Args:
+        options: They name the store.
+        words: The command; none is a pass.
+        judged: With whose memories are meant and how they are judged, too.
+    """
+    return " ".join(map(quoted, ["mem0-dream", *arguments(options, *words, judged=judged)]))
+
+
+def arguments(options: Options, *words: str, judged: bool = False) -> list[str]:
+    """The words of `again` behind the program's name."""
+    kind = options.kind
+    line = list(words) if words or kind == MEM0 else [kind]
+    wanted = ("scope", "plan") if judged else ()
+    for name, row in ROWS.items():
+        value = getattr(options, name)
+        if name == "root" and kind == MARKDOWN:
+            value = value or Path()
+        if name == "store_kind":
+            value = kind if words and kind != MEM0 else None
+        if value is None or value is False or kind not in row.kinds or not (row.place or row.on in wanted):
+            continue
+        if row.argument and not words:
+            line.insert(1, _spoken(value))
+        elif value is True:
+            line.append(row.spoken)
+        else:
+            line += [w for each in (value if isinstance(value, tuple) else [value])
+                     for w in (row.spoken, _spoken(each))]  # fmt: skip
+    return line
+
+
+def quoted(word: str) -> str:
+    r"""A word for a shell, as it can be shown and copied: what a terminal would act on is an escape.
+
+    >>> quoted("my notes"), quoted("a\x1b'")
+    ("'my notes'", "$'a\\U0000001b\\''")
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    plain = word.replace("\\", r"\\").replace("'", r"\'")
+    return "$'" + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in plain) + "'"
+
+
+def full_commands(text: str, options: Options) -> str:
+    """A sentence in which the commands it names are complete."""
+    return _COMMAND.sub(lambda match: f"`{again(options, *match[1].split())}`", text)
+
+
+def _spoken(value: object) -> str:
+    if isinstance(value, Path):
+        return str(value.expanduser().absolute())
+    return ",".join(sorted(value)) if isinstance(value, frozenset) else str(value)
 
 
 def note_place(journal: Journal, store: str, options: Options) -> None:
@@ -28,12 +90,14 @@ def note_place(journal: Journal, store: str, options: Options) -> None:
     """
     if options.mcp is not None or "@" in (options.url or ""):
         return
-    words: dict[str, Any] = {name: getattr(options, name) for name in _WORDS}
-    words |= {name: _absolute(getattr(options, name)) for name in _PATHS}
-    words["memory_dirs"] = [_absolute(path) for path in options.memory_dirs or ()]
-    if options.store_kind == "md":
-        words["root"] = _absolute(options.root or Path())
-    noted = {name: value for name, value in words.items() if value}
+    values: dict[str, Any] = {name: getattr(options, name) for name in _NOTED}
+    if options.kind == MARKDOWN:
+        values["root"] = options.root or Path()
+    noted = {
+        name: list(map(_spoken, value)) if isinstance(value, tuple) else _spoken(value)
+        for name, value in values.items()
+        if value
+    }
     journal.note_place(store, noted)
 
 
@@ -44,14 +108,12 @@ def recalled(options: Options, run: str | None) -> Options:
         UsageError: If neither they nor the journal say which store is meant.
         JournalError: If there is no such run.
     """
-    if names_store(options):
+    if options.names_store:
         return options
     with _journal(options) as journal:
         places = journal.places()
         if run is not None:
-            from ..writing.doctor import SUFFIX
-
-            place = places.get(journal.run(run).store.removesuffix(SUFFIX))
+            place = places.get(journal.run(run).store.removesuffix(LINKS))
             return at(options, place) if place else options
     if len(places) > 1:
         listed = "".join(f"\n  {again(at(options, place))}" for place in places.values())
@@ -60,48 +122,39 @@ def recalled(options: Options, run: str | None) -> Options:
 
 
 def known_runs(options: Options) -> list[tuple[str, list[Told]]]:
-    """Runs with their changes of each store that has any, newest first, by the options that name it."""
+    """Runs with their changes of each store that has any, newest first, by the command that reaches it."""
     with _journal(options) as journal:
         places = journal.places()
         runs: dict[str, list[Told]] = {}
         for run in journal.runs():
             runs.setdefault(run.store, []).append((run, journal.changes(run.id)))
-    return [(_spoken(options, places, store), rows) for store, rows in runs.items()]
-
-
-def names_store(options: Options) -> bool:
-    """Whether the options say which store is meant."""
-    places = (options.config, options.store_kind, options.root, options.graph_file, options.mcp)
-    return any(place is not None for place in places)
+    named = {store: places.get(store.removesuffix(LINKS)) for store in runs}
+    return [
+        (again(at(options, place)) if (place := named[store]) else f"store {store}", rows)
+        for store, rows in runs.items()
+    ]
 
 
 def at(options: Options, place: Any) -> Options:
     """The options with a place that was noted."""
-    paths: dict[str, Any] = {name: Path(place[name]) for name in _PATHS if name in place}
-    words: dict[str, Any] = {name: place[name] for name in _WORDS if name in place}
-    folders = tuple(map(Path, place.get("memory_dirs", ()))) or None
-    return replace(options, **paths, **words, memory_dirs=folders)
+    told: dict[str, Any] = {
+        name: tuple(map(Path, value)) if isinstance(value, list) else _read(name, value)
+        for name, value in place.items()
+    }
+    return replace(options, **told)
+
+
+def _read(name: str, value: str) -> object:
+    return Path(value) if ROWS[name].how.get("metavar") in ("FILE", "FOLDER") else value
 
 
 @contextlib.contextmanager
 def _journal(options: Options) -> Iterator[Journal]:
+    from ..stores.files.database import state_directory
     from ..writing.journal import Journal
-    from ..writing.state import state_directory
 
     journal = Journal(state_directory(options.state_dir))
     try:
         yield journal
     finally:
         journal.close()
-
-
-def _spoken(options: Options, places: Mapping[str, Any], store: str) -> str:
-    """The options that name a store; an earlier version noted none."""
-    from ..writing.doctor import SUFFIX
-
-    place = places.get(store.removesuffix(SUFFIX))
-    return again(at(options, place)).removeprefix("mem0-dream ") if place else f"store {store}"
-
-
-def _absolute(path: Path | None) -> str | None:
-    return str(path.expanduser().absolute()) if path is not None else None

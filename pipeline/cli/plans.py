@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ...errors import DreamError, IncompleteListingError, UsageError
-from .kinds import GRAPH, again
-from .options import Options, open_session, plan_options, scope_options, store_options
-from .platform import tell_fidelity
+from .opening import open_session, tell_fidelity
+from .options import GRAPH, Options, command
+from .places import again
+from .terminal import echo
 
 if TYPE_CHECKING:
     from ..engine import Session
     from ..plan import Plan
-    from ..reporting.report import Report
 
 
-@click.command("plan")
-@store_options
-@scope_options
-@plan_options
+@command("store", "scope", "plan", name="plan")
 @click.option("-o", "--output", default="-", show_default=True, help="Write the plan here.")
-@click.pass_context
-def plan_command(ctx: click.Context, /, output: str, **given: Any) -> None:
+def plan_command(options: Options, output: str) -> None:
     """Write the plan as JSON Lines, to be read, edited and applied later.
 
-    \b
     Example:
       mem0-dream plan --config mem0.yaml --user-id alice -o plan.jsonl
-    """  # noqa: D301
-    options = Options.gather(ctx, given)
+    """
     from ..planning.plan_file import dump_plan
     from .asking import proposed
 
@@ -48,62 +42,63 @@ def plan_command(ctx: click.Context, /, output: str, **given: Any) -> None:
     click.echo(f"{len(plan.actions)} actions written to {output}.", err=True)
 
 
-@click.command("apply")
+@command("store", "write", name="apply")
 @click.argument("file")
-@store_options
 @click.option(
     "--max-delete", type=click.FloatRange(0, 1), help="Largest share of a scope one run may remove."
 )
-@click.option("--retire", is_flag=True, help="Expire instead of deleting.")
 @click.option("--yes", is_flag=True, help="Apply without asking.")
-@click.pass_context
-def apply_command(ctx: click.Context, /, file: str, *, retire: bool, yes: bool, **given: Any) -> None:
-    """Apply the plan in FILE (- reads it from the input); conflicts need a "choice" in the file.
+def apply_command(options: Options, file: str, *, yes: bool) -> None:
+    """Apply the plan in FILE (- reads it from the input), with the answers that its lines hold.
 
-    \b
+    A line may say "answer": yes, no or skip; a conflict a, b, both, same or skip, or "choice": a or b; "edit"
+    takes a text of your own from "edited". What was answered elsewhere about the same proposals holds, too.
+
     Example:
       mem0-dream apply plan.jsonl --config mem0.yaml --yes
-    """  # noqa: D301
-    options = Options.gather(ctx, given)
+    """
     from ..reporting import report
+    from ..reporting.text import visible
+    from ..review import careless, review_of_file
     from .passes import mended
 
-    plan = _load_plan(file)
+    text = _read(file)
     with open_session(options) as session, session.locked():
-        plan = session.completed(plan)
+        review = review_of_file(session, text, now=options.clock)
+        plan = review.planned(session)
         # Entities are named in full, and what they gain is no line of its own.
-        shown = session.reporter(plan, explain=plan.kind == GRAPH, texts=sys.stdout.isatty())
+        shown = session.reporter(plan, explain=plan.kind == GRAPH)
         tell_fidelity(session, plan.fidelity, begun=bool(plan.actions))
-        if not yes:
-            _require_consent(session, plan, shown, file)
-        result = session.apply(plan, now=options.clock, choices={}, retire=retire, within_budget=yes)
-        for line in report.moved_lines(result, plan, shown):
-            click.echo(line)
+        lines = [visible(f"{name}: {effect}") for name, effect in review.effects(plan).items()]
+        lines += [visible(f"{name}: its text leaves out {lost}") for name, lost in careless(plan)]
+        if yes:
+            click.echo("\n".join(lines), err=True, nl=bool(lines))
+        else:
+            _require_consent(session, plan, [*shown.lines(), *lines], shown.proposal(), file)
+        result = review.apply(session, plan, now=options.clock, retire=options.retire, within_budget=yes)
+        echo(report.moved_lines(result, plan, shown))
         click.echo(report.summary(result))
-        mended(session, options, result)
+        mended(session, options, result, plan)
         if result.run:
             click.echo(f"Undo with: {again(options, 'undo', result.run)}", err=True)
 
 
-def _load_plan(file: str) -> Plan:
-    from ..planning.plan_file import parse_plan
-
+def _read(file: str) -> str:
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"The plan file {file} cannot be read: {error}.") from error
-    return parse_plan(text)
 
 
-def _require_consent(session: Session, plan: Plan, shown: Report, file: str) -> None:
+def _require_consent(session: Session, plan: Plan, lines: list[str], proposal: str, file: str) -> None:
     from .asking import confirmed, warned
 
     if file == "-":
         raise UsageError("A plan from the input cannot be asked about; add --yes.")
-    click.echo("\n".join(shown.lines()))
+    echo(lines)
     if plan.gaps:
         raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
-    if not confirmed(shown.proposal(), default=not warned(session, plan)):
+    if not confirmed(proposal, default=not warned(session, plan)):
         raise _CancelledError
 
 

@@ -1,53 +1,56 @@
 """The questions about pairs that only a person can decide, and how the pairs are shown.
 
 A yes becomes an action of the same plan, which is shown and agreed to as a whole before anything is
-applied; a no is remembered. Nothing is asked where no person can see the pairs.
+applied; a no is remembered. Pairs that share memories are one question. Nothing is asked where no person
+can see the pairs.
 """
 
 from __future__ import annotations
 
-import shutil
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import click
 
-from .colour import colours
+from ...errors import UsageError
+from ..actions import in_order
+from ..answers import Say, content_key
+from .asking import SAID_OF_CONFLICTS, ask, ask_choice, asked
+from .terminal import echo
 
 if TYPE_CHECKING:
-    from ...records import Label
-    from ..actions import Member, Merge, Resolve, Side
-    from ..engine import Session
+    from ..actions import Action
     from ..plan import Plan
     from ..planning.doubts import Doubt
     from ..reporting.report import Report
+    from ..review import Review
 
 AT_ONCE = 20
 """Pairs after which a person is asked whether to go on: more at a time is tiring."""
-_WIDTHS = (50, 110)
-"""Narrowest and widest display of a pair, in cells."""
-_MERGE_KEYS = {
-    "y": "y", "yes": "y", "m": "y", "merge": "y",
-    "n": "n", "no": "n",
-    "": "s", "s": "s", "skip": "s",
-    "q": "q", "quit": "q",
+_QUIT, _ALL, _EACH = "quit", "all", "each"
+_ALWAYS = {"": Say.SKIP, "q": _QUIT, "quit": _QUIT, "e": Say.EDIT, "edit": Say.EDIT}
+_ANSWERS: dict[str, Say | str] = {
+    "y": Say.YES, "yes": Say.YES, "m": Say.YES, "merge": Say.YES, "same": Say.YES,
+    "n": Say.NO, "no": Say.NO, "both": Say.NO, "s": Say.SKIP, "skip": Say.SKIP, **_ALWAYS,
 }  # fmt: skip
-_CONFLICT_KEYS = {
-    "a": "a", "b": "b",
-    "n": "n", "no": "n",
-    "": "s", "s": "s", "skip": "s",
-    "q": "q", "quit": "q",
-}  # fmt: skip
-_MERGE_HELP = (
-    "y: the same fact, merge them. n: different facts. s or Enter: leave both as they are. "
-    "q: stop, ask about the rest another time. What is answered is asked again only if a text changes."
+_SIDES: dict[str, Say | str] = {"a": Say.A, "b": Say.B}
+_ANSWERS_TO_CONFLICTS: dict[str, Say | str] = {**SAID_OF_CONFLICTS, "no": Say.BOTH, **_ALWAYS}
+_REST = (
+    "s or Enter: leave both as they are. q: stop, ask about the rest another time. "
+    "e: write the text yourself. What is answered is asked again only if a text changes."
 )
+_MERGE_HELP = f"y: the same fact, merge them. n: different facts. {{sides}}{_REST}"
 _CONFLICT_HELP = (
-    "a: A holds, remove B. b: B holds, remove A. n: both hold. s or Enter: leave both as they are. "
-    "q: stop, ask about the rest another time. What is answered is asked again only if a text changes."
+    f"a: A holds, remove B. b: B holds, remove A. n: both hold. same: both say one thing. {_REST}"
+)
+_CLUSTER_HELP = (
+    "Letters, such as a or ac: these hold, remove the others. all: all of them hold. same: one fact, merge "
+    "them. each: ask pair by pair. s or Enter: leave them as they are. q: stop, ask another time."
+)
+_CHANGE_HELP = (
+    "y or Enter: do it. n: never. s: not this time. e: write the text yourself. q: the rest as proposed."
 )
 
 
@@ -61,206 +64,201 @@ def may_ask(plan: Plan, *, review: bool) -> bool:
     return bool(plan.unsure) and (review or attended())
 
 
-def reviewed(session: Session, plan: Plan, shown: Report, *, review: bool, now: datetime) -> Plan:
-    """The plan after a person was asked about its doubts, as far as they want to be.
+class Questions:
+    """Asks a person about proposals; a no and a skip are kept at once, the rest with the run."""
 
-    Args:
-        session: Remembers the answers.
-        plan: What is proposed so far.
-        shown: Gives memories their short names.
-        review: They were asked for, so that there is no question whether to look.
-        now: When the answers were given.
-    """
-    from ..planning.doubts import decided, open_question
+    def __init__(self, review: Review, shown: Report, *, now: datetime) -> None:
+        """Ask nothing yet.
 
-    if not may_ask(plan, review=review):
-        return plan
-    if not review and not _yes(f"{open_question(plan.unsure)}. Look at {_them(len(plan.unsure))}? "):
-        return plan
-    answers = _Answers()
-    _ask_all(session, plan, shown, answers, now=now)
-    result = decided(plan, answers.merges, answers.sides, answers.done)
-    _tell(session, plan, result, shown, answers)
-    return result
+        Args:
+            review: Keeps the answers.
+            shown: Gives memories their short names.
+            now: When the answers are given.
+        """
+        self._review, self._shown, self._now = review, shown, now
+        self._touched: set[str] = set()
+        self._explained: set[str] = set()
 
+    def conflicts(self) -> None:
+        """Which side of each conflict holds; what was answered before stands until it is answered anew."""
+        review = self._review
+        earlier = {review.questions[key].id: given.say for key, given in review.answers.items()}
+        for conflict in review.plan.conflicts:
+            if conflict.choice is None:
+                echo(self._shown.sides(conflict))
+                given = earlier.get(conflict.id)
+                say = ask_choice(self._shown.question(conflict), given)
+                if say is not given:
+                    review.answer(conflict.id, say, now=self._now, held=True)
 
-@dataclass(slots=True)
-class _Answers:
-    """What a person said so far."""
+    def doubts(self, *, asks: bool) -> None:
+        """What is likely or possible, as far as the person wants to be asked.
 
-    merges: list[str] = field(default_factory=list)
-    sides: dict[str, Side | None] = field(default_factory=dict)
-    done: list[str] = field(default_factory=list)
-    labelled: int = 0
-    touched: set[str] = field(default_factory=set)
-    explained: set[str] = field(default_factory=set)
+        Args:
+            asks: They asked for it, so that there is no question whether to look.
+        """
+        from ..planning.doubts import open_question
 
-    def take(self, doubt: Doubt, key: str) -> None:
-        """Note an answer."""
-        self.done.append(doubt.id)
-        if key == "y":
-            self.merges.append(doubt.id)
-        if key in ("a", "b"):
-            self.sides[doubt.id] = "a" if key == "a" else "b"
-        if key in ("y", "a", "b"):
-            self.touched |= {member.id for member in doubt.members}
-
-
-def _ask_all(session: Session, plan: Plan, shown: Report, answers: _Answers, *, now: datetime) -> None:
-    from ..planning.doubts import ranked
-
-    doubts = ranked(plan.unsure)
-    asked = 0
-    for doubt in doubts:
-        if answers.touched & {member.id for member in doubt.members}:
-            continue  # it will read otherwise once the answers so far are applied
-        if asked and asked % AT_ONCE == 0 and not _yes(f"{asked} of {len(doubts)} pairs seen. Go on? "):
+        review, plan = self._review, self._review.plan
+        if not may_ask(plan, review=asks):
             return
-        asked += 1
-        click.echo(f"\n{_heading(doubt, asked, len(doubts))}")
-        for line in _sides(doubt, shown):
-            click.echo(line)
-        key = _answer(doubt, shown, answers)
-        if key == "q":
-            return
-        answers.take(doubt, key)
-        answers.labelled += _remember(session, doubt, key, now=now)
+        pairs = "them" if len(plan.unsure) > 1 else "it"
+        told = "Please answer y, n, or all to take all that are likely the same as shown."
+        meanings = {"": False, "n": False, "no": False, "q": False, "y": True, "yes": True, "all": _ALL}
+        looks = asks or ask(f"{open_question(plan.unsure)}. Look at {pairs}? ", "[y/N/all]", meanings, told)
+        if looks == _ALL:
+            self._take_all()
+        elif looks:
+            self._ask_all()
+        if any(given.pair for key, given in review.answers.items() if review.questions[key] in plan.unsure):
+            click.echo("Your answers are kept; `mem0-dream calibrate` learns from them.", err=True)
+
+    def each(self, plan: Plan) -> None:
+        """Every change of a plan, one by one."""
+        from ..actions import Resolve
+
+        click.echo(f"  {_CHANGE_HELP}")
+        for action in plan.actions:
+            if isinstance(action, Resolve) or content_key(action) not in self._review.questions:
+                continue
+            click.echo(self._shown.line(action))
+            say = ask("Do it? ", "[Y/n/s/e/q]", {**_ANSWERS, "": Say.YES}, f"  {_CHANGE_HELP}")
+            if say == _QUIT:
+                return
+            self._keep(action, say)
+
+    def _take_all(self) -> None:
+        """Say yes to every pair that was shown as likely the same."""
+        from ..actions import Merge
+
+        for doubt in self._shown.shown_doubts:
+            if isinstance(doubt, Merge) and content_key(doubt) not in self._review.answers:
+                self._review.answer(doubt.id, Say.YES, now=self._now, held=True)
+
+    def _ask_all(self) -> None:
+        from ..planning.doubts import clusters, ranked
+
+        review, plan = self._review, self._review.plan
+        answered, seen, pause = review.answers, 0, AT_ONCE
+        for group in clusters(plan.unsure) if review.unites else [[doubt] for doubt in ranked(plan.unsure)]:
+            # What was touched will read otherwise once the answers so far are applied.
+            pairs = [d for d in group if not self._touched & _ids(d) and content_key(d) not in answered]
+            if pairs and seen >= pause:
+                if not ask(f"{seen} of {len(plan.unsure)} pairs seen. Go on? ", "[y/N]", _GO_ON, _GO_ON_HELP):
+                    return
+                pause += AT_ONCE
+            say = self._cluster(pairs, seen + 1) if len(pairs) > 1 else _EACH
+            for place, doubt in enumerate(pairs if say == _EACH else (), seen + 1):
+                if say != _QUIT and not self._touched & _ids(doubt):
+                    say = self._single(doubt, place)
+            if say == _QUIT:
+                return
+            seen += len(pairs)
+
+    def _single(self, doubt: Doubt, place: int) -> str:
+        """One pair."""
+        from ..actions import Merge
+
+        merge = isinstance(doubt, Merge)
+        self._head([doubt], place)
+        echo(self._shown.pair(doubt) if isinstance(doubt, Merge) else self._shown.sides(doubt))
+        sides = merge and Say.A in self._review.choices(doubt)
+        answers = {**_ANSWERS, **(_SIDES if sides else {})} if merge else _ANSWERS_TO_CONFLICTS
+        told = _CONFLICT_HELP
+        if merge:
+            told = _MERGE_HELP.format(sides="a: keep A alone. b: keep B alone. " if sides else "")
+            click.echo(f"  As one: {self._shown.line(doubt)}")
+        self._explain(told)
+        choices = "[y/n/a/b/s/q]" if sides else "[y/n/s/q]" if merge else "[a/b/n/s/q]"
+        say = ask("The same fact? " if merge else "Which holds? ", choices, answers, f"  {told}")
+        if say == _QUIT:
+            return say
+        say = self._keep(doubt, say)
+        self._touched |= _ids(doubt) if Say(say).changes else set()
+        return say
+
+    def _cluster(self, pairs: list[Doubt], place: int) -> str:
+        """Several memories at once: which of them hold, or whether all say one thing."""
+        letters, lines = self._shown.cluster(pairs)
+        self._head(pairs, place)
+        echo(lines)
+        self._explain(_CLUSTER_HELP)
+        names = [letter.lower() for letter in letters.values()]
+        some = [part for size in range(1, len(names)) for part in combinations(names, size)]
+        meanings: dict[str, str] = {mark.join(p): "".join(p) for p in some for mark in ("", " ", ",", ", ")}
+        meanings |= dict.fromkeys(("all", "n", "no", "both", "".join(names)), "".join(names))
+        meanings |= dict.fromkeys(("", "s", "skip"), Say.SKIP) | dict.fromkeys(("same", "y"), Say.SAME)
+        meanings |= {"each": _EACH, "q": _QUIT, "quit": _QUIT}
+        said = ask("Which hold? ", "[letters/all/same/each/s/q]", meanings, f"  {_CLUSTER_HELP}")
+        if said in (_QUIT, _EACH):
+            return said
+        stay = {name for name, letter in letters.items() if letter.lower() in said}
+        gone: set[str] = set()
+        for doubt in pairs:
+            a, b = (member.id for member in in_order(doubt)[:2])
+            say: str = said
+            if said not in (Say.SKIP, Say.SAME):
+                if {a, b} <= stay:
+                    say = Say.BOTH
+                elif not {a, b} & stay or {a, b} & gone:
+                    continue
+                else:
+                    say = Say.A if a in stay else Say.B
+                    gone |= {a, b} - stay
+            given = self._review.answer(doubt.id, say, now=self._now, held=say not in (Say.SKIP, Say.BOTH))
+            self._touched |= {a, b} if given.say.changes else set()
+        for name in (letters.keys() - stay - gone) if said not in (Say.SKIP, Say.SAME) else ():
+            click.echo(f"  {letters[name]} was held against none of these; it stays until the next pass.")
+        return said
+
+    def _head(self, doubts: list[Doubt], number: int) -> None:
+        from ..actions import Merge
+        from ..planning.doubts import probability
+        from ..reporting.report import visible
+
+        first, last = doubts[0], number + len(doubts) - 1
+        what = "may be duplicates" if isinstance(first, Merge) else "may contradict"
+        what = f"{number} of {len(self._review.plan.unsure)}: {what} ({probability(first):.0%})"
+        if len(doubts) > 1:
+            memories = len(set().union(*map(_ids, doubts)))
+            what = f"{number} to {last} of {len(self._review.plan.unsure)}: {memories} memories"
+        where = f"{first.scope}, {first.category}" if first.category else str(first.scope)
+        click.echo("\n" + visible(f"{what}, {where}"))
+
+    def _explain(self, told: str) -> None:
+        """What may be answered, once for each sort of question."""
+        if told not in self._explained:
+            click.echo(f"  {told}")
+            self._explained.add(told)
+
+    def _keep(self, action: Action, say: str) -> str:
+        """Keep an answer, with the text that a person writes; what that leaves out is named."""
+        text = None
+        if say == Say.EDIT:
+            text = asked("  The text: ", "")
+            if say not in self._review.choices(action):
+                raise UsageError(f"The text of {action.id} cannot be written by hand; nothing was changed.")
+            _, words = self._review.lost(action, text)
+            if words:
+                click.echo(f"  That leaves out: {', '.join(words)}.")
+        return self._review.answer(action.id, say, text, now=self._now, held=Say(say).changes).say
 
 
-def _remember(session: Session, doubt: Doubt, key: str, *, now: datetime) -> bool:
-    """Keep an answer; say whether it can teach the thresholds something."""
-    from ..planning.doubts import as_memories, keep_answer
-
-    if key == "n":
-        session.reject(*as_memories(doubt), now=now)
-    if key == "s":
-        session.remember_skips([doubt], now=now)
-    label = _label(doubt, key)
-    if label is None:
-        return False
-    keep_answer(session.directory, doubt, label)
-    return True
+_GO_ON = {"": False, "n": False, "no": False, "q": False, "y": True, "yes": True}
+_GO_ON_HELP = "Please answer y or n."
 
 
-def _label(doubt: Doubt, key: str) -> Label | None:
-    from ...records import Label
-    from ..planning.doubts import contradicts
-
-    if key in ("a", "b"):
-        # Of rival values that the scorer took for one fact nobody knows whether they are two.
-        return Label.CONTRADICTION if contradicts(doubt) else None
-    return {"y": Label.DUPLICATE, "n": Label.DISTINCT}.get(key)
-
-
-def _heading(doubt: Doubt, number: int, count: int) -> str:
-    from ..actions import Merge
-    from ..planning.doubts import probability
-    from ..reporting.report import visible
-
-    what = "may be duplicates" if isinstance(doubt, Merge) else "may contradict"
-    where = f"{doubt.scope}, {doubt.category}" if doubt.category else str(doubt.scope)
-    return visible(f"{number} of {count}: {what} ({probability(doubt):.0%}), {where}")
-
-
-def _sides(doubt: Doubt, shown: Report) -> Iterator[str]:
-    """Both texts, aligned, with their names and dates."""
-    from ..reporting.report import visible
-
-    a, b = _in_order(doubt)
-    yield from aligned(a.text, b.text)
-    for side, member in (("A", a), ("B", b)):
-        stated = f", {member.stated_at.date().isoformat()}" if member.stated_at else ""
-        yield visible(f"  {side} is {shown.label(member.id)}{stated}{_newer(doubt, side)}")
-
-
-def aligned(a: str, b: str) -> Iterator[str]:
-    """Two texts as lines for the terminal at hand, differing words marked."""
-    from ..reporting.alignment import bracketed, coloured, columns, rows
-
-    narrowest, widest = _WIDTHS
-    width = max(narrowest, min(widest, shutil.get_terminal_size().columns - 6))
-    for row in rows(columns(a, b), width=width):
-        pair = [_ansi(text) for text in coloured(row)] if colours() else bracketed(row)
-        yield from (f"  {side}: {line}" for side, line in zip("AB", pair, strict=True))
-
-
-def _ansi(text: object) -> str:
-    """A rich text as one line of escape sequences."""
-    from rich.console import Console
-
-    console = Console(force_terminal=True, color_system="standard", no_color=False, soft_wrap=True)
-    with console.capture() as captured:
-        console.print(text, end="", highlight=False)
-    return captured.get()
-
-
-def _in_order(doubt: Doubt) -> tuple[Member, Member]:
-    """The two memories, the older one first."""
-    from ..actions import Merge
-
-    members: Mapping[str, Member] = {member.id: member for member in doubt.members}
-    if isinstance(doubt, Merge):
-        first, second = sorted(doubt.members, key=lambda member: (str(member.stated_at or ""), member.id))[:2]
-        return first, second
-    return members[doubt.a[0]], members[doubt.b[0]]
-
-
-def _newer(doubt: Doubt, side: str) -> str:
-    newer = getattr(doubt, "newer", None)
-    return " (newer, likely to hold)" if newer == side.lower() else ""
-
-
-def _answer(doubt: Merge | Resolve, shown: Report, answers: _Answers) -> str:
-    from ..actions import Merge
-
-    merge = isinstance(doubt, Merge)
-    keys = _MERGE_KEYS if merge else _CONFLICT_KEYS
-    if merge:
-        click.echo(f"  As one: {shown.line(doubt)}")
-    told = _MERGE_HELP if merge else _CONFLICT_HELP
-    if told not in answers.explained:
-        click.echo(f"  {told}")
-        answers.explained.add(told)
-    question, choices = ("The same fact?", "[y/n/s/q]") if merge else ("Which holds?", "[a/b/n/s/q]")
-    while True:
-        key = keys.get(_read(f"{question} ", choices).lower())
-        if key is not None:
-            return key
-        click.echo(f"  {told}")
-
-
-def _tell(session: Session, plan: Plan, result: Plan, shown: Report, answers: _Answers) -> None:
-    """What the answers add to the plan, and where they are kept."""
-    from ..planning.doubts import ANSWERS_FILE
-
-    before = {action.id for action in plan.actions}
-    added = [action for action in result.actions if action.id not in before]
+def told_added(review: Review, plan: Plan, shown: Report) -> None:
+    """What the answers add to the plan."""
+    before = {action.id for action in review.plan.actions}
+    doubts = {doubt.id for doubt in review.plan.unsure}
+    added = [action for action in plan.actions if action.id in doubts - before]
     if added:
         click.echo(f"\nAdded by your answers ({len(added)}):")
     for action in added:
         click.echo(shown.line(action))
-    if answers.labelled:
-        click.echo(
-            f"Your answers are kept in {session.directory / ANSWERS_FILE}; "
-            "`mem0-dream calibrate` learns from them.",
-            err=True,
-        )
 
 
-def _yes(question: str) -> bool:
-    """A question to which an empty answer is a no."""
-    while True:
-        answer = _read(question, "[y/N]").lower()
-        if answer in ("", "n", "no", "q", "y", "yes"):
-            return answer in ("y", "yes")
-        click.echo("Please answer y or n.")
-
-
-def _them(count: int) -> str:
-    return "them" if count > 1 else "it"
-
-
-def _read(question: str, choices: str) -> str:
-    from .asking import asked as read
-
-    return read(question, choices)
+def _ids(doubt: Doubt) -> set[str]:
+    """What an answer changes: memories, or two sentences."""
+    return set(doubt.said) or {member.id for member in doubt.members}

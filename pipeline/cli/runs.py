@@ -1,157 +1,29 @@
-"""The commands around a pass: status, forget, runs, undo, resume, reject."""
+"""The commands about what was done: runs, undo, resume, reject."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from ...errors import IncompleteListingError, UsageError
-from .doctor import undo_links
-from .heartbeat import show_last
-from .kinds import again, completed
-from .options import Options, keep, open_session, plan_options, scope_options, store_options
-from .places import known_runs, names_store, recalled
-from .platform import tell_fidelity
+from ...errors import UsageError
+from .memories import found
+from .night import show_last
+from .opening import open_session
+from .options import Options, command, keep
+from .places import known_runs, recalled
 
 if TYPE_CHECKING:
-    from ...records import Inventory, Memory
     from ..answers import Answer
     from ..engine import Session
-    from ..reporting.status import Status
     from ..results import RunResult, UndoResult
 
-json_option = click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
 
-
-@click.command()
-@store_options
-@scope_options
-@plan_options
-@json_option
-@click.pass_context
-def status(ctx: click.Context, /, *, as_json: bool, **given: Any) -> None:
-    """Show what the store holds and what was done to it; changes nothing.
-
-    \b
-    Example:
-      mem0-dream status --config mem0.yaml --all
-    """  # noqa: D301
-    options = Options.gather(ctx, given)
-    from ..planning.plan_file import json_text
-    from ..reporting.status import spoken_status
-
-    with open_session(options) as session:
-        state = found_status(session, options)
-    if as_json:
-        click.echo(json_text(state.to_json(), sort_keys=False))
-    else:
-        click.echo("\n".join(completed(line, options) for line in spoken_status(state)))
-
-
-def found_status(session: Session, options: Options) -> Status:
-    """What an open store holds."""
-    from ..reporting.status import status_of
-
-    inventory = session.read(options.scopes())
-    return status_of(
-        inventory,
-        session.journal.runs(session.store.fingerprint),
-        settings=session.settings,
-        now=options.moment,
-        accessed=session.access.last(session.store.fingerprint),
-        answers=session.answered,
-        kind=session.store.kind,
-        condemned=_condemned(session, inventory, options),
-    )
-
-
-def _condemned(session: Session, inventory: Inventory, options: Options) -> int | None:
-    """How many memories a pass over files would prune; None where age decides."""
-    from ..planning.markdown.planner import MarkdownPlanner
-
-    if not isinstance(session.planner, MarkdownPlanner):
-        return None
-    return session.planner.condemned(inventory, session.means(options.moment))
-
-
-@click.command()
-@click.argument("query")
-@store_options
-@scope_options
-@plan_options
-@click.option("--retire", is_flag=True, help="Expire instead of deleting.")
+@command("store", "json")
 @click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="Show at most so many memories.",
-)
-@click.pass_context
-def forget(ctx: click.Context, /, query: str, *, retire: bool, limit: int, **given: Any) -> None:
-    """Find memories about QUERY, and forget the ones you pick; undo brings them back.
-
-    \b
-    Example:
-      mem0-dream forget "old phone number" --config mem0.yaml --user-id alice
-    """  # noqa: D301
-    options = Options.gather(ctx, given)
-    from ..planning.forgetting import forget_plan, rank
-    from ..reporting import report
-    from ..rules.hygiene import shown_text
-
-    with open_session(options) as session, session.locked():
-        inventory = session.read(options.scopes())
-        matches = rank(query, inventory, encoder=session.encoder, now=options.moment)[:limit]
-        if not matches:
-            click.echo("No memory matches.")
-            return
-        short = report.spoken_ids((memory.id for memory in inventory.memories), session.store.kind)
-        for number, memory in enumerate(matches, 1):
-            pinned = " (pinned, never touched)" if memory.pinned else ""
-            label = f"[{session.store.kind}:{short[memory.id]}]"
-            text = report.one_line(shown_text(memory.text, session.settings))
-            click.echo(report.visible(f"{number:>3}. {label} {text}{pinned}"))
-        if inventory.gaps:
-            raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
-        chosen = [matches[i] for i in _pick(len(matches)) if not matches[i].pinned]
-        tell_fidelity(session, inventory.fidelity, begun=bool(chosen))
-        if not chosen or not _is_meant(chosen, session, short):
-            click.echo(report.CANCELLED)
-            return
-        plan = forget_plan(
-            chosen, inventory, kind=session.store.kind, now=options.moment, settings=session.settings
-        )
-        result = session.apply(plan, now=options.clock, retire=retire, within_budget=False)
-        click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
-
-
-def _is_meant(chosen: list[Memory], session: Session, short: Mapping[str, str]) -> bool:
-    """Name what is to go once more, and ask; a number is easily mistyped."""
-    from ..reporting.report import visible
-    from .asking import confirmed
-
-    names = " ".join(f"[{session.store.kind}:{short[memory.id]}]" for memory in chosen)
-    return confirmed(visible(f"To forget: {names}."))
-
-
-def _pick(count: int) -> list[int]:
-    click.echo("Forget which? Numbers such as 1 3, all, or empty for none: ", nl=False)
-    words = sys.stdin.readline().replace(",", " ").lower().split()
-    if words == ["all"]:
-        return list(range(count))
-    if not all(word.isdigit() and 1 <= int(word) <= count for word in words):
-        raise UsageError(f"Give numbers from 1 to {count}, or all; nothing was changed.")
-    return sorted({int(word) - 1 for word in words})
-
-
-@click.command()
-@click.option(
-    "--last", is_flag=True, help="Only the last unattended run, from its heartbeat; exit code 9 on trouble."
+    "--last", is_flag=True, help="Only the last unattended run, from the journal; exit code 9 on trouble."
 )
 @click.option(
     "--within",
@@ -161,39 +33,36 @@ def _pick(count: int) -> list[int]:
     metavar="HOURS",
     help="With --last: a job that has not run for so long is in trouble.",
 )
-@store_options
-@json_option
-@click.pass_context
-def runs(ctx: click.Context, /, *, last: bool, within: float, as_json: bool, **given: Any) -> None:
+def runs(options: Options, *, last: bool, within: float) -> None:
     """List the runs of this store, newest first; of all stores if none is named.
 
-    With --last nothing is opened but the heartbeat files: exit code 0 means that each job of a scheduler ran
+    With --last only the journal is opened: exit code 0 means that each job of a scheduler ran
     within so many hours and ended well, 9 that one failed, died, is overdue, or that none ever ran.
 
-    \b
     Example:
       mem0-dream runs
       mem0-dream runs --config mem0.yaml
       mem0-dream runs --last --json --config mem0.yaml
-    """  # noqa: D301
-    options = Options.gather(ctx, given)
+    """
     if last:
-        show_last(ctx, options, within=within, as_json=as_json)
+        show_last(options, within=within, as_json=options.as_json)
         return
     from ..planning.plan_file import json_text
     from ..reporting.status import run_json, run_line
-    from ..writing.doctor import SUFFIX
+    from ..stores.base import LINKS
 
-    if not names_store(options):
-        _list_known(options, as_json=as_json)
+    if not options.names_store:
+        _list_known(options)
         return
     with open_session(options) as session:
         fingerprint = session.store.fingerprint
-        listed = [*session.journal.runs(fingerprint), *session.journal.runs(fingerprint + SUFFIX)]
+        listed = [*session.journal.runs(fingerprint), *session.journal.runs(fingerprint + LINKS)]
         listed.sort(key=lambda run: run.started_at, reverse=True)
         told = [(run, session.journal.changes(run.id)) for run in listed]
-        remarks = [session.remark(run) for run, _ in told] if not as_json else []
-    if as_json:
+        remarks = (
+            [session.kind.remark(session.journal, run) for run, _ in told] if not options.as_json else []
+        )
+    if options.as_json:
         click.echo(json_text([run_json(*each) for each in told], sort_keys=False))
         return
     for each, remark in zip(told, remarks, strict=True):
@@ -202,13 +71,12 @@ def runs(ctx: click.Context, /, *, last: bool, within: float, as_json: bool, **g
         click.echo("No runs yet.")
 
 
-def _list_known(options: Options, *, as_json: bool) -> None:
-    """The runs of all stores that the journal knows; no store is opened for that."""
+def _list_known(options: Options) -> None:
     from ..planning.plan_file import json_text
     from ..reporting.status import run_json, run_line
 
     stores = known_runs(options)
-    if as_json:
+    if options.as_json:
         rows = [run_json(*each) | {"store": place} for place, told in stores for each in told]
         click.echo(json_text(rows, sort_keys=False))
         return
@@ -218,49 +86,51 @@ def _list_known(options: Options, *, as_json: bool) -> None:
         click.echo("No runs yet.")
 
 
-@click.command()
+@command("store", "scope")
 @click.argument("run", required=False)
-@store_options
-@click.pass_context
-def undo(ctx: click.Context, /, run: str | None, **given: Any) -> None:
+@click.option(
+    "--only",
+    "ids",
+    multiple=True,
+    metavar="ID",
+    help="Only what was done to this memory, or with it; repeatable.",
+)
+def undo(options: Options, run: str | None, *, ids: tuple[str, ...]) -> None:
     """Take RUN back, or the newest run: restore what it removed, withdraw what it added.
 
-    The journal knows the store of RUN; the newest run is that of the store you name, or of the only one.
+    The journal knows the store of RUN; the newest run is that of the store you name, or of the only one. With
+    --only or with --user-id and the like a part of it: the rest stands, and can be taken back later.
 
-    \b
     Example:
       mem0-dream undo 20261121-030000-1f2e
+      mem0-dream undo 20261121-030000-1f2e --only 5a6b7c8d
+      mem0-dream undo 20261121-030000-1f2e --user-id alice
       mem0-dream undo --config mem0.yaml
-    """  # noqa: D301
-    options = keep(ctx, recalled(Options.gather(ctx, given), run))
-    from ..writing.doctor import is_repair
+    """
+    options = keep(recalled(options, run))
+    from ..engine import SCOPE_IDS, scope_filter
 
+    scopes = scope_filter(**{name: getattr(options, name) for name in SCOPE_IDS})
     with open_session(options) as session, session.locked():
-        repaired = session.journal.run(run) if run else None
-        if repaired is not None and is_repair(repaired):
-            undo_links(session, repaired, options)
-        else:
-            _echo_result(session.undo(run, now=options.clock), session.answered)
+        done = session.undo(run, now=options.clock, only=ids, scopes=scopes if scopes.ids else None)
+        _echo_result(done, session.answered)
 
 
-@click.command()
+@command("store")
 @click.argument("run", required=False)
-@store_options
-@click.pass_context
-def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
+def resume(options: Options, run: str | None) -> None:
     """Finish RUN, or the newest run that was interrupted; the journal knows the store of RUN.
 
-    \b
     Example:
       mem0-dream resume
       mem0-dream resume --config mem0.yaml
-    """  # noqa: D301
-    options = keep(ctx, recalled(Options.gather(ctx, given), run))
+    """
+    options = keep(recalled(options, run))
     with open_session(options) as session, session.locked():
         _echo_result(session.resume(run, now=options.clock), session.answered)
 
 
-@click.command()
+@command("store")
 @click.argument("first", required=False)
 @click.argument("second", required=False)
 @click.option("--list", "as_list", is_flag=True, help="List what was rejected, skipped or taken back.")
@@ -270,30 +140,19 @@ def resume(ctx: click.Context, /, run: str | None, **given: Any) -> None:
     multiple=True,
     help="Withdraw an answer by its number, or all of a run; repeatable.",
 )
-@store_options
-@click.pass_context
 def reject(
-    ctx: click.Context,
-    /,
-    first: str | None,
-    second: str | None,
-    *,
-    as_list: bool,
-    withdrawn: tuple[str, ...],
-    **given: Any,
+    options: Options, first: str | None, second: str | None, *, as_list: bool, withdrawn: tuple[str, ...]
 ) -> None:
     """Never propose anything about this pair of memories again, until one of them changes.
 
     FIRST and SECOND are ids, or beginnings of ids, as the report prints them. A conflict that was
     skipped and a run that was taken back are remembered in the same way.
 
-    \b
     Example:
       mem0-dream reject 1f2e3d4c 5a6b7c8d --config mem0.yaml
       mem0-dream reject --list --config mem0.yaml
       mem0-dream reject --forget 3 --config mem0.yaml
-    """  # noqa: D301
-    options = Options.gather(ctx, given)
+    """
     asked = (first is not None or second is not None) + as_list + bool(withdrawn)
     if asked != 1 or (second is None) != (first is None):
         raise UsageError("Give two ids, or --list, or --forget with the number of an answer.")
@@ -310,7 +169,7 @@ def _reject_pair(session: Session, first: str, second: str, options: Options) ->
     from ..stores.base import ScopeFilter
 
     inventory = session.read(ScopeFilter())
-    pair = [_by_prefix(session, inventory.memories, text) for text in (first, second)]
+    pair = [found(session, inventory.memories, text) for text in (first, second)]
     session.reject(pair[0], pair[1], now=options.clock)
     click.echo("Noted: this pair will not be proposed again.")
 
@@ -341,16 +200,6 @@ def _withdraw(session: Session, named: tuple[str, ...]) -> None:
     click.echo(f"Withdrawn: {len(chosen)}. It may be proposed again.")
 
 
-def _by_prefix(session: Session, memories: Iterable[Memory], text: str) -> Memory:
-    wanted = text.removeprefix(f"{session.store.kind}:")
-    matching = [memory for memory in memories if memory.id.startswith(wanted)]
-    if len(matching) != 1:
-        raise UsageError(
-            f"{len(matching)} memories have an id that begins with {wanted!r}; give one that is unique."
-        )
-    return matching[0]
-
-
 def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> None:
     from ..reporting import report
     from ..results import RunResult
@@ -366,5 +215,4 @@ def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> N
         click.echo(report.visible(f"Left alone: memory {memory_id}: {reason}"))
 
 
-COMMANDS = (status, forget, runs, undo, resume, reject)
-"""What the main group offers besides the pass itself."""
+COMMANDS = (runs, undo, resume, reject)

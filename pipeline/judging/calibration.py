@@ -89,7 +89,7 @@ def calibrate(
     if duplicates.sum() < MIN_PREDICTED:
         raise UsageError(
             f"Calibration needs at least {MIN_PREDICTED} pairs labelled duplicate and the file has "
-            f"{int(duplicates.sum())}; label more with `mem0-dream label`."
+            f"{int(duplicates.sum())}; answer more of the pairs that a pass asks about."
         )
     free = ~np.asarray(vetoed, dtype=bool)
     auto = fit_threshold(np.where(free, probabilities[:, DUPLICATE], 0.0), duplicates, auto_precision)

@@ -1,18 +1,19 @@
 """Which pairs are worth judging. Recall is the only aim here; no pair crosses a scope or a category.
 
-Equal texts come first and need no model. Of each group of equal texts only one representative is
-searched for neighbours, so that copies cost nothing.
+Texts that are one statement come first and need no model. Of each such group only one representative is
+searched for neighbours, so that copies cost nothing. A memory of several statements is searched for by each
+of them, too: a short fact is far from a long memory that says it among others, and near that one statement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...indexes import choose_index, exact_groups
+from ...indexes import RowPairs, choose_index, exact_groups, row_pairs
 from ...records import Candidate, Memory, Scope
 from .neighbourhood import contexts_of
 from .subjects import NO_KEYS, KeysOf, keys_by_scope, signature
@@ -24,6 +25,25 @@ if TYPE_CHECKING:
 
 SAME_TEXT = 1.0
 """Cosine of an exact pair."""
+
+PART_FLOOR = 0.6
+"""Lowest cosine of a statement and a statement of another memory that makes a pair of the two memories."""
+
+PART_NEIGHBOURS = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """Statements of compound memories: float32 [m, d] vectors, and int64 [m] rows of their memories."""
+
+    vectors: NDArray[np.float32]
+    rows: NDArray[np.int64]
+
+    def of(self, rows: Sequence[int]) -> Parts:
+        """The statements of some memories, with their places among these as rows."""
+        place = {row: at for at, row in enumerate(rows)}
+        kept = [at for at, row in enumerate(self.rows.tolist()) if row in place]
+        return Parts(self.vectors[kept], np.array([place[int(self.rows[at])] for at in kept], dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +61,12 @@ def find_candidates(
     neighbours: int,
     keys: KeysOf | None = None,
     contexts: bool = False,
+    parts: Parts | None = None,
 ) -> tuple[Candidate, ...]:
     """Find all pairs to judge.
 
-    Exact groups come as stars: the member with the smallest id with each of the others, which is enough
-    because equality of texts is transitive. That member stands for the group in the search for near ones.
+    Groups of one statement come as stars: the member with the smallest id with each of the others, which is
+    enough because equality of keys is transitive. It stands for the group in the search for near ones.
 
     Args:
         memories: Those that may be merged at all; pinned and retired ones were left out by the caller.
@@ -55,6 +76,8 @@ def find_candidates(
         keys: What the metadata keys of each scope mean; read from the given memories if omitted. Equal
             texts about different subjects are no copies of each other.
         contexts: Give near pairs as `Near`, for a scorer that reads where a pair stands.
+        parts: Statements of compound memories, searched for where a group has more memories than one looks
+            for partners.
 
     Returns:
         Sorted by ids, each unordered pair once. The order of the memories plays no part.
@@ -71,9 +94,18 @@ def find_candidates(
     known = keys_by_scope(memories) if keys is None else keys
     for rows in _partitions(memories):
         members = [memories[row] for row in rows]
-        texts = [_with_subject(memory, known) for memory in members]
+        subjects = [signature(memory, known.get(memory.scope, NO_KEYS)) for memory in members]
+        inside = parts.of(rows) if parts is not None and len(rows) > neighbours else None
         pairs.extend(
-            _of_group(members, texts, vectors[rows], floor=floor, neighbours=neighbours, contexts=contexts)
+            _of_group(
+                members,
+                subjects,
+                vectors[rows],
+                inside,
+                floor=floor,
+                neighbours=neighbours,
+                contexts=contexts,
+            )
         )
     return tuple(sorted(pairs, key=lambda pair: (pair.a, pair.b)))
 
@@ -86,27 +118,24 @@ def _partitions(memories: Sequence[Memory]) -> Iterator[list[int]]:
     yield from groups.values()
 
 
-def _with_subject(memory: Memory, keys: KeysOf) -> str:
-    """The text by which a memory is a copy of another: behind what its metadata says of its subject."""
-    said = signature(memory, keys.get(memory.scope, NO_KEYS))
-    return f"{said}\n{memory.text}" if said else memory.text
-
-
 def _of_group(
     memories: Sequence[Memory],
-    texts: Sequence[str],
+    subjects: Sequence[Hashable],
     vectors: NDArray[np.float32],
+    parts: Parts | None,
     *,
     floor: float,
     neighbours: int,
     contexts: bool,
 ) -> Iterator[Candidate]:
-    groups = exact_groups(texts)
+    groups = exact_groups([memory.text for memory in memories], subjects)
     for first, *copies in groups:
         for copy in copies:
             yield Candidate(memories[first].id, memories[copy].id, SAME_TEXT, exact=True)
     chosen = [rows[0] for rows in groups]
     near = choose_index(len(chosen)).pairs(vectors[chosen], floor=floor, neighbours=neighbours)
+    if parts is not None and len(parts.rows):
+        near = _with_parts(near, vectors[chosen], parts.of(chosen))
     ids = [memories[row].id for row in chosen]
     if not contexts:
         yield from (Candidate(ids[i], ids[j], cosine) for i, j, cosine in near)
@@ -114,3 +143,14 @@ def _of_group(
     known = contexts_of(vectors[chosen], [memories[row].text for row in chosen], near.rows)
     for (i, j, cosine), context in zip(near, known, strict=True):
         yield Near(ids[i], ids[j], cosine, context=context)
+
+
+def _with_parts(near: RowPairs, vectors: NDArray[np.float32], parts: Parts) -> RowPairs:
+    """The pairs with those of which a statement of one is near the other, or near a statement of it."""
+    owner = np.concatenate([np.arange(len(vectors)), parts.rows])
+    stacked = np.concatenate([vectors, parts.vectors])
+    found = choose_index(len(owner)).pairs(stacked, floor=PART_FLOOR, neighbours=PART_NEIGHBOURS).rows
+    rows = np.concatenate([near.rows, owner[found]])
+    directed = np.linalg.norm(vectors, axis=1) > 0
+    rows = rows[(rows[:, 0] != rows[:, 1]) & directed[rows].all(axis=1)]
+    return row_pairs(vectors, rows[:, 0], rows[:, 1], floor=-1.0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ...models.statements import split_statements
-from ...models.words import exact_key, significant_words
+from ...models.same_statement import statement_key
+from ...models.text.statements import split_statements
+from ...models.text.words import significant_words
 
 
 def opposing_statements(older: str, newer: str) -> tuple[str, str]:
@@ -17,7 +18,7 @@ def opposing_statements(older: str, newer: str) -> tuple[str, str]:
     mine, theirs = split_statements(older), split_statements(newer)
     if min(len(mine), len(theirs)) < 2:
         return older, newer
-    near = [(_overlap(a, b), a, b) for a in mine for b in theirs if exact_key(a) != exact_key(b)]
+    near = [(_overlap(a, b), a, b) for a in mine for b in theirs if statement_key(a) != statement_key(b)]
     share, a, b = max(near, key=lambda candidate: candidate[0], default=(0.0, older, newer))
     return (a, b) if share > 0 else (older, newer)
 

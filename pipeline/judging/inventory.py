@@ -11,10 +11,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...models.scorer import Thresholds, reads_context
+from ...models.text.statements import split_statements
 from ...records import Candidate, Memory, Verdict, rejection_key
 from ..plan import draft_id
-from .candidates import Near, find_candidates
+from .candidates import Near, Parts, find_candidates
 from .judge import judge
 from .original_rules import close_for
 
@@ -100,7 +103,16 @@ class Judging:
             neighbours=self.settings.neighbours,
             keys=self.keys,
             contexts=contexts,
+            parts=self._parts(memories) if len(memories) > self.settings.neighbours else None,
         )
+
+    def _parts(self, memories: Sequence[Memory]) -> Parts:
+        """The statements of memories that have several."""
+        statements = [(row, split_statements(memory.text)) for row, memory in enumerate(memories)]
+        said = [(row, text) for row, texts in statements if len(texts) > 1 for text in texts]
+        rows = np.array([row for row, _ in said], dtype=np.int64)
+        vectors = self.encoder.encode([text for _, text in said]) if said else np.zeros((0, 1), np.float32)
+        return Parts(vectors, rows)
 
     def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
         by_id = {memory.id: memory for memory in memories}
@@ -113,7 +125,10 @@ class Judging:
             if name[2] not in self.circumstances.rejected and name not in self.known
         ]
         close, limits = close_for(self.encoder.name), self.circumstances.thresholds
-        judged = judge(new, by_id, self.scorer, thresholds=limits, keys=self.keys, asks_from=close)
+        single = self.settings.single
+        judged = judge(
+            new, by_id, self.scorer, thresholds=limits, keys=self.keys, asks_from=close, single=single
+        )
         fresh = {(item.pair.a, item.pair.b): item for item in judged}
         self.known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
         return tuple(self.known[name] for name in named if name in self.known)

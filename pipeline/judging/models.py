@@ -19,7 +19,6 @@ class Models:
 
     Attributes:
         cache: Outputs of the models from earlier passes.
-        plans: Planned parts of earlier passes.
     """
 
     def __init__(
@@ -41,11 +40,14 @@ class Models:
         self._settings = settings
         self._directory = directory
         self.cache = Cache(directory)
-        plans = directory / "plans"
-        plans.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.plans = Cache(plans)
         self._encoder = encoder
         self._scorer = scorer
+
+    def take(self, other: Models) -> None:
+        """Use what another one has loaded, if it was told to load the same."""
+        ours, theirs = self._settings, other._settings
+        if (ours.scorer, ours.encoder) == (theirs.scorer, theirs.encoder):
+            self._encoder, self._scorer = self._encoder or other._encoder, self._scorer or other._scorer
 
     @property
     def encoder(self) -> Encoder:

@@ -64,10 +64,8 @@ def context_table(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Int
     size = np.full(len(pairs), np.round(np.log2(len(units))))
     words = SharedWords(texts)
     share = words.of_pairs(*sides)
-    values, ids = words.nearest(NEAREST + 2)
-    sharing, telling, _ = _standing(
-        share, pairs, (values[sides[0]], values[sides[1]]), (ids[sides[0]], ids[sides[1]])
-    )
+    values, ids = words.nearest(involved, NEAREST + 2)
+    sharing, telling, _ = _standing(share, pairs, (values[a], values[b]), (ids[a], ids[b]))
     crowds = [_mean(top[:, :CROWD]) for top in tops]
     return np.stack([*ranks, *margins, *crowds, bridge, size, share, *sharing, *telling], axis=1).astype(
         float

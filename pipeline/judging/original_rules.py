@@ -6,7 +6,7 @@ Such a pair is neither merged nor reported as a conflict: a person is asked abou
 from __future__ import annotations
 
 from ...models.keywords import CONTRADICTION_OVERLAP, opposed
-from ...models.words import overlap, tokens
+from ...models.text.words import overlap, tokens
 from ...records import Evidence
 
 RULE = "rule"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...models.words import significant_words
+from ...models.text.words import significant_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,14 +56,14 @@ class SharedWords:
         cosines: Floats = np.round(shared / (self._root[first] * self._root[second]), DECIMALS)
         return cosines
 
-    def nearest(self, width: int) -> tuple[Floats, Ints]:
+    def nearest(self, rows: Ints, width: int) -> tuple[Floats, Ints]:
         """Shares and rows [n, at most width] of those that share most with each row, itself among them."""
         width = min(width, len(self._root))
-        values, ids = np.zeros((len(self._root), width)), np.zeros((len(self._root), width), dtype=np.int64)
-        for start in range(0, len(self._root), _ROWS_AT_ONCE):
+        values, ids = np.zeros((len(rows), width)), np.zeros((len(rows), width), dtype=np.int64)
+        for start in range(0, len(rows), _ROWS_AT_ONCE):
             part = slice(start, start + _ROWS_AT_ONCE)
-            shared = (self._weighed[part] @ self._plain.T).toarray()
-            shares = np.round(shared / (self._root[part, None] * self._root[None]), DECIMALS)
+            shared = (self._weighed[rows[part]] @ self._plain.T).toarray()
+            shares = np.round(shared / (self._root[rows[part], None] * self._root[None]), DECIMALS)
             ids[part] = np.argpartition(-shares, width - 1, axis=1)[:, :width]
             values[part] = np.take_along_axis(shares, ids[part], axis=1)
         return values, ids

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ...models.word_tables import table_words
-from ...models.words import significant_words
+from ...models.text.tables import table_words
+from ...models.text.words import significant_words
 from ...records import Evidence, Memory, Scope
 from ...settings import Settings
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...errors import BudgetExceededError
 from ...records import Scope
-from ..actions import net_removals
+from ...settings import Settings
+from ..actions import Action, Merge, Relate, net_removals
 from ..plan import Plan
+
+MEMORIES, RELATIONS = "memories", "relations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,50 +19,101 @@ class Overdraft:
     """A scope of which a plan takes away too much.
 
     Attributes:
-        scope: The first such scope.
+        scope: Whose memories.
         removed: Facts the plan takes away, exact copies not counted.
-        memories: Living memories of the scope.
+        memories: Living memories of the scope, or relations between them.
+        unit: Which of these.
     """
 
     scope: Scope
     removed: int
     memories: int
+    unit: str = MEMORIES
 
     def __str__(self) -> str:
-        share = f"{self.removed / self.memories:.0%}"
-        return (
-            f"{self.removed} of {self.memories} memories of {self.scope} ({share}, exact copies not counted)"
-        )
+        share = f"{self.removed / self.memories:.0%}" if self.memories else "all"
+        counted = f"{self.removed} of {self.memories} {self.unit} of {self.scope}"
+        return f"{counted} ({share}, exact copies not counted)"
 
 
-def overdraft(plan: Plan, *, max_share: float, min_count: int) -> Overdraft | None:
-    """The first scope of which a plan takes away too much; exact copies are not counted.
+def overdrafts(plan: Plan, limits: Settings) -> tuple[Overdraft, ...]:
+    """The scopes of which a plan takes away too much; exact copies are not counted.
 
     Args:
         plan: With the conflicts answered as they would be applied.
-        max_share: Largest share of a scope's living memories, 0 to 1.
-        min_count: So few removals are always allowed, unless the share is 0: that means none.
+        limits: `max_delete` is the largest share of a scope's living memories; `min_delete` removals are
+            always allowed, unless the share is 0: that means none.
     """
-    taken: Counter[Scope] = Counter()
+    taken: Counter[tuple[Scope, str]] = Counter()
     for action in plan.actions:
-        taken[action.scope] += net_removals(action)
-    for total in plan.totals:
-        count = taken[total.scope]
-        small = count <= min_count and max_share > 0
-        if not small and count > max_share * total.memories:
-            return Overdraft(total.scope, count, total.memories)
-    return None
+        for unit in (MEMORIES, RELATIONS):
+            taken[action.scope, unit] += _taken(action, unit)
+    return tuple(
+        Overdraft(total.scope, taken[total.scope, unit], count, unit)
+        for total in plan.totals
+        for unit, count in ((MEMORIES, total.memories), (RELATIONS, total.relations))
+        if taken[total.scope, unit] > _allowed(count, limits)
+    )
 
 
-def check_budget(plan: Plan, *, max_share: float, min_count: int) -> None:
-    """Refuse a plan over budget; see `overdraft`.
+def check_budget(plan: Plan, limits: Settings) -> None:
+    """Refuse a plan over budget; see `overdrafts`.
 
     Raises:
         BudgetExceededError: With the numbers of the first scope over budget.
     """
-    over = overdraft(plan, max_share=max_share, min_count=min_count)
-    if over is not None:
+    over = overdrafts(plan, limits)
+    if over:
         raise BudgetExceededError(
-            f"The plan would remove {over}, more than the delete budget of {max_share:.0%}; "
+            f"The plan would remove {over[0]}, more than the delete budget of {limits.max_delete:.0%}; "
             "nothing was changed. Look at it with --dry-run, then raise --max-delete."
         )
+
+
+def affordable(plan: Plan, limits: Settings) -> tuple[Plan, tuple[str, ...]]:
+    """What of a plan may be done although some of its scopes are over budget; see `overdrafts`.
+
+    Such a scope is not pruned, and nothing in it is resolved; of its merges those are done that take nothing
+    away, then the most certain ones up to the budget. Scopes within the budget are left as they are.
+
+    Returns:
+        The plan, and one sentence for each scope of which something is held back.
+
+    Raises:
+        BudgetExceededError: If nothing is left that could be done.
+    """
+    held: list[str] = []
+    kept = list(plan.actions)
+    for over in overdrafts(plan, limits):
+        left = _allowed(over.memories, limits)
+        here = [action for action in kept if action.scope == over.scope and _taken(action, over.unit)]
+        out = {action.id for action in here}
+        merges = [action for action in here if isinstance(action, Merge) and over.unit == MEMORIES]
+        for merge in sorted(merges, key=lambda merge: (-_certainty(merge), merge.id)):
+            if net_removals(merge) <= left:
+                left -= net_removals(merge)
+                out.remove(merge.id)
+        kept = [action for action in kept if action.id not in out]
+        held.append(
+            f"{len(out)} of {len(here)} proposals are held back: they would remove {over}, more than the "
+            f"delete budget of {limits.max_delete:.0%}."
+        )
+    if held and not any(action.removes for action in kept):
+        check_budget(plan, limits)
+    return replace(plan, actions=tuple(kept)), tuple(held)
+
+
+def _taken(action: Action, unit: str) -> int:
+    """How much an action takes away of memories, or of the relations that it rewrites; doubles are copies."""
+    if unit == MEMORIES:
+        return net_removals(action)
+    return len(set(action.held) - set(action.relations)) if isinstance(action, Relate) else 0
+
+
+def _allowed(memories: int, limits: Settings) -> int:
+    return max(int(limits.max_delete * memories), limits.min_delete) if limits.max_delete > 0 else 0
+
+
+def _certainty(merge: Merge) -> float:
+    """How probable the least probable of its pairs is."""
+    return min((verdict.probabilities[0] for verdict in merge.verdicts), default=0.0)

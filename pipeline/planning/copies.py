@@ -1,31 +1,31 @@
-"""Exact copies are collapsed into one before anything is embedded or judged, and come back in the plan.
+"""Copies are collapsed into one before anything is embedded or judged, and come back in the plan.
 
-Of memories whose texts are equal but for case, white space and final punctuation one stands for
-all; whatever is decided about it holds for its copies, since they say the same thing.
+Of memories whose texts are one statement by their words alone one stands for all; whatever is decided about
+it holds for its copies, since they say the same thing.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ...models.merger import ExtractiveMerger
-from ...models.words import exact_key
-from ...records import Candidate, Label, Memory, Scope, Verdict, rejection_key
-from ..judging.judge import EXACT
+from ...models.same_statement import statement_key
+from ...records import Candidate, Evidence, Label, Memory, Scope, Verdict, rejection_key
+from ..judging.judge import EXACT, same_evidence
 from ..judging.subjects import NO_KEYS, KeysOf, apart, keys_by_scope, signature
-from .merges import Consolidated
+from .merges import Consolidated, about
 
-Copies = Mapping[str, tuple[Memory, ...]]
+Copies = dict[str, tuple[Memory, ...]]
 """The copies of each representative that has any, by its id."""
 
 
 def collapse(
     memories: Sequence[Memory], *, rejected: frozenset[str] = frozenset(), keys: KeysOf | None = None
 ) -> tuple[tuple[Memory, ...], Copies]:
-    """Choose a representative of each group of equal texts: the best spelt, then the latest stated.
+    """Choose a representative of each group of copies: the newest wording, well spelt.
 
     Args:
         memories: The memories to judge.
@@ -37,12 +37,9 @@ def collapse(
     """
     merger = ExtractiveMerger()
     known = keys_by_scope(memories) if keys is None else keys
-    groups: dict[tuple[Scope, str | None, str], list[Memory]] = defaultdict(list)
-    for memory in sorted(memories, key=lambda item: item.id):
-        groups[memory.scope, memory.category, exact_key(memory.text)].append(memory)
     standing: list[Memory] = []
     copies: dict[str, tuple[Memory, ...]] = {}
-    for group in (part for same in groups.values() for part in _by_subject(same, known)):
+    for group in (part for same in _equal_texts(memories) for part in _by_subject(same, known)):
         best = (merger.whole(group) or group[0]) if len(group) > 1 else group[0]
         others = [memory for memory in group if memory is not best]
         apart = [memory for memory in others if rejection_key(best, memory) in rejected]
@@ -51,6 +48,14 @@ def collapse(
         if collapsed:
             copies[best.id] = collapsed
     return tuple(sorted(standing, key=lambda memory: memory.id)), copies
+
+
+def _equal_texts(memories: Sequence[Memory]) -> list[list[Memory]]:
+    """The memories of one scope and category with equal texts together, each group sorted by id."""
+    groups: dict[tuple[Scope, str | None, str], list[Memory]] = defaultdict(list)
+    for memory in sorted(memories, key=lambda item: item.id):
+        groups[memory.scope, memory.category, statement_key(memory.text)].append(memory)
+    return list(groups.values())
 
 
 def _by_subject(group: Sequence[Memory], keys: KeysOf) -> list[list[Memory]]:
@@ -67,11 +72,8 @@ def _by_subject(group: Sequence[Memory], keys: KeysOf) -> list[list[Memory]]:
 
 def kept_apart(memories: Sequence[Memory], keys: KeysOf) -> tuple[tuple[str, str, str], ...]:
     """Memories with equal words that are not one fact: the first of each two subjects, and what differs."""
-    groups: dict[tuple[Scope, str | None, str], list[Memory]] = defaultdict(list)
-    for memory in sorted(memories, key=lambda item: item.id):
-        groups[memory.scope, memory.category, exact_key(memory.text)].append(memory)
     pairs = []
-    for group in groups.values():
+    for group in _equal_texts(memories):
         meaning = keys.get(group[0].scope, NO_KEYS)
         firsts = {signature(memory, meaning): memory for memory in reversed(group)}
         for a, b in itertools.combinations(sorted(firsts.values(), key=lambda item: item.id), 2):
@@ -111,24 +113,22 @@ def _verdict_of_copy(copy: Memory, standing: Memory, merge: Consolidated) -> Ver
     """A copy of the survivor is an exact duplicate; any other shares its representative's verdict."""
     if standing.id == merge.survivor:
         return Verdict(
-            _pair(copy.id, standing.id, 1.0, exact=True),
+            Candidate(min(copy.id, standing.id), max(copy.id, standing.id), 1.0, exact=True),
             Label.DUPLICATE,
             auto=True,
             probabilities=(1.0, 0.0, 0.0),
             entailment=(1.0, 1.0),
-            evidence=(EXACT,),
+            evidence=(_same(copy, standing, first=min(copy.id, standing.id)),),
         )
     judged = next(item for item in merge.verdicts if standing.id in (item.pair.a, item.pair.b))
     stays = judged.pair.b if judged.pair.a == standing.id else judged.pair.a
-    pair = _pair(copy.id, stays, judged.pair.cosine)
-    swapped = (pair.a == copy.id) != (judged.pair.a == standing.id)
-    return replace(
-        judged,
-        pair=pair,
-        entailment=judged.entailment[::-1] if swapped else judged.entailment,
-        evidence=(*judged.evidence, EXACT),
-    )
+    swapped = (copy.id < stays) != (judged.pair.a == standing.id)
+    shared = about(judged, copy.id, stays, swapped=swapped)
+    same = _same(copy, standing, first=shared.pair.a)
+    return replace(shared, evidence=(*judged.evidence, same))
 
 
-def _pair(a: str, b: str, cosine: float, *, exact: bool = False) -> Candidate:
-    return Candidate(min(a, b), max(a, b), cosine, exact=exact)
+def _same(copy: Memory, standing: Memory, *, first: str) -> Evidence:
+    """Why a copy is one; the side of the copy is named first where it is the first of the pair."""
+    sides = (copy, standing) if copy.id == first else (standing, copy)
+    return same_evidence(*sides) or EXACT

@@ -1,4 +1,4 @@
-"""The pairs that only a person can decide: their order, the words for them, and what an answer means.
+"""The pairs that only a person can decide: their order, the words for them, and what an answer teaches.
 
 A doubt is a merge or a conflict of two memories that the plan holds under `unsure`. It changes nothing by
 itself; a person's yes moves it into the plan, where it is applied like any other action.
@@ -6,23 +6,20 @@ itself; a person's yes moves it into the plan, where it is applied like any othe
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from ...models.scorer import CONTRADICTION, DUPLICATE
-from ...records import Label, Memory, rejection_key
-from ..actions import Merge, Resolve, Side
-from ..judging.labelling import labelled_keys, pair_line
-from ..plan import Plan
+from ...records import Label
+from ..actions import Action, Member, Merge, Resolve
+from ..answers import Say
+from ..judging.labelling import pair_line
 
 Doubt = Merge | Resolve
-
-ANSWERS_FILE = "answered-pairs.jsonl"
-"""Where a person's answers are kept in the state directory, as pairs that `calibrate` reads."""
+CLUSTER = 6
+"""Memories that one question is about at most; more cannot be compared at a glance."""
+_TAUGHT_BY_MERGES = {Say.YES: Label.DUPLICATE, Say.EDIT: Label.DUPLICATE, Say.NO: Label.DISTINCT}
+_TAUGHT_BY_CONFLICTS = {Say.BOTH: Label.DISTINCT, Say.SAME: Label.DUPLICATE}
 
 
 def ranked(doubts: Iterable[Doubt]) -> list[Doubt]:
@@ -30,15 +27,25 @@ def ranked(doubts: Iterable[Doubt]) -> list[Doubt]:
     return sorted(doubts, key=lambda doubt: (-probability(doubt), [member.id for member in doubt.members]))
 
 
+def clusters(doubts: Iterable[Doubt]) -> list[list[Doubt]]:
+    """Pairs that share memories stand together, the most probable first; of `CLUSTER` memories at most."""
+    left, found = ranked(doubts), list[list[Doubt]]()
+    while left:
+        group, ids, rest = list[Doubt](), set[str](), list[Doubt]()
+        for doubt in left:
+            members = {member.id for member in doubt.members}
+            fits = not ids or (ids & members and len(ids | members) <= CLUSTER)
+            (group if fits else rest).append(doubt)
+            ids |= members if fits else set()
+        found.append(group)
+        left = rest
+    return found
+
+
 def probability(doubt: Doubt) -> float:
     """How likely the two memories speak of the same thing, in agreement or not."""
     pairs = [verdict.probabilities for verdict in doubt.verdicts]
     return max((max(pair[DUPLICATE], pair[CONTRADICTION]) for pair in pairs), default=0.0)
-
-
-def contradicts(doubt: Doubt) -> bool:
-    """Whether the scorer itself suspects a contradiction, so that choosing a side confirms one."""
-    return all(pair.probabilities[CONTRADICTION] > pair.probabilities[DUPLICATE] for pair in doubt.verdicts)
 
 
 def open_question(doubts: Iterable[Doubt]) -> str:
@@ -66,74 +73,29 @@ def suspicion(duplicates: int, contradictions: int) -> str:
     return ", ".join(parts)
 
 
-def decided(plan: Plan, merges: Iterable[str], sides: dict[str, Side | None], done: Iterable[str]) -> Plan:
-    """The plan after a person looked at doubts.
+def lesson(action: Action, say: Say) -> str:
+    """What an answer teaches a scorer, as a line that `calibrate` reads; empty if nothing about one pair.
 
-    Args:
-        plan: As proposed.
-        merges: Ids of doubts that are the same fact.
-        sides: The side that stays, by id of a doubt.
-        done: Ids of all doubts that were answered; they are no longer open.
+    Only merges of two distinct memories or sentences become labels: larger ones are ambiguous, exact copies
+    carry no signal.
     """
-    answered = frozenset(done)
-    left = tuple(doubt for doubt in plan.unsure if doubt.id not in answered)
-    return replace(plan.accept(merges, sides), unsure=left)
-
-
-def keep_answer(directory: Path, doubt: Doubt, label: Label) -> Path:
-    """Append an answer to the pairs that `mem0-dream calibrate` learns from; each pair once.
-
-    The file holds the texts of both memories, so only its owner may read it.
-    """
-    return keep_answers(directory, [(doubt, label)])
-
-
-def keep_answers(directory: Path, answers: Iterable[tuple[Doubt, Label]]) -> Path:
-    """Append several answers; see `keep_answer`."""
-    file = directory / ANSWERS_FILE
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    known = set(labelled_keys(file))
-    with file.open("a", encoding="utf-8") as stream:
-        for doubt, label in answers:
-            a, b = as_memories(doubt)
-            if rejection_key(a, b) not in known:
-                known.add(rejection_key(a, b))
-                stream.write(pair_line(a, b, label))
-    return file
-
-
-def forget_answer(directory: Path, doubt: Doubt) -> None:
-    """Take a pair out of the file of answers again."""
-    file = directory / ANSWERS_FILE
-    key = rejection_key(*as_memories(doubt))
-    if not file.exists() or key not in labelled_keys(file):
-        return
-    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    kept = [line for line in lines if line.strip() and json.loads(line).get("key") != key]
-    partial = file.with_suffix(".part")
-    partial.touch(mode=0o600)
-    partial.write_text("".join(kept), encoding="utf-8")
-    partial.replace(file)
-
-
-def answered_pairs(directory: Path) -> Path | None:
-    """The file of a person's answers, if there are any."""
-    file = directory / ANSWERS_FILE
-    return file if file.exists() else None
-
-
-def as_memories(doubt: Doubt) -> tuple[Memory, Memory]:
-    """The two memories, as far as the plan kept them."""
-    a, b = (
-        Memory(
-            member.id,
-            member.text,
-            doubt.scope,
-            category=doubt.category,
-            created_at=member.created_at,
-            updated_at=member.updated_at,
-        )
-        for member in doubt.members[:2]
-    )
-    return a, b
+    label = None
+    pair: tuple[Member, ...] = action.members
+    if isinstance(action, Merge):
+        if action.said:
+            pair = tuple(replace(pair[0], text=said) for said in action.said)
+        if len(pair) == 2 and not action.exact and pair[0].text != pair[1].text:
+            label = _TAUGHT_BY_MERGES.get(say)
+    elif isinstance(action, Resolve):
+        members = {member.id: member for member in pair}
+        pair = (members[action.a[0]], members[action.b[0]])
+        if action.said:
+            pair = tuple(replace(m, text=said) for m, said in zip(pair, action.said, strict=True))
+        label = _TAUGHT_BY_CONFLICTS.get(say)
+        # Of rival values that the scorer took for one fact, a choice does not say whether they are two.
+        if say in (Say.A, Say.B) and all(
+            verdict.probabilities[CONTRADICTION] > verdict.probabilities[DUPLICATE]
+            for verdict in action.verdicts
+        ):
+            label = Label.CONTRADICTION
+    return pair_line(pair[0], pair[1], label, category=action.category) if label is not None else ""

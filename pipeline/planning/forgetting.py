@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ...models.words import significant_words
+from ...models.text.words import significant_words
 from ...records import Inventory, Memory
 from ...settings import Settings
-from ..actions import Member, Prune
 from ..plan import Plan, ScopeTotal
 from ..rules.hygiene import shown_text
-from ..rules.stale import age_of
+from ..rules.stale import prune_of
 
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
@@ -45,18 +45,12 @@ def forget_plan(
     chosen: Sequence[Memory], inventory: Inventory, *, kind: str, now: datetime, settings: Settings
 ) -> Plan:
     """A plan that removes exactly the chosen memories; it shows no secret that hygiene looks for."""
-    actions = tuple(
-        Prune(
-            id=f"p{number}",
-            scope=memory.scope,
-            category=memory.category,
-            members=(_member(memory, settings),),
-            reason="forgotten",
-            age_days=age.days if (age := age_of(memory, now=now)) is not None else None,
-            detail="on request",
-        )
-        for number, memory in enumerate(chosen, 1)
-    )
+    actions = []
+    for number, memory in enumerate(chosen, 1):
+        prune = prune_of(memory, "forgotten", "on request", now=now)
+        shown = shown_text(memory.text, settings)
+        members = (prune.members[0].shown_as(shown),) if shown != memory.text else prune.members
+        actions.append(replace(prune, id=f"p{number}", members=members))
     scopes = sorted({memory.scope for memory in chosen})
     totals = tuple(ScopeTotal(scope, sum(m.scope == scope for m in inventory.memories)) for scope in scopes)
     return Plan(
@@ -65,12 +59,7 @@ def forget_plan(
         now=now,
         scorer="none",
         totals=totals,
-        actions=actions,
+        actions=tuple(actions),
         gaps=inventory.gaps,
         fidelity=inventory.fidelity,
     )
-
-
-def _member(memory: Memory, settings: Settings) -> Member:
-    member, shown = Member.of(memory), shown_text(memory.text, settings)
-    return member if shown == memory.text else member.shown_as(shown)

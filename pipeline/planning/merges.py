@@ -7,18 +7,20 @@ consolidated scope, planned again, must give nothing new. What cannot meet this 
 
 from __future__ import annotations
 
+import heapq
 import itertools
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from ...models.guards import compare
 from ...models.merger import ExtractiveMerger, MergeRefused
-from ...records import LAST_STATED_KEY, Label, Memory, Verdict, noted_moment
+from ...records import LAST_STATED_KEY, Candidate, Label, Memory, Verdict, noted_moment
 from ..judging.subjects import NO_KEYS, KeysOf, apart, keys_by_scope
 from ..plan import draft_id
-from .cluster import Star, stars
+from .hooks import Entails, United
 
 MAX_ROUNDS = 25
 """Re-planning rounds before what still moves is left alone; two or three are usual."""
@@ -32,6 +34,24 @@ LONG_AGO = datetime.min.replace(tzinfo=UTC)
 Pair = tuple[str, str]
 JudgeNew = Callable[[Sequence[Memory], Sequence[Memory]], tuple[Verdict, ...]]
 """Judge drafted memories against each other and against living ones of the same category."""
+Unite = Callable[[Sequence[Memory], Sequence[Memory], Entails], United]
+"""See `Hooks.unite`."""
+
+
+def extractive(units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:
+    """Unite single records: the one that says it all, else a new text of their sentences; see `Hooks.unite`.
+
+    Raises:
+        MergeRefused: If anything could be lost, or only a unit that is not `among` says it all.
+    """
+    merger = ExtractiveMerger()
+    whole = merger.whole(units, among=among, entails=entails)
+    if whole is not None:
+        return United(text=whole.text, survivor=whole.id, whole=True)
+    draft = merger.draft(units, entails=entails)
+    if draft.whole is not None:
+        raise MergeRefused("what says it all was not judged a duplicate of each")
+    return United(text=draft.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +61,27 @@ class Consolidated:
     Attributes:
         members: Sorted by id, at least two.
         survivor: Id of the member that says it all, or None if `text` is new.
-        text: What is alive afterwards.
+        text: What is said afterwards, as it is judged.
         verdicts: One per removed member, against the survivor (or against the new text).
+        united: What the kind of store makes of it, where it was asked.
     """
 
     members: tuple[Memory, ...]
     survivor: str | None
     text: str
     verdicts: tuple[Verdict, ...] = ()
+    united: United | None = None
+
+    @classmethod
+    def of(cls, members: tuple[Memory, ...], united: United, verdicts: Iterable[Verdict]) -> Consolidated:
+        """What a kind made of these members."""
+        survivor = united.survivor if united.whole else None
+        return cls(members, survivor, united.text, tuple(verdicts), united)
 
     @property
     def ids(self) -> frozenset[str]:
         """Ids of all members."""
         return frozenset(memory.id for memory in self.members)
-
-    @property
-    def most_complete(self) -> str:
-        """The survivor, or else the member that says most: the one that can take in a text."""
-        return self.survivor or max(self.members, key=lambda memory: (_rank(memory), memory.id)).id
 
 
 @dataclass(slots=True)
@@ -94,10 +117,6 @@ class _Known:
         verdict = self.get(a, b)
         return verdict is not None and verdict.label is Label.CONTRADICTION
 
-    def apart(self, a: Memory, b: Memory) -> bool:
-        """Whether two memories are, or may be, about different subjects."""
-        return apart(a, b, self.keys.get(a.scope, NO_KEYS)) is not None
-
     def probability(self, a: str, b: str) -> float:
         """How likely two memories state the same fact; 0 if they were not judged."""
         verdict = self.get(a, b)
@@ -123,7 +142,7 @@ def draft_merges(
     verdicts: Sequence[Verdict],
     *,
     judge_new: JudgeNew,
-    merger: ExtractiveMerger,
+    unite: Unite = extractive,
     keys: KeysOf | None = None,
 ) -> tuple[Consolidated, ...]:
     """Find the merges of one scope and category that survive their own second pass.
@@ -132,7 +151,7 @@ def draft_merges(
         memories: The living, unpinned memories of one scope and category.
         verdicts: What was judged about their pairs; pairs that are absent are distinct.
         judge_new: Judges a drafted text against living memories, as a second pass would.
-        merger: Drafts the text.
+        unite: Drafts the text.
         keys: What the metadata keys of each scope mean; read from the given memories if omitted.
 
     Returns:
@@ -140,10 +159,11 @@ def draft_merges(
     """
     known = _Known(keys=keys_by_scope(memories) if keys is None else keys)
     known.learn(verdicts)
+    known.learn(_of_copies(known))
     by_id = {memory.id: memory for memory in memories}
     for number in range(MAX_ROUNDS):
-        merges = _Pass(by_id, known, merger, judge_new).merges()
-        merges, unstable, fresh = _settled(by_id, merges, known, merger, judge_new)
+        merges = _Pass(by_id, known, unite, judge_new).merges()
+        merges, unstable, fresh = _settled(by_id, merges, known, unite, judge_new)
         if not unstable:
             return tuple(sorted(merges, key=lambda merge: merge.members[0].id))
         if number < LEARNING_ROUNDS and known.changed(fresh, by_id):
@@ -153,11 +173,34 @@ def draft_merges(
     return ()
 
 
+def _of_copies(known: _Known) -> list[Verdict]:
+    """What was judged of a copy's representative, for the copy, which was not searched for neighbours."""
+    partners: dict[str, list[Verdict]] = defaultdict(list)
+    for item in known.verdicts.values():
+        for name in (item.pair.a, item.pair.b):
+            partners[name].append(item)
+    shared = []
+    for same in [item for item in known.verdicts.values() if item.pair.exact and item.auto]:
+        for standing, copy in ((same.pair.a, same.pair.b), (same.pair.b, same.pair.a)):
+            for item in partners[standing]:
+                a, b = item.pair.a, item.pair.b
+                other = b if a == standing else a
+                if other != copy and known.get(copy, other) is None:
+                    shared.append(about(item, copy, other, swapped=(copy < other) != (a == standing)))
+    return shared
+
+
+def about(verdict: Verdict, a: str, b: str, *, swapped: bool) -> Verdict:
+    """The same verdict about another pair; swapped where the first of it stands for the second of that."""
+    pair = Candidate(min(a, b), max(a, b), verdict.pair.cosine)
+    return replace(verdict, pair=pair, entailment=verdict.entailment[::-1] if swapped else verdict.entailment)
+
+
 def _settled(
     by_id: Mapping[str, Memory],
     merges: tuple[Consolidated, ...],
     known: _Known,
-    merger: ExtractiveMerger,
+    unite: Unite,
     judge_new: JudgeNew,
 ) -> tuple[tuple[Consolidated, ...], list[Consolidated], tuple[Verdict, ...]]:
     """Merges with those that only they make possible, which a second pass would touch, and its verdicts.
@@ -170,7 +213,7 @@ def _settled(
         owner = {merge.survivor or _drafted(merge).id: merge for merge in merges}
         unstable = [merge for verdict in fresh for merge in _newly_contradicting(verdict, owner, known)]
         verdicts = [*known.verdicts.values(), *fresh]
-        again = draft_merges(after, verdicts, judge_new=judge_new, merger=merger, keys=known.keys)
+        again = draft_merges(after, verdicts, judge_new=judge_new, unite=unite, keys=known.keys)
         unstable += [owner[i] for merge in again for i in sorted(merge.ids) if i in owner]
         if unstable or not again:
             return merges, list(dict.fromkeys(unstable)), fresh
@@ -199,7 +242,7 @@ class _Pass:
 
     by_id: Mapping[str, Memory]
     known: _Known
-    merger: ExtractiveMerger
+    unite: Unite
     judge_new: JudgeNew
 
     def merges(self) -> tuple[Consolidated, ...]:
@@ -228,7 +271,7 @@ class _Pass:
         quarrelling = {
             memory_id
             for pair in itertools.combinations(star.others, 2)
-            if self.known.contradicts(*pair) or self.known.apart(*(self.by_id[i] for i in pair))
+            if self.known.contradicts(*pair) or self._other_subject(*pair)
             for memory_id in pair
         }
         others = [other for other in star.others if other not in quarrelling]
@@ -243,6 +286,11 @@ class _Pass:
                 best = merge
         return best
 
+    def _other_subject(self, a: str, b: str) -> bool:
+        """Whether two memories are, or may be, about different subjects."""
+        keys = self.known.keys.get(self.by_id[a].scope, NO_KEYS)
+        return apart(self.by_id[a], self.by_id[b], keys) is not None
+
     def _prove(self, ids: Sequence[str]) -> Consolidated | None:
         """Draft one text for these memories; keep it only if it is a duplicate of every one of them."""
         members = tuple(self.by_id[memory_id] for memory_id in sorted(ids))
@@ -253,31 +301,33 @@ class _Pass:
             return self.known.entails(id_of[premise], id_of[hypothesis])
 
         direct = [m for m in members if all(n is m or self.known.duplicate(m.id, n.id) for n in members)]
-        whole = self.merger.whole(members, among=direct, entails=entails)
-        if whole is not None:
-            pairs = [self.known.get(whole.id, memory.id) for memory in members if memory is not whole]
-            return Consolidated(members, whole.id, whole.text, tuple(pair for pair in pairs if pair))
-        if any(self._differ(*pair) for pair in itertools.combinations(members, 2)):
-            return None
         try:
-            draft = self.merger.draft(members, entails=entails)
+            united = self.unite(members, direct, entails)
         except MergeRefused:
             return None
-        return None if draft.whole is not None else self._proven(members, draft.text)
+        if united.whole:
+            stays = str(united.survivor)
+            pairs = [self.known.get(stays, memory.id) for memory in members if memory.id != stays]
+            return Consolidated.of(members, united, [pair for pair in pairs if pair])
+        if any(self._differ(*pair) for pair in itertools.combinations(members, 2)):
+            return None
+        # A new text stands only if the judge calls it a duplicate of each source, directly.
+        proof = {item.pair.a: item for item in self.judge_new([fused(members, united.text)], members)}
+        for memory in members:
+            # Where one source's text goes into another, the others are not candidates of its copy besides.
+            twins = (self.known.get(each.id, memory.id) for each in members if each.text == united.text)
+            known = next((verdict for verdict in twins if verdict), None)
+            if known is not None:
+                proof.setdefault(memory.id, known)
+        if all(memory.id in proof and proof[memory.id].auto for memory in members):
+            return Consolidated.of(members, united, [proof[memory.id] for memory in members])
+        return None
 
     def _differ(self, a: Memory, b: Memory) -> bool:
         """Whether two sources differ in a detail, so that one new text could not state both."""
         if self.known.duplicate(a.id, b.id):
             return False
         return any(item.veto for item in compare(a.text, b.text, a_date=a.stated_at, b_date=b.stated_at))
-
-    def _proven(self, members: tuple[Memory, ...], text: str) -> Consolidated | None:
-        """Keep a new text only if the judge calls it a duplicate of each source, directly."""
-        new = fused(members, text)
-        proof = {verdict.pair.a: verdict for verdict in self.judge_new([new], members)}
-        if all(memory.id in proof and proof[memory.id].auto for memory in members):
-            return Consolidated(members, None, text, tuple(proof[memory.id] for memory in members))
-        return None
 
 
 def _decision(verdict: Verdict | None) -> tuple[Label, bool]:
@@ -289,6 +339,11 @@ def _forget(edges: dict[str, set[str]], gone: Iterable[str]) -> None:
         for other in edges.pop(memory_id, set()):
             if other in edges:
                 edges[other].discard(memory_id)
+
+
+def most_complete(members: Sequence[Memory]) -> Memory:
+    """The member that can take in a text: the longest, then the one stated last."""
+    return max(members, key=lambda memory: (_rank(memory), memory.id))
 
 
 def _rank(memory: Memory) -> tuple[float, ...]:
@@ -345,3 +400,57 @@ def _newly_contradicting(
     if any(known.contradicts(a, b) for a in sides[0] for b in sides[1]):
         return []
     return [owner[i] for i in (verdict.pair.a, verdict.pair.b) if i in owner and owner[i].survivor is None]
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """A centre and the memories judged duplicates of it: every member is one of the centre, directly.
+
+    Connected components would let A~B~C drop C although A and C differ; a star cannot.
+
+    Attributes:
+        centre: Id of the centre.
+        others: Ids of its duplicates, sorted, without the centre.
+    """
+
+    centre: str
+    others: tuple[str, ...]
+
+
+def stars(edges: Mapping[str, Collection[str]], *, rank: Mapping[str, tuple[float, ...]]) -> tuple[Star, ...]:
+    """Cover a graph of duplicates with disjoint stars, the memory with most unclaimed duplicates first.
+
+    Args:
+        edges: For each id, the ids judged duplicates of it; symmetric.
+        rank: Ties between equally connected ids go to the larger rank, then to the smaller id.
+
+    Returns:
+        Stars with at least one other member, in the order they were found.
+
+    >>> stars({"a": {"b"}, "b": {"a", "c"}, "c": {"b"}}, rank={})
+    (Star(centre='b', others=('a', 'c')),)
+    """
+    free = {node for node, others in edges.items() if others}
+    degree = {node: sum(other in free for other in edges[node]) for node in free}
+
+    def key(node: str) -> tuple[int, tuple[float, ...], str]:
+        """Sorts the next centre first."""
+        return (-degree[node], tuple(-part for part in rank.get(node, ())), node)
+
+    queue = [key(node) for node in free]
+    heapq.heapify(queue)
+    drawn: list[Star] = []
+    while queue:
+        entry = heapq.heappop(queue)
+        centre = entry[-1]
+        if centre not in free or entry != key(centre):
+            continue  # claimed, or queued again since with fewer free neighbours
+        if not degree[centre]:
+            break
+        others = tuple(sorted(other for other in edges[centre] if other in free))
+        drawn.append(Star(centre, others))
+        free -= {centre, *others}
+        for neighbour in {node for gone in (centre, *others) for node in edges[gone]} & free:
+            degree[neighbour] = sum(other in free for other in edges[neighbour])
+            heapq.heappush(queue, key(neighbour))
+    return tuple(drawn)

@@ -47,12 +47,18 @@ def dump_plan(plan: Plan) -> str:
 
 
 def _dumped(plan: Plan) -> dict[str, Any]:
-    """A plan as plain values; the hash of a text is written only where the text is not the memory's own."""
+    """A plan as plain values; what only some kinds fill is written where it says something."""
     whole: dict[str, Any] = _adapter().dump_python(plan, mode="json")
     for action in (*whole["actions"], *whole["unsure"]):
+        for name in ("observations", "relations", "source", "held", "said", "places"):
+            if not action.get(name, True):
+                del action[name]
         for member in action["members"]:
             if member["hash"] is None:
                 del member["hash"]
+    for total in whole["totals"]:
+        if not total["relations"]:
+            del total["relations"]
     return whole
 
 
@@ -68,10 +74,10 @@ def parse_plan(text: str) -> Plan:
     if not records or records[0][1].get("format") != FORMAT:
         raise PlanFileError("This is not a plan file of mem0-dream: its first line is no plan header.")
     header = records[0][1]
-    version, store = header.get("version"), str(header.get("kind"))
-    if version not in (1, VERSION):
+    version = header.get("version")
+    if version != VERSION:
         raise PlanFileError(
-            f"This plan file has version {version!r} but this mem0-dream reads 1 and {VERSION}; "
+            f"This plan file has version {version!r} but this mem0-dream reads {VERSION}; "
             "make it again with `mem0-dream plan`."
         )
     fields: dict[str, Any] = {name: header.get(name) for name in _HEADER_FIELDS if name in header}
@@ -80,32 +86,8 @@ def parse_plan(text: str) -> Plan:
         place = {"action": "actions", "unsure": "unsure"}.get(str(record.pop("record", None)))
         if place is None:
             raise PlanFileError(f"Line {number} of the plan file is neither an action nor an unsure pair.")
-        current = record if version == VERSION else _upgraded(record, store)
-        fields[place].append(_with_plain_choice(current))
+        fields[place].append(_with_plain_choice(record))
     return _validate(fields)
-
-
-def _upgraded(record: dict[str, Any], store: str) -> dict[str, Any]:
-    """A line of version 1 as version 2 writes it.
-
-    Every new text was a rewrite there; the id, the category or the reason told what it really was.
-
-    Args:
-        record: The line, without the name of its record.
-        store: Kind of the store, as the header names it.
-    """
-    if record.get("kind") != "rewrite":
-        return record
-    name, category, reason = (str(record.get(key)) for key in ("id", "category", "reason"))
-    if store == "md" and category == "index" and name.startswith("i"):
-        return record | {"kind": "reindex", "category": None}
-    if store == "md" and name.startswith("n:"):
-        return record | {"kind": "append"}
-    if store == "graph" and category == "relation" and name.startswith(("r", "s")):
-        return record | {"kind": "relate", "category": None}
-    if store == "graph" and "promote: " in reason:
-        return record | {"kind": "promote"}
-    return record
 
 
 def _with_plain_choice(record: dict[str, Any]) -> dict[str, Any]:
@@ -148,7 +130,8 @@ def _check_consistent(plan: Plan) -> None:
         if isinstance(action, Resolve):
             named |= {*action.a, *action.b}
         single = isinstance(action, Prune | TextChange)
-        if not named <= ids or (single and len(ids) != 1) or (isinstance(action, Merge) and len(ids) < 2):
+        lonely = isinstance(action, Merge) and len(ids) < 2 and not action.said
+        if not named <= ids or (single and len(ids) != 1) or lonely:
             raise PlanFileError(f"Action {action.id} of the plan file names memories it has no members for.")
 
 

@@ -7,7 +7,6 @@ that makes a fact harder to find is left out of the plan and named; what goes fo
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...records import Memory, Scope, text_hash
+from ...records import Memory, text_hash
 from ..actions import Action, Merge, TextChange
 from ..plan import Plan, draft_id, spoken_id
 
@@ -45,13 +44,7 @@ _DECIMALS = 6
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A fact that stays and would no longer be among the answers.
-
-    Attributes:
-        question: Id of the memory whose text was asked.
-        fact: Id of what states the fact afterwards.
-        actions: Ids of the actions that did it.
-    """
+    """A fact that stays and would no longer answer a question, and the actions that did it."""
 
     question: str
     fact: str
@@ -60,30 +53,11 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The outcome of a check.
-
-    Attributes:
-        plan: The plan without what would have hidden a fact.
-        asked: Questions asked.
-        losses: What was found on the way, with the actions that were left out for it.
-    """
+    """The plan without what would have hidden a fact, the number of questions, and what was found."""
 
     plan: Plan
     asked: int
     losses: tuple[Loss, ...] = ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """One sentence for each action that was left out."""
-        first: dict[str, Loss] = {}
-        for loss in self.losses:
-            for name in loss.actions:
-                first.setdefault(name, loss)
-        return tuple(
-            f"Recall check: {name} is left out, since memory {spoken_id(loss.fact)} would drop "
-            f"out of the {TOP} best answers to what memory {loss.question} says."
-            for name, loss in first.items()
-        )
 
 
 def checked(
@@ -109,8 +83,13 @@ def checked(
         losses += lost
         out = {name for loss in lost for name in loss.actions}
         plan = replace(plan, actions=tuple(action for action in plan.actions if action.id not in out))
-    result = Recall(plan, len(asked), tuple(losses))
-    return replace(result, plan=replace(plan, notes=(*plan.notes, *result.notes)))
+    first = {name: loss for loss in reversed(losses) for name in loss.actions}
+    notes = (
+        f"Recall check: {name} is left out, since memory {spoken_id(loss.fact)} would drop out of the {TOP} "
+        f"best answers to what memory {loss.question} says."
+        for name, loss in sorted(first.items(), key=lambda item: losses.index(item[1]))
+    )
+    return Recall(replace(plan, notes=(*plan.notes, *notes)), len(asked), tuple(losses))
 
 
 def _questions(
@@ -136,18 +115,14 @@ def _is_felt(action: Action) -> bool:
     return isinstance(action, Merge | TextChange)
 
 
-def _losses(
-    plan: Plan, memories: Sequence[Memory], asked: Sequence[Memory], encode: Encode
-) -> tuple[Loss, ...]:
-    by_scope: dict[Scope, list[Memory]] = defaultdict(list)
-    for memory in asked:
-        by_scope[memory.scope].append(memory)
+def _losses(plan: Plan, memories: Sequence[Memory], asked: Sequence[Memory], encode: Encode) -> list[Loss]:
     losses: list[Loss] = []
-    for scope, questions in sorted(by_scope.items()):
+    for scope in sorted({memory.scope for memory in asked}):
         here = [memory for memory in memories if memory.scope == scope]
         actions = [action for action in plan.actions if action.scope == scope]
+        questions = [memory for memory in asked if memory.scope == scope]
         losses += _losses_in_scope(here, actions, questions, encode)
-    return tuple(losses)
+    return losses
 
 
 def _losses_in_scope(

@@ -68,7 +68,8 @@ class Stages:
 
     def __call__(self, name: str, done: int, total: int, /) -> None:
         """Report how far a stage is."""
-        if self._drafting and name != DRAFT:
+        drafting = self._stage is not None and self._stage[0] == DRAFT and self._done < self._stage[1]
+        if drafting and name != DRAFT:
             return
         if (name, total) != self._stage or done < self._done:
             self._open.close()
@@ -76,7 +77,3 @@ class Stages:
         self._stage, self._done = (name, total), done
         if self._advance is not None:
             self._advance(done)
-
-    @property
-    def _drafting(self) -> bool:
-        return self._stage is not None and self._stage[0] == DRAFT and self._done < self._stage[1]

@@ -1,22 +1,19 @@
-"""The result of an unattended pass, for a heartbeat, a webhook, a gauge and a log, without any text.
-
-Only `actions` holds texts, and it is given out on request only; a secret is masked there as everywhere.
-"""
+"""The result of an unattended pass, for the journal, a gauge and a log, without any text of a memory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from ...errors import MissingExtraError, UsageError
-from ..actions import Merge, Prune
+from ...errors import MissingExtraError
 from ..plan import Plan
 from ..results import RunResult
-from .report import visible
+from ..writing.passes import Pass
+from .text import visible
 
 
 class NightOutcome(StrEnum):
@@ -30,21 +27,7 @@ class NightOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """One unattended pass.
-
-    Attributes:
-        started_at: When it began.
-        finished_at: When it ended; None while it is under way, or if it was killed.
-        outcome: How it ended.
-        exit_code: What the scheduler was told.
-        said: Why it failed, or was not due.
-        kind: The kind of store; empty if none could be opened.
-        store: Its fingerprint; empty if none could be opened.
-        scopes: Whose memories were meant.
-        run: Its name in the journal; empty if nothing had to be done.
-        counts: What was found and done, by name.
-        actions: What was done, with texts.
-    """
+    """One unattended pass."""
 
     started_at: datetime
     finished_at: datetime | None = None
@@ -56,7 +39,6 @@ class Night:
     scopes: Mapping[str, str] = field(default_factory=dict)
     run: str = ""
     counts: Mapping[str, int] = field(default_factory=dict)
-    actions: tuple[Mapping[str, Any], ...] = ()
 
     def having_done(self, plan: Plan, result: RunResult) -> Night:
         """The same night with what it found and did."""
@@ -66,7 +48,6 @@ class Night:
             store=plan.store,
             run=result.run,
             counts=_counts(plan, result),
-            actions=_actions(plan),
         )
 
     @property
@@ -76,11 +57,11 @@ class Night:
 
     @property
     def line(self) -> str:
-        """One line, as chat services show it."""
+        """One line, as a log shows it."""
         counted = " ".join(f"{name}={self.counts[name]}" for name in _TOLD if name in self.counts)
         return visible(f"mem0-dream: {self.outcome}" + "".join(f", {x}" for x in (self.said, counted) if x))
 
-    def to_json(self, *, texts: bool = False) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The same as JSON."""
         return {
             "text": self.line,
@@ -95,7 +76,7 @@ class Night:
             "finished_at": self.finished_at.isoformat() if self.finished_at else None,
             "seconds": round(self.seconds, 3),
             "counts": dict(self.counts),
-        } | ({"actions": [dict(action) for action in self.actions]} if texts else {})
+        }
 
 
 _TOLD = ("merged", "pruned", "conflicts", "unsure")
@@ -113,54 +94,6 @@ def _counts(plan: Plan, result: RunResult) -> dict[str, int]:
         "conflicts": len(plan.conflicts) + plan.left_open,
         "unsure": len(plan.unsure),
     }
-
-
-def _actions(plan: Plan) -> tuple[dict[str, Any], ...]:
-    return tuple(
-        {
-            "id": action.id,
-            "kind": str(action.kind),
-            "reason": action.reason if isinstance(action, Prune) else "",
-            "memories": [{"id": member.id, "text": member.text} for member in action.members],
-            "text": action.text if isinstance(action, Merge) else None,
-        }
-        for action in plan.actions
-    )
-
-
-def check_webhook(url: str) -> None:
-    """Refuse an address that nothing can be posted to.
-
-    Raises:
-        UsageError: The address is not repeated, since it may hold a token.
-    """
-    from urllib.parse import urlsplit
-
-    try:
-        parts = urlsplit(url)
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        sound = False
-    if not sound:
-        raise UsageError("The webhook is no address of http:// or https://; nothing could be posted to it.")
-
-
-def post(night: Night, url: str, *, texts: bool, timeout_s: float = 10.0) -> str:
-    """Post a night's summary; why that failed, or nothing.
-
-    Args:
-        night: What to tell.
-        url: Where to.
-        texts: With the texts of what was done.
-        timeout_s: Seconds for each step of the request.
-    """
-    import httpx
-
-    try:
-        answer = httpx.post(url, json=night.to_json(texts=texts), timeout=timeout_s)
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        return type(error).__name__
-    return f"it answered {answer.status_code}" if answer.is_error else ""
 
 
 def require_metrics() -> None:
@@ -208,3 +141,22 @@ def write_metrics(night: Night, path: Path, *, last_ok: datetime | None) -> str:
 
 def _epoch(moment: datetime | None) -> float:
     return moment.timestamp() if moment else 0.0
+
+
+def job_json(last: Pass, *, now: datetime, within: timedelta) -> dict[str, Any]:
+    """How a job of a scheduler last ended, and what is wrong with it."""
+    trouble = last.trouble(now=now, within=within)
+    return {
+        "job": last.job,
+        "alive": not trouble,
+        "trouble": trouble,
+        "last_ok": last.ok_at.isoformat() if last.ok_at else None,
+        **last.night,
+    }
+
+
+def job_line(row: Mapping[str, Any]) -> str:
+    """A job in one line: when it began, what is wrong with it or what came of it, and its command."""
+    began = datetime.fromisoformat(row["started_at"]).astimezone(UTC)
+    told = row["trouble"] or str(row.get("text", row["outcome"])).removeprefix("mem0-dream: ")
+    return visible(f"{began:%Y-%m-%d %H:%M} UTC  {told}  {row['job']}")

@@ -1,20 +1,32 @@
-"""The diff report, as text: what would change, and on request why.
+"""The report: what would change, what only a person can decide, and what was done; with why on request.
 
-One form for every reader: the interactive run, the dry run and a saved plan print the same lines.
+One form for every reader: the interactive run, the dry run, a saved plan and an agent get the same lines. A
+kind of store that has more to say does so in sections of its own.
 """
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import timedelta
+from string import ascii_uppercase
+from typing import Any
 
+from ...errors import IncompleteListingError
 from ...records import Scope, Verdict
-from ..actions import Action, Member, Merge, Prune, Resolve, TextChange
+from ..actions import Action, Member, Merge, Prune, Resolve, TextChange, in_order
 from ..plan import Plan
+from ..planning.doubts import Doubt, open_question, probability, ranked
+from ..planning.plan_file import to_json
 from ..results import RunResult, UndoResult
-from .marks import Marked, Tone, marked
-from .spoken_evidence import spoken
+from .differences import Marked, Tone, changes, excerpts, marked
+from .evidence import spoken
+from .pair import scores
+from .sections import Entry, Section, safe
+from .text import clip, counted, one_line, short_ids, spoken_ids, visible
+from .text import day as _day
+from .text import whole as explained
+
+__all__ = ["Report", "clip", "explained", "one_line", "short_ids", "spoken_ids", "visible"]
 
 TITLE = "## dream — consolidation report"
 NOTHING_STORED = "No memories found. Nothing to consolidate."
@@ -22,52 +34,158 @@ NOTHING_FOUND = "Dream complete. No duplicate, contradictory, or stale memories 
 NOTHING_CERTAIN = "Dream complete. Nothing is certain enough to propose."
 NOTHING_NEW = "Dream complete. Nothing new to propose."
 CANCELLED = "Cancelled. No changes made."
-TEXT_WIDTH = 100
-"""Characters of a merged text in the report."""
-EXPLAINED_WIDTH = 1_000
-"""Characters of a text with --explain: longer ones are documents, too long for a terminal."""
-_ID_WIDTH = 8
-_NAMED = ("md", "graph")
-"""Kinds of stores whose ids are names."""
+UNCHANGED = "Dry run: no changes made."
+SHOWN = 20
+"""Pairs that are likely the same, or may contradict, which are shown unless more are asked for."""
 
 
 class Report:
     """Renders one plan; ids are shortened as far as they stay unique within it."""
 
-    def __init__(self, plan: Plan, *, explain: bool = False, texts: bool = False) -> None:
+    def __init__(self, plan: Plan, *, explain: bool = False, texts: bool = True) -> None:
         """Prepare the short ids.
 
         Args:
             plan: What to show.
             explain: Add texts, scores and evidence under each line.
-            texts: Add the texts of what is to go for good, even without `explain`.
+            texts: Add the texts of what is to go.
         """
+        self.most: int | None = SHOWN
         self._with_texts = texts
         self._plan = plan
         self._explain = explain
         self._members: dict[str, Member] = {m.id: m for action in plan.actions for m in action.members}
         doubtful = (member.id for action in plan.unsure for member in action.members)
         apart = (memory_id for a, b, _ in plan.apart for memory_id in (a, b)) if explain else ()
-        ids = [*self._members, *doubtful, *apart]
-        self._short = spoken_ids(ids, plan.kind)
+        self._short = spoken_ids([*self._members, *doubtful, *apart], plan.kind)
+
+    @property
+    def shown_doubts(self) -> list[Doubt]:
+        """The doubtful pairs that the report shows, the most certain first; `most` of them at most."""
+        return ranked(self._plan.unsure)[: self.most]
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to be agreed to, and nothing to be reported."""
+        return not self._plan.actions
+
+    @property
+    def confirms(self) -> bool:
+        """Whether a person has to agree to it."""
+        return True
+
+    def dry_run(self) -> list[str]:
+        """What a pass would do.
+
+        Raises:
+            IncompleteListingError: If nothing was found, but not everything was seen.
+        """
+        self._refuse_unseen()
+        if not self._plan.actions:
+            return [*self._alone(), *self.nothing()]
+        return [*self.lines(), *self._more(), *self.left_open(), self.proposal(), *self._gaps(), UNCHANGED]
+
+    def opening(self, *, asks: bool) -> list[str]:
+        """What a person is shown before the questions.
+
+        Args:
+            asks: They will be asked about doubts, too.
+
+        Raises:
+            IncompleteListingError: If nothing was found, but not everything was seen.
+        """
+        self._refuse_unseen()
+        if not self._plan.actions:
+            return [*self._alone(), *([] if asks else self.nothing())]
+        return [*self.lines(), *self._more(), *([] if asks else self.left_open())]
 
     def lines(self) -> list[str]:
         """The whole report but for its last line, which asks or states."""
-        lines = [TITLE, ""]
-        many = len({action.scope for action in self._plan.actions}) > 1
-        for scope in dict.fromkeys(action.scope for action in sorted(self._plan.actions, key=_scope)):
-            sections = self._sections(scope)
-            lines += [f"Scope {scope}", *sections, ""] if many else sections
-        if self._explain and self._plan.apart:
-            lines.append(f"Equal words that stay apart ({len(self._plan.apart)}):")
-            lines += [f"{self.label(a)} / {self.label(b)} — {why}" for a, b, why in self._plan.apart]
-        return [_safe(line) for line in lines]
+        return [TITLE, "", *self._sectioned(self._parts())]
+
+    def doubtful(self) -> list[str]:
+        """What only a person can decide, by itself."""
+        return [*self._sectioned(self._doubtful()), *self._more()] if self.shown_doubts else []
+
+    def _alone(self) -> list[str]:
+        return [TITLE, "", *self.doubtful()] if self.shown_doubts else []
 
     def proposal(self) -> str:
         """The line with the totals."""
-        merges, prunes, conflicts = self._plan.merges, self._plan.prunes, self._plan.conflicts
-        changes = f", {len(self._plan.rewrites)} changes" if self._plan.rewrites else ""
-        return f"Proposed: {len(merges)} merges, {len(prunes)} prunes, {len(conflicts)} conflicts{changes}."
+        plan = self._plan
+        counts = [counted(len(plan.merges), "merge"), counted(len(plan.prunes), "prune")]
+        counts.append(counted(len(plan.conflicts), "conflict"))
+        if plan.rewrites:
+            counts.append(counted(len(plan.rewrites), "change"))
+        return f"Proposed: {', '.join(counts)}."
+
+    def nothing(self) -> list[str]:
+        """The lines where nothing is to be applied; open conflicts are named all the same."""
+        if not self._plan.totals:
+            return [NOTHING_STORED]
+        nothing = NOTHING_NEW if self._plan.left_open else NOTHING_FOUND
+        return [NOTHING_CERTAIN if self._plan.unsure or self._plan.notes else nothing, *self.left_open()]
+
+    def left_open(self) -> list[str]:
+        """Conflicts that a person left open earlier; nothing if there are none."""
+        count = self._plan.left_open
+        if not count:
+            return []
+        were = counted(count, "conflict was", "conflicts were")
+        return [f"{were} left open earlier: `mem0-dream reject --list`"]
+
+    def sides(self, conflict: Resolve) -> list[str]:
+        """Both sides of a conflict: who said it and when, which is newer, and what goes along with it."""
+        texts = {member.id: member.text for member in conflict.members}
+        said = conflict.said or (texts[conflict.a[0]], texts[conflict.b[0]])
+        lines: list[str] = []
+        for side, ids, text in zip("AB", (conflict.a, conflict.b), excerpts(*said), strict=True):
+            head = visible(f"  {side}: {self._stated(conflict, ids[0])}")
+            lines.append(text.behind(head).followed(likely(conflict, side)))
+            lines += [
+                visible(f"     with {self._stated(conflict, other)}{explained(texts[other])}")
+                for other in ids[1:]
+            ]
+        return lines
+
+    def question(self, conflict: Resolve) -> str:
+        """What a person is asked about a conflict."""
+        open_ = [item.id for item in self._plan.conflicts if item.choice is None]
+        several = conflict.id in open_ and len(open_) > 1
+        place = f"{open_.index(conflict.id) + 1} of {len(open_)}: " if several else ""
+        return place + self.line(conflict).removesuffix("[A/B/skip]")
+
+    def remarks(self) -> list[str]:
+        """What stands beside the plan on a page: relations that change, what a person should look at."""
+        return []
+
+    def changed(self, before: Report) -> list[str]:  # noqa: ARG002
+        """What follows from the answers and was not shown yet."""
+        return []
+
+    def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:  # noqa: ARG002
+        """The report after a run.
+
+        Args:
+            result: What was done.
+            auto: The run was unattended.
+            took: How long the pass took.
+        """
+        if auto:
+            if not self._plan.totals:
+                return [NOTHING_STORED]
+            return [auto_summary(result, conflicts=len(self._plan.conflicts) + self._plan.left_open)]
+        left = open_question(self._plan.unsure)
+        lines = [*moved_lines(result, self._plan, self), summary(result)]
+        return [*lines, *([f"{left}."] if left else []), *self.left_open()]
+
+    def skipped(self, result: RunResult) -> list[str]:
+        """Changes of an unattended run that could not be made; names no memory, since logs are kept."""
+        return [f"skipped {name}: {reason}" for name, reason in result.moved]
+
+    def to_json(self, result: RunResult | None) -> dict[str, Any]:
+        """The plan, and what was done of it, as JSON."""
+        return to_json(self._plan, result)
 
     def label(self, memory_id: str) -> str:
         """A memory's short name, such as `[mem0:1f2e3d4c]`."""
@@ -77,7 +195,71 @@ class Report:
         """The one line that stands for an action."""
         return visible(self._line(action))
 
+    def explanation(self, action: Action) -> list[str]:
+        """What is under an action's line with --explain: the texts, what stays, scores and evidence."""
+        return [safe(line) for line in (*self._texts_of(action), *self._behind(action))]
+
+    def _sectioned(self, parts: Sequence[tuple[str, Sequence[Action]]]) -> list[str]:
+        scopes = sorted({action.scope for _, actions in parts for action in actions})
+        lines: list[str] = []
+        for scope in scopes:
+            here = [line for part in self._of_scope(parts, scope) for line in part.lines()]
+            lines += [safe(f"Scope {scope}"), *here, ""] if len(scopes) > 1 else here
+        apart = [Entry(f"{self.label(a)} / {self.label(b)} — {why}") for a, b, why in self._plan.apart]
+        if self._explain:
+            lines += Section("Equal words that stay apart", apart).lines()
+        return lines
+
+    def _of_scope(self, parts: Sequence[tuple[str, Sequence[Action]]], scope: Scope) -> Iterable[Section]:
+        for name, actions in parts:
+            entries = [self._entry(action) for action in actions if action.scope == scope]
+            yield Section(name, entries, scope)
+
+    def _entry(self, action: Action) -> Entry:
+        """A proposal: with --explain all there is to know, else what goes and what differs."""
+        if self._explain:
+            below: Sequence[str] = [
+                *self._difference(action),
+                *_disagreements(action),
+                *self.explanation(action),
+            ]
+        elif isinstance(action, Resolve):
+            below = _indented(self.sides(action))
+        elif any(action is doubt for doubt in self._plan.unsure):
+            below = _indented(self.pair(action))
+        else:
+            below = [*self._goes(action), *self._difference(action), *_disagreements(action)]
+        if isinstance(action, Merge) and any(action is doubt for doubt in self._plan.unsure):
+            names = " and ".join(action.places or [self.label(member.id) for member in action.members])
+            return Entry(f"{names}, {probability(action):.0%}", below)
+        return Entry(self.line(action), below)
+
+    def _parts(self) -> list[tuple[str, Sequence[Action]]]:
+        plan, (likely, perhaps) = self._plan, (part for _, part in self._doubtful())
+        return [
+            ("Merges", plan.merges),
+            ("Likely the same", likely),
+            ("Conflicts", plan.conflicts),
+            ("Possible conflicts", perhaps),
+            ("Prunes", plan.prunes),
+            ("Changes", plan.rewrites),
+        ]
+
+    def _doubtful(self) -> list[tuple[str, Sequence[Doubt]]]:
+        return [
+            ("Likely the same", [doubt for doubt in self.shown_doubts if isinstance(doubt, Merge)]),
+            ("Possible conflicts", [doubt for doubt in self.shown_doubts if isinstance(doubt, Resolve)]),
+        ]
+
+    def _more(self) -> list[str]:
+        left = len(self._plan.unsure) - len(self.shown_doubts)
+        return [f"{left} more: --more"] if left else []
+
     def _line(self, action: Action) -> str:
+        if isinstance(action, Merge) and action.said:
+            return (
+                f'{action.places[0]}: "{clip(action.said[0])}" -> {action.places[1]}: "{clip(action.text)}"'
+            )
         if isinstance(action, Merge):
             joined = " + ".join(self.label(member.id) for member in _survivor_first(action))
             return f'{joined} -> "{clip(action.text)}"'
@@ -92,141 +274,133 @@ class Report:
         age = f"{action.age_days}d old" if action.age_days is not None else "age unknown"
         return f"{self.label(action.members[0].id)} — {action.category or 'uncategorised'}, {age}"
 
-    def explanation(self, action: Action) -> list[str]:
-        """What is under an action's line with --explain."""
-        return [_safe(line) for line in (*self._texts_of(action), *self._behind(action))]
+    def _goes(self, action: Action) -> list[str]:
+        """Each text that goes, and a text that is written anew and does not fit its line."""
+        if not self._with_texts or not isinstance(action, Merge | Prune):
+            return []
+        if isinstance(action, Prune):
+            return [] if action.junk else [f"    {explained(action.members[0].text)}"]
+        kept = [member.text for member in action.members if member.id == action.survivor] or [action.text]
+        lines: list[str] = []
+        for member in action.members:
+            if member.id != action.survivor:
+                text = marked(explained(member.text), [explained(kept[0])], tone="goes")
+                lines.append(text.behind(visible(f"    goes: {self._stated(action, member.id)}")))
+        written = explained(action.text)
+        return [*lines, *([f"    new: {written}"] if action.adds and clip(written) != written else [])]
+
+    def pair(self, action: Action) -> list[str]:
+        """Both texts of a doubt, what differs marked, and what is known of it in words."""
+        if isinstance(action, Merge) and action.said:
+            return self._sentences(action)
+        a, b = in_order(action)[:2]
+        lines: list[str] = []
+        for side, member, text in zip("AB", (a, b), excerpts(a.text, b.text), strict=True):
+            lines.append(text.behind(visible(f"  {side}: {self._stated(action, member.id)}")))
+        for verdict in getattr(action, "verdicts", ()):
+            said = spoken(verdict.evidence, flipped=verdict.pair.a == b.id)
+            lines += [f"  {said}"] if said else []
+        return lines
+
+    def cluster(self, doubts: Sequence[Doubt]) -> tuple[dict[str, str], list[str]]:
+        """Several memories that one question is about: letters by id, and lines: texts, and what is known."""
+        of = {member.id: (doubt, member) for doubt in doubts for member in doubt.members}
+        order = sorted(of.values(), key=lambda each: (str(each[1].stated_at or ""), each[1].id))
+        letters = dict(zip((member.id for _, member in order), ascii_uppercase, strict=False))
+        lines = [
+            visible(f"  {letters[m.id]}: {self._stated(doubt, m.id)}{explained(m.text)}")
+            for doubt, m in order
+        ]
+        for doubt in doubts:
+            a, b = sorted(letters[member.id] for member in doubt.members[:2])
+            what = "may be the same" if isinstance(doubt, Merge) else "may contradict"
+            flipped = any(letters[verdict.pair.a] == b for verdict in doubt.verdicts)
+            why = spoken(
+                (e for verdict in doubt.verdicts for e in verdict.evidence), flipped=flipped, names=a + b
+            )
+            lines.append(f"     {a} and {b} {what} ({probability(doubt):.0%}). {why}".rstrip())
+        return letters, lines
+
+    def _sentences(self, merge: Merge) -> list[str]:
+        """Two sentences that say one thing, the one that goes first, each with its place."""
+        lines = []
+        heads = (f"  {word}: {place}  " for word, place in zip(("goes", "stays"), merge.places, strict=True))
+        for head, text in zip(heads, excerpts(*merge.said), strict=True):
+            lines.append(text.behind(visible(head)))
+        told = (spoken(verdict.evidence, flipped=False) for verdict in merge.verdicts)
+        return [*lines, *(f"  {each}" for each in told if each)]
+
+    def _stated(self, action: Action, memory_id: str) -> str:
+        member = next(member for member in action.members if member.id == memory_id)
+        ids = dict(action.scope.ids)
+        by = ids.get("actor_id") or ids.get("role")
+        return f"{self.label(memory_id)} {_day(member.stated_at)}{f', {by}' if by else ''}  "
 
     def _behind(self, action: Action) -> list[str]:
-        """What is said about the texts of an action."""
         if isinstance(action, Prune):
             return ["    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
         if isinstance(action, TextChange):
             return []
-        lines = [line for verdict in action.verdicts for line in self._why(verdict)]
+        second = in_order(action)[1].id
+        lines = [line for verdict in action.verdicts for line in self._why(verdict, second)]
         if isinstance(action, Merge):
             return [f"    {_what_stays(action, self.label)}", *lines]
-        if action.newer:
-            return [f"    {action.newer.upper()} was stated later and is the likely winner", *lines]
-        return lines
+        newer = newer_side(action)
+        return [
+            *([f"    {newer.upper()} was stated later and is the likely winner"] if newer else []),
+            *lines,
+        ]
 
     def _texts_of(self, action: Action) -> list[str]:
         """A line for each memory, the words marked that differ from what it is held against."""
         texts = {member.id: explained(member.text) for member in action.members}
         lines: list[str] = []
-        for member in _in_order(action):
-            head = visible(
-                f"    {_side(action, member.id)}{self.label(member.id)} {_day(member.stated_at)}  "
-            )
+        for member in in_order(action):
+            head = visible(f"    {_side(action, member.id)}{self._stated(action, member.id)}")
             tone: Tone = "stays" if _stays(action, member.id) else "goes"
             held = [texts[name] for name in _held_against(action, member.id)]
             lines.append(marked(texts[member.id], held, tone=tone).behind(head))
         return lines
-
-    def unsure_lines(self) -> list[str]:
-        """What only a person can decide; --auto never touches it."""
-        lines = [f"Unsure ({len(self._plan.unsure)}):"] if self._plan.unsure else []
-        for action in self._plan.unsure:
-            lines += [self.line(action), *self.explanation(action)]
-        return [_safe(line) for line in lines]
-
-    def _sections(self, scope: Scope) -> list[str]:
-        lines: list[str] = []
-        for name, actions in self._parts():
-            here = [action for action in actions if action.scope == scope]
-            if here:
-                lines.append(f"{name} ({len(here)}):")
-            for action in here:
-                lines.append(self.line(action))
-                lines += [*self._difference(action), *_disagreements(action)]
-                if self._with_texts and not self._explain and isinstance(action, Prune) and not action.junk:
-                    lines.append(f"    {one_line(action.members[0].text)}")
-                lines += self.explanation(action) if self._explain else []
-        return lines
-
-    def _parts(self) -> list[tuple[str, Sequence[Action]]]:
-        """The sections of a scope."""
-        return [
-            ("Merges", self._plan.merges),
-            ("Conflicts", self._plan.conflicts),
-            ("Prune", self._plan.prunes),
-            ("Changes", self._plan.rewrites),
-        ]
 
     def _difference(self, action: Action) -> list[str]:
         """What a memory that stays loses and gains, line by line; a person sees it before it happens."""
         if not isinstance(action, Merge | TextChange) or not action.rewrites:
             return []
         before = next(member.text for member in action.members if member.id == action.survivor)
-        compared = difflib.ndiff(before.splitlines(), action.text.splitlines())
-        return [f"    {line}" for line in compared if line[:1] in "-+"]
+        return changes(before, action.text)
 
-    def _why(self, verdict: Verdict) -> list[str]:
-        duplicate, contradiction, distinct = verdict.probabilities
-        forward, backward = verdict.entailment
+    def _why(self, verdict: Verdict, second: str) -> list[str]:
         pair = f"{self._name(verdict.pair.a)} ~ {self._name(verdict.pair.b)}"
-        scores = (
-            f"    {pair}: {verdict.label}; duplicate {duplicate:.2f}, contradiction {contradiction:.2f}, "
-            f"distinct {distinct:.2f}; entails {forward:.2f} -> / {backward:.2f} <-; "
-            f"cosine {verdict.pair.cosine:.2f}"
-        )
-        evidence = spoken(verdict.evidence)
-        return [scores] + ([f"    evidence: {evidence}"] if evidence else [])
+        evidence = spoken(verdict.evidence, flipped=verdict.pair.a == second)
+        return [f"    {pair}: {scores(verdict)}"] + ([f"    evidence: {evidence}"] if evidence else [])
 
     def _name(self, memory_id: str) -> str:
         return self.label(memory_id) if memory_id in self._short else "[merged]"
 
+    def _gaps(self) -> list[str]:
+        return [f"Read-only: {gap}" for gap in self._plan.gaps]
 
-def spoken_ids(ids: Iterable[str], kind: str) -> dict[str, str]:
-    """Ids as a person reads them; a path or a name stays whole, for cut off it would name another one."""
-    return {memory_id: memory_id for memory_id in ids} if kind in _NAMED else short_ids(ids)
-
-
-def short_ids(ids: Iterable[str]) -> dict[str, str]:
-    """Shorten ids to the fewest leading characters, at least eight, that tell all of them apart.
-
-    >>> short_ids(["aaaaaaaaaa1", "aaaaaaaaaa2"])
-    {'aaaaaaaaaa1': 'aaaaaaaaaa1', 'aaaaaaaaaa2': 'aaaaaaaaaa2'}
-    """
-    unique = sorted(set(ids))
-    longest = max(map(len, unique), default=0)
-    for width in range(_ID_WIDTH, longest):
-        if len({memory_id[:width] for memory_id in unique}) == len(unique):
-            return {memory_id: memory_id[:width] for memory_id in unique}
-    return {memory_id: memory_id for memory_id in unique}
+    def _refuse_unseen(self) -> None:
+        if self._plan.gaps and not self._plan.actions:
+            raise IncompleteListingError(
+                f"Read-only: {'; '.join(self._plan.gaps)}. Nothing was found in what could be listed."
+            )
 
 
-def one_line(text: str) -> str:
-    """The text with white space collapsed and every other control character as its escape."""
-    return visible(" ".join(text.split()))
+def newer_side(conflict: Resolve) -> str | None:
+    """The side that was stated later, where the dates of what is shown bear it out."""
+    stated = {member.id: member.stated_at for member in conflict.members}
+    a, b = stated[conflict.a[0]], stated[conflict.b[0]]
+    if conflict.newer is None or (not conflict.said and (a is None or b is None or a == b)):
+        return None
+    if conflict.said:
+        return conflict.newer  # sentences have dates of their own
+    return "b" if a is not None and b is not None and a < b else "a"
 
 
-def visible(text: str) -> str:
-    r"""The text with an escape for each character that could forge, colour or turn round a line.
-
-    Everything foreign that is shown to a person goes through here, whatever shows it.
-
-    >>> visible("red \x1b[31m alert, \u202e turned")
-    'red \\x1b[31m alert, \\u202e turned'
-    """
-    return "".join(char if char.isprintable() else _escape(char) for char in text)
-
-
-def _escape(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")
-
-
-def clip(text: str, width: int = TEXT_WIDTH) -> str:
-    """One line of at most `width` characters, with an ellipsis where it was cut."""
-    flat = one_line(text)
-    return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
-
-
-def explained(text: str) -> str:
-    """A text in full, or its beginning with its length if it is a document."""
-    whole = one_line(text)
-    if len(whole) <= EXPLAINED_WIDTH:
-        return whole
-    return f"{clip(whole, EXPLAINED_WIDTH)} ({len(text):,} characters)"
+def likely(conflict: Resolve, side: str) -> str:
+    """A word beside the side of a conflict that was stated later."""
+    return " (newer, likely to hold)" if newer_side(conflict) == side.lower() else ""
 
 
 def summary(result: RunResult) -> str:
@@ -257,15 +431,6 @@ def undo_summary(result: UndoResult) -> str:
     return f"Run {result.run} taken back — restored: {result.restored}, withdrawn: {result.withdrawn}"
 
 
-def _safe(line: str) -> str:
-    """A line without foreign controls; one with marks is made of such text, and keeps them."""
-    return line if isinstance(line, Marked) else visible(line)
-
-
-def _scope(action: Action) -> Scope:
-    return action.scope
-
-
 def _stays(action: Action, memory_id: str) -> bool:
     """Whether a text is what stays of a merge, or what was said later in a conflict."""
     if isinstance(action, Resolve):
@@ -274,7 +439,6 @@ def _stays(action: Action, memory_id: str) -> bool:
 
 
 def _held_against(action: Action, memory_id: str) -> list[str]:
-    """The memories that a memory's words are compared with."""
     if isinstance(action, Resolve):
         return [action.b[0] if memory_id in action.a else action.a[0]]
     if not isinstance(action, Merge):
@@ -283,18 +447,12 @@ def _held_against(action: Action, memory_id: str) -> list[str]:
     return [action.survivor] if action.survivor in others else others
 
 
-def _in_order(action: Action) -> list[Member]:
-    """Members as they are shown: A before B in a conflict."""
-    if not isinstance(action, Resolve):
-        return list(action.members)
-    place = {memory_id: number for number, memory_id in enumerate((*action.a, *action.b))}
-    return sorted(action.members, key=lambda member: place[member.id])
-
-
 def _side(action: Action, memory_id: str) -> str:
-    if not isinstance(action, Resolve):
-        return ""
-    return "A: " if memory_id in action.a else "B: "
+    if isinstance(action, Resolve):
+        return "A: " if memory_id in action.a else "B: "
+    if isinstance(action, Merge) and len(action.members) == 2:
+        return "AB"[in_order(action)[1].id == memory_id] + ": "
+    return ""
 
 
 def _survivor_first(action: Merge) -> list[Member]:
@@ -310,7 +468,6 @@ def _what_stays(action: Merge, label: Callable[[str], str]) -> str:
 
 
 def _disagreements(action: Action) -> list[str]:
-    """Metadata on which the members of a merge do not agree."""
     if not isinstance(action, Merge):
         return []
     expiry = []
@@ -322,5 +479,5 @@ def _disagreements(action: Action) -> list[str]:
     ]
 
 
-def _day(moment: datetime | None) -> str:
-    return moment.date().isoformat() if moment else "no date"
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [line.behind("  ") if isinstance(line, Marked) else f"  {line}" for line in lines]

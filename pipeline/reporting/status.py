@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ...models.words import exact_key
-from ...records import Inventory, Scope
+from ...models.same_statement import statement_key
+from ...records import ActionKind, Inventory, Memory, Scope
 from ...settings import Settings
-from ..answers import Answer, AnswerKind
-from ..rules.stale import is_stale
+from ..answers import Answer, Say
+from ..rules.hygiene import shown_text
+from ..rules.stale import age_of, is_stale
 from ..writing.journal import ChangeState, Operation, Recorded, Run
 from .report import clip, visible
 
 NO_CATEGORY = "(no category)"
+_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a store holds.
-
-    Attributes:
-        kind: The kind of store.
-        living: Memories that are not retired.
-        retired: Memories that the store hides already.
-        pinned: Living memories that are never touched.
-        scopes: Living memories by scope; a scope of retired memories alone has none.
-        categories: Living memories by category, most frequent first.
-        exact_duplicates: Living memories that say literally what another one says.
-        stale: Living memories that a pass would remove for their age, or for what they refer to.
-        gaps: Why the listing is not provably complete.
-        interrupted: The newest run that still has work to do.
-        last: The newest run.
-        answers: What a person answered for good.
-    """
+    """What a store holds."""
 
     kind: str
     living: int
@@ -51,6 +38,7 @@ class Status:
     interrupted: Run | None
     last: Run | None
     answers: tuple[Answer, ...] = ()
+    unconfirmed: tuple[tuple[int, str, str], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON."""
@@ -63,7 +51,8 @@ class Status:
             "categories": dict(self.categories),
             "exact_duplicates": self.exact_duplicates,
             "stale": self.stale,
-            "answered": dict(Counter(str(answer.kind) for answer in self.answers)),
+            "unconfirmed": [{"days": days, "id": name} for days, name, _ in self.unconfirmed],
+            "answered": dict(Counter(str(answer.say) for answer in self.answers)),
             "complete": not self.gaps,
             "gaps": list(self.gaps),
             "interrupted": self.interrupted.id if self.interrupted else None,
@@ -82,21 +71,10 @@ def status_of(
     answers: Sequence[Answer] = (),
     condemned: int | None = None,
 ) -> Status:
-    """Count memories per scope and category, and find what needs attention.
-
-    Args:
-        inventory: What was listed.
-        history: Earlier runs, newest first.
-        settings: Limits.
-        now: The present moment.
-        accessed: Latest reads, by memory id.
-        kind: The kind of store.
-        answers: What a person answered for good.
-        condemned: How many are stale, for a store in which that is no question of age.
-    """
+    """Count memories per scope and category, and find what needs attention."""
     memories = inventory.memories
     living = [memory for memory in memories if not memory.is_retired(now.date())]
-    keys = Counter((memory.scope, memory.category, exact_key(memory.text)) for memory in living)
+    keys = Counter((memory.scope, memory.category, statement_key(memory.text)) for memory in living)
     read = accessed or {}
     in_scope = Counter(memory.scope for memory in living)
     aged = sum(
@@ -114,8 +92,46 @@ def status_of(
         gaps=inventory.gaps,
         interrupted=next((run for run in history if run.interrupted), None),
         last=history[0] if history else None,
-        answers=tuple(answers),
+        answers=tuple(answer for answer in answers if not answer.applied),
+        unconfirmed=_unconfirmed(living, settings, now) if condemned is None else (),
     )
+
+
+def _unconfirmed(
+    living: Sequence[Memory], settings: Settings, now: datetime
+) -> tuple[tuple[int, str, str], ...]:
+    """Days, id and text of what nobody stated or confirmed for longest, past half of `stale_after`."""
+    ages = [(age, m) for m in living if not m.pinned and (age := age_of(m, now=now)) is not None]
+    old = sorted((a.days, m.id, m.text) for a, m in ages if 2 * a > settings.stale_after)
+    return tuple((days, name, shown_text(text, settings)) for days, name, text in old[: -_LISTED - 1 : -1])
+
+
+def said_across(inventory: Inventory, now: datetime, show: Callable[[str], str]) -> list[dict[str, Any]]:
+    """The same statement under several users, agents or runs: by text, the memories that say it.
+
+    Nothing crosses a scope: what this lists is never merged, and a person may store it where it belongs.
+    """
+    groups: dict[str, list[Memory]] = defaultdict(list)
+    for memory in inventory.memories:
+        if not memory.is_retired(now.date()):
+            groups[statement_key(memory.text)].append(memory)
+    return [
+        {
+            "text": show(same[0].text),
+            "memories": [{"id": m.id, "scope": dict(m.scope.ids)} for m in same],
+        }
+        for same in groups.values()
+        if len({memory.scope for memory in same}) > 1
+    ]
+
+
+def across_lines(found: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
+    """The same for a person, what is said in most scopes first."""
+    lines = [f"Said in several scopes ({len(found)}):" if found else "Nothing is said in several scopes."]
+    for group in sorted(found, key=lambda each: -len(each["memories"])):
+        lines.append(f"  {clip(group['text'])}")
+        lines += [f"    [{kind}:{each['id']}] {Scope.of(**each['scope'])}" for each in group["memories"]]
+    return [visible(line) for line in lines]
 
 
 def spoken_status(status: Status) -> list[str]:
@@ -134,20 +150,21 @@ def spoken_status(status: Status) -> list[str]:
         name = status.interrupted.id
         lines.append(f"Interrupted: run {name}; finish it with `mem0-dream resume {name}`")
     lines.append(f"Last run: {status.last.id} ({status.last.state})" if status.last else "Last run: never")
+    lines += ["Not confirmed for longest:"] if status.unconfirmed else []
+    lines += [f"  {days:>6} d  [{status.kind}:{n}] {clip(text)}" for days, n, text in status.unconfirmed]
     return [visible(line) for line in lines]
 
 
 def _answered(answers: Sequence[Answer]) -> list[str]:
-    """How many questions a person has answered for good; nothing if none."""
-    counted = Counter(answer.kind for answer in answers)
-    told = ", ".join(f"{counted[kind]} {kind}" for kind in AnswerKind if counted[kind])
+    counted = Counter(answer.say for answer in answers)
+    told = ", ".join(f"{counted[say]} {say.spoken}" for say in Say if counted[say])
     return [f"Answered: {told}; see `mem0-dream reject --list`"] if told else []
 
 
 def run_line(run: Run, changes: Sequence[Recorded]) -> str:
     """One run in one line: name, state, what it removed and added, what it left to a person."""
     removed, added = _changed(changes)
-    how = "retired" if run.retire_on else "removed"
+    how = "retired" if ActionKind.MERGE in run.retires else "removed"
     unsure = run_json(run, changes)["unsure"]
     left = f", unsure={unsure}" if unsure else ""
     return (
@@ -168,7 +185,7 @@ def run_json(run: Run, changes: Sequence[Recorded]) -> dict[str, Any]:
         "scopes": [dict(ids) for ids in sorted(scopes)],
         "started_at": run.started_at.isoformat(),
         "finished_at": run.finished_at.isoformat() if run.finished_at else None,
-        "retired": run.retire_on is not None,
+        "retired": ActionKind.MERGE in run.retires,
         "removed": removed,
         "added": added,
         "unsure": sum(record.get("record") == "unsure" for record in records),
@@ -187,9 +204,12 @@ def answer_line(answer: Answer, kind: str) -> str:
     about = "; ".join(f"[{kind}:{item.id}] {clip(item.spoken, _ABOUT_WIDTH)}" for item in answer.about)
     run = f" (run {answer.run})" if answer.run else ""
     what = f"{answer.what} " if answer.what else ""
-    known = about or "a pair of which an earlier version kept no text"
-    said = str(answer.kind) if answer.closes else f"{answer.kind}, open again"
-    return visible(f"{answer.number:>4}  {answer.at:%Y-%m-%d}  {said}: {what}{known}{run}")
+    said = answer.say.spoken
+    if answer.say is Say.TAKEN_BACK and not answer.closes:
+        said += ", open again"
+    if answer.say.changes and not answer.run:
+        said += ", not applied yet"
+    return visible(f"{answer.number:>4}  {answer.at:%Y-%m-%d}  {said}: {what}{about}{run}")
 
 
 _ABOUT_WIDTH = 60

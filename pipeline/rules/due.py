@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-
-from ...settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,29 +17,47 @@ class LastPass:
     """
 
     at: datetime
-    known: Collection[int]
+    known: Collection[Hashable]
 
 
 def due_reason(
-    present: Collection[int], last: LastPass | None, *, settings: Settings, now: datetime
+    present: Collection[Hashable],
+    last: LastPass | None,
+    *,
+    after: timedelta,
+    new: int,
+    now: datetime,
+    most: int | None = None,
 ) -> tuple[bool, str]:
     """Whether a pass is due, and why or why not.
 
     Args:
         present: Names of the memories there are now.
         last: The last pass, if there was one.
-        settings: The two limits.
+        after: So much time must have gone by.
+        new: And so many memories must be new.
         now: The present moment.
+        most: More memories than this are reason enough; where it is given, time or news alone is one, too.
     """
     if last is None:
         return True, "never consolidated"
-    since, new = now - last.at, len(set(present) - set(last.known))
-    counted = f"{new} new memories since the last run, {_ago(since)}"
-    if since < settings.due_after:
-        return False, f"{counted}; due {_spoken(settings.due_after)} after it"
-    if new < settings.due_new:
-        return False, f"{counted}; due from {settings.due_new}"
-    return True, f"{counted}; limits {settings.due_new} and {_spoken(settings.due_after)}"
+    since, fresh = now - last.at, len(set(present) - set(last.known))
+    if most is None:
+        counted = f"{fresh} new memories since the last run, {_ago(since)}"
+        if since < after:
+            return False, f"{counted}; due {_spoken(after)} after it"
+        if fresh < new:
+            return False, f"{counted}; due from {new}"
+        return True, f"{counted}; limits {new} and {_spoken(after)}"
+    for holds, why in (
+        (len(present) > most, f"{len(present)} memories, more than {most}"),
+        (since >= after, f"{since.days} days since the last run, limit {after.days}"),
+        (fresh >= new, f"{fresh} new memories since the last run, limit {new}"),
+    ):
+        if holds:
+            return True, why
+    counted = f"{len(present)} memories, {fresh} new, last run {_ago(since)}"
+    return False, f"{counted}; due in {max(1, (after - since).days)} days at the latest"
 
 
 def _ago(since: timedelta) -> str:

@@ -1,28 +1,33 @@
-"""Junk: stored texts that are no memories (secrets, echoes, chatter, heartbeats, raw output, greetings).
+"""Stored texts that are no memories: secrets, echoes, chatter, heartbeats, raw output, greetings, poison.
 
 An extractor that stores every message leaves these behind. Each class is recognised by the whole
 text, never by a word in it: "The cron job runs at 2:00" is a fact, "Cron job done, nothing to report" is
-none. What quotes a rule ("System prompt: answer in French") is a fact, too. Whatever is not recognised stays.
+none. What quotes a rule ("System prompt: answer in French") is a fact, too. A memory may hold an object or
+quote a command on purpose, so one sign of raw output is never enough. Whatever is not recognised stays.
+
+The patterns are data: `junk` among the word tables.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
-from ...models.words import exact_key
+from ...models.text.tables import table_lines, table_words
+from ...models.text.words import exact_key
 from ...records import Memory, Scope
 from ...settings import Settings
-from ..actions import Member, Prune
+from ..actions import Prune
 from ..answers import prune_key
 from ..judging.subjects import NO_KEYS, KeysOf, signature
-from .junk_words import CHATTER, GREETINGS, HEARTBEATS, PROMPT_EXAMPLES, PROMPTS, RECALLED
-from .raw_output import is_raw_output
-from .stale import age_of
+from .injection import injected
+from .stale import prune_of
 
 ECHOES = 10
 """A statement that stands so often came back from the memory itself; people repeat a fact two or three times.
@@ -31,7 +36,40 @@ In 283 invented stores and three labelled ones no fact stands more than twice in
 LONGEST = 200
 """Characters of a sentence that is compared: a longer one says something."""
 
+_FEWEST_LINES = 3
+"""Fewer lines of a log are a quotation."""
+_MOST = 0.75
+"""So many of the lines must look like a log."""
+_END = r"[\s.!?…~:)\U0001F300-\U0001FAFF\u2600-\u27BF]*"
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
+
+
+def _any_of(key: str) -> str:
+    """The patterns of a list in the table as one; `<name>` stands for another list."""
+    part = "|".join(table_lines("junk", key))
+    return re.sub("<(who|moment|nothing|quiet)>", lambda name: f"(?:{_any_of(name[1])})", part)
+
+
+def _whole(key: str) -> re.Pattern[str]:
+    """Matches whole sentences; a space stands for any white space, in a class of characters for itself."""
+    spaced = {" ": r"\s+", " ?": r"\s*"}
+    part = re.sub(r"\[[^\]]*\]| \?| ", lambda at: spaced.get(at[0], at[0]), _any_of(key))
+    return re.compile(rf"(?:{part}){_END}", re.IGNORECASE)
+
+
+def _opening(key: str, before: str) -> re.Pattern[str]:
+    """Matches the beginning of a text."""
+    return re.compile(rf"\A{before}(?:{_any_of(key)})", re.IGNORECASE)
+
+
+_GREETINGS, _CHATTER, _HEARTBEATS = _whole("greetings"), _whole("chatter"), _whole("heartbeats")
+_PROMPTS, _RECALLED = _opening("prompts", r"\W*"), _opening("recalled", r"\W*")
+_MARKED = _opening("marked", r"\s*")
+_TRACE, _PATCH = re.compile(_any_of("traces"), re.MULTILINE), re.compile(_any_of("patches"), re.MULTILINE)
+_LOG_LINE = re.compile(_any_of("log_lines"))
+_ANSWER_KEYS = frozenset(table_words("junk", "answer_keys"))
+_PROMPT_EXAMPLES = frozenset(map(exact_key, table_lines("examples", "mem0")))
+"""Answers in the examples of mem0's extraction prompts (mem0ai 2.2.1), which small models store as facts."""
 
 
 class Junk(StrEnum):
@@ -43,6 +81,7 @@ class Junk(StrEnum):
     HEARTBEAT = "heartbeat"
     TOOL_OUTPUT = "tool-output"
     GREETING = "greeting"
+    INJECTION = "injection"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,19 +140,14 @@ def prunes_of(
         unattended: No person sees the plan: only what is certain.
         refused: Keys of the removals that a person does not want.
     """
-    return tuple(
-        Prune(
-            id="",
-            scope=item.memory.scope,
-            category=item.memory.category,
-            members=(_member(item),),
-            reason=item.junk.value,
-            age_days=None if (age := age_of(item.memory, now=now)) is None else age.days,
-            detail=item.detail,
-        )
-        for item in findings
-        if prune_key(item.memory) not in refused and (item.certain or not unattended)
-    )
+    prunes = []
+    for item in findings:
+        if prune_key(item.memory) not in refused and (item.certain or not unattended):
+            prune = prune_of(item.memory, item.junk.value, item.detail, now=now)
+            if item.shown is not None:
+                prune = replace(prune, members=(prune.members[0].shown_as(item.shown),))
+            prunes.append(prune)
+    return tuple(prunes)
 
 
 def without_junk(
@@ -141,11 +175,6 @@ def shown_text(text: str, settings: Settings) -> str:
     return masked(text, find_secrets(text))
 
 
-def _member(finding: Finding) -> Member:
-    member = Member.of(finding.memory)
-    return member if finding.shown is None else member.shown_as(finding.shown)
-
-
 def _secret(memory: Memory) -> Finding | None:
     from ...models.secrets import find_secrets, kinds_of, masked
 
@@ -159,17 +188,39 @@ def _secret(memory: Memory) -> Finding | None:
 
 
 def _chatter(memory: Memory) -> Finding | None:
-    if PROMPTS.search(memory.text):
+    if _PROMPTS.search(memory.text):
         return Finding(memory, Junk.CHATTER, "repeats the instructions of an assistant")
-    if _all_sentences(memory.text, lambda each: bool(CHATTER.fullmatch(each) or GREETINGS.fullmatch(each))):
-        return _said(memory, Junk.CHATTER, "says what assistants say, and nothing else", GREETINGS)
-    return None
+    greets = _made_of(memory.text, _GREETINGS)
+    if greets or not _made_of(memory.text, _GREETINGS, _CHATTER):
+        return None
+    return Finding(memory, Junk.CHATTER, "says what assistants say, and nothing else")
 
 
 def _heartbeat(memory: Memory) -> Finding | None:
-    if _all_sentences(memory.text, lambda each: bool(HEARTBEATS.fullmatch(each))):
-        return Finding(memory, Junk.HEARTBEAT, "a sign of life or a report of nothing")
-    return None
+    if not _made_of(memory.text, _HEARTBEATS):
+        return None
+    return Finding(memory, Junk.HEARTBEAT, "a sign of life or a report of nothing")
+
+
+def _greeting(memory: Memory) -> Finding | None:
+    if not _made_of(memory.text, _GREETINGS):
+        return None
+    return Finding(memory, Junk.GREETING, "a greeting or thanks, and nothing else")
+
+
+def _injection(memory: Memory) -> Finding | None:
+    """Never certain: a person looks at what tries to give orders."""
+    why = injected(memory.text)
+    return Finding(memory, Junk.INJECTION, why, certain=False) if why else None
+
+
+def _made_of(text: str, *patterns: re.Pattern[str]) -> bool:
+    """Whether every sentence of a text matches one of these."""
+    sentences = [each.strip(" \t\r\n\"'“”*_-") for each in _SENTENCE.split(text.strip())]
+    said = [each for each in sentences if each]
+    return bool(said) and all(
+        len(each) <= LONGEST and any(pattern.fullmatch(each) for pattern in patterns) for each in said
+    )
 
 
 def _tool_output(memory: Memory) -> Finding | None:
@@ -177,23 +228,38 @@ def _tool_output(memory: Memory) -> Finding | None:
     return Finding(memory, Junk.TOOL_OUTPUT, f"raw output: {kind}") if kind else None
 
 
-def _greeting(memory: Memory) -> Finding | None:
-    if _all_sentences(memory.text, lambda each: bool(GREETINGS.fullmatch(each))):
-        return Finding(memory, Junk.GREETING, "a greeting or thanks, and nothing else")
-    return None
+def is_raw_output(text: str) -> str:
+    """What kind of raw output a text is, in two or three words; empty if it is none.
+
+    >>> is_raw_output('{"exit_code": 0, "stdout": "done", "stderr": ""}')
+    "a tool's answer"
+    >>> is_raw_output('{"name": "Ann", "likes": "tea"}')
+    ''
+    """
+    plain = text.strip()
+    if _is_answer(plain):
+        return "a tool's answer"
+    if _MARKED.search(plain):
+        return "marked as output"
+    if _TRACE.search(plain):
+        return "a stack trace"
+    if _PATCH.search(plain) and plain.count("\n") >= _FEWEST_LINES:
+        return "a patch"
+    lines = [line for line in plain.splitlines() if line.strip()]
+    matching = sum(bool(_LOG_LINE.search(line)) for line in lines)
+    return "lines of a log" if len(lines) >= _FEWEST_LINES and matching >= _MOST * len(lines) else ""
 
 
-def _said(memory: Memory, junk: Junk, detail: str, others: re.Pattern[str]) -> Finding | None:
-    """A finding, unless every sentence belongs to another class."""
-    if _all_sentences(memory.text, lambda each: bool(others.fullmatch(each))):
-        return None
-    return Finding(memory, junk, detail)
-
-
-def _all_sentences(text: str, is_junk: Callable[[str], bool]) -> bool:
-    """Whether a text is made of nothing else."""
-    sentences = [each.strip(" \t\r\n\"'“”*_-") for each in _SENTENCE.split(text.strip())]
-    return any(sentences) and all(len(each) <= LONGEST and is_junk(each) for each in sentences if each)
+def _is_answer(text: str) -> bool:
+    """Whether it is one object, or a list of objects, with two keys of a tool's answer."""
+    if not text.startswith(("{", "[")):
+        return False
+    try:
+        value: Any = json.loads(text)
+    except ValueError:
+        return False
+    first = value[0] if isinstance(value, list) and value else value
+    return isinstance(first, Mapping) and len(_ANSWER_KEYS & {str(key).lower() for key in first}) >= 2
 
 
 def _echoes(memories: Sequence[Memory], keys: KeysOf) -> list[Finding]:
@@ -202,11 +268,11 @@ def _echoes(memories: Sequence[Memory], keys: KeysOf) -> list[Finding]:
     for memory in memories:
         if memory.pinned:
             continue
-        if RECALLED.search(memory.text):
+        if _RECALLED.search(memory.text):
             echoes[memory.id] = Finding(
                 memory, Junk.ECHO, "quotes what was recalled from memory", certain=False
             )
-        elif exact_key(memory.text) in PROMPT_EXAMPLES:
+        elif exact_key(memory.text) in _PROMPT_EXAMPLES:
             detail = "an example of mem0's own extraction prompt, word for word"
             echoes[memory.id] = Finding(memory, Junk.ECHO, detail, certain=False)
     groups: dict[tuple[Scope, object, str], list[Memory]] = defaultdict(list)
@@ -228,6 +294,7 @@ def _echoes(memories: Sequence[Memory], keys: KeysOf) -> list[Finding]:
 
 _LOOKS: dict[Junk, Callable[[Memory], Finding | None]] = {
     Junk.SECRET: _secret,
+    Junk.INJECTION: _injection,
     Junk.TOOL_OUTPUT: _tool_output,
     Junk.HEARTBEAT: _heartbeat,
     Junk.CHATTER: _chatter,

@@ -7,13 +7,13 @@ never vague, and pinned or already retired memories are never listed.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from enum import StrEnum
 from itertools import pairwise
 
-from ...models.generic_words import (
+from ...models.guards import is_specific
+from ...models.text.tables import table_words
+from ...models.text.vocabulary import (
     CHANGES,
     EMPTY_AFTER_NO,
     EMPTY_VALUES,
@@ -29,87 +29,74 @@ from ...models.generic_words import (
     RULE_WORDS,
     TASTES,
 )
-from ...models.guards import is_specific
-from ...models.words import Token, significant_words, tokens
-from ...records import LAST_STATED_KEY, Memory, as_utc, noted_moment, says_pinned
+from ...models.text.words import Token, significant_words, tokens
+from ...records import CONFIRMED_KEY, LAST_STATED_KEY, Memory, as_utc, noted_moment, says_pinned
 from ...settings import Settings
+from ..actions import Member, Prune, PruneReason
 
 _ABOUT = frozenset(("about", "with", "for", "to", "regarding", "on", "in", "around"))
 _ATTRIBUTE_SHAPE = re.compile(r"\b(?:is|are)\b|[:=]", re.IGNORECASE)
 _PRONOUNS = re.compile(r"\b(?:he|she|they|xe|ze|it)\s*/\s*\w+", re.IGNORECASE)
 _ACRONYM = re.compile(r"\b[A-Z]{2,}\b")
+_PLACE = re.compile(r"\b(?:in|on|at|under)\s+[A-Z]{2,}\b")
+_TIMES = frozenset(table_words("generic", "times"))
+_WHEN = frozenset(("at", "in", "on", "every", "each", "by", "until"))
 
 
-class PruneReason(StrEnum):
-    """Why a memory may go."""
-
-    STALE = "stale"
-    VAGUE = "vague"
-
-
-@dataclass(frozen=True, slots=True)
-class PruneFinding:
-    """A memory that may go, and why; the planner makes an action of it.
-
-    Attributes:
-        memory: The memory as read.
-        reason: Stale or vague.
-        age_days: Full days since it was last stated; None if unknown or in the future.
-        detail: The figures behind the reason, short enough to print.
-    """
-
-    memory: Memory
-    reason: PruneReason
-    age_days: int | None
-    detail: str
-
-
-def find_prunes(
-    memories: Sequence[Memory],
-    *,
-    settings: Settings,
-    now: datetime,
-    accessed: Mapping[str, datetime],
-    spared: frozenset[str] = frozenset(),
-) -> tuple[PruneFinding, ...]:
-    """List what may be forgotten, sorted by id; a memory both vague and stale is listed once, as stale.
+def stale_prune(
+    memory: Memory, *, settings: Settings, now: datetime, accessed: datetime | None = None
+) -> Prune | None:
+    """The removal of a memory that is past its age and unread; None if it is not, or is pinned or retired.
 
     Args:
-        memories: The memories of one scope.
-        settings: Ages, windows and the word limit.
+        memory: As read.
+        settings: Ages and the window of reads.
         now: The moment from which ages are reckoned.
-        accessed: Last access per memory id from the access log; may be empty.
-        spared: Ids whose age is no reason.
+        accessed: Its last read by the access log, if there is one.
     """
-    moment, prunes = as_utc(now), list[PruneFinding]()
-    for memory in sorted(memories, key=lambda each: each.id):
-        if _is_pinned(memory) or memory.is_retired(moment.date()):
-            continue
-        age = age_of(memory, now=moment)
-        days = None if age is None else age.days
-        old = is_stale(memory, settings=settings, now=moment, accessed=accessed.get(memory.id))
-        if age is not None and old and memory.id not in spared:
-            limit = _retention(memory, settings)
-            detail = f"{age.days} days old, limit {limit.days}; {_access_detail(memory, accessed, moment)}"
-            prunes.append(PruneFinding(memory, PruneReason.STALE, days, detail))
-        elif is_vague(memory.text, min_words=settings.min_words):
-            count = len(significant_words(memory.text))
-            detail = f"{count} meaningful words of at least {settings.min_words}, none of them specific"
-            prunes.append(PruneFinding(memory, PruneReason.VAGUE, days, detail))
-    return tuple(prunes)
+    if _stays(memory, now) or not is_stale(memory, settings=settings, now=now, accessed=accessed):
+        return None
+    age, access = age_of(memory, now=now) or timedelta(), _last_access(memory, accessed)
+    read = "no known access" if access is None else f"last read {(as_utc(now) - access).days} days ago"
+    detail = f"{age.days} days old, limit {_retention(memory, settings).days}; {read}"
+    return prune_of(memory, "stale", detail, now=now)
 
 
-def _is_pinned(memory: Memory) -> bool:
-    return memory.pinned or says_pinned(memory.text)
+def vague_prune(memory: Memory, *, settings: Settings, now: datetime) -> Prune | None:
+    """The removal of a memory that says nothing; None if it does, or is pinned or retired."""
+    if _stays(memory, now) or not is_vague(memory.text, min_words=settings.min_words):
+        return None
+    count = len(significant_words(memory.text))
+    detail = f"{count} meaningful words of at least {settings.min_words}, none of them specific"
+    return prune_of(memory, "vague", detail, now=now)
+
+
+def prune_of(memory: Memory, reason: PruneReason, detail: str, *, now: datetime) -> Prune:
+    """The removal of a memory; the engine gives it its id."""
+    age = age_of(memory, now=now)
+    return Prune(
+        id="",
+        scope=memory.scope,
+        category=memory.category,
+        members=(Member.of(memory),),
+        reason=reason,
+        age_days=None if age is None else age.days,
+        detail=detail,
+    )
+
+
+def _stays(memory: Memory, now: datetime) -> bool:
+    return memory.pinned or says_pinned(memory.text) or memory.is_retired(as_utc(now).date())
 
 
 def age_of(memory: Memory, *, now: datetime) -> timedelta | None:
     """Time since the memory was last stated; None if no date is known or any lies in the future.
 
-    The last statement is the latest of creation, update and the `last_stated_at` that a merge leaves in
-    the metadata.
+    The last statement is the latest of creation, update, the `last_stated_at` that a merge leaves in the
+    metadata, and `confirmed_at`.
     """
-    known = [memory.created_at, memory.updated_at, noted_moment(memory.metadata.get(LAST_STATED_KEY))]
+    noted = (noted_moment(memory.metadata.get(key)) for key in (LAST_STATED_KEY, CONFIRMED_KEY))
+    known = [memory.created_at, memory.updated_at, *noted]
     moments = [as_utc(moment) for moment in known if moment is not None]
     if not moments or max(moments) > as_utc(now):
         return None
@@ -146,7 +133,7 @@ def is_vague(text: str, *, min_words: int) -> bool:
         return not _has_symbols(text)
     if not (_is_generic(words) or _opens_indefinite(words)):
         return False
-    return not (_is_specific(text) or _is_rule(words) or _names_something(text))
+    return not (_is_specific(text) or _is_rule(words) or _is_habit(words) or _names_something(text))
 
 
 def _is_specific(text: str) -> bool:
@@ -198,9 +185,17 @@ def _is_rule(words: Sequence[Token]) -> bool:
     return False
 
 
+def _is_habit(words: Sequence[Token]) -> bool:
+    """Whether a text says when something is done: "works at night", not "had lunch at noon"."""
+    forms = [_form(token) for token in words if _form(token) != "the"]
+    if PAST_EVENTS & set(forms):
+        return False
+    return any(after in _TIMES and before in _WHEN for before, after in pairwise(forms))
+
+
 def _names_something(text: str) -> bool:
-    """Pronouns ("she/her"), a value ("Build tool: make"), or an acronym that is no common word ("IT")."""
-    if _PRONOUNS.search(text):
+    """Pronouns ("she/her"), a value ("Build tool: make"), a place ("in CI"), or an acronym of its own."""
+    if _PRONOUNS.search(text) or (text.upper() != text and _PLACE.search(text)):
         return True
     _, sign, value = text.replace("=", ":").partition(":")
     if sign and not {_form(token) for token in tokens(value)} <= EMPTY_VALUES:
@@ -226,8 +221,3 @@ def _retention(memory: Memory, settings: Settings) -> timedelta:
 def _last_access(memory: Memory, logged: datetime | None) -> datetime | None:
     known = [as_utc(moment) for moment in (memory.accessed_at, logged) if moment is not None]
     return max(known, default=None)
-
-
-def _access_detail(memory: Memory, accessed: Mapping[str, datetime], now: datetime) -> str:
-    access = _last_access(memory, accessed.get(memory.id))
-    return "no known access" if access is None else f"last read {(now - access).days} days ago"

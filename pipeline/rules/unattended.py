@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
-from ...models.word_tables import table_words
-from ...models.words import tokens
+from ...models.text.tables import table_words
+from ...models.text.words import tokens
 from ...records import Memory, Scope
+from ...settings import Settings
+from ..actions import Merge
 
 UNTRACKED = (
     "Past their age, but kept: {count}. Nothing says what the agent reads in their scope; wrap its client "
@@ -25,7 +26,7 @@ UNTRACKED = (
 )
 CROWD = (
     "Past their age, but not proposed: {count}. They are a large part of what is stored, and nothing says "
-    "what the agent reads; wrap its client with track_access, or see them with --forget-only."
+    "what the agent reads; wrap its client with track_access, or see them with --only prunes."
 )
 PROTECTED = (
     "Past their age, but kept: {count}. They may be about health, identity, family, law or safety, which "
@@ -44,100 +45,66 @@ _PROTECTED = _pattern("health", "identity", "family", "legal", "safety")
 _DOSE = re.compile(r"\d\s*(?:mg|mcg|µg|ml|iu)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Spared:
-    """Memories whose age is no reason.
-
-    Attributes:
-        untracked: Ids in scopes of which no read is on record; empty for an attended run.
-        protected: Ids of facts that only a person removes.
-        crowd: Ids past their age of which there are too many to say anything, for a person.
-    """
-
-    untracked: frozenset[str] = frozenset()
-    protected: frozenset[str] = frozenset()
-    crowd: frozenset[str] = frozenset()
-
-    @property
-    def ids(self) -> frozenset[str]:
-        """All of them."""
-        return self.untracked | self.protected | self.crowd
-
-    def notes(self, stale: Iterable[str]) -> tuple[str, ...]:
-        """One sentence for each reason that kept something, of the ids that are past their age."""
-        old = frozenset(stale)
-        protected = old & self.protected - self.untracked
-        counted = (
-            (UNTRACKED, len(old & self.untracked)),
-            (PROTECTED, len(protected)),
-            (CROWD, len(old & self.crowd)),
-        )
-        return tuple(sentence.format(count=count) for sentence, count in counted if count)
-
-
-def summed(notes: Iterable[Iterable[str]]) -> tuple[str, ...]:
-    """The notes of several plans as those of one: equal sentences with their counts added up."""
-    every = [note for part in notes for note in part]
-    counted: list[str] = []
-    for sentence in (UNTRACKED, PROTECTED, CROWD):
-        before, _, after = sentence.partition("{count}")
-        same = [note for note in every if note.startswith(before) and note.endswith(after)]
-        counts = [int(note[len(before) : len(note) - len(after)]) for note in same]
-        counted += [sentence.format(count=sum(counts))] if counts else []
-        every = [note for note in every if note not in same]
-    return (*counted, *dict.fromkeys(every))
-
-
-def spared(memories: Sequence[Memory], *, tracked: frozenset[str], assume_unread: bool) -> Spared:
-    """What an unattended run keeps however old it is.
-
-    Args:
-        memories: The living memories of all scopes in question.
-        tracked: Ids that the agent's own client is known to have read.
-        assume_unread: Take what is not on record as unread, as the original skill does.
-    """
-    read = _read_scopes(memories, tracked)
-    untracked = () if assume_unread else (m.id for m in memories if m.scope not in read)
-    return Spared(frozenset(untracked), frozenset(m.id for m in memories if is_protected(m)))
-
-
-def crowded(
-    memories: Sequence[Memory],
-    old: Collection[str],
+def kept_although_old(
+    old: Sequence[Memory],
+    living: Sequence[Memory],
+    merges: Sequence[Merge],
     *,
+    settings: Settings,
+    unattended: bool,
     tracked: frozenset[str],
-    max_share: float,
-    min_count: int,
-) -> Spared:
-    """What a person is not asked about either: old memories of which there are too many.
+) -> dict[str, str]:
+    """Old memories that are not proposed to go, by id, each with the sentence that says why.
 
     Args:
-        memories: The living memories of all scopes in question.
-        old: Ids of those past their age.
+        old: What is past its age and unread.
+        living: All memories of the scopes in question, the old ones included.
+        merges: What will be merged, as far as it is known.
+        settings: Limits; with `assume_unread` what is not on record counts as unread, as the original has it.
+        unattended: No person sees the plan.
         tracked: Ids that the agent's own client is known to have read.
-        max_share: Largest share of a scope that age alone may propose to remove, 0 to 1.
-        min_count: So few are always proposed.
     """
-    read = _read_scopes(memories, tracked)
-    of_scope: dict[Scope, list[str]] = defaultdict(list)
-    for memory in memories:
-        of_scope[memory.scope].append(memory.id)
-    crowd: set[str] = set()
-    for scope, ids in of_scope.items():
-        past = [memory_id for memory_id in ids if memory_id in old]
-        if scope not in read and is_crowd(len(past), len(ids), max_share=max_share, min_count=min_count):
-            crowd.update(past)
-    return Spared(crowd=frozenset(crowd))
+    read = {memory.scope for memory in living if memory.id in tracked or memory.accessed_at is not None}
+    unread = [] if settings.assume_unread else [memory for memory in old if memory.scope not in read]
+    if unattended:
+        protected = {memory.id: PROTECTED for memory in old if is_protected(memory)}
+        return protected | {memory.id: UNTRACKED for memory in unread}
+    too_many = _mostly_old({memory.id for memory in unread}, living, merges, settings)
+    return {memory.id: CROWD for memory in unread if memory.scope in too_many}
 
 
-def is_crowd(old: int, memories: int, *, max_share: float, min_count: int) -> bool:
-    """Whether so many of a scope's memories are old that age is no sign of disuse; see `crowded`."""
-    return old > max(min_count, max_share * memories)
+def _mostly_old(
+    old: set[str], living: Sequence[Memory], merges: Sequence[Merge], settings: Settings
+) -> set[Scope]:
+    """Scopes of which so much is old that age is no sign of disuse, before the merges and after them."""
+    merged = {member.id for merge in merges for member in merge.members}
+    counts = [Counter[Scope]() for _ in range(4)]
+    old_before, all_before, old_after, all_after = counts
+    for memory in living:
+        old_before[memory.scope] += memory.id in old
+        all_before[memory.scope] += 1
+        old_after[memory.scope] += memory.id in old and memory.id not in merged
+        all_after[memory.scope] += memory.id not in merged
+    for merge in merges:
+        old_after[merge.scope] += old.issuperset(member.id for member in merge.members)
+        all_after[merge.scope] += 1
+
+    def crowd(part: int, whole: int) -> bool:
+        """More than one run may remove."""
+        return part > max(settings.min_delete, settings.max_delete * whole)
+
+    return {
+        scope
+        for scope in old_before
+        if crowd(old_before[scope], all_before[scope]) and crowd(old_after[scope], all_after[scope])
+    }
 
 
-def _read_scopes(memories: Sequence[Memory], tracked: frozenset[str]) -> set[Scope]:
-    """Scopes of which a read is on record."""
-    return {memory.scope for memory in memories if memory.id in tracked or memory.accessed_at is not None}
+def notes_of(kept: Mapping[str, str]) -> tuple[str, ...]:
+    """One sentence for each reason that kept something."""
+    counted = Counter(kept.values())
+    reasons = (UNTRACKED, PROTECTED, CROWD)
+    return tuple(reason.format(count=counted[reason]) for reason in reasons if counted[reason])
 
 
 def is_protected(memory: Memory) -> bool:

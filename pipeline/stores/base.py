@@ -13,18 +13,16 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from ...errors import UsageError
 from ...records import Inventory, Memory, Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One raw record, enough to put it back as it was.
+    """One raw record (JSON-serialisable), enough to put it back as it was.
 
-    Attributes:
-        id: The store's id.
-        payload: The raw record, JSON-serialisable.
-        vector: The stored embedding, or None where the store does not give it out.
-        links: Raw rows of other indexes that point to this record (mem0: entity rows).
+    The vector is None where the store does not give it out; links are raw rows of other indexes that point to
+    this record (mem0: entity rows).
     """
 
     id: str
@@ -35,15 +33,13 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """Store a new memory.
+    """Store a new memory, text and every id of its scope verbatim.
 
     Attributes:
-        text: What is remembered, stored verbatim.
-        scope: Whose memory it is; every id of the tuple is written.
         metadata: The user's metadata, `merged_from` included.
-        created_at: The date to store it under.
-        mark: Unique name of this change. It is stored with the memory, so that a resumed run finds
-            what a killed one had added.
+        mark: Unique name of this change, by which a resumed run finds what a killed one had added.
+        like: Memories whose place it takes: what the store itself keeps of them (role, date of the last
+            change) it keeps of the new one.
     """
 
     text: str
@@ -51,21 +47,24 @@ class Add:
     metadata: Mapping[str, Any]
     created_at: datetime | None
     mark: str
+    like: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Give a memory another text, in place; its id and its creation date stay.
+    """Give a memory another text, verbatim and in place; its id and its creation date stay.
 
     Attributes:
-        id: The memory to change.
-        text: Its new text, stored verbatim.
         at: When the run began that does so; None outside of a run.
+        observations: The same as a list, for an entity of a graph; empty elsewhere.
+        relations: All relations (type, target) that leave a node of a graph afterwards; None elsewhere.
     """
 
     id: str
     text: str
     at: datetime | None = None
+    observations: tuple[str, ...] = ()
+    relations: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,6 @@ class Amend:
     """Give a memory what a merge unites, in place; its id, text and vector stay, and so does every other key.
 
     Attributes:
-        id: The memory to change.
         metadata: Keys to set.
         created_at: The date to store it under; None leaves it.
         expires: Its last day as ISO date, or "" for none; None leaves it.
@@ -90,11 +88,11 @@ class Delete:
     """Remove a memory for good (until an undo).
 
     Attributes:
-        id: The memory to remove.
         reason: Why it goes, in a few words; empty where another one takes its place.
         into: Id of the memory that takes its place, or None.
         text: What that one must say by now.
         at: When the run began that does so; None outside of a run.
+        observations: The text as a list, for an entity of a graph; empty elsewhere.
     """
 
     id: str
@@ -102,6 +100,7 @@ class Delete:
     into: str | None = None
     text: str = ""
     at: datetime | None = None
+    observations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +108,13 @@ class Retire:
     """Hide a memory with the store's own expiry, so that it can be re-learned and brought back.
 
     Attributes:
-        id: The memory to hide.
         day: The last day on which it counts as alive.
+        metadata: Keys to set with it, such as what supersedes it; an undo takes them away again.
     """
 
     id: str
     day: date
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +155,19 @@ class ScopeFilter:
         have = dict(scope.ids)
         return all(have.get(name) == value for name, value in self.ids.items())
 
+    def known(self, keys: Sequence[str], kind: str) -> dict[str, str]:
+        """The ids, for a store of this kind that scopes memories by these keys.
+
+        Raises:
+            UsageError: If another id is given, or an empty one.
+        """
+        for name, value in self.ids.items():
+            if name not in keys:
+                raise UsageError(f"A store of the kind {kind} knows no {name}; it knows {', '.join(keys)}.")
+            if not str(value).strip():
+                raise UsageError(f"{name} is empty; leave it out or name one.")
+        return dict(self.ids)
+
 
 class Store(Protocol):
     """A place where memories live."""
@@ -162,21 +175,17 @@ class Store(Protocol):
     @property
     def kind(self) -> str:
         """Short name printed before ids, such as "mem0"."""
-        ...
 
     @property
     def fingerprint(self) -> str:
         """Equal for equal places; holds no secret."""
-        ...
 
     @property
     def capabilities(self) -> Capabilities:
         """What this store can do."""
-        ...
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every memory of the matching scopes, retired ones included, and say what is missing."""
-        ...
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given records afresh; an id is absent from the answer only if it is truly gone.
@@ -184,19 +193,15 @@ class Store(Protocol):
         Raises:
             StoreError: If the store cannot be asked, so that an outage never looks like a deletion.
         """
-        ...
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
-        ...
 
     def find_mark(self, mark: str, scope: Scope) -> str | None:
         """Id of the memory that was added with this mark, if there is one."""
-        ...
 
     def finds(self, memory_id: str) -> bool:
         """Whether a search for the memory's own text returns it, as the agent would search."""
-        ...
 
     def write(self, change: Change) -> str:
         """Make one change and return the id it concerns.
@@ -204,7 +209,6 @@ class Store(Protocol):
         Raises:
             StoreError: If the store did not do it.
         """
-        ...
 
     def backup(self, folder: Path) -> Sequence[Path]:
         """Copy what a run rewrites whole, and name the copies; the folder is named like the run.
@@ -214,11 +218,9 @@ class Store(Protocol):
         Raises:
             StoreError: If it cannot be copied, or no run may begin now.
         """
-        ...
 
     def close(self) -> None:
         """Release files, locks and connections."""
-        ...
 
 
 @runtime_checkable
@@ -228,7 +230,19 @@ class Configured(Protocol):
     @property
     def section(self) -> Mapping[str, Any]:
         """The `mem0_dream:` section of that configuration; empty if it has none."""
-        ...
+
+
+LINKS = ":entities"
+"""Behind a store's fingerprint it names the links beside it."""
+
+
+@runtime_checkable
+class Linked(Protocol):
+    """A store with an index beside its memories that is repaired in runs of its own."""
+
+    @property
+    def links(self) -> Store:
+        """That index, as a store; its fingerprint ends with `LINKS`."""
 
 
 @runtime_checkable
@@ -238,7 +252,6 @@ class NamesModel(Protocol):
     @property
     def llm(self) -> Mapping[str, Any] | None:
         """The section `llm` of that configuration."""
-        ...
 
 
 @runtime_checkable
@@ -247,16 +260,12 @@ class RunNotes(Protocol):
 
     def begin(self, run: str) -> None:
         """A run is about to make its first change."""
-        ...
 
     def resume(self, run: str) -> None:
         """A run that was killed goes on."""
-        ...
 
     def finish(self, run: str, *, at: datetime) -> None:
         """All of a run is done."""
-        ...
 
-    def undo(self, run: str) -> None:
-        """A run is about to be taken back."""
-        ...
+    def undo(self, run: str, *, whole: bool) -> None:
+        """A run, or a part of it, is about to be taken back."""

@@ -20,27 +20,25 @@ from starlette.routing import Route
 
 from ...errors import DreamError, JournalError, MovedOnError, StoreError
 from ..reporting.html import render
-from .desk import ReviewDesk
+from .desk import ReviewDesk, ReviewObserver
 from .gate import HEADERS, DeniedError, Gate
-from .progress import ReviewObserver
 
 BODY_BYTES = 1_000_000
 """A longer request is refused; a merged text is far shorter."""
-_SECRET = ("cards", "memories", "map", "apart", "remarks", "notes", "scopes", "categories", "gaps")
-"""Parts of a page that need the token: every text and every name."""
+_OPEN = ("version", "kind", "now", "summary")
+"""Parts of a page that hold no text and no name; all others need the token."""
 Work = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def review_app(desk: ReviewDesk, gate: Gate, watched: ReviewObserver, executor: Executor) -> Starlette:
     """The application; `executor` has one thread, in which the desk was made."""
-    rooms = Rooms(desk, gate, watched, executor)
-    routes = [Route("/", rooms.page, methods=["GET"])]
-    routes += [Route("/progress", rooms.progress, methods=["POST"])]
-    routes += [Route(f"/{name}", rooms.doing(work), methods=["POST"]) for name, work in rooms.works().items()]
-    return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=rooms.guarded)])
+    own = ReviewRoutes(desk, gate, watched, executor)
+    routes = [Route("/", own.page, methods=["GET"]), Route("/progress", own.progress, methods=["POST"])]
+    routes += [Route(f"/{name}", own.doing(work), methods=["POST"]) for name, work in own.works().items()]
+    return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=own.guarded)])
 
 
-class Rooms:
+class ReviewRoutes:
     """The requests that a review answers."""
 
     def __init__(self, desk: ReviewDesk, gate: Gate, watched: ReviewObserver, executor: Executor) -> None:
@@ -68,9 +66,7 @@ class Rooms:
         data = await self._done(self._desk.data)
         seat = self._gate.take_seat() if whole else ""
         if not whole:
-            data |= {name: [] for name in _SECRET} | {"summary": data["summary"] | {"scopes": []}}
-            data |= {"history": {"scopes": [], "runs": [], "now": {"at": "", "counts": []}}}
-            data["live"] = data["live"] | {"answers": {}, "pins": []}
+            data = {name: value if name in _OPEN else _nothing(value) for name, value in data.items()}
         data["live"] = data["live"] | {"csrf": self._gate.csrf if whole else "", "seat": seat}
         data["live"]["readonly"] = not whole or bool(data["gaps"])
         lines = self._desk.lines if whole else ()
@@ -92,7 +88,8 @@ class Rooms:
             except MovedOnError as moved:
                 return JSONResponse({"error": desk.spoken(moved), "data": await self._fresh()}, 409)
             except DreamError as error:
-                return JSONResponse({"error": desk.spoken(error)}, _status(error))
+                live = await self._done(desk.live)
+                return JSONResponse({"error": desk.spoken(error), "live": live}, _status(error))
             if result.pop("fresh", False):
                 result["data"] = await self._fresh()
             return JSONResponse(result)
@@ -103,37 +100,31 @@ class Rooms:
         """What can be asked for, by its path."""
         desk = self._desk
 
-        def answer(given: dict[str, Any]) -> dict[str, Any]:
-            """Keep an answer."""
-            desk.answer(_text(given, "key"), _text(given, "say"), given.get("text"))
-            return {"live": desk.live()}
+        def kept(work: Callable[[dict[str, Any]], object]) -> Work:
+            """Something that changes the answers, and gives them."""
+            return lambda given: (work(given), {"live": desk.live()})[1]
 
-        def withdraw(given: dict[str, Any]) -> dict[str, Any]:
-            """Take one back."""
-            desk.withdraw(_text(given, "key"))
-            return {"live": desk.live()}
-
-        def accept(given: dict[str, Any]) -> dict[str, Any]:
-            """Accept several proposals."""
-            desk.accept([str(key) for key in given.get("keys", [])])
-            return {"live": desk.live()}
-
-        def pin(given: dict[str, Any]) -> dict[str, Any]:
-            """Leave a memory alone, or no longer."""
-            desk.pin(_text(given, "id"), pinned=given.get("pinned") is True)
-            return {"live": desk.live()}
+        def told(work: Callable[[dict[str, Any]], str]) -> Work:
+            """Something after which the whole page is another."""
+            return lambda given: {"told": work(given), "fresh": True}
 
         return {
-            "answer": answer,
-            "withdraw": withdraw,
-            "accept": accept,
-            "pin": pin,
-            "check": lambda given: {"lost": desk.lost(_text(given, "key"), _text(given, "text"))},
+            "answer": kept(
+                lambda given: desk.answer(_text(given, "key"), _text(given, "say"), given.get("text"))
+            ),
+            "answers": kept(lambda given: desk.answer_all(_keys(given), _text(given, "say"))),
+            "withdraw": kept(lambda given: desk.withdraw(*_keys(given))),
+            "pin": kept(lambda given: desk.pin(_text(given, "id"), pinned=given.get("pinned") is True)),
+            "check": lambda given: desk.lost(_text(given, "key"), _text(given, "text")),
             "preview": lambda _given: desk.preview(),
-            "apply": lambda given: desk.apply(_text(given, "digest")) | {"fresh": True},
-            "undo": lambda given: {"told": desk.undo(_text(given, "run")), "fresh": True},
-            "refresh": lambda _given: {"told": desk.refresh(), "fresh": True},
-            "calibrate": lambda _given: {"told": desk.calibrate(), "fresh": True},
+            "apply": lambda given: (
+                desk.apply(_text(given, "digest"), over=given.get("over") is True) | {"fresh": True}
+            ),
+            "undo": told(lambda given: desk.undo(_text(given, "run"), str(given.get("action") or ""))),
+            "resume": told(lambda given: desk.resume(_text(given, "run"))),
+            "forget": told(lambda given: desk.forget(_text(given, "number"))),
+            "refresh": told(lambda _given: desk.refresh()),
+            "calibrate": told(lambda _given: desk.calibrate()),
         }
 
     async def _fresh(self) -> dict[str, Any]:
@@ -178,6 +169,15 @@ def _text(given: dict[str, Any], name: str) -> str:
     if not isinstance(value, str):
         raise DeniedError(400, f"This request names no {name}.")
     return value
+
+
+def _nothing(value: object) -> object:
+    return type(value)() if isinstance(value, list | dict) else None
+
+
+def _keys(given: dict[str, Any]) -> list[str]:
+    """The proposals that a request names."""
+    return [str(key) for key in given.get("keys", [])]
 
 
 def _denied(request: Request, denied: DeniedError) -> Response:

@@ -1,4 +1,4 @@
-"""One review: the plan on the desk, a person's answers to it, and the changes they make.
+"""What a review in the browser does on the store: look, answer, preview, apply, undo, as data for the page.
 
 The store is opened only to look and to apply, and locked only to apply; answers are kept at once. The
 caller makes sure that no two calls run at a time.
@@ -6,78 +6,48 @@ caller makes sure that no two calls run at a time.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Collection, Iterable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from datetime import datetime
+import contextlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from ...errors import IncompleteListingError, MovedOnError, UsageError
-from ...models.guards import missing
-from ..actions import Action, Merge
-from ..answers import Answer, AnswerKind, pinned_ids
-from ..page_material import plan_material, report_lines
-from ..plan import Plan
-from ..planning.budget import overdraft
-from ..planning.plan_file import dump_plan
-from ..planning.proposal import Proposal
+from ...errors import MovedOnError
+from ..actions import acts
+from ..fronts import done_by, mend, plan_material, report_lines
 from ..reporting import report
-from ..reporting.html import card_key, page_data
+from ..reporting.html import applied_data, done_data, page_data
+from ..review import WAITS, Review, digest
+from ..rules.hygiene import shown_text
 from ..writing.journal import Journal
-from .decisions import Decisions, asked_about, decided, moved
-from .labels import OFFER, learn, learnt, unlearn
-from .pending import CHANGES, Pending, PendingAnswers, Say, may_say
 
 if TYPE_CHECKING:
     from ..engine import Session
-    from ..results import RunResult
+    from ..fronts import StoreAccess
+    from ..planning.stages import Advance, Observer
 
-Result = TypeVar("Result")
-_REMEMBERED = {Say.REJECT: AnswerKind.REJECTED, Say.BOTH: AnswerKind.REJECTED, Say.SKIP: AnswerKind.SKIPPED}
-"""Answers that hold beyond this review: they are kept in the journal, too."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ways:
-    """What the command line knows and a review needs.
-
-    Attributes:
-        open: Opens the store; the review closes it again.
-        look: What a pass would propose to a person.
-        clock: The present moment.
-        undo: The command that takes a run back.
-        settled: Told what a run did, while the store is still open.
-        calibrate: Fits the thresholds to the answers, and says what they reach.
-        spoken: Makes the commands that a sentence names complete.
-        retire: Expire memories instead of deleting them.
-    """
-
-    open: Callable[[], AbstractContextManager[Session]]
-    look: Callable[[Session], Proposal]
-    clock: Callable[[], datetime]
-    undo: Callable[[str], str]
-    settled: Callable[[Session, RunResult], None]
-    calibrate: Callable[[], str]
-    spoken: Callable[[str], str] = str
-    retire: bool = False
+APPLIED = 20
+"""Runs whose changes can be taken back one by one; all others as a whole."""
+OFFER = 50
+"""Answers from which a calibration is offered."""
 
 
 class ReviewDesk:
     """A plan under review."""
 
-    def __init__(self, ways: Ways) -> None:
+    def __init__(self, access: StoreAccess, observer: Observer) -> None:
         """Look at the store for the first time.
+
+        Args:
+            access: How the store is reached.
+            observer: Is told how far each pass comes.
 
         Raises:
             DreamError: If it cannot be read.
         """
-        self._ways = ways
-        with ways.open() as session:
+        self._access, self._observer = access, observer
+        with access.open(observer) as session:
             self.directory: Path = session.directory
             self.fingerprint: str = session.store.fingerprint
-            self._pending = PendingAnswers(self.directory, self.fingerprint)
             self._look_at(session)
 
     def answer(self, key: str, say: str, text: str | None = None) -> None:
@@ -86,121 +56,96 @@ class ReviewDesk:
         Raises:
             UsageError: If there is no such proposal, or the answer does not fit it.
         """
-        action = self._action(key)
-        if say not in may_say(action):
-            raise UsageError("This answer does not fit the proposal.")
-        given = Pending(Say(say), text)
-        if text is not None:
-            self._check_text(action, given)
-            given = given if isinstance(action, Merge) and text != action.text else Pending(given.say)
-        self.withdraw(key)
-        now = self._ways.clock()
-        self._pending.put({key: given}, at=now)
-        if given.say in _REMEMBERED:
-            answer = Answer.to(action, _REMEMBERED[given.say], at=now)
-            self._in_journal(lambda journal: journal.answer(self.fingerprint, [answer]))
-        learn(self.directory, [(action, given.say)])
+        self._review.answer(key, say, text, now=self._access.clock())
 
-    def accept(self, keys: Iterable[str]) -> None:
-        """Accept several proposals at once; those that were answered keep their answers."""
-        answered = self._pending.all()
-        wanted = {key: self._action(key) for key in keys if key not in answered}
-        if any(Say.ACCEPT not in may_say(action) for action in wanted.values()):
-            raise UsageError("A conflict is answered by itself.")
-        self._pending.put(dict.fromkeys(wanted, Pending(Say.ACCEPT)), at=self._ways.clock())
-        learn(self.directory, [(action, Say.ACCEPT) for action in wanted.values()])
+    def answer_all(self, keys: Iterable[str], say: str) -> None:
+        """Accept or reject several proposals at once; those that were answered keep their answers."""
+        self._review.answer_all(keys, say, now=self._access.clock())
 
-    def withdraw(self, key: str) -> None:
-        """Withdraw an answer."""
-        action, given = self._action(key), self._pending.all().get(key)
-        if given is None:
-            return
-        self._pending.drop([key])
-        unlearn(self.directory, action, given.say)
-        if given.say in _REMEMBERED:
-            same = Answer.to(action, _REMEMBERED[given.say], at=self._ways.clock())
-            self._take_out(lambda kept: (kept.kind, kept.keys, kept.run) == (same.kind, same.keys, ""))
+    def withdraw(self, *keys: str) -> None:
+        """Withdraw answers."""
+        self._review.withdraw(*keys)
+
+    def forget(self, number: str) -> str:
+        """Withdraw an earlier answer by its number, and look again."""
+        with self._access.open(self._observer) as session:
+            session.withdraw([given for given in session.answered if str(given.number) == number])
+            self._look_at(session)
+        return "The answer is withdrawn."
 
     def pin(self, memory_id: str, *, pinned: bool) -> None:
         """Leave a memory alone from now on, or no longer."""
-        texts = {m.id: m.text for action in asked_about(self._look) for m in action.members}
-        if memory_id not in texts:
-            raise UsageError("No proposal is about this memory.")
-        self._take_out(lambda kept: kept.kind is AnswerKind.PINNED and kept.about[0].id == memory_id)
-        if pinned:
-            answer = Answer.pin(memory_id, texts[memory_id], at=self._ways.clock())
-            self._in_journal(lambda journal: journal.answer(self.fingerprint, [answer]))
+        self._review.pin(memory_id, pinned=pinned, now=self._access.clock())
 
-    def lost(self, key: str, text: str) -> list[list[str]]:
-        """What a text would lose of the memories it is written for: kind and detail."""
-        action = self._action(key)
-        if not isinstance(action, Merge):
-            raise UsageError("Only the text of a merge can be written by hand.")
-        if not text.strip():
-            return [["text", "all of it"]]
-        sources = [member.text for member in action.members]
-        form = _wrong_form(self._look.plan.kind, text)
-        return [*form, *([item.kind, item.detail] for item in missing(sources, text))]
+    def lost(self, key: str, text: str) -> dict[str, Any]:
+        """What a text would lose of the memories it is written for: details, and other words."""
+        details, words = self._review.lost(self._review.find(key), text)
+        return {"lost": [list(item) for item in details], "words": words}
 
     def preview(self) -> dict[str, Any]:
-        """All that would be done now, as lines; agreeing to it names its digest."""
-        with self._ways.open() as session:
-            plan = self._decided(session)
+        """All that would be done now: numbers, texts that go, texts that change, and every line of it.
+
+        Agreeing to it names its digest.
+        """
+        with self._access.open(self._observer) as session:
+            plan = self._review.planned(session)
             lines = report_lines(session, plan, explain=True)
-            over = overdraft(
-                plan, max_share=session.settings.max_delete, min_count=session.settings.min_delete
-            )
-            share = f"{session.settings.max_delete:.0%}"
-        wanted = self._wanted()
-        done = {action.id for action in plan.actions}
-        waits = sum(1 for action in self._look.plan.unsure if action.id in wanted and action.id not in done)
+            limit = session.settings.max_delete
+            over = session.overdraft(plan)
+            retires = session.retires(plan, wanted=self._access.retire)
         notes = list(plan.fidelity)
+        waits = sum(effect == WAITS for effect in self._review.effects(plan).values())
         if waits:
             notes.append(f"{waits} accepted proposals touch memories of others; they wait for the next pass.")
-        return {
+        careful = f"Careful: this removes {over}, more than the delete budget of {limit:.0%}." if over else ""
+        return done_data(list(filter(acts, plan.actions)), retires) | {
             "lines": lines,
-            "changes": len(plan.actions),
-            "digest": _digest(plan),
+            "digest": digest(plan),
             "notes": notes,
-            "careful": f"Careful: this removes {over}, more than the delete budget of {share}."
-            if over
-            else "",
+            "careful": careful,
         }
 
-    def apply(self, digest: str) -> dict[str, Any]:
+    def apply(self, shown: str, *, over: bool = False) -> dict[str, Any]:
         """Do what was agreed to, as one run that can be undone.
 
+        Args:
+            shown: Digest of the plan that the person saw.
+            over: They agreed to go over the delete budget, too.
+
         Raises:
+            BudgetExceededError: If it goes over the budget, and nobody agreed to that.
             MovedOnError: If the store or the answers are no longer so; the plan was made anew.
         """
-        with self._ways.open() as session, session.locked():
-            plan = self._decided(session)
-            if plan.gaps:
-                raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
-            if moved(session, plan):
-                lapsed = self._refreshed(session)
+        with self._access.open(self._observer) as session, session.locked():
+            plan, now = self._review.planned(session), self._access.clock()
+            try:
+                self._review.check_unmoved(session, plan)
+            except MovedOnError as moved:
+                lapsed = _lapsed(self._refreshed(session))
                 raise MovedOnError(
-                    "The store has changed meanwhile, so nothing was done and the proposals were made anew. "
-                    f"{_lapsed(lapsed)} Look again, then apply."
-                )
-            if _digest(plan) != digest:
+                    f"{moved} The proposals were made anew. {lapsed} Look again, then apply."
+                ) from None
+            if digest(plan) != shown:
                 raise MovedOnError("The answers have changed since they were shown; look once more.")
-            now, retire = self._ways.clock(), self._ways.retire
-            result = session.apply(plan, now=now, choices={}, retire=retire, within_budget=False)
-            self._ways.settled(session, result)
-            self._pending.drop([key for key, given in self._pending.all().items() if given.say in CHANGES])
+            result = self._review.apply(
+                session, plan, now=now, retire=self._access.retire, within_budget=not over
+            )
+            self._access.settled(session, result)
+            mend(session, result, plan, now=now)
+            retires = session.retires(plan, wanted=self._access.retire)
+            done = done_data(done_by(session, result, plan), retires)
             self._look_at(session)
-        told = [report.summary(result), *(f"Skipped {name}: {reason}" for name, reason in result.moved)]
         return {
             "run": result.run,
-            "told": ". ".join(report.visible(line) for line in told) + ".",
-            "undo": self._ways.undo(result.run) if result.run else "",
+            "tally": done["tally"],
+            "told": [report.visible(f"Skipped {name}: {reason}.") for name, reason in result.moved],
+            "undo": self._access.command("undo", result.run) if result.run else "",
         }
 
-    def undo(self, run: str) -> str:
-        """Take a run back; the line that says what was undone."""
-        with self._ways.open() as session, session.locked():
-            result = session.undo(run, now=self._ways.clock())
+    def undo(self, run: str, action: str = "") -> str:
+        """Take a run back, or one action of it; the line that says what was undone."""
+        with self._access.open(self._observer) as session, session.locked():
+            result = session.undo(run, now=self._access.clock(), actions=[action] if action else ())
             self._look_at(session)
             reopened = any(kept.run == run and not kept.closes for kept in session.answered)
         kept = [f"Left alone: memory {name}: {reason}" for name, reason in result.kept]
@@ -208,21 +153,27 @@ class ReviewDesk:
         again = " Conflicts that had been answered are open again." if reopened else ""
         return f"{told}. What was taken back is not proposed again.{again}"
 
+    def resume(self, run: str) -> str:
+        """Finish a run that was interrupted."""
+        with self._access.open(self._observer) as session, session.locked():
+            session.resume(run, now=self._access.clock())
+            self._look_at(session)
+        return f"Run {run} is finished."
+
     def refresh(self) -> str:
         """Look at the store again, keeping the answers that still hold."""
-        with self._ways.open() as session:
-            lapsed = self._refreshed(session)
-        return f"Looked again. {_lapsed(lapsed)}"
+        with self._access.open(self._observer) as session:
+            return f"Looked again. {_lapsed(self._refreshed(session))}"
 
     def calibrate(self) -> str:
         """Fit the thresholds to the answers, and propose by them."""
-        told = self._ways.calibrate()
+        told = self._access.calibrate()
         self.refresh()
         return told
 
     def spoken(self, error: Exception) -> str:
         """The sentence for an error."""
-        return report.visible(self._ways.spoken(str(error)))
+        return report.visible(self._access.spoken(str(error)))
 
     def data(self) -> dict[str, Any]:
         """The page's data, with the answers."""
@@ -230,104 +181,83 @@ class ReviewDesk:
 
     def live(self) -> dict[str, Any]:
         """What changes with every answer."""
-        answers = self._answers()
+        answers = self._review.answers
+        with contextlib.closing(Journal(self.directory)) as journal:
+            labelled = len(journal.pairs())
+            stopped = journal.interrupted(self.fingerprint)
         return {
             "answers": {key: {"say": str(given.say), "text": given.text} for key, given in answers.items()},
-            "pins": sorted(self._pins()),
-            "changes": len(self._wanted()),
-            "labelled": learnt(self.directory),
+            "pins": sorted(self._review.pins),
+            "changes": len(self._review.wanted),
+            "labelled": labelled,
             "offer": OFFER,
+            "unites": self._review.unites,
+            "interrupted": {"id": stopped.id, "state": str(stopped.state)} if stopped else None,
         }
 
     def _look_at(self, session: Session) -> None:
         """Make the plan anew; which answers hold follows from their keys."""
-        self._look = self._ways.look(session)
-        plan = self._look.plan
-        self._keys = {card_key(action): action for action in asked_about(self._look)}
-        self._data = page_data(plan_material(session, plan))
-        self.lines = report_lines(session, plan)
+        plan = self._access.look(session).plan
+        self._review = Review(self.directory, plan, opt_in=True, unites=session.kind.scoped)
+        material = plan_material(session, plan)
+        self.lines = material.lines
+        self._data = page_data(material) | {
+            "earlier": [
+                {
+                    "number": str(given.number),
+                    "say": str(given.say),
+                    "what": given.what,
+                    "at": given.at.isoformat(timespec="minutes"),
+                    "texts": [shown_text(about.spoken, session.settings) for about in given.about],
+                }
+                for given in reversed(session.answered)
+                if not given.applied and (not given.key or given.key not in self._review.questions)
+            ],
+            "applied": applied_data(material.points, APPLIED),
+        }
 
     def _refreshed(self, session: Session) -> int:
         """Look again; how many answers no longer fit anything."""
-        before = set(self._answers())
+        before = set(self._review.answers)
         self._look_at(session)
-        return len(before - set(self._answers()))
-
-    def _decided(self, session: Session) -> Plan:
-        answers = {self._keys[key].id: given for key, given in self._effective().items()}
-        return decided(session, self._look, Decisions.of(answers), now=self._look.plan.now)
-
-    def _answers(self) -> dict[str, Pending]:
-        """The answers that fit a proposal on the desk."""
-        return {key: given for key, given in self._pending.all().items() if key in self._keys}
-
-    def _effective(self) -> dict[str, Pending]:
-        """Those of them about memories that are not pinned."""
-        pins = self._pins()
-        return {
-            key: given
-            for key, given in self._answers().items()
-            if not any(member.id in pins for member in self._keys[key].members)
-        }
-
-    def _wanted(self) -> set[str]:
-        """Ids of the proposals after whose answers something is done."""
-        return {self._keys[key].id for key, given in self._effective().items() if given.say in CHANGES}
-
-    def _pins(self) -> frozenset[str]:
-        return self._in_journal(lambda journal: pinned_ids(journal.answers(self.fingerprint)))
-
-    def _action(self, key: str) -> Action:
-        action = self._keys.get(key)
-        if action is None:
-            raise UsageError("This proposal is no longer there; look again.")
-        return action
-
-    def _check_text(self, action: Action, given: Pending) -> None:
-        if not isinstance(action, Merge) or given.say is not Say.ACCEPT:
-            raise UsageError("Only the text of a merge can be written by hand.")
-        lost = self.lost(card_key(action), given.text or "")
-        if lost:
-            raise UsageError(
-                f"This text would lose {len(lost)} details of its sources: "
-                + ", ".join(f"{kind} {detail}" for kind, detail in lost)
-            )
-
-    def _take_out(self, which: Callable[[Answer], bool]) -> None:
-        """Withdraw answers from the journal."""
-
-        def withdraw(journal: Journal) -> None:
-            """Those of this store that are meant."""
-            answers: Collection[Answer] = [kept for kept in journal.answers(self.fingerprint) if which(kept)]
-            journal.withdraw(self.fingerprint, answers)
-
-        self._in_journal(withdraw)
-
-    def _in_journal(self, work: Callable[[Journal], Result]) -> Result:
-        """Use the journal for a moment; a review that waits holds no file open."""
-        journal = Journal(self.directory)
-        try:
-            return work(journal)
-        finally:
-            journal.close()
+        return len(before - set(self._review.answers))
 
 
-def _wrong_form(kind: str, text: str) -> list[list[str]]:
-    """What is wrong with a text that a store can only keep in a form of its own."""
-    if kind != "graph":
-        return []
-    from ..stores.graph.text import parse_entity_text
+class ReviewObserver:
+    """The progress of a pass, which requests can read while it runs."""
 
-    try:
-        parse_entity_text(text)
-    except ValueError as error:
-        return [["form", str(error)]]
-    return []
+    def __init__(self, shown: Observer | None = None) -> None:
+        """Nothing is under way.
 
+        Args:
+            shown: Is told the same; the bars of the terminal.
+        """
+        self._shown = shown
+        self._stages: list[tuple[str, int | None]] = []
+        self._done = 0
 
-def _digest(plan: Plan) -> str:
-    """Name of a plan by everything that it does."""
-    return hashlib.sha256(dump_plan(plan).encode("utf-8", "surrogatepass")).hexdigest()
+    @contextlib.contextmanager
+    def stage(self, name: str, total: int | None) -> Iterator[Advance]:
+        """Note a stage while it runs."""
+        self._stages.append((name, total))
+        self._done = 0
+        with contextlib.ExitStack() as stack:
+            stack.callback(self._stages.pop)
+            show = stack.enter_context(self._shown.stage(name, total)) if self._shown else None
+
+            def advance(done: int) -> None:
+                """Note how much is done."""
+                self._done = done
+                if show is not None:
+                    show(done)
+
+            yield advance
+
+    @property
+    def told(self) -> dict[str, object]:
+        """The present stage in data."""
+        name, total = self._stages[-1] if self._stages else ("", None)
+        return {"stage": name, "total": total, "done": self._done}
 
 
 def _lapsed(count: int) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from ...errors import MissingExtraError, StoreLockedError, UsageError
-from ..writing.state import store_lock
-from .desk import ReviewDesk, Ways
+from ..fronts import StoreAccess
+from ..writing.lock import store_lock
+from .desk import ReviewDesk, ReviewObserver
 from .gate import Gate
-from .progress import ReviewObserver
 
 LOOPBACK = "127.0.0.1"
 
@@ -32,12 +32,16 @@ def require_web() -> None:
 
 
 def serve(
-    ways: Ways, watched: ReviewObserver, *, port: int, opened: Callable[[str, Callable[[], None]], None]
+    access: StoreAccess,
+    watched: ReviewObserver,
+    *,
+    port: int,
+    opened: Callable[[str, Callable[[], None]], None],
 ) -> None:
     """Answer the browser until the program is told to end.
 
     Args:
-        ways: How the store is reached.
+        access: How the store is reached.
         watched: Sees how far each pass comes.
         port: Where to listen; 0 takes a free one.
         opened: Told the address once it can be opened, and how to end the review.
@@ -53,7 +57,7 @@ def serve(
     listening = _listen(port)
     # SQLite's connections and most clients belong to the thread that opened them: all work is done in one.
     with listening, ThreadPoolExecutor(max_workers=1, thread_name_prefix="review") as executor:
-        desk = executor.submit(ReviewDesk, ways).result()
+        desk = executor.submit(ReviewDesk, access, watched).result()
         gate = Gate(int(listening.getsockname()[1]))
         with _alone(desk):
             app = review_app(desk, gate, watched, executor)

@@ -7,26 +7,25 @@ can be finished or taken back. The journal decides nothing; see `pipeline.writin
 from __future__ import annotations
 
 import array
-import contextlib
 import json
 import secrets
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from ...errors import JournalError
-from ..answers import About, Answer, AnswerKind
+from ..actions import Action, sorts
+from ..answers import About, Answer, Say
 from ..stores.base import Snapshot
-from ..stores.files.database import durable_database
+from ..stores.files.database import Database
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
     id TEXT PRIMARY KEY, store TEXT NOT NULL, started_at TEXT NOT NULL, finished_at TEXT,
-    state TEXT NOT NULL, retire_on TEXT, plan TEXT NOT NULL);
+    state TEXT NOT NULL, retire_on TEXT, retires TEXT, plan TEXT NOT NULL, part TEXT);
 CREATE TABLE IF NOT EXISTS snapshots (
     run TEXT NOT NULL, memory TEXT NOT NULL, payload TEXT NOT NULL, vector BLOB, links TEXT NOT NULL,
     PRIMARY KEY (run, memory));
@@ -38,16 +37,9 @@ CREATE TABLE IF NOT EXISTS outcomes (
     PRIMARY KEY (run, action));
 CREATE TABLE IF NOT EXISTS answers (
     number INTEGER PRIMARY KEY, store TEXT NOT NULL, kind TEXT NOT NULL, what TEXT NOT NULL,
-    run TEXT NOT NULL, at TEXT NOT NULL, keys TEXT NOT NULL, about TEXT NOT NULL);
+    run TEXT NOT NULL, at TEXT NOT NULL, keys TEXT NOT NULL, about TEXT NOT NULL,
+    key TEXT NOT NULL, text TEXT, pair TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS places (store TEXT PRIMARY KEY, options TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS rejections (
-    store TEXT NOT NULL, pair TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (store, pair));
-"""
-# What an earlier version noted as a pair alone becomes an answer like any other.
-_MOVE = """
-INSERT INTO answers (store, kind, what, run, at, keys, about)
-    SELECT store, 'rejected', '', '', at, json_array(pair), '[]' FROM rejections;
-DELETE FROM rejections;
 """
 
 
@@ -86,16 +78,13 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One execution of a plan.
+    """One execution of a plan, which it holds as JSON Lines.
 
     Attributes:
-        id: Name of the run.
-        store: Fingerprint of the store.
-        started_at: When it began.
-        finished_at: When it ended; None while under way or killed.
-        state: How far it has come.
-        retire_on: If set, removed memories expired on this day instead of being deleted.
-        plan: The plan as JSON Lines.
+        finished_at: None while under way or killed.
+        retire_on: If set, memories expired on this day instead of being deleted.
+        retires: Of which kinds of actions, and for which reasons, the removed memories did.
+        part: The actions that are being taken back; None for all.
     """
 
     id: str
@@ -105,6 +94,13 @@ class Run:
     state: RunState
     retire_on: str | None
     plan: str
+    part: frozenset[str] | None = None
+    retires: frozenset[str] = frozenset()
+
+    def expiry_of(self, action: Action) -> date | None:
+        """The day on which what an action removes expires; None if it is deleted."""
+        retired = self.retire_on and sorts(action) & self.retires
+        return date.fromisoformat(self.retire_on) if self.retire_on and retired else None
 
     @property
     def interrupted(self) -> bool:
@@ -114,15 +110,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One change of a run.
-
-    Attributes:
-        number: Position in the run, from 1.
-        action: Which action of the plan.
-        operation: Added or removed.
-        memory: The id concerned; None for an addition that was only intended.
-        state: How far it has come.
-    """
+    """One change of a run, numbered from 1; `memory` is None for an addition that was only intended."""
 
     number: int
     action: str
@@ -140,16 +128,7 @@ class Journal:
         Raises:
             JournalError: If the file is damaged or cannot be written.
         """
-        self._path = directory / "journal.db"
-        damaged = (
-            f"The journal {self._path} cannot be opened ({{error}}); without it nothing may be changed. "
-            "Restore the file, or move it away to begin a new one (earlier runs can then not be undone)."
-        )
-        self._db = durable_database(self._path, _SCHEMA, damaged=damaged)
-        if self._ask("SELECT 1 FROM rejections LIMIT 1"):
-            with self._transaction():
-                for statement in filter(str.strip, _MOVE.split(";")):
-                    self._tell(statement)
+        self._db = Database(directory, _SCHEMA)
 
     def close(self) -> None:
         """Close the file."""
@@ -159,7 +138,7 @@ class Journal:
         """A name that no run has: when it begins, and four digits of chance."""
         while True:
             name = f"{at.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-            if not self._ask("SELECT 1 FROM runs WHERE id = ?", (name,)):
+            if not self._db.ask("SELECT 1 FROM runs WHERE id = ?", (name,)):
                 return name
 
     def begin(
@@ -171,38 +150,51 @@ class Journal:
         snapshots: Iterable[Snapshot],
         retire_on: str | None,
         at: datetime,
+        retires: Iterable[str] = (),
     ) -> None:
         """Write down a run and everything it will touch, in one transaction, before it acts."""
         rows = [
             (run, item.id, _dump(item.payload), _pack(item.vector), _dump(list(item.links)))
             for item in snapshots
         ]
-        with self._transaction():
-            self._tell(
-                "INSERT INTO runs VALUES (?, ?, ?, NULL, ?, ?, ?)",
-                (run, store, at.isoformat(), RunState.APPLYING, retire_on, plan),
+        with self._db.transaction():
+            self._db.tell(
+                "INSERT INTO runs VALUES (?, ?, ?, NULL, ?, ?, ?, ?, NULL)",
+                (run, store, at.isoformat(), RunState.APPLYING, retire_on, _dump(sorted(retires)), plan),
             )
-            self._tell_each("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", rows)
+            self._db.tell_each("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", rows)
 
     def note_place(self, store: str, options: Mapping[str, Any]) -> None:
         """Remember how a store is opened: options by name, none of which is a secret."""
         if self.places().get(store) != options:
-            self._tell("INSERT OR REPLACE INTO places VALUES (?, ?)", (store, _dump(options)))
+            self._db.tell("INSERT OR REPLACE INTO places VALUES (?, ?)", (store, _dump(options)))
 
     def places(self) -> dict[str, Mapping[str, Any]]:
         """How each store is opened that was worked on, by fingerprint."""
-        return {store: json.loads(text) for store, text in self._ask("SELECT store, options FROM places")}
+        return {store: json.loads(text) for store, text in self._db.ask("SELECT store, options FROM places")}
 
-    def set_state(self, run: str, state: RunState, *, at: datetime) -> None:
-        """Record how far a run has come."""
+    def set_state(
+        self, run: str, state: RunState, *, at: datetime, part: Iterable[str] | None = None
+    ) -> None:
+        """Record how far a run has come, and which of its actions are being taken back if not all are."""
         finished = at.isoformat() if state in (RunState.APPLIED, RunState.UNDONE) else None
-        self._tell("UPDATE runs SET state = ?, finished_at = ? WHERE id = ?", (state, finished, run))
+        self._db.tell(
+            "UPDATE runs SET state = ?, finished_at = ?, part = ? WHERE id = ?",
+            (state, finished, None if part is None else _dump(sorted(part)), run),
+        )
+
+    def drop(self, run: str) -> None:
+        """Forget a run that changed nothing."""
+        with self._db.transaction():
+            for table in ("snapshots", "changes", "outcomes"):
+                self._db.tell(f"DELETE FROM {table} WHERE run = ?", (run,))
+            self._db.tell("DELETE FROM runs WHERE id = ?", (run,))
 
     def intend(self, run: str, action: str, operation: Operation, memory: str | None) -> int:
         """Announce a change; return its number."""
-        row = self._ask("SELECT COALESCE(MAX(number), 0) + 1 FROM changes WHERE run = ?", (run,))[0]
+        row = self._db.ask("SELECT COALESCE(MAX(number), 0) + 1 FROM changes WHERE run = ?", (run,))[0]
         number = int(row[0])
-        self._tell(
+        self._db.tell(
             "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)",
             (run, number, action, operation, memory, ChangeState.INTENDED),
         )
@@ -210,14 +202,14 @@ class Journal:
 
     def mark(self, run: str, number: int, state: ChangeState, *, memory: str) -> None:
         """Record that an announced change was made, or taken back."""
-        self._tell(
+        self._db.tell(
             "UPDATE changes SET state = ?, memory = ? WHERE run = ? AND number = ?",
             (state, memory, run, number),
         )
 
     def conclude(self, run: str, action: str, outcome: Outcome, reason: str = "") -> None:
         """Record the outcome of an action."""
-        self._tell("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", (run, action, outcome, reason))
+        self._db.tell("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", (run, action, outcome, reason))
 
     def run(self, run: str) -> Run:
         """Look a run up by its name.
@@ -242,7 +234,7 @@ class Journal:
 
     def changes(self, run: str) -> tuple[Recorded, ...]:
         """All changes of a run, in order."""
-        rows = self._ask(
+        rows = self._db.ask(
             "SELECT number, action, operation, memory, state FROM changes WHERE run = ? ORDER BY number",
             (run,),
         )
@@ -250,7 +242,7 @@ class Journal:
 
     def outcomes(self, run: str) -> dict[str, tuple[Outcome, str]]:
         """The outcome of each action so far, with the reason."""
-        rows = self._ask("SELECT action, state, reason FROM outcomes WHERE run = ?", (run,))
+        rows = self._db.ask("SELECT action, state, reason FROM outcomes WHERE run = ?", (run,))
         return {row[0]: (Outcome(row[1]), row[2]) for row in rows}
 
     def snapshot(self, run: str, memory: str) -> Snapshot:
@@ -259,7 +251,7 @@ class Journal:
         Raises:
             JournalError: If the run did not touch it.
         """
-        rows = self._ask(
+        rows = self._db.ask(
             "SELECT payload, vector, links FROM snapshots WHERE run = ? AND memory = ?", (run, memory)
         )
         if not rows:
@@ -269,108 +261,79 @@ class Journal:
 
     def answer(self, store: str, answers: Iterable[Answer]) -> None:
         """Remember what a person answered; the same answer twice is one."""
-        known = {(item.kind, item.keys, item.run) for item in self.answers(store)}
+        known = {(item.say, item.keys, item.key, item.run) for item in self.answers(store)}
         rows = [
             (
-                store,
-                item.kind,
-                item.what,
-                item.run,
-                item.at.isoformat(),
-                _dump(sorted(item.keys)),
-                _about(item),
+                store, item.say, item.what, item.run, item.at.isoformat(), _dump(sorted(item.keys)),
+                _dump([[each.id, each.text, *([each.said] if each.said else [])] for each in item.about]),
+                item.key, item.text, item.pair,
             )
             for item in answers
-            if (item.kind, item.keys, item.run) not in known
-        ]
-        columns = "(store, kind, what, run, at, keys, about)"
-        self._tell_each(f"INSERT INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+            if (item.say, item.keys, item.key, item.run) not in known
+        ]  # fmt: skip
+        columns = "(store, kind, what, run, at, keys, about, key, text, pair)"
+        self._db.tell_each(f"INSERT INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def answers(self, store: str) -> tuple[Answer, ...]:
         """Everything a person answered about a store, oldest first."""
-        rows = self._ask(
-            "SELECT kind, what, keys, about, at, run, number FROM answers WHERE store = ? ORDER BY number",
-            (store,),
-        )
+        columns = "kind, what, keys, about, at, run, number, key, text, pair"
+        rows = self._db.ask(f"SELECT {columns} FROM answers WHERE store = ? ORDER BY number", (store,))
         return tuple(
             Answer(
-                AnswerKind(row[0]),
+                Say(row[0]),
                 row[1],
                 frozenset(json.loads(row[2])),
                 tuple(About(*item) for item in json.loads(row[3])),
                 _moment(row[4]),
-                row[5],
-                row[6],
+                *row[5:],
             )
             for row in rows
         )
 
+    def note_run(self, store: str, answers: Iterable[Answer], run: str) -> None:
+        """Remember that a run carried answers out, or was agreed to along with them."""
+        rows = [(run, store, item.number) for item in answers]
+        self._db.tell_each("UPDATE answers SET run = ? WHERE store = ? AND number = ?", rows)
+
+    def pairs(self) -> tuple[str, ...]:
+        """What the answers about all stores teach, each pair once, as lines that `calibrate` reads."""
+        rows = self._db.ask("SELECT DISTINCT pair FROM answers WHERE pair != '' ORDER BY number")
+        return tuple(row[0] for row in rows)
+
     def withdraw(self, store: str, answers: Iterable[Answer]) -> None:
         """Forget answers, so that what they are about is proposed again."""
-        self._tell_each(
+        self._db.tell_each(
             "DELETE FROM answers WHERE store = ? AND number = ?", [(store, item.number) for item in answers]
         )
-
-    def reject(self, store: str, pairs: Iterable[str], *, at: datetime) -> None:
-        """Remember pairs by their keys alone."""
-        rejected = AnswerKind.REJECTED
-        self.answer(store, [Answer(rejected, "", frozenset({pair}), (), at) for pair in pairs])
 
     def rejected(self, store: str) -> frozenset[str]:
         """Keys of all that a person closed by an answer; nothing they name is proposed again."""
         return frozenset(key for answer in self.answers(store) if answer.closes for key in answer.keys)
 
     def _runs(self, where: str, *arguments: str) -> tuple[Run, ...]:
-        rows = self._ask(
-            f"SELECT id, store, started_at, finished_at, state, retire_on, plan FROM runs {where} "
-            "ORDER BY started_at DESC, rowid DESC",
+        rows = self._db.ask(
+            "SELECT id, store, started_at, finished_at, state, retire_on, plan, part, retires "
+            f"FROM runs {where} ORDER BY started_at DESC, rowid DESC",
             arguments,
         )
         return tuple(
-            Run(r[0], r[1], _moment(r[2]), _moment(r[3]) if r[3] else None, RunState(r[4]), r[5], r[6])
+            Run(
+                r[0],
+                r[1],
+                _moment(r[2]),
+                _moment(r[3]) if r[3] else None,
+                RunState(r[4]),
+                r[5],
+                r[6],
+                None if r[7] is None else frozenset(json.loads(r[7])),
+                frozenset(json.loads(r[8])),
+            )
             for r in rows
         )
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._tell("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._tell("ROLLBACK")
-            raise
-        self._tell("COMMIT")
-
-    def _ask(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
-        with self._usable():
-            return self._db.execute(statement, values).fetchall()
-
-    def _tell(self, statement: str, values: Sequence[object] = ()) -> None:
-        with self._usable():
-            self._db.execute(statement, values)
-
-    def _tell_each(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
-        with self._usable():
-            self._db.executemany(statement, rows)
-
-    @contextlib.contextmanager
-    def _usable(self) -> Iterator[None]:
-        """A file that is damaged, full or held by another process is one sentence."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise JournalError(
-                f"The journal {self._path} cannot be used ({error}); nothing more was done. "
-                "Run again once it can be written, then `mem0-dream resume` finishes what had begun."
-            ) from error
 
 
 def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=True, sort_keys=False)
-
-
-def _about(answer: Answer) -> str:
-    return _dump([[item.id, item.text, *([item.said] if item.said else [])] for item in answer.about])
 
 
 def _pack(vector: tuple[float, ...] | None) -> bytes | None:

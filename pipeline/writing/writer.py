@@ -7,19 +7,19 @@ at no moment absent from the store.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from ...errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
-from ..actions import Action, Member, Merge, Prune, Resolve, TextChange, acts
-from ..answers import AnswerKind, taken_back
+from ...records import SUPERSEDED_KEYS, SUPERSEDES_KEY, ActionKind, Memory
+from ..actions import Action, Member, Merge, Prune, Relate, Resolve, TextChange, acts
+from ..answers import Say, content_key, taken_back
 from ..plan import Plan
 from ..planning.plan_file import dump_plan, parse_plan
 from ..results import RunResult, UndoResult
-from ..stores.base import Add, Amend, Delete, Restore, Retire, RunNotes, Snapshot, Store, Update
+from ..stores.base import Add, Amend, Delete, Restore, Retire, RunNotes, Store, Update
 from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState
-from .results import run_result
 
 if TYPE_CHECKING:
     from .access import AccessLog
@@ -30,6 +30,18 @@ Progress = Callable[[int], None]
 
 class _MovedError(Exception):
     """The store is no longer as planned; the action is skipped."""
+
+
+def refuse_foreign(plan: Plan, store: Store) -> None:
+    """Refuse a plan that was made for another store, before anything of it is shown.
+
+    Raises:
+        PlanFileError: If it was.
+    """
+    if plan.store != store.fingerprint:
+        raise PlanFileError(
+            "This plan was made for another store; make a new one with the configuration you apply."
+        )
 
 
 class Writer:
@@ -49,6 +61,7 @@ class Writer:
         run: str,
         at: datetime,
         retire_on: date | None = None,
+        retires: Collection[str] = tuple(ActionKind),
         progress: Progress = lambda _: None,
     ) -> RunResult:
         """Apply a plan as one run of the journal.
@@ -58,6 +71,7 @@ class Writer:
             run: Name of the new run.
             at: The present moment.
             retire_on: Expire on this day instead of deleting.
+            retires: Of which kinds of actions, or for which reasons; what others remove is deleted.
             progress: Told after each action how many were completed.
 
         Raises:
@@ -78,6 +92,7 @@ class Writer:
             plan=dump_plan(plan),
             snapshots=snapshots.values(),
             retire_on=retire_on.isoformat() if retire_on else None,
+            retires=retires if retire_on else (),
             at=at,
         )
         return self._carry_out(self._journal.run(run), plan, at=at, progress=progress)
@@ -92,15 +107,20 @@ class Writer:
         """
         self._refuse_foreign(run)
         if run.state is RunState.UNDOING:
-            return self.undo(run, at=at)
+            return self.undo(run, at=at, part=run.part)
         if run.state is not RunState.APPLYING:
             raise JournalError(f"Run {run.id} is {run.state}; there is nothing to resume.")
         if self._notes is not None:
             self._notes.resume(run.id)
         return self._carry_out(run, parse_plan(run.plan), at=at, progress=progress)
 
-    def undo(self, run: Run, *, at: datetime) -> UndoResult:
+    def undo(self, run: Run, *, at: datetime, part: Collection[str] | None = None) -> UndoResult:
         """Take a run back: restore what it removed, then withdraw what it added.
+
+        Args:
+            run: The run.
+            at: The present moment.
+            part: Only these actions of its plan; the rest stands, and can be taken back later.
 
         Raises:
             JournalError: If it was undone already, or belongs to another store.
@@ -108,15 +128,20 @@ class Writer:
         self._refuse_foreign(run)
         if run.state is RunState.UNDONE:
             raise JournalError(f"Run {run.id} was undone already; there is nothing to take back.")
-        if self._notes is not None:
-            self._notes.undo(run.id)
-        self._journal.set_state(run.id, RunState.UNDOING, at=at)
+        if part is not None and run.interrupted and run.part != part:
+            raise JournalError(
+                f"Run {run.id} was interrupted; finish it with `mem0-dream resume {run.id}` or take "
+                "all of it back, then a part of what it did."
+            )
+        self._journal.set_state(run.id, RunState.UNDOING, at=at, part=part)
         plan = parse_plan(run.plan)
-        self._note_undo(run, plan, at=at)
+        self._note_undo(run, plan, at=at, part=part)
+        if self._notes is not None:
+            self._notes.undo(run.id, whole=part is None)
         restored = withdrawn = 0
         kept: list[tuple[str, str]] = []
         for change in reversed(self._journal.changes(run.id)):
-            if change.state is ChangeState.TAKEN_BACK:
+            if change.state is ChangeState.TAKEN_BACK or (part is not None and change.action not in part):
                 continue
             try:
                 if change.operation is Operation.AMEND:
@@ -127,20 +152,28 @@ class Writer:
                     withdrawn += self._withdraw(run, change, plan)
             except (_MovedError, RefusedChangeError) as moved:
                 kept.append((change.memory or change.action, str(moved)))
-        self._journal.set_state(run.id, RunState.UNDONE, at=at)
+        standing = part is not None and any(
+            change.state is not ChangeState.TAKEN_BACK and change.action not in part
+            for change in self._journal.changes(run.id)
+        )
+        self._journal.set_state(run.id, RunState.APPLIED if standing else RunState.UNDONE, at=at)
         return UndoResult(run.id, restored, withdrawn, tuple(kept))
 
-    def _note_undo(self, run: Run, plan: Plan, *, at: datetime) -> None:
-        """An undo is an answer about all that was done, and takes back what was skipped in the same run.
+    def _note_undo(self, run: Run, plan: Plan, *, at: datetime, part: Collection[str] | None) -> None:
+        """An undo is an answer about all that was done, and takes back those that the run was agreed to with.
 
         It is noted before the first step back, so that a killed undo cannot lose it.
         """
-        touched = {change.action for change in self._journal.changes(run.id)}
+        standing = (c for c in self._journal.changes(run.id) if c.state is not ChangeState.TAKEN_BACK)
+        touched = {change.action for change in standing if part is None or change.action in part}
         done = [action for action in plan.actions if action.id in touched]
-        skipped = [item for item in self._journal.answers(run.store) if item.run == run.id]
-        self._journal.withdraw(
-            run.store, [item for item in skipped if item.kind is not AnswerKind.TAKEN_BACK]
-        )
+        keys = {content_key(action) for action in done}
+        given = [
+            item
+            for item in self._journal.answers(run.store)
+            if item.run == run.id and item.say is not Say.TAKEN_BACK and (part is None or item.key in keys)
+        ]
+        self._journal.withdraw(run.store, given)
         self._journal.answer(run.store, taken_back(done, run=run.id, at=at))
 
     def _refuse_unfit(self, plan: Plan, retire_on: date | None) -> None:
@@ -149,10 +182,7 @@ class Writer:
                 f"The listing of this store is not provably complete ({'; '.join(plan.gaps)}), "
                 "so nothing may be written."
             )
-        if plan.store != self._store.fingerprint:
-            raise PlanFileError(
-                "This plan was made for another store; make a new one with the configuration you apply."
-            )
+        refuse_foreign(plan, self._store)
         if retire_on is not None and not self._store.capabilities.retire:
             raise PlanFileError("This store cannot retire memories; apply without --retire.")
         earlier = self._journal.interrupted(self._store.fingerprint)
@@ -174,10 +204,14 @@ class Writer:
             if action.id not in concluded:
                 self._conclude(run, action)
             progress(number)
+        outcomes, changes = self._journal.outcomes(run.id), self._journal.changes(run.id)
+        if all(change.state is ChangeState.TAKEN_BACK for change in changes):
+            self._journal.drop(run.id)
+            return run_result("", plan, outcomes, ())
         if self._notes is not None:
             self._notes.finish(run.id, at=at)
         self._journal.set_state(run.id, RunState.APPLIED, at=at)
-        return run_result(run.id, plan, self._journal.outcomes(run.id), self._journal.changes(run.id))
+        return run_result(run.id, plan, outcomes, changes)
 
     def _conclude(self, run: Run, action: Action) -> None:
         if not acts(action):
@@ -201,7 +235,7 @@ class Writer:
         if survivor is not None and isinstance(action, Merge):
             self._note_use(run, survivor, action.members)
 
-    def _check(self, members: Iterable[Member]) -> dict[str, Snapshot]:
+    def _check(self, members: Iterable[Member]) -> None:
         """Read the members afresh; whatever differs from the plan means the action is off."""
         expected = list(members)
         snapshots = self._store.fetch([member.id for member in expected])
@@ -214,7 +248,6 @@ class Writer:
                 raise _MovedError(f"memory {member.id} changed since the plan was made")
             if memory.pinned:
                 raise _MovedError(f"memory {member.id} was pinned since the plan was made")
-        return snapshots
 
     def _ensure_survivor(self, run: Run, action: Action, made: list[Recorded]) -> str | None:
         if isinstance(action, Merge) and action.adds:
@@ -225,8 +258,7 @@ class Writer:
                 self._rewrite(run, action, made)
             elif made:
                 self._check([member for member in action.members if member.id == survivor])
-            if isinstance(action, Merge) and action.amends:
-                self._amend(run, action, survivor, made)
+            self._amend(run, action, survivor, made)
         else:
             return None
         if not self._store.finds(survivor):
@@ -240,16 +272,14 @@ class Writer:
         if intended is not None and intended.state is ChangeState.DONE and intended.memory:
             added = intended.memory
         else:
-            number = (
-                intended.number if intended else self._journal.intend(run.id, action.id, Operation.ADD, None)
-            )
+            intend = self._journal.intend
+            number = intended.number if intended else intend(run.id, action.id, Operation.ADD, None)
             earlier = self._store.find_mark(mark, action.scope) if intended else None
-            added = earlier or self._store.write(
-                Add(action.text, action.scope, action.metadata, action.created_at, mark)
-            )
+            metadata, members = {**action.metadata, **self._past(run, action)}, (m.id for m in action.members)
+            new = Add(action.text, action.scope, metadata, action.created_at, mark, like=tuple(members))
+            added = earlier or self._store.write(new)
             self._journal.mark(run.id, number, ChangeState.DONE, memory=added)
-        snapshot = self._store.fetch([added]).get(added)
-        if snapshot is None or self._store.parse(snapshot).text != action.text:
+        if not self._states(added, action.text):
             raise _MovedError(f"the merged memory {added} could not be read back")
         return added
 
@@ -261,25 +291,44 @@ class Writer:
         if earlier is None or not self._states(member.id, action.text):
             self._check([member])
             number = number or self._journal.intend(run.id, action.id, Operation.REPLACE, member.id)
-            self._store.write(Update(member.id, action.text, run.started_at))
+            relations = action.relations if isinstance(action, Relate) else None
+            self._store.write(Update(member.id, action.text, run.started_at, action.observations, relations))
         if not self._states(member.id, action.text):
             raise _MovedError(f"the new text of memory {member.id} could not be read back")
         self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
 
-    def _amend(self, run: Run, action: Merge, survivor: str, made: list[Recorded]) -> None:
+    def _past(self, run: Run, action: Action) -> dict[str, list[str]]:
+        """What stays names what is retired for its sake, earlier ones included."""
+        retires = isinstance(action, Merge | Resolve) and run.expiry_of(action) is not None
+        if not (retires and action.removes and self._store.capabilities.amend):
+            return {}
+        held = self._store.fetch([action.survivor]) if action.survivor else {}
+        earlier = [self._store.parse(each).metadata.get(SUPERSEDES_KEY) for each in held.values()]
+        known = [str(name) for names in earlier if isinstance(names, list) for name in names]
+        return {SUPERSEDES_KEY: sorted({*known, *action.removes})}
+
+    def _amend(self, run: Run, action: Action, survivor: str, made: list[Recorded]) -> None:
         """Give the survivor the united metadata; repeating it changes nothing."""
+        united = action if isinstance(action, Merge) and action.amends else None
+        metadata = {**(united.metadata if united else {}), **self._past(run, action)}
+        if not metadata:
+            return
         earlier = next((change for change in made if change.operation is Operation.AMEND), None)
         if earlier is not None and earlier.state is ChangeState.DONE:
             return
-        number = (
-            earlier.number if earlier else self._journal.intend(run.id, action.id, Operation.AMEND, survivor)
-        )
-        self._store.write(Amend(survivor, action.metadata, action.created_at, action.expires))
+        intend = self._journal.intend
+        number = earlier.number if earlier else intend(run.id, action.id, Operation.AMEND, survivor)
+        dates = (united.created_at, united.expires) if united else ()
+        self._store.write(Amend(survivor, metadata, *dates))
         self._journal.mark(run.id, number, ChangeState.DONE, memory=survivor)
 
-    def _states(self, memory_id: str, text: str) -> bool:
+    def _now(self, memory_id: str) -> Memory | None:
         snapshot = self._store.fetch([memory_id]).get(memory_id)
-        return snapshot is not None and self._store.parse(snapshot).text == text
+        return self._store.parse(snapshot) if snapshot is not None else None
+
+    def _states(self, memory_id: str, text: str) -> bool:
+        memory = self._now(memory_id)
+        return memory is not None and memory.text == text
 
     def _abandon(self, run: Run, action: Action, survivor: str) -> None:
         """Take back what was written for a survivor that proved unfit, before anything is removed."""
@@ -298,26 +347,19 @@ class Writer:
         earlier = next((c for c in made if c.operation is Operation.REMOVE and c.memory == member.id), None)
         if earlier is not None and earlier.state is ChangeState.DONE:
             return
-        if earlier is None or not self._is_removed(run, member.id):
+        expiry = run.expiry_of(action)
+        now = self._now(member.id) if earlier is not None else None
+        removed = now is None or (expiry is not None and now.expires_on == expiry)
+        if earlier is None or not removed:
             self._check([member])
-        number = (
-            earlier.number
-            if earlier
-            else self._journal.intend(run.id, action.id, Operation.REMOVE, member.id)
-        )
+        intend = self._journal.intend
+        number = earlier.number if earlier else intend(run.id, action.id, Operation.REMOVE, member.id)
         # Also where a killed run had removed the row already: what belongs to it may be left.
-        if run.retire_on:
-            self._store.write(Retire(member.id, date.fromisoformat(run.retire_on)))
+        if expiry is not None:
+            self._store.write(Retire(member.id, expiry, _superseded(run, action, into)))
         else:
             self._store.write(_delete(run, action, member, into))
         self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
-
-    def _is_removed(self, run: Run, memory_id: str) -> bool:
-        snapshot = self._store.fetch([memory_id]).get(memory_id)
-        if snapshot is None:
-            return True
-        expires = self._store.parse(snapshot).expires_on
-        return run.retire_on is not None and expires == date.fromisoformat(run.retire_on)
 
     def _note_use(self, run: Run, survivor: str, members: Iterable[Member]) -> None:
         """A fact that was stated again is in use, though what survives kept its old dates.
@@ -350,11 +392,10 @@ class Writer:
         A new text that the same action wrote does not count as a change by another program.
         """
         memory_id = change.memory or ""
-        before = self._journal.snapshot(run.id, memory_id)
-        now = self._store.fetch([memory_id]).get(memory_id)
-        if now is None:
+        before, present = self._journal.snapshot(run.id, memory_id), self._now(memory_id)
+        if present is None:
             raise _MovedError("it was removed since the run")
-        then, present = self._store.parse(before), self._store.parse(now)
+        then = self._store.parse(before)
         rewritten = present.text in _written(plan, change.action) - {then.text}
         if not rewritten and (then.text, then.updated_at) != (present.text, present.updated_at):
             raise _MovedError("it was written anew since the run")
@@ -364,11 +405,11 @@ class Writer:
     def _withdraw(self, run: Run, change: Recorded, plan: Plan) -> int:
         action = next(item for item in plan.actions if item.id == change.action)
         added = change.memory or self._store.find_mark(f"{run.id}/{action.id}", action.scope)
-        snapshot = self._store.fetch([added]).get(added) if added else None
-        if added is None or snapshot is None:
+        memory = self._now(added) if added else None
+        if added is None or memory is None:
             self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=added or "")
             return 0
-        if isinstance(action, Merge) and self._store.parse(snapshot).text != action.text:
+        if isinstance(action, Merge) and memory.text != action.text:
             raise _MovedError("the merged memory was changed since the run")
         self._store.write(Delete(added))
         self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=added)
@@ -378,9 +419,18 @@ class Writer:
 def _delete(run: Run, action: Action, member: Member, into: str | None) -> Delete:
     """The removal of a member, with all that its store has to know about it."""
     if isinstance(action, Merge):
-        return Delete(member.id, into=into, text=action.text, at=run.started_at)
+        said = action.observations
+        return Delete(member.id, into=into, text=action.text, at=run.started_at, observations=said)
     reason = f"{action.reason}: {action.detail}" if isinstance(action, Prune) else str(action.kind)
     return Delete(member.id, reason, at=run.started_at)
+
+
+def _superseded(run: Run, action: Action, into: str | None) -> dict[str, str]:
+    """What a retired memory says of the one that took its place; nothing where none did."""
+    if into is None:
+        return {}
+    reason = "contradicted" if isinstance(action, Resolve) else "merged"
+    return dict(zip(SUPERSEDED_KEYS, (into, run.started_at.isoformat(), reason), strict=True))
 
 
 def _written(plan: Plan, action_id: str) -> set[str]:
@@ -395,3 +445,25 @@ def _written(plan: Plan, action_id: str) -> set[str]:
 def _in_order(actions: Iterable[Action]) -> list[Action]:
     """Conflicts first: a merge must not undo what a person decided."""
     return sorted(actions, key=lambda action: not isinstance(action, Resolve))
+
+
+def run_result(
+    run: str, plan: Plan, outcomes: Mapping[str, tuple[Outcome, str]], changes: Iterable[Recorded]
+) -> RunResult:
+    """Count what a run did, from what the journal holds of it."""
+    done = {name for name, (outcome, _) in outcomes.items() if outcome is Outcome.APPLIED}
+    moved = tuple(
+        (name, reason) for name, (outcome, reason) in sorted(outcomes.items()) if outcome is Outcome.SKIPPED
+    )
+    made = [change for change in changes if change.state is ChangeState.DONE]
+    skipped = sum(action.id not in done for action in plan.actions)
+    return RunResult(
+        run=run,
+        merged=sum(action.id in done for action in plan.merges),
+        pruned=sum(action.id in done for action in plan.prunes),
+        resolved=sum(action.id in done for action in plan.conflicts),
+        skipped=skipped,
+        removed=sum(change.operation is Operation.REMOVE for change in made),
+        added=sum(change.operation is Operation.ADD for change in made),
+        moved=tuple(item for item in moved if item[1] != "left open"),
+    )

@@ -1,1 +1,1 @@
-"""From what a pass over a graph found to the plan, relations included."""
+"""What the engine asks of a knowledge graph: who is judged, what a merge says, which relations follow."""

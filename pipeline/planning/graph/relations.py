@@ -1,30 +1,111 @@
-"""Relations between entities: proposed on request, from evidence, few for each node."""
+"""What a plan does to relations: proposed from evidence, repaired on request, listed one by one.
+
+A relation to a name without a line is a fact, too: the memory server keeps it and finds it again. Only a
+plan that was asked to repair removes such ones. `followed` works all of it out anew from the other actions
+and the answers, with the functions by which the store itself changes a graph.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from ....records import Candidate
+from ....records import Candidate, Scope
+from ...actions import Action, Member, Merge, Prune, Relate
+from ...plan import Plan
 from ...rules.graph.names import siblings
 from ...rules.graph.nodes import Node
-from ...stores.graph.text import words_of
+from ...rules.graph.settings import GraphSettings
+from ...stores.graph.edit import handed_over
+from ...stores.graph.lines import Edge, GraphDocument
+from ...stores.graph.text import RELATIONS, owner_of, part_id, relations_text, words_of
 from ...stores.graph.usage import MERGED_MARK
-from .merging import GraphJudging, judged_memory
 
-RELATED_TO, SUPERSEDES, APPLIES_TO = "related_to", "supersedes", "applies_to"
-DERIVED_FROM, COMPETES_IN, PART_OF = "derived_from", "competes_in", "part_of"
-STANDARD = (RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM, COMPETES_IN, PART_OF)
+RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM = "related_to", "supersedes", "applies_to", "derived_from"
+STANDARD = (RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM, "competes_in", "part_of")
 """The types that are proposed or understood; others are left as they are."""
 
+_EXACT = re.compile(r"[^\W_][ _./:-][^\W_]|[a-z][A-Z]|\d")
+"""What a name holds that is not just a word of everyday."""
 _APPLYING = ("pattern",)
 _APPLIED_TO = ("stack", "tech-insight")
-_SHORTEST_NAME = 2
+_SHORTEST_NAME = 3
 
-Edge = tuple[str, str, str]
-"""From, to, type."""
+
+@dataclass(frozen=True, slots=True)
+class RelationChanges:
+    """Every relation that comes, goes, or gets another end (before, after) since its memory was merged."""
+
+    added: tuple[Edge, ...] = ()
+    moved: tuple[tuple[Edge, Edge], ...] = ()
+    removed: tuple[Edge, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.total > 0
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return len(self.added) + len(self.moved) + len(self.removed)
+
+    @property
+    def lines(self) -> list[str]:
+        """One line for each."""
+        return [
+            *(f"+ {shown(edge)}" for edge in self.added),
+            *(f"~ {shown(before)}  ->  {shown(after)}" for before, after in self.moved),
+            *(f"- {shown(edge)}" for edge in self.removed),
+        ]
+
+    @property
+    def counts(self) -> str:
+        """How many of each, in a few words."""
+        added, moved, removed = map(len, (self.added, self.moved, self.removed))
+        return (
+            f"{added} relations added, {moved} moved, {removed} removed" if self else "no change of relations"
+        )
+
+    def to_json(self) -> dict[str, list[list[str]]]:
+        """The changes as JSON."""
+        return {
+            "added": [list(edge) for edge in self.added],
+            "moved": [[*before, *after] for before, after in self.moved],
+            "removed": [list(edge) for edge in self.removed],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """What is needed to work out relations, beside the plan.
+
+    Attributes:
+        document: The graph as it stands.
+        nodes: Its entities by name.
+        near: Pairs of entities that are alike, for new relations; none where these were not asked for.
+        proposes: New relations were asked for.
+        repairs: So was the removal of those that lead nowhere or stand twice.
+        copies: The second of two equal relations may go by itself, since a person looks on.
+    """
+
+    document: GraphDocument
+    scope: Scope
+    settings: GraphSettings
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    near: Sequence[Candidate] = ()
+    proposes: bool = False
+    repairs: bool = False
+    copies: bool = False
+
+
+def shown(edge: Edge) -> str:
+    """A relation for a person.
+
+    >>> shown(("provision.sh", "kubectl", "uses"))
+    'provision.sh --uses--> kubectl'
+    """
+    return f"{edge[0]} --{edge[2]}--> {edge[1]}"
 
 
 def dangling(names: Iterable[str], edges: Iterable[Edge]) -> tuple[Edge, ...]:
@@ -33,96 +114,242 @@ def dangling(names: Iterable[str], edges: Iterable[Edge]) -> tuple[Edge, ...]:
     return tuple(edge for edge in edges if not known.issuperset(edge[:2]))
 
 
-def orphans(names: Iterable[str], edges: Sequence[Edge]) -> tuple[str, ...]:
+def orphans(names: Iterable[str], edges: Iterable[Edge]) -> tuple[str, ...]:
     """Entities that no relation touches, sorted; one to a name without a line counts as well."""
     return tuple(sorted(set(names) - {end for edge in edges for end in edge[:2]}))
 
 
-def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: GraphJudging) -> tuple[Edge, ...]:
-    """New relations, each with evidence for it.
+def relation_changes(document: GraphDocument, actions: Sequence[Action]) -> RelationChanges:
+    """Every relation that the actions add, move or remove."""
+    edges = [(edge, edge) for edge in document.relations]
+    removed: list[Edge] = []
+    for name, survivor in _leaving(actions):
+        edges = _handed(edges, name, survivor, removed)
+    added: list[Edge] = []
+    for action in actions:
+        if isinstance(action, Relate):
+            wanted = Counter((action.source, target, kind) for kind, target in action.relations)
+            kept: list[tuple[Edge, Edge]] = []
+            for before, edge in edges:
+                if edge[0] != action.source or wanted[edge] > 0:
+                    wanted[edge] -= 1
+                    kept.append((before, edge))
+                else:
+                    removed.append(before)
+            edges = kept
+            added += sorted(wanted.elements())
+    moved = [(before, after) for before, after in edges if before != after]
+    return RelationChanges(tuple(added), tuple(moved), tuple(removed))
 
-    Args:
-        nodes: Entities by name.
-        edges: Relations there are.
-        judging: Models and limits.
 
-    Returns:
-        In the order of the strength of their evidence. Two entities that have any relation get none.
+def followed(plan: Plan, related: Related) -> Plan:
+    """The plan with the relations that follow from its other actions, its answers, and what was asked for.
+
+    Where nothing new was asked for, what an earlier call added stays, led on to what merges leave.
     """
+    others = tuple(action for action in plan.actions if not isinstance(action, Relate))
+    earlier = [action for action in plan.actions if isinstance(action, Relate)]
+    after = related.document
+    for name, survivor in _leaving(others):
+        after = after.with_lines(handed_over(after, name, survivor)[0])
+    held = Counter(after.relations)
+    faulty = set(dangling(after.names, held))
+    twice = {edge for edge, count in held.items() if count > 1}
+    if related.proposes:
+        new = proposed(_foreseen(related.nodes, after, others), after.relations, related)
+    else:
+        new = [edge for edge in _led_on(earlier, others) if edge[2] != SUPERSEDES]
+    # A second pass over `earlier` must know what the first one repaired.
+    kept = {(action.source, target, kind) for action in earlier for kind, target in action.relations}
+    repairs = related.repairs or any(
+        edge[0] == a.source and edge not in kept for a in earlier for edge in faulty
+    )
+    copies = (
+        repairs
+        or related.copies
+        or any(len(set(a.relations)) == len(a.relations) and len(set(a.held)) < len(a.held) for a in earlier)
+    )
+    wanted: dict[str, list[Edge]] = defaultdict(list)
+    for edge in dict.fromkeys((*new, *_superseding(plan, after, others))):
+        if edge not in held and after.names.issuperset(edge[:2]) and edge[0] != edge[1]:
+            wanted[edge[0]].append(edge)
+    mended = (faulty if repairs else set()) | (twice if copies else set())
+    sources = sorted({*wanted, *(edge[0] for edge in mended)})
+    scope = related.scope
+    relates = [
+        _relate(scope, after, source, wanted.get(source, ()), repairs=repairs, copies=copies)
+        for source in sources
+    ]
+    totals = tuple(replace(total, relations=len(related.document.relations)) for total in plan.totals)
+    return replace(plan, actions=(*others, *relates), totals=totals)
+
+
+def proposed(nodes: Mapping[str, Node], edges: Sequence[Edge], related: Related) -> list[Edge]:
+    """New relations, each with evidence for it, the strongest first; two that have any relation get none."""
+    most = related.settings.max_relations
     joined = {frozenset(edge[:2]) for edge in edges}
     count = Counter(end for edge in edges if edge[2] in STANDARD for end in edge[:2])
     kept: list[Edge] = []
-    for edge in (*_derived(nodes), *_applied(nodes), *_near(nodes, edges, judging)):
+    for edge in (*_derived(nodes), *_applied(nodes), *_named(nodes), *_alike(nodes, edges, related)):
         ends = frozenset(edge[:2])
-        full = any(count[end] >= judging.settings.max_relations for end in ends)
-        if ends in joined or full or len(ends) < len(edge[:2]):
+        if ends not in joined and len(ends) > 1 and all(count[end] < most for end in ends):
+            joined.add(ends)
+            count.update(ends)
+            kept.append(edge)
+    return kept
+
+
+def _leaving(actions: Iterable[Action]) -> list[tuple[str, str | None]]:
+    """Entities that go, in order, each with the one that takes its relations."""
+    return [
+        (name, action.survivor if isinstance(action, Merge) else None)
+        for action in actions
+        if isinstance(action, Merge | Prune)
+        for name in action.removes
+    ]
+
+
+def _handed(
+    edges: list[tuple[Edge, Edge]], name: str, survivor: str | None, removed: list[Edge]
+) -> list[tuple[Edge, Edge]]:
+    """The relations without an entity; `removed` gains those that go with it."""
+    held = {edge for _, edge in edges if name not in edge[:2]}
+    kept: list[tuple[Edge, Edge]] = []
+    for before, edge in edges:
+        if name not in edge[:2]:
+            kept.append((before, edge))
             continue
-        joined.add(ends)
-        count.update(ends)
-        kept.append(edge)
-    return tuple(kept)
+        source, target = (survivor if end == name else end for end in edge[:2])
+        if source is None or target is None or source == target or (source, target, edge[2]) in held:
+            removed.append(before)
+        else:
+            held.add((source, target, edge[2]))
+            kept.append((before, (source, target, edge[2])))
+    return kept
 
 
-def _near(nodes: Mapping[str, Node], edges: Sequence[Edge], judging: GraphJudging) -> list[Edge]:
-    """Pairs that are each other's nearest neighbour below the duplicate line, nearest first.
+def _led_on(relates: Iterable[Relate], others: Iterable[Action]) -> list[Edge]:
+    """The relations that actions leave, between what merges leave of their ends."""
+    stays = {name: survivor for name, survivor in _leaving(others) if survivor is not None}
+    return [
+        (stays.get(action.source, action.source), stays.get(target, target), kind)
+        for action in relates
+        for kind, target in action.relations
+    ]
+
+
+def _superseding(plan: Plan, after: GraphDocument, others: Iterable[Action]) -> list[Edge]:
+    """A relation from winner to loser of each settled contradiction between two entities that stay."""
+    busy = {m.id for action in others if isinstance(action, Merge | Prune) for m in action.members}
+    edges: list[Edge] = []
+    for conflict in plan.conflicts:
+        a, b = owner_of(conflict.a[0]), owner_of(conflict.b[0])
+        winner, loser = (a, b) if conflict.choice == "a" else (b, a)
+        if conflict.choice is not None and not busy & {winner, loser} and after.names.issuperset((a, b)):
+            edges.append((winner, loser, SUPERSEDES))
+    return edges
+
+
+def _foreseen(
+    nodes: Mapping[str, Node], after: GraphDocument, actions: Iterable[Action]
+) -> Mapping[str, Node]:
+    """The entities as they will be."""
+    foreseen = {name: node for name, node in nodes.items() if name in after.names}
+    for action in actions:
+        if isinstance(action, Merge) and action.observations and action.survivor in foreseen:
+            memory = foreseen[action.survivor].memory
+            said = {**memory.metadata, "observations": list(action.observations)}
+            foreseen[action.survivor] = Node.of(replace(memory, metadata=said))
+    return foreseen
+
+
+def _relate(
+    scope: Scope, after: GraphDocument, source: str, new: Sequence[Edge], *, repairs: bool, copies: bool
+) -> Relate:
+    """The action for all relations that leave a node."""
+    held = [edge for edge in after.relations if edge[0] == source]
+    lost = set(dangling(after.names, held)) if repairs else set()
+    kept = [edge for edge in (dict.fromkeys(held) if copies else held) if edge not in lost]
+    reasons = [f"add {edge[2]} {edge[1]}" for edge in new]
+    gone = [edge for edge in dict.fromkeys(held) if edge in lost]
+    reasons += [f"remove {edge[2]} {edge[1]}, which leads nowhere" for edge in gone]
+    reasons += ["remove what stands twice"] if copies and len(set(held)) < len(held) else []
+    relations = tuple((edge[2], edge[1]) for edge in (*kept, *new))
+    before = Member(part_id(source, RELATIONS), relations_text((edge[2], edge[1]) for edge in held))
+    return Relate(
+        id=f"r:{source}",
+        scope=scope,
+        category=None,
+        members=(before,),
+        text=relations_text(relations),
+        reason="; ".join(reasons),
+        source=source,
+        relations=relations,
+        held=tuple((edge[2], edge[1]) for edge in held),
+    )
+
+
+def _alike(nodes: Mapping[str, Node], edges: Sequence[Edge], related: Related) -> list[Edge]:
+    """Pairs that are each other's nearest neighbour below the line of duplicates, nearest first.
 
     Only for what no relation touches yet, and never between two that were written from one template.
     """
     alone = set(orphans(nodes, edges))
-    memories = [replace(judged_memory(node), category=None) for node in nodes.values() if node.content]
-    pairs = judging.near(memories, floor=judging.settings.related_above)
+    pairs = sorted(related.near, key=lambda pair: (-pair.cosine, pair.a, pair.b))
+    pairs = [pair for pair in pairs if pair.a in nodes and pair.b in nodes]
     nearest: dict[str, Candidate] = {}
-    for pair in sorted(pairs, key=_strength):
+    for pair in pairs:
         for end in (pair.a, pair.b):
             nearest.setdefault(end, pair)
-    chosen = [
-        pair
-        for pair in dict.fromkeys(nearest.values())
-        if nearest[pair.a] is nearest[pair.b]
-        and pair.cosine <= judging.settings.merge_above
+    return [
+        (pair.a, pair.b, RELATED_TO)
+        for pair in pairs
+        if nearest[pair.a] is nearest[pair.b] is pair
+        and pair.cosine <= related.settings.merge_above
         and alone & {pair.a, pair.b}
         and not siblings(nodes[pair.a], nodes[pair.b])
     ]
-    return [(pair.a, pair.b, RELATED_TO) for pair in sorted(chosen, key=_strength)]
 
 
 def _applied(nodes: Mapping[str, Node]) -> list[Edge]:
-    """Patterns whose text names a stack or a technical insight."""
-    targets = {
-        name: _named(name)
-        for name, node in sorted(nodes.items())
-        if node.type.casefold() in _APPLIED_TO and len(words_of(name)) > _SHORTEST_NAME
-    }
+    """Patterns whose text names a stack or a technical insight; a type before its name may be left out."""
+    targets: list[tuple[str, re.Pattern[str]]] = []
+    for name, node in sorted(nodes.items()):
+        bare = node.bare_name
+        if node.type.casefold() in _APPLIED_TO and len(words_of(bare)) >= _SHORTEST_NAME:
+            forms = "|".join(re.escape(form) for form in dict.fromkeys((name, bare, words_of(bare))))
+            targets.append((name, re.compile(rf"(?<!\w)(?:{forms})(?!\w)", re.IGNORECASE)))
     return [
         (name, target, APPLIES_TO)
         for name, node in sorted(nodes.items())
         if node.type.casefold() in _APPLYING
-        for target, pattern in targets.items()
+        for target, pattern in targets
         if pattern.search(" ".join(node.content))
     ]
 
 
+def _named(nodes: Mapping[str, Node]) -> list[Edge]:
+    """Memories that name another one in so many letters, where its name is no mere word."""
+    names = [name for name in sorted(nodes) if len(name) > _SHORTEST_NAME and _EXACT.search(name)]
+    if not names:
+        return []
+    found = re.compile(
+        rf"(?<![\w-])(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})(?![\w-])"
+    )
+    return [
+        (name, target, RELATED_TO)
+        for name, node in sorted(nodes.items())
+        for target in sorted(set(found.findall("\n".join(node.content))) - {name})
+    ]
+
+
 def _derived(nodes: Mapping[str, Node]) -> list[Edge]:
-    """Entities that were merged from another one that exists (again).
-
-    A merge removes its sources, so the relation can stand only where one of them came back.
-    """
-    edges: list[Edge] = []
-    for name, node in sorted(nodes.items()):
-        marks = [text for text in node.observations if text.startswith(MERGED_MARK)]
-        sources = [
-            source
-            for text in marks
-            for source in text.removeprefix(MERGED_MARK).rpartition(" on ")[0].split(", ")
-        ]
-        edges += [(name, source, DERIVED_FROM) for source in sources if source in nodes]
-    return edges
-
-
-def _named(name: str) -> re.Pattern[str]:
-    forms = "|".join(re.escape(form) for form in dict.fromkeys((name, words_of(name))))
-    return re.compile(rf"(?<!\w)(?:{forms})(?!\w)", re.IGNORECASE)
-
-
-def _strength(pair: Candidate) -> tuple[float, str, str]:
-    return (-pair.cosine, pair.a, pair.b)
+    """Entities that were merged from another one that exists again."""
+    return [
+        (name, source, DERIVED_FROM)
+        for name, node in sorted(nodes.items())
+        for text in node.observations
+        if text.startswith(MERGED_MARK)
+        for source in text.removeprefix(MERGED_MARK).rpartition(" on ")[0].split(", ")
+        if source in nodes
+    ]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
+from ....models.markdown_blocks import markdown_lines
 from ....records import Memory, Scope
 from ...actions import Action, Append, Cause, Member, Merge, Reindex
+from ...answers import line_key
 from ...rules.markdown.index_file import (
     LONG_LINE,
     MAX_BYTES,
@@ -18,70 +17,40 @@ from ...rules.markdown.index_file import (
     VERBOSE_LINE,
     IndexDraft,
     TopicFile,
+    counted,
     draft_index,
 )
 from ...stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
+from ...stores.markdown.document import parse
 from ...stores.markdown.history import hidden_paths, removed_paths
-from ...stores.markdown.parsing import parse
-from ...stores.markdown.places import file_of
-from .survey import Survey
-
-_TITLE = re.compile(r"^#\s+(.+?)\s*#*$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexRules:
-    """How much may happen to an index.
-
-    Attributes:
-        certain: Only what needs no person: a pointer goes if its file is known to have been removed, and a
-            long one is shortened only where the index is above what an agent loads.
-        shorten: Shorten all long pointers, and not only the verbose, because that was asked for.
-    """
-
-    certain: bool = False
-    shorten: bool = False
-
-
-class _Texts(Protocol):
-    """New texts, as the settlement gathers them."""
-
-    @property
-    def survey(self) -> Survey:
-        """What was found."""
-        ...
-
-    def get(self, memory_id: str) -> str:
-        """The text as it will read."""
-        ...
-
-    def put(self, memory_id: str, text: str, *causes: Cause, reason: str = "") -> None:
-        """Change a text."""
-        ...
+from ...stores.markdown.rows import file_of, whole_id
+from .look import Present, Texts, is_over
 
 
 def index_drafts(
-    actions: Sequence[Action],
-    texts: _Texts,
-    *,
-    directories: Sequence[MemoryDirectory],
-    indexes: Mapping[str, str],
-    additions: Sequence[Append],
-    rules: IndexRules,
+    actions: Sequence[Action], texts: Texts, present: Present, *, additions: Sequence[Append], certain: bool
 ) -> dict[str, IndexDraft]:
-    """The new index of each directory; what moves from it into files goes into the texts."""
-    by_file: dict[str, list[Memory]] = defaultdict(list)
-    for memory in texts.survey.memories.values():
-        by_file[file_of(memory.id)].append(memory)
+    """The new index of each directory; what moves from it into files goes into the texts.
+
+    Args:
+        actions: What will be done.
+        texts: The texts as they will read.
+        present: The directories as they are.
+        additions: Files that take in new facts.
+        certain: Only what needs no person: a pointer goes if its file is known to have been removed, and a
+            long one is shortened only where the index is above what an agent loads.
+    """
     drafts: dict[str, IndexDraft] = {}
-    for directory in directories:
-        current = indexes.get(directory.name)
-        if rules.certain and not current and not directory.is_loaded:
+    for directory in present.directories:
+        current = present.indexes.get(directory.name)
+        if certain and not current and not directory.is_loaded:
             current = None
-        if current is None or _is_memory(directory, actions, texts, additions):
-            drafts[directory.name] = IndexDraft(current or "")
+        own = [item for item in additions if item.survivor.startswith(f"{directory.name}/")]
+        cut = any(item.survivor == whole_id(f"{directory.name}/{INDEX}") for item in own)
+        if current is None or cut or _is_memory(directory, actions, texts, own):
+            drafts[directory.name] = IndexDraft([], text=current or "")
             continue
-        draft = _draft(directory, current, actions, texts, by_file=by_file, additions=additions, rules=rules)
+        draft = _draft(directory, current, actions, texts, additions=own, present=present, certain=certain)
         drafts[directory.name] = draft
         for file, detail in draft.demoted.items():
             memory_id = f"{directory.name}/{file}"
@@ -91,31 +60,28 @@ def index_drafts(
 
 def index_actions(drafts: Mapping[str, IndexDraft], indexes: Mapping[str, str]) -> list[Reindex]:
     """The change of each index that is not as it should be."""
-    changed = [name for name in sorted(drafts) if drafts[name].text != indexes.get(name, "")]
     return [
         Reindex(
-            id=f"i{number}",
+            id=f"i:{name}",
             scope=Scope.of(directory=name),
             category=None,
-            members=(Member(f"{name}/{INDEX}", indexes.get(name, "")),),
-            text=drafts[name].text,
-            reason=f"{len(drafts[name].removed)} entries removed, {drafts[name].remaining} remaining",
+            members=(Member(whole_id(f"{name}/{INDEX}"), indexes.get(name, "")),),
+            text=draft.text,
+            reason=f"{counted(len(draft.removed), 'entry', 'entries')} removed, {draft.remaining} remaining",
         )
-        for number, name in enumerate(changed, 1)
+        for name, draft in sorted(drafts.items())
+        if draft.text != indexes.get(name, "")
     ]
 
 
 def _is_memory(
-    directory: MemoryDirectory, actions: Sequence[Action], texts: _Texts, additions: Sequence[Append]
+    directory: MemoryDirectory, actions: Sequence[Action], texts: Texts, additions: Sequence[Append]
 ) -> bool:
     """Whether the index holds the memories itself: it points to nothing, or they are what changes it."""
-    prefix = f"{directory.name}/{INDEX}#"
-    own = [memory_id for memory_id in texts.survey.memories if memory_id.startswith(prefix)]
+    own = [name for name in texts.memories if name.startswith(f"{directory.name}/{INDEX}#")]
     touched = {member.id for action in actions for member in action.members}
-    changed = any(name in touched or texts.get(name) != texts.survey.memories[name].text for name in own)
-    gathered = (directory.path / GATHERED).exists() or any(
-        item.survivor.startswith(f"{directory.name}/") for item in additions
-    )
+    changed = any(name in touched or texts.get(name) != texts.memories[name].text for name in own)
+    gathered = (directory.path / GATHERED).exists() or additions
     return changed or (directory.is_index_alone() and not gathered)
 
 
@@ -123,53 +89,68 @@ def _draft(
     directory: MemoryDirectory,
     current: str,
     actions: Sequence[Action],
-    texts: _Texts,
+    texts: Texts,
     *,
-    by_file: Mapping[str, Sequence[Memory]],
     additions: Sequence[Append],
-    rules: IndexRules,
+    present: Present,
+    certain: bool,
 ) -> IndexDraft:
     prefix = f"{directory.name}/"
+    by_file: dict[str, list[Memory]] = defaultdict(list)
+    for memory in texts.memories.values():
+        by_file[file_of(memory.id)].append(memory)
     files = {prefix + directory.relative(path) for path in directory.topics()}
-    removed = {memory_id for action in actions for memory_id in action.removes}
-    gone = {memory_id for memory_id in removed if "#" not in memory_id and memory_id in files}
+    gone = {name for action in actions for name in action.removes if name in files}
     heirs = {
         loser: file_of(str(action.survivor)).removeprefix(prefix)
         for action in actions
         if isinstance(action, Merge)
         for loser in action.removes
     }
-    added = {file_of(item.survivor): item for item in additions if item.survivor.startswith(prefix)}
+    added = {file_of(item.survivor): item for item in additions}
     topics = [
         _added(file.removeprefix(prefix), added[file])
         if file in added
         else _topic(file.removeprefix(prefix), by_file.get(file, ()), texts)
         for file in sorted((files | set(added)) - gone)
     ]
-    full = current.count("\n") > MAX_LINES or len(current.encode("utf-8")) > MAX_BYTES
-    longest = LONG_LINE if full or rules.shorten else None if rules.certain else VERBOSE_LINE
-    return draft_index(
-        current,
-        topics,
-        title=directory.title,
-        gone={file.removeprefix(prefix): heirs.get(file) for file in gone},
-        stands=_stands(directory),
-        dropped=_gone_for_good(directory.path, certain=rules.certain),
-        longest=longest,
-        adopt=not rules.certain,
-    )
+    index = whole_id(f"{prefix}{INDEX}")
+    too_large = current.count("\n") > MAX_LINES or len(current.encode("utf-8")) > MAX_BYTES
 
+    def stands(file: str) -> bool:
+        """Whether a file exists beside the memories, or from the project's root, in whatever case."""
+        return any(_exists(place / file) for place in (directory.path, directory.project) if place)
 
-def _stands(directory: MemoryDirectory) -> Callable[[str], bool]:
-    """Whether a file exists beside the memories, or from the project's root, in whatever case of the letters.
+    def dropped(file: str) -> bool:
+        """Whether a file that is not here is gone for good: what git leaves out may exist elsewhere."""
+        hidden = hidden_paths(directory.path, [file])
+        return not hidden and (not certain or file in removed_paths(directory.path, [file]))
 
-    Where the index was written names may not differ by case, as on most desktops.
-    """
-    places = [directory.path, *([directory.project] if directory.project else [])]
-    return lambda file: any(_exists(place / file) for place in places)
+    def drafted(longest: int | None) -> IndexDraft:
+        """The index, with pointers above so many characters shortened."""
+        return draft_index(
+            current,
+            topics,
+            title=directory.title,
+            gone={file.removeprefix(prefix): heirs.get(file) for file in gone},
+            stands=stands,
+            dropped=dropped,
+            longest=longest,
+            adopt=not certain,
+            refused=lambda line: line_key(index, line) in present.refused,
+        )
+
+    if present.shorten:
+        return drafted(LONG_LINE)
+    if too_large:
+        draft = drafted(LONG_LINE)
+        if draft.text.count("\n") <= MAX_LINES and len(draft.text.encode("utf-8")) <= MAX_BYTES:
+            return draft  # shortening reaches the limit
+    return drafted(None if certain or too_large else VERBOSE_LINE)
 
 
 def _exists(path: Path) -> bool:
+    """Where an index was written names may not differ by case, as on most desktops."""
     if path.exists():
         return True
     try:
@@ -178,31 +159,18 @@ def _exists(path: Path) -> bool:
         return False
 
 
-def _gone_for_good(folder: Path, *, certain: bool) -> Callable[[str], bool]:
-    """Whether a file that is not there is gone, and not merely left out of the repository.
-
-    What git ignores may well exist where the index was written; unattended, a commit must have taken the
-    file away.
-    """
-
-    def gone(file: str) -> bool:
-        """Whether one file is gone."""
-        return not hidden_paths(folder, [file]) and (not certain or file in removed_paths(folder, [file]))
-
-    return gone
-
-
-def _topic(file: str, memories: Sequence[Memory], texts: _Texts) -> TopicFile:
+def _topic(file: str, memories: Sequence[Memory], texts: Texts) -> TopicFile:
     about = memories[0].metadata if memories else {}
     whole = len(memories) == 1 and "#" not in memories[0].id
     text = "\n".join(texts.get(memory.id) for memory in memories)
-    heading = _TITLE.search(text)
+    title = next((line.text[line.said :] for line in markdown_lines(text) if line.level == 1), "")
     return TopicFile(
         file=file,
-        name=str(about.get("name") or (heading[1] if heading else "")),
+        name=str(about.get("name") or title.strip("# ")),
         description=str(about.get("description") or ""),
         text=text,
         open=whole and not memories[0].pinned,
+        retired=any(map(is_over, memories)),
     )
 
 

@@ -9,15 +9,23 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ....models.same_statement import statement_key
+from ....records import Inventory
+from ...planning.graph.relations import orphans
+from ...planning.proposal import Means
 from ...rules.graph.nodes import TYPES, Node
 from ...rules.graph.settings import GraphSettings
 from ...stores.graph.usage import Usage
-from ..report import visible
+from ..text import visible
+
+if TYPE_CHECKING:
+    from ...stores.graph.lines import GraphDocument
+    from ...stores.graph.notes import LastRun
 
 WARNING_EXIT_CODE = 9
-"""Exit code of `--health` if an indicator warns."""
+"""Exit code of `status` if an indicator warns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,11 @@ class Indicator:
     def warns(self) -> bool:
         """Whether it is above its limit."""
         return self.known and self.value > self.limit
+
+    @property
+    def status(self) -> str:
+        """OK, WARN or UNKNOWN."""
+        return "WARN" if self.warns else "OK" if self.known else "UNKNOWN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +113,7 @@ class Health:
                 item.name: {
                     "value": item.value if item.known else None,
                     "limit": item.limit,
-                    "status": "WARN" if item.warns else "OK" if item.known else "UNKNOWN",
+                    "status": item.status,
                 }
                 for item in self.indicators
             },
@@ -109,27 +122,27 @@ class Health:
         }
 
 
-def graph_health(
+def graph_state(
     nodes: Sequence[Node],
-    *,
-    duplicates: int,
-    orphans: int,
+    document: GraphDocument,
     settings: GraphSettings,
     now: datetime,
+    duplicates: int,
+    *,
     gaps: Sequence[str] = (),
-    last: datetime | None = None,
+    last: LastRun | None = None,
 ) -> Health:
-    """The state of a graph."""
+    """The state of a graph; `duplicates` are entities that another one may replace."""
     health = health_of(
         [(counted_type(node.type), node.usage) for node in nodes],
         duplicates=duplicates,
-        orphans=orphans,
+        orphans=len(orphans(document.names, document.relations)),
         settings=settings,
         now=now,
         gaps=gaps,
     )
     by_type = dict.fromkeys(TYPES, 0) | dict(health.by_type)
-    return replace(health, by_type=by_type, last=last, keeps_runs=True)
+    return replace(health, by_type=by_type, last=last.at if last else None, keeps_runs=True)
 
 
 def counted_type(kind: str) -> str:
@@ -164,34 +177,75 @@ def health_of(
         gaps: Why not all of the memory could be read.
     """
     rows = list(memories)
-    used = [use for _, use in rows]
-    known = [age for use in used if (age := use.age_days(now)) is not None]
-    shares = [share for use in used if (share := use.effectiveness) is not None]
-    unused = [days for use in used if (days := use.unused_days(now)) is not None]
-    stale = sum(days > settings.forget_unused.days for days in unused)
-    low = sum(share < settings.low_effectiveness for share in shares)
-    counts = (stale if unused and ages else None, low if shares else None, duplicates, orphans)
+    known = [age for _, use in rows if (age := use.age_days(now)) is not None]
+    shares = [share for _, use in rows if (share := use.effectiveness) is not None]
+    unused = [days for _, use in rows if (days := use.unused_days(now)) is not None]
+    stale = sum(days > settings.forget_unused.days for days in unused) if unused and ages else None
+    low = sum(share < settings.low_effectiveness for share in shares) if shares else None
+    total, some = len(rows), int(len(rows) * settings.warn_share)
+    unused_for, seldom = f"unused > {settings.forget_unused.days} d", f"< {settings.low_effectiveness:.0%}"
+    may_go = "Not used for long: {}; --only prunes shows which of them may go."
+    alike = "Look like duplicates: {}; a pass shows them."
+    figures = (
+        ("count", total, settings.max_memories, "{} memories: consolidate, then forget selectively.", ""),
+        ("stale", stale, some, may_go, unused_for),
+        ("low effectiveness", low, some, "Seldom helped: {}; correct them, or let them go.", seldom),
+        ("potential duplicates", duplicates, some, alike, ""),
+        ("orphans", orphans, some, "Without a relation: {}; --relate proposes some.", ""),
+    )
+    count = Counter(kind or "(no type)" for kind, _ in rows)
+    first = {kind: count.pop(kind) for kind in TYPES if kind in count}
     return Health(
-        total=len(rows),
-        by_type=_by_type(kind for kind, _ in rows),
+        total=total,
+        by_type=first | dict(sorted(count.items())),
         age=sum(known) / len(known) if known else None,
         effectiveness=sum(shares) / len(shares) if shares else None,
-        indicators=_indicators(len(rows), counts, settings),
+        indicators=tuple(
+            Indicator(name, value or 0, limit, advice, known=value is not None, meaning=meaning)
+            for name, value, limit, advice, meaning in figures
+        ),
         gaps=tuple(gaps),
         at=now,
     )
 
 
+def health_of_store(inventory: Inventory, means: Means, *, ages: bool) -> Health:
+    """The state of a store without usage statistics: its dates, accesses and exact copies."""
+    living = [memory for memory in inventory.memories if not memory.is_retired(means.now.date())]
+    copies = Counter((memory.scope, memory.category, statement_key(memory.text)) for memory in living)
+    used = [memory.accessed_at or means.accessed.get(memory.id) for memory in living]
+    return health_of(
+        [
+            (memory.category or "", Usage(discovered=memory.stated_at, last_used=last))
+            for memory, last in zip(living, used, strict=True)
+        ],
+        duplicates=sum(count - 1 for count in copies.values()),
+        orphans=None,
+        settings=GraphSettings(forget_unused=means.settings.stale_after),
+        now=means.now,
+        ages=ages,
+        gaps=inventory.gaps,
+    )
+
+
 def health_lines(health: Health) -> list[str]:
     """The report for a person."""
-    lines = ["## Memory health", "", *_moments(health), f"{'Total':<24}{health.total:>6}"]
+    lines = ["## Memory health", ""]
+    if health.at is not None:
+        last = f"{health.last:%Y-%m-%d %H:%M} UTC" if health.last else "Never"
+        lines.append(f"Generated: {health.at:%Y-%m-%d %H:%M} UTC")
+        lines += [f"Last Consolidation: {last}"] if health.keeps_runs else []
+        lines.append("")
+    age = "-" if health.age is None else f"{health.age:.0f} d"
+    lines.append(f"{'Total':<24}{health.total:>6}")
     lines += [f"  {kind:<22}{count:>6}" for kind, count in health.by_type.items()]
-    lines.append(f"{'Average age':<24}{_shown(health.age, '{:.0f} d'):>6}")
-    lines.append(f"{'Average effectiveness':<24}{_shown(health.effectiveness, '{:.0%}'):>6}")
+    lines += [
+        f"{'Average age':<24}{age:>6}",
+        f"{'Average effectiveness':<24}{spoken_share(health.effectiveness):>6}",
+    ]
     lines += ["", "Indicators:"]
     for item in health.indicators:
-        state = "WARN" if item.warns else "OK" if item.known else "?"
-        value = str(item.value) if item.known else "unknown"
+        state, value = (item.status, str(item.value)) if item.known else ("?", "unknown")
         meaning = f" ({item.meaning})" if item.known and item.meaning else ""
         lines.append(f"  {state:<5}{item.name}{meaning}: {value} (limit {item.limit})")
     if health.recommendations:
@@ -200,50 +254,10 @@ def health_lines(health: Health) -> list[str]:
     return [visible(line) for line in lines]
 
 
-def _moments(health: Health) -> list[str]:
-    if health.at is None:
-        return []
-    last = f"{health.last:%Y-%m-%d %H:%M} UTC" if health.last else "Never"
-    lines = [f"Generated: {health.at:%Y-%m-%d %H:%M} UTC"]
-    return [*lines, *([f"Last Consolidation: {last}"] if health.keeps_runs else []), ""]
+def spoken_share(value: float | None) -> str:
+    """A share for a person.
 
-
-def _by_type(kinds: Iterable[str]) -> dict[str, int]:
-    count = Counter(kind or "(no type)" for kind in kinds)
-    first = {kind: count.pop(kind) for kind in TYPES if kind in count}
-    return first | dict(sorted(count.items()))
-
-
-def _indicators(total: int, counts: Sequence[int | None], settings: GraphSettings) -> tuple[Indicator, ...]:
-    """All indicators; the counts are stale, ineffective, double and orphaned memories."""
-    stale, low, duplicates, orphans = counts
-    share = int(total * settings.warn_share)
-    unused = settings.forget_unused.days
-    low_share = f"< {settings.low_effectiveness:.0%}"
-    rows = (
-        ("count", total, settings.max_memories, "{} memories: consolidate, then forget selectively.", ""),
-        (
-            "stale",
-            stale,
-            share,
-            "Not used for long: {}; --forget-only shows which of them may go.",
-            f"unused > {unused} d",
-        ),
-        ("low effectiveness", low, share, "Seldom helped: {}; correct them, or let them go.", low_share),
-        (
-            "potential duplicates",
-            duplicates,
-            share,
-            "Look like duplicates: {}; --merge-only shows the sure ones, --review asks about the others.",
-            "",
-        ),
-        ("orphans", orphans, share, "Without a relation: {}; --relate proposes some.", ""),
-    )
-    return tuple(
-        Indicator(name, value or 0, limit, advice, known=value is not None, meaning=meaning)
-        for name, value, limit, advice, meaning in rows
-    )
-
-
-def _shown(value: float | None, form: str) -> str:
-    return "-" if value is None else form.format(value)
+    >>> spoken_share(0.25), spoken_share(None)
+    ('25%', '-')
+    """
+    return "-" if value is None else f"{value:.0%}"

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....records import Candidate, Label, Memory
-from ...rules.graph.conflicts import observations_of
-from ...rules.graph.history import Remembered
 from ...rules.graph.nodes import Node
+from ...stores.graph.text import owner_of
 from ..report import one_line
+from .health import spoken_share
 
 if TYPE_CHECKING:
-    from ...planning.graph.merging import GraphJudging
+    from ...planning.graph.judging import GraphModels
+    from ...stores.graph.notes import LastRun
 
 WEEK = timedelta(days=7)
 _EVIDENCE_ABOVE = 0.25
@@ -28,14 +29,7 @@ _WORKS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """A core memory and what long-term memory says about it.
-
-    Attributes:
-        name: Its name.
-        text: What it says.
-        backing: Observations that say the same.
-        against: Observations that contradict it.
-    """
+    """A core memory, and the observations that say the same or contradict it."""
 
     name: str
     text: str
@@ -44,24 +38,16 @@ class Belief:
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON."""
-        return {
-            "name": self.name,
-            "for": [_evidence_json(part) for part in self.backing],
-            "against": [_evidence_json(part) for part in self.against],
-            "contradicted": bool(self.against),
-        }
+        backing, against = (
+            [{"memory": owner_of(part.id), "observation": part.text} for part in parts]
+            for parts in (self.backing, self.against)
+        )
+        return {"name": self.name, "for": backing, "against": against, "contradicted": bool(self.against)}
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The use of one memory since the last run.
-
-    Attributes:
-        name: Its name.
-        was: Its effectiveness then; None if no use had been judged.
-        now: Its effectiveness now.
-        uses: How often it was applied since.
-    """
+    """The use of one memory since the last run: its effectiveness then (None if not judged) and now."""
 
     name: str
     was: float | None
@@ -75,11 +61,9 @@ class Move:
             return self.now >= _WORKS
         return self.now > self.was
 
-    @property
-    def line(self) -> str:
-        """For a person."""
-        was = "not judged" if self.was is None else format(self.was, ".0%")
-        return f"  {self.name}: {was} -> {self.now:.0%}, {self.uses:+d} uses"
+    def to_json(self) -> dict[str, Any]:
+        """The same as JSON."""
+        return {"name": self.name, "was": self.was, "now": self.now, "uses": self.uses}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,22 +91,19 @@ class LookBack:
             "new": list(self.new),
             "merged": list(self.merged),
             "forgotten": list(self.forgotten),
-            "worked": [_move_json(move) for move in self.moves if move.better],
-            "did_not": [_move_json(move) for move in self.moves if not move.better],
+            "worked": [move.to_json() for move in self.moves if move.better],
+            "did_not": [move.to_json() for move in self.moves if not move.better],
         }
 
 
 def look_back(
-    nodes: Sequence[Node], last: Remembered, *, merged: Sequence[str] = (), forgotten: Sequence[str] = ()
+    nodes: Sequence[Node], last: LastRun, *, merged: Sequence[str] = (), forgotten: Sequence[str] = ()
 ) -> LookBack:
     """Compare a graph with its state after the last run."""
     moves = []
     for node in nodes:
-        share = node.usage.effectiveness
-        if share is None or node.id not in last.memories:
-            continue
-        uses, was = last.memories[node.id]
-        if share != was or node.usage.uses > uses:
+        share, (uses, was) = node.usage.effectiveness, last.memories.get(node.id, (0, None))
+        if share is not None and node.id in last.memories and (share != was or node.usage.uses > uses):
             moves.append(Move(node.id, was, share, node.usage.uses - uses))
     return LookBack(
         since=last.at,
@@ -145,7 +126,12 @@ def look_back_lines(back: LookBack | None) -> list[str]:
     ):
         lines += [f"  {title}: {len(names)}", *(f"  {sign} {name}" for name in names[:_SHOWN])]
     for title, works in (("What worked:", True), ("What did not:", False)):
-        moves = [move.line for move in back.moves if move.better is works]
+        moves = [
+            f"  {move.name}: {'not judged' if move.was is None else spoken_share(move.was)} -> "
+            f"{spoken_share(move.now)}, {move.uses:+d} uses"
+            for move in back.moves
+            if move.better is works
+        ]
         lines += [title, *(moves[:_SHOWN] or ["  nothing"])]
     return lines
 
@@ -154,8 +140,7 @@ def this_week(nodes: Sequence[Node], *, now: datetime) -> tuple[list[Node], list
     """What was learned and what was used this week."""
     since = now - WEEK
     learned = [n for n in nodes if n.usage.discovered and since <= n.usage.discovered <= now]
-    used = [n for n in nodes if n.usage.last_used and since <= n.usage.last_used <= now]
-    return learned, used
+    return learned, [n for n in nodes if n.usage.last_used and since <= n.usage.last_used <= now]
 
 
 def quick_lines(nodes: Sequence[Node], *, now: datetime) -> list[str]:
@@ -163,9 +148,7 @@ def quick_lines(nodes: Sequence[Node], *, now: datetime) -> list[str]:
     learned, used = this_week(nodes, now=now)
     lines = [f"This week (since {now - WEEK:%Y-%m-%d}):", f"  learned: {len(learned)}"]
     lines += [f"  + {node.id}" for node in learned[:_SHOWN]]
-    lines.append(f"  used: {len(used)}")
-    lines += [f"  * {_ranked(node)}" for node in used[:_SHOWN]]
-    return lines
+    return [*lines, f"  used: {len(used)}", *(f"  * {_ranked(node)}" for node in used[:_SHOWN])]
 
 
 def node_json(node: Node) -> dict[str, Any]:
@@ -173,73 +156,55 @@ def node_json(node: Node) -> dict[str, Any]:
     return {"name": node.id, "effectiveness": node.usage.effectiveness, "uses": node.usage.uses}
 
 
+def ranking(nodes: Sequence[Node]) -> list[Node]:
+    """Memories with a known effectiveness, best first, then by how often they were used."""
+    judged = [node for node in nodes if node.usage.effectiveness is not None]
+    return sorted(judged, key=lambda node: (-(node.usage.effectiveness or 0.0), -node.usage.uses, node.id))
+
+
 def memories_lines(nodes: Sequence[Node]) -> list[str]:
-    """All memories with a known effectiveness, best first."""
+    """The same for a person."""
     ranked = ranking(nodes)
     lines = [f"Effectiveness ({len(ranked)} of {len(nodes)} memories were judged):"]
     return lines + [f"  {_ranked(node)}" for node in ranked]
 
 
-def ranking(nodes: Sequence[Node]) -> list[Node]:
-    """Memories by effectiveness, then by how often they were used."""
-    judged = [node for node in nodes if node.usage.effectiveness is not None]
-    return sorted(judged, key=lambda node: (-(node.usage.effectiveness or 0.0), -node.usage.uses, node.id))
-
-
 def beliefs(
-    core: Sequence[tuple[str, str]], nodes: Sequence[Node], judging: GraphJudging
+    core: Sequence[tuple[str, str]], nodes: Sequence[Node], models: GraphModels
 ) -> tuple[Belief, ...]:
-    """What speaks for and against each core memory.
-
-    Args:
-        core: Name and text of each.
-        nodes: Long-term memory.
-        judging: Models and limits.
-    """
-    parts = [part for node in nodes for part in observations_of(node)]
+    """What long-term memory says for and against each core memory, given by name and text."""
+    parts = [part for node in nodes for part in node.parts]
     if not core or not parts:
         return tuple(Belief(name, text, (), ()) for name, text in core)
-    vectors = judging.encoder.encode([*(text for _, text in core), *(part.text for part in parts)])
+    vectors = models.encoder.encode([*(text for _, text in core), *(part.text for part in parts)])
     cosines = vectors[: len(core)] @ vectors[len(core) :].T
     held = []
     for row, (name, text) in enumerate(core):
+        near = (parts[int(place)] for place in np.flatnonzero(cosines[row] >= _EVIDENCE_ABOVE))
+        about = {part.id: part for part in near if owner_of(part.id) != name}
         belief = Memory("0", text, parts[0].scope)
-        near = [int(place) for place in np.flatnonzero(cosines[row] >= _EVIDENCE_ABOVE)]
-        about = [parts[place] for place in near if not parts[place].id.startswith(f"{name}::")]
-        pairs = [Candidate("0", part.id, 0.0) for part in about]
-        verdicts = judging.verdicts([belief, *about], pairs)
-        said = {part.id: part for part in about}
-        backing = tuple(said[v.pair.b] for v in verdicts if v.label is Label.DUPLICATE)
-        against = tuple(said[v.pair.b] for v in verdicts if v.label is Label.CONTRADICTION)
+        pairs = [Candidate("0", part, 0.0) for part in about]
+        verdicts = models.verdicts([belief, *about.values()], pairs)
+        backing, against = (
+            tuple(about[item.pair.b] for item in verdicts if item.label is label)
+            for label in (Label.DUPLICATE, Label.CONTRADICTION)
+        )
         held.append(Belief(name, text, backing, against))
     return tuple(held)
 
 
 def belief_lines(held: Sequence[Belief]) -> list[str]:
     """The beliefs for a person."""
-    lines = (
-        [f"Beliefs ({len(held)}):"] if held else ["The core memory is empty, or none was given with --core."]
-    )
+    if not held:
+        return ["The core memory is empty, or none was given with --core."]
+    lines = [f"Beliefs ({len(held)}):"]
     for belief in held:
         flag = "  CONTRADICTED" if belief.against else ""
         lines.append(f"- {belief.name}: {len(belief.backing)} for, {len(belief.against)} against{flag}")
-        lines += [_evidence_line("for", part) for part in belief.backing[:_SHOWN]]
-        lines += [_evidence_line("against", part) for part in belief.against[:_SHOWN]]
+        for side, parts in (("for", belief.backing), ("against", belief.against)):
+            lines += [f"    {side}: {owner_of(part.id)} - {one_line(part.text)}" for part in parts[:_SHOWN]]
     return lines
 
 
-def _evidence_json(part: Memory) -> dict[str, str]:
-    return {"memory": part.id.rpartition("::")[0], "observation": part.text}
-
-
-def _evidence_line(side: str, part: Memory) -> str:
-    return f"    {side}: {part.id.rpartition('::')[0]} - {one_line(part.text)}"
-
-
-def _move_json(move: Move) -> dict[str, Any]:
-    return {"name": move.name, "was": move.was, "now": move.now, "uses": move.uses}
-
-
 def _ranked(node: Node) -> str:
-    share = node.usage.effectiveness
-    return f"{'-' if share is None else format(share, '.0%'):>5}  {node.usage.uses:>3} uses  {node.id}"
+    return f"{spoken_share(node.usage.effectiveness):>5}  {node.usage.uses:>3} uses  {node.id}"

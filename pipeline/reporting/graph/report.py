@@ -1,218 +1,323 @@
-"""What a pass proposes and what it did, in the form of the original skill."""
+"""The report of a pass over a graph, in the form of the original skill: names in full, and every relation."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from ...actions import Action, Merge, Promote, Prune, Relate, Rewrite, TextChange
-from ...plan import Plan
-from ...planning.graph.relation_plan import RelationChanges, shown
-from ...planning.graph.relations import Edge
+from ...answers import with_pins
+from ...planning.doubts import open_question
+from ...planning.graph.relations import RelationChanges, dangling, orphans, relation_changes, shown
+from ...planning.plan_file import parse_plan
+from ...planning.proposal import Means, Proposal
 from ...results import RunResult
-from ...rules.graph.nodes import Node
-from ...rules.graph.settings import GraphSettings
+from ...rules.graph.nodes import Node, nodes_of
+from ...stores.base import ScopeFilter
 from ...stores.graph.core_memory import core_place
-from ...stores.graph.text import RELATIONS, of_observations, owner_of, parse_entity_text, split_part
-from ...stores.graph.usage import PROMOTED_MARK, usage
-from ..passing import PassReport
-from ..report import one_line, visible
-from .health import Health, _shown
+from ...stores.graph.text import owner_of, split_part
+from ...stores.graph.usage import PROMOTED_MARK, advice, usage
+from ...writing.journal import Journal, Outcome
+from ..report import UNCHANGED, Report, auto_summary, moved_lines, summary
+from ..text import counted, one_line, visible
+from .health import Health, graph_state, spoken_share
 
-_MANY = 20
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...planning.graph.judging import GraphView
+    from ...rules.graph.settings import GraphSettings
+    from ...stores.graph.store import GraphStore
+
+_MOST_ORPHANS = 20
 """Orphans that are listed by name."""
 
-_FEW = 5
+_MOST_DANGLING = 5
 """Relations to names without a line that are listed unasked."""
 
 
-class GraphReport(PassReport):
-    """The diff of a graph: names in full, and the rewrites too."""
+class GraphReport(Report):
+    """Renders one pass over a graph; relations are shown as they stand in it now."""
 
     def __init__(
         self,
-        plan: Plan,
+        store: GraphStore,
+        journal: Journal,
+        proposal: Proposal,
         *,
+        settings: GraphSettings,
+        look_alikes: Callable[[Sequence[Node], Means], int],
         explain: bool = False,
-        relations: RelationChanges | None = None,
-        open_relations: Sequence[Edge] = (),
     ) -> None:
-        """Show a plan; see `Report`.
+        """Bind what is shown.
 
         Args:
-            plan: What to show.
+            store: The graph.
+            journal: Knows what became of a run.
+            proposal: What to show; of a mere plan, what follows from it alone.
+            settings: Limits of the graph.
+            look_alikes: Counts entities that another one may replace.
             explain: Add texts, scores and evidence under each line.
-            relations: What the plan does to relations.
-            open_relations: Relations to names without a line, which stay.
         """
-        super().__init__(plan, explain=explain)
-        self._short = {name: name for name in self._short}
-        self._relations = relations or RelationChanges()
-        self._open = open_relations
+        super().__init__(proposal.plan, explain=explain)
+        document = store.document()
+        self._store, self._journal = store, journal
+        self._settings, self._look_alikes = settings, look_alikes
+        self._view: GraphView | None = proposal.findings
+        self._relations = relation_changes(document, self._plan.actions)
+        left = set(dangling(document.names, document.relations)) - set(self._relations.removed)
+        self._dangling = sorted(left)
 
     def lines(self) -> list[str]:
-        """The report, with sections for promotions and relations."""
-        return [*super().lines(), *self._rewrites(), *self.relation_lines()]
+        """The report, and every relation that changes."""
+        return [*super().lines(), *self.relation_lines()]
 
     def relation_lines(self) -> list[str]:
         """Every relation that the plan adds, moves or removes."""
         lines = [f"Relations ({self._relations.counts}):"] if self._relations else []
         return [visible(line) for line in (*lines, *self._relations.lines)]
 
+    def remarks(self) -> list[str]:
+        """Relations that change, and those that are left as they are."""
+        return [*self.relation_lines(), *self.open_lines()]
+
     def open_lines(self) -> list[str]:
         """Relations to names without a line: listed, and left as they are."""
-        if not self._open:
+        if not self._dangling:
             return []
-        listed = self._open if self._explain else self._open[:_FEW]
-        more = len(self._open) - len(listed)
+        listed = self._dangling if self._explain else self._dangling[:_MOST_DANGLING]
+        count, more = len(self._dangling), len(self._dangling) - len(listed)
         return [
-            f"Relations to names without a line ({len(self._open)}): kept; --repair-relations removes them.",
+            f"Relations to names without a line ({count}): kept; --repair-relations removes them.",
             *(visible(f"  {shown(edge)}") for edge in listed),
             *([f"  and {more} more; --explain lists all"] if more else []),
         ]
 
     def proposal(self) -> str:
         """The line with the totals."""
-        repairs = _repairs(self._plan.actions)
+        plan = self._plan
         counts = (
-            (len(self._plan.merges), "merges"),
-            (len(self._plan.prunes), "prunes"),
-            (len(self._plan.conflicts), "conflicts"),
-            (len(promotions(self._plan.actions)), "promotions"),
-            (self._relations.total, "changes of relations"),
-            (len(repairs), "repairs"),
+            (len(plan.merges), "merge", ""),
+            (len(plan.prunes), "prune", ""),
+            (len(plan.conflicts), "conflict", ""),
+            (len(_promotions(plan.actions)), "promotion", ""),
+            (self._relations.total, "change of relations", "changes of relations"),
+            (sum(isinstance(item, Rewrite) for item in plan.actions), "repair", ""),
         )
-        return f"Proposed: {', '.join(f'{count} {name}' for count, name in counts if count)}."
+        return f"Proposed: {', '.join(counted(*row) for row in counts if row[0])}."
 
-    def _parts(self) -> list[tuple[str, Sequence[Action]]]:
-        """Rewrites have sections of their own."""
-        return super()._parts()[:-1]
+    def dry_run(self) -> list[str]:
+        """What a pass would do; see `Report.dry_run`."""
+        lines = super().dry_run()
+        last = 1 if lines[-1:] == [UNCHANGED] else 0
+        return [*lines[: len(lines) - last], *self._asides(), *lines[len(lines) - last :]]
 
-    def _difference(self, action: Action) -> list[str]:  # noqa: ARG002  (an entity is no text of lines)
-        return []
+    def opening(self, *, asks: bool) -> list[str]:
+        """What a person is shown before the questions; see `Report.opening`."""
+        return [*super().opening(asks=asks), *self._asides()]
+
+    def changed(self, before: Report) -> list[str]:
+        """The relations, where the answers change them."""
+        lines = self.relation_lines()
+        return [] if isinstance(before, GraphReport) and lines == before.relation_lines() else lines
 
     def explanation(self, action: Action) -> list[str]:
-        """What is under an action's line with --explain; the survivor of a merge gains observations."""
+        """What is under an action's line; the survivor of a merge gains observations."""
         lines = super().explanation(action)
-        if not isinstance(action, Merge) or action.survivor is None or of_observations(action):
+        if not isinstance(action, Merge) or not action.observations:
             return lines
-        before = next(member.text for member in action.members if member.id == action.survivor)
-        new = [text for text in _observations(action.text) if text not in _observations(before)]
-        stays = f"    {self.label(action.survivor)} stays" + (", with these added:" if new else "")
+        before = set(map(one_line, _said(action)))
+        new = [text for text in map(one_line, action.observations) if text not in before]
+        stays = f"    {self.label(action.survivor or '')} stays" + (", with these added:" if new else "")
         place = len(action.members)
-        return [*lines[:place], stays, *(f"      + {one_line(text)}" for text in new), *lines[place + 1 :]]
+        return [*lines[:place], stays, *(f"      + {text}" for text in new), *lines[place + 1 :]]
+
+    def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:
+        """The report of the original; see `Report.done`. After a night without changes one line."""
+        if self._view is None:
+            return super().done(result, auto=auto, took=took)
+        changes = changes_of_run(result.run, self._journal, self._store) or RelationChanges()
+        lines = self._passed(result, changes, self._view, took) if result.run or not auto else []
+        if not auto:
+            moved = moved_lines(result, self._plan, self)
+            asked = open_question(self._plan.unsure)
+            told = [f"{summary(result)}, {changes.counts}", *([f"{asked}."] if asked else [])]
+            return [*lines, *moved, "", *told, *self.left_open()]
+        done = self._applied(result)
+        counts = {
+            "relations_added": len(changes.added),
+            "relations_moved": len(changes.moved),
+            "relations_removed": len(changes.removed),
+            "folded": sum(isinstance(item, Rewrite) for item in done),
+            "promoted": len(_promotions(done)),
+            "skipped": len(result.moved),
+        }
+        line = auto_summary(result, conflicts=len(self._plan.conflicts) + self._plan.left_open)
+        counted = " ".join(f"{name}={count}" for name, count in counts.items())
+        return [*lines, *([""] if lines else []), f"{line} {counted}"]
+
+    def to_json(self, result: RunResult | None) -> dict[str, Any]:
+        """The report as JSON, with the relations, and after a run with the health before and afterwards."""
+        view = self._view if result is not None else None
+        changes = self._relations
+        if result is not None:
+            changes = changes_of_run(result.run, self._journal, self._store) or RelationChanges()
+        return super().to_json(result) | {
+            "health": self._after(view.means).to_json() if view else None,
+            "health_before": self._before(view, duplicates=True).to_json() if view else None,
+            "relations": changes.to_json(),
+        }
+
+    def _parts(self) -> list[tuple[str, Sequence[Action]]]:
+        """Relations have lines of their own."""
+        texts = [item for item in self._plan.rewrites if not isinstance(item, Relate)]
+        return [*super()._parts()[:-1], ("Changed", texts)]
+
+    def _difference(self, action: Action) -> list[str]:
+        """The observations that a memory loses and gains; it may have said one of them twice."""
+        if not isinstance(action, TextChange) or not action.observations:
+            return []
+        before, after = (Counter(map(one_line, said)) for said in (_said(action), action.observations))
+        gone, new = (before - after).elements(), (after - before).elements()
+        return [*(f"    - {text}" for text in gone), *(f"    + {text}" for text in new)]
 
     def _line(self, action: Action) -> str:
         line = super()._line(action)
         # What is forgotten is agreed to on these figures.
         return f"{line}; {action.detail}" if isinstance(action, Prune) and action.detail else line
 
-    def _rewrites(self) -> list[str]:
-        actions = [item for item in self._plan.rewrites if not isinstance(item, Relate)]
-        lines = [f"Changed ({len(actions)}):"] if actions else []
-        for item in actions:
-            lines.append(visible(f"[{self._plan.kind}:{_owner(item)}] — {item.reason}"))
-            lines += [visible(f"    {line}") for line in _difference(item)]
-        return lines
+    def _asides(self) -> list[str]:
+        """Remarks about what is not changed."""
+        nodes = self._view.nodes.values() if self._view else ()
+        return [*self.open_lines(), *advice(node.observations for node in nodes)]
+
+    def _applied(self, result: RunResult) -> list[Action]:
+        moved = {name for name, _ in result.moved}
+        return [action for action in self._plan.actions if action.id not in moved]
+
+    def _before(self, view: GraphView, *, duplicates: bool) -> Health:
+        nodes = list(view.nodes.values())
+        double = self._look_alikes(nodes, view.means) if duplicates else 0
+        return graph_state(
+            nodes,
+            view.document,
+            self._settings,
+            view.means.now,
+            double,
+            gaps=view.inventory.gaps,
+            last=view.last,
+        )
+
+    def _after(self, means: Means) -> Health:
+        inventory, store = with_pins(self._store.read(ScopeFilter()), means.answers), self._store
+        nodes = nodes_of(inventory.memories)
+        double = self._look_alikes(nodes, means)
+        return graph_state(
+            nodes,
+            store.document(),
+            self._settings,
+            means.now,
+            double,
+            gaps=inventory.gaps,
+            last=store.notes.last,
+        )
+
+    def _passed(
+        self, result: RunResult, changes: RelationChanges, view: GraphView, took: timedelta
+    ) -> list[str]:
+        """The report of a pass that was applied."""
+        done, document, settings = self._applied(result), self._store.document(), self._settings
+        merges = [item for item in done if isinstance(item, Merge) and item.observations]
+        prunes = [item for item in done if isinstance(item, Prune)]
+        before, after = self._before(view, duplicates=False), self._after(view.means)
+        alone = orphans(document.names, document.relations)
+        counts = (
+            ("Memories analysed", before.total),
+            ("Memories merged", f"{sum(len(item.removes) for item in merges)} into {len(merges)}"),
+            ("Promoted to core", len(_promotions(done))),
+            ("Forgotten (archived)", len(prunes)),
+            ("Relationships created", len(changes.added)),
+            ("Relationships moved", len(changes.moved)),
+            ("Relationships removed", len(changes.removed)),
+            ("Conflicts resolved", result.resolved),
+            ("Orphans", len(alone)),
+        )
+        more = [f"- and {len(alone) - _MOST_ORPHANS} more"] if len(alone) > _MOST_ORPHANS else []
+        changed = [f"- {item.survivor}: {item.reason}" for item in done if isinstance(item, Rewrite)]
+        again = f"- Run it again in {settings.due_after.days} days"
+        now = view.means.now
+        lines = [
+            "# Memory Consolidation Report",
+            "",
+            f"Date: {now:%Y-%m-%d %H:%M} UTC",
+            f"Previous Consolidation: {f'{view.last.at:%Y-%m-%d %H:%M} UTC' if view.last else 'never'}",
+            f"Duration: {took.total_seconds():.1f} s",
+            *([f"Run: {result.run}"] if result.run else []),
+            "",
+            "## Summary",
+            *(f"- {name}: {count}" for name, count in counts),
+            *_section("Merges Performed", [_merge_line(item) for item in merges]),
+            *_section("Promoted to Core Memory", [_promotion_line(item) for item in _promotions(done)]),
+            *_section("Changed", [*changed, *_folded(done)]),
+            *_section("Relationships", changes.lines),
+            *_section("Forgotten", [line for item in prunes for line in self._forgotten(item, view.nodes)]),
+            *_section("Orphaned", [*(f"- {name}" for name in alone[:_MOST_ORPHANS]), *more]),
+            *_table(before, after),
+            *_section("Recommendations", [again, *(f"- {text}" for text in after.recommendations)]),
+            *("", "## Next triggers"),
+            f"- more than {settings.max_memories} memories (now {after.total})",
+            f"- {settings.due_after.days} days from now ({now + settings.due_after:%Y-%m-%d})",
+            f"- {settings.due_new} new memories",
+        ]
+        return [visible(line) for line in lines]
+
+    def _forgotten(self, action: Prune, nodes: Mapping[str, Node]) -> list[str]:
+        name = action.members[0].id
+        used = nodes[name].usage
+        last = used.last_used.date().isoformat() if used.last_used else "never"
+        return [
+            f"- {name}: age {action.age_days} d, last used {last}, {used.uses} uses; {action.detail}",
+            f"  archived in {self._store.archive}; back with: mem0-dream restore",
+        ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passed:
-    """One pass that was applied.
-
-    Attributes:
-        plan: What was proposed.
-        result: What was done.
-        before: Health before.
-        after: Health afterwards.
-        nodes: Entities before, by name.
-        orphans: Entities without a relation afterwards.
-        previous: When the run before this one was; None if there was none.
-        at: When this one began.
-        took: How long it took.
-        archive: Where forgotten memories went.
-        relations: What became of relations.
-    """
-
-    plan: Plan
-    result: RunResult
-    before: Health
-    after: Health
-    nodes: Mapping[str, Node]
-    orphans: Sequence[str]
-    previous: datetime | None
-    at: datetime
-    took: timedelta
-    archive: str
-    relations: RelationChanges = field(default_factory=RelationChanges)
-
-    @property
-    def done(self) -> tuple[Action, ...]:
-        """Actions that were applied."""
-        moved = {name for name, _ in self.result.moved}
-        return tuple(action for action in self.plan.actions if action.id not in moved)
+def changes_of_run(run: str, journal: Journal, store: GraphStore) -> RelationChanges | None:
+    """What a run did to relations; None if the state before it is not known any more."""
+    if not run or not any(change.memory for change in journal.changes(run)):
+        return RelationChanges()
+    before = store.before(run)
+    if before is None:
+        return None
+    done = {name for name, (outcome, _) in journal.outcomes(run).items() if outcome is Outcome.APPLIED}
+    actions = parse_plan(journal.run(run).plan).actions
+    return relation_changes(before, [action for action in actions if action.id in done])
 
 
-def passed_lines(passed: Passed, settings: GraphSettings) -> list[str]:
-    """The report of a pass."""
-    merges = [item for item in passed.done if isinstance(item, Merge) and not of_observations(item)]
-    prunes = [item for item in passed.done if isinstance(item, Prune)]
-    lines = ["# Memory Consolidation Report", "", *_head(passed), "", "## Summary"]
-    lines += _summary(passed, merges, prunes)
-    lines += _section("Merges Performed", [_merge_line(item) for item in merges])
-    lines += _section(
-        "Promoted to Core Memory",
-        [
-            f"- {_owner(item)} ({_why_promoted(item)}), promoted as {_promoted_as(item)}"
-            for item in promotions(passed.done)
-        ],
-    )
-    changed = [f"- {_owner(item)}: {item.reason}" for item in _repairs(passed.done)]
-    lines += _section("Changed", [*changed, *_said_once(passed)])
-    lines += _section("Relationships", passed.relations.lines)
-    lines += _section("Forgotten", [line for item in prunes for line in _forgotten(item, passed)])
-    lines += _section("Orphaned", [f"- {name}" for name in passed.orphans[:_MANY]] + _more(passed.orphans))
-    lines += _after(passed)
-    again = f"- Run it again in {settings.due_after.days} days"
-    lines += _section("Recommendations", [again, *(f"- {text}" for text in passed.after.recommendations)])
-    lines += ["", "## Next triggers", *_triggers(passed, settings)]
-    return [visible(line) for line in lines]
-
-
-def promotions(actions: Sequence[Action]) -> list[Promote | Merge]:
+def _promotions(actions: Sequence[Action]) -> list[Promote | Merge]:
     """Actions that put a memory into the core memory."""
     return [
         action
         for action in actions
-        if isinstance(action, Promote) or (isinstance(action, Merge) and _promotes(action))
+        if isinstance(action, Promote)
+        or (
+            isinstance(action, Merge)
+            and any(
+                text.startswith(PROMOTED_MARK) and not any(text in member.text for member in action.members)
+                for text in action.observations
+            )
+        )
     ]
 
 
-def _head(passed: Passed) -> list[str]:
-    previous = f"{passed.previous:%Y-%m-%d %H:%M} UTC" if passed.previous else "never"
-    return [
-        f"Date: {passed.at:%Y-%m-%d %H:%M} UTC",
-        f"Previous Consolidation: {previous}",
-        f"Duration: {passed.took.total_seconds():.1f} s",
-        *([f"Run: {passed.result.run}"] if passed.result.run else []),
-    ]
-
-
-def _summary(passed: Passed, merges: Sequence[Merge], prunes: Sequence[Prune]) -> list[str]:
-    merged = sum(len(item.removes) for item in merges)
-    return [
-        f"- Memories analysed: {passed.before.total}",
-        f"- Memories merged: {merged} into {len(merges)}",
-        f"- Promoted to core: {len(promotions(passed.done))}",
-        f"- Forgotten (archived): {len(prunes)}",
-        f"- Relationships created: {len(passed.relations.added)}",
-        f"- Relationships moved: {len(passed.relations.moved)}",
-        f"- Relationships removed: {len(passed.relations.removed)}",
-        f"- Conflicts resolved: {passed.result.resolved}",
-        f"- Orphans: {len(passed.orphans)}",
-    ]
+def _promotion_line(action: Promote | Merge) -> str:
+    name, why = action.survivor or "", action.reason if isinstance(action, Promote) else ""
+    if isinstance(action, Merge):
+        used, sources = usage(action.observations), len(action.members)
+        share = spoken_share(used.effectiveness)
+        why = f"promote: {used.uses} uses, effectiveness {share}, united from {sources} memories"
+    return f"- {name} ({why}), promoted as {core_place(name, action.category or '')}"
 
 
 def _merge_line(action: Merge) -> str:
@@ -220,104 +325,37 @@ def _merge_line(action: Merge) -> str:
     return f"- {' + '.join(action.removes)} -> {action.survivor} (similarity {similarity:.2f})"
 
 
-def _said_once(passed: Passed) -> list[str]:
+def _folded(actions: Sequence[Action]) -> list[str]:
     """Observations that went because another one of their memory says the same."""
-    merges = [item for item in passed.done if isinstance(item, Merge) and of_observations(item)]
     return [
-        f'- {owner_of(item)}: "{one_line(member.text)}" is said by "{one_line(item.text)}"'
-        for item in merges
+        f'- {owner_of(member.id)}: "{one_line(member.text)}" is said by "{one_line(item.text)}"'
+        for item in actions
+        if isinstance(item, Merge) and split_part(item.survivor or "")
         for member in item.members
         if member.id in item.removes
     ]
 
 
-def _forgotten(action: Prune, passed: Passed) -> list[str]:
-    node = passed.nodes[action.members[0].id]
-    last = node.usage.last_used.date().isoformat() if node.usage.last_used else "never"
-    return [
-        f"- {node.id}: age {action.age_days} d, last used {last}, {node.usage.uses} uses; {action.detail}",
-        f"  archived in {passed.archive}; back with: mem0-dream restore",
-    ]
+def _said(action: Action) -> list[str]:
+    """What the memory that stays says before, as it stands in its text."""
+    return next((m.text.split("\n- ")[1:] for m in action.members if m.id == action.survivor), [])
 
 
-def _after(passed: Passed) -> list[str]:
-    before, after = passed.before, passed.after
+def _table(before: Health, after: Health) -> list[str]:
+    lines = ["", "## Health After Consolidation", f"{'':<16}{'before':>8}{'after':>8}{'change':>8}"]
     rows = [("Total", before.total, after.total)]
     rows += [
         (name, before.value(key), after.value(key))
-        for name, key in (
-            ("Orphaned", "orphans"),
-            ("Stale", "stale"),
-        )
+        for name, key in (("Orphaned", "orphans"), ("Stale", "stale"))
     ]
-    lines = ["", "## Health After Consolidation", f"{'':<16}{'before':>8}{'after':>8}{'change':>8}"]
     lines += [f"{name:<16}{old:>8}{new:>8}{new - old:>+8}" for name, old, new in rows]
-    old, new = before.effectiveness, after.effectiveness
-    change = f"{new - old:+.0%}" if old is not None and new is not None else "-"
-    lines.append(f"{'Effectiveness':<16}{_shown(old, '{:.0%}'):>8}{_shown(new, '{:.0%}'):>8}{change:>8}")
-    return lines
-
-
-def _triggers(passed: Passed, settings: GraphSettings) -> list[str]:
+    shares = before.effectiveness, after.effectiveness
+    change = f"{shares[1] - shares[0]:+.0%}" if None not in shares else "-"  # type: ignore[operator]
     return [
-        f"- more than {settings.max_memories} memories (now {passed.after.total})",
-        f"- {settings.due_after.days} days from now ({passed.at + settings.due_after:%Y-%m-%d})",
-        f"- {settings.due_new} new memories",
+        *lines,
+        f"{'Effectiveness':<16}{spoken_share(shares[0]):>8}{spoken_share(shares[1]):>8}{change:>8}",
     ]
 
 
 def _section(title: str, lines: Sequence[str]) -> list[str]:
     return ["", f"## {title}", *(lines or ["none"])]
-
-
-def _more(names: Sequence[str]) -> list[str]:
-    return [f"- and {len(names) - _MANY} more"] if len(names) > _MANY else []
-
-
-def _promotes(action: Merge) -> bool:
-    """Whether what a merge unites is promoted with it."""
-    if of_observations(action):
-        return False
-    before = {text for member in action.members for text in _observations(member.text)}
-    return any(text.startswith(PROMOTED_MARK) and text not in before for text in _observations(action.text))
-
-
-def _why_promoted(action: Promote | Merge) -> str:
-    if isinstance(action, Promote):
-        return action.reason
-    used = usage(_observations(action.text))
-    share = _shown(used.effectiveness, "{:.0%}")
-    return f"promote: {used.uses} uses, effectiveness {share}, united from {len(action.members)} memories"
-
-
-def _repairs(actions: Sequence[Action]) -> list[Rewrite]:
-    """Texts that are mended."""
-    return [item for item in actions if isinstance(item, Rewrite)]
-
-
-def _difference(action: TextChange) -> list[str]:
-    """The observations that a rewrite adds and removes; a memory may have said one of them twice."""
-    try:
-        before, after = _observations(action.members[0].text), _observations(action.text)
-    except ValueError:  # unreadable lines have no observations
-        return []
-    gone, new = Counter(before) - Counter(after), Counter(after) - Counter(before)
-    return [
-        f"{sign} {one_line(text)}" for sign, rows in (("-", gone), ("+", new)) for text in rows.elements()
-    ]
-
-
-def _promoted_as(action: Promote | Merge) -> str:
-    return core_place(_owner(action), action.category or "")
-
-
-def _observations(text: str) -> tuple[str, ...]:
-    return parse_entity_text(text)[1]
-
-
-def _owner(action: Action) -> str:
-    if isinstance(action, Merge) and action.survivor is not None:
-        return action.survivor
-    memory_id = action.members[0].id
-    part = split_part(memory_id)
-    return part[0] if part is not None and part[1] == RELATIONS else memory_id

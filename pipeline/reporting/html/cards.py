@@ -1,17 +1,22 @@
-"""One proposal as the page shows it: the memories in order, where they differ, why, and what stays."""
+"""One proposal as the page shows it: what stands, what goes, where they differ, and why."""
 
 from __future__ import annotations
 
-import hashlib
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ....records import Evidence, Verdict
-from ...actions import Action, Member, Merge, Prune, Resolve, TextChange
+from ....models.evidence_kinds import KINDS, WHOLE
+from ....models.merger import keeps
+from ....models.text.statements import clauses, sentences
+from ....records import ActionKind, Evidence, Verdict
+from ...actions import Action, Member, Merge, Prune, Resolve, TextChange, in_order
+from ...answers import content_key
 from ...planning.doubts import probability
 from ...writing.journal import Outcome
-from ..spoken_evidence import spoken
-from .differences import changed_lines, differing, kept_clauses, origins
+from ..differences import Places, changed_lines, unlike
+from ..evidence import spoken
+from ..report import newer_side
 
 Place = Callable[[str, Member, Action], int]
 """Notes a memory in the page's table and gives its row."""
@@ -19,19 +24,8 @@ DIGITS = 3
 """Digits of a score."""
 CLAUSES_UP_TO = 4_000
 """Characters of a text up to which its clauses are held against the others; documents show their lines."""
-
-
-def card_key(action: Action) -> str:
-    """Name of a question by what it is about; equal as long as its texts and its proposal are."""
-    parts = [str(action.kind), *sorted(f"{member.id}\0{member.text_hash}" for member in action.members)]
-    match action:
-        case Merge() | TextChange():
-            parts.append(action.text)
-        case Resolve():
-            parts += [*action.a, "\0", *action.b, *action.said]
-        case Prune():
-            parts.append(action.reason)
-    return hashlib.sha256("\0\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+_SAME = WHOLE | {"same"}
+"""Evidence that two texts are one fact; all other speaks against it."""
 
 
 def card(
@@ -42,16 +36,16 @@ def card(
     outcomes: Mapping[str, tuple[Outcome, str]],
 ) -> dict[str, Any]:
     """The data of one proposal for the page; defaults are left out."""
-    members = _in_order(action)
+    members = _ordered(action, unsure=unsure)
     shown = {
         "id": action.id,
-        "key": card_key(action),
+        "key": content_key(action),
         "kind": str(action.kind),
         "members": [place(member.id, member, action) for member in members],
         "stays": _row(action.survivor, members),
         "unsure": int(unsure) or None,
         "p": _confidence(action),
-        "verdicts": [_verdict(verdict, members) for verdict in getattr(action, "verdicts", ())],
+        "verdicts": [_verdict(verdict, members, action.kind) for verdict in getattr(action, "verdicts", ())],
         "outcome": _outcome(action, outcomes),
         **_own(action, members),
     }
@@ -59,7 +53,6 @@ def card(
 
 
 def _own(action: Action, members: Sequence[Member]) -> dict[str, Any]:
-    """What only this kind of proposal has."""
     match action:
         case Merge():
             return _merge(action, members)
@@ -67,43 +60,40 @@ def _own(action: Action, members: Sequence[Member]) -> dict[str, Any]:
             sides = (action.said or (members[0].text, _first_of_b(action, members).text))[:2]
             return {
                 "topic": action.topic,
-                "newer": action.newer,
+                "newer": newer_side(action),
                 "choice": action.choice,
                 "sides": [len(action.a), len(action.b)],
                 "said": list(action.said),
-                "diff": differing(*sides),
+                "marks": [_differing(*sides), _differing(*sides[::-1])],
             }
         case Prune():
             return {"reason": action.reason, "detail": action.detail, "age": action.age_days}
         case TextChange():
             before = members[0].text
+            lined = "\n" in before + action.text
             return {
                 "reason": action.reason,
                 "text": action.text,
-                "lines": changed_lines(before, action.text) if "\n" in before + action.text else None,
-                "diff": differing(before, action.text),
+                "lines": changed_lines(before, action.text) if lined else None,
+                "come": None if lined else _differing(action.text, before),
+                "marks": None if lined else [_differing(before, action.text)],
             }
 
 
 def _merge(action: Merge, members: Sequence[Member]) -> dict[str, Any]:
-    """The text that stays: beside its sources where it is new, else only where it leaves something out."""
-    sources = [member.text for member in members]
-    exact = [number for number, member in enumerate(members) if member.id in action.exact]
-    new = action.text not in sources
-    short = max(len(text) for text in (action.text, *sources)) <= CLAUSES_UP_TO
-    kept = [kept_clauses(text, action.text) if short and text != action.text else [] for text in sources]
-    before = sources[0] if action.rewrites else None
+    """What stands, marked where none of the others says it; and each text that goes, where it differs."""
+    texts = [member.text for member in members]
+    before = next((member.text for member in members if member.id == action.rewrites), None)
     lined = before is not None and "\n" in before + action.text
-    told = new or any(place[2] == 0 for places in kept for place in places)
     return {
         "text": None if action.survivor and not action.rewrites else action.text,
         "writes": "new" if action.adds else "rewrites" if action.rewrites else None,
-        "exact": exact,
-        "diff": differing(sources[0], sources[1]) if len(members) == 2 else None,
-        "diffs": [differing(sources[0], text) for text in sources[1:]] if len(members) > 2 else None,
+        "exact": [number for number, member in enumerate(members) if member.id in action.exact],
         "lines": changed_lines(before or "", action.text) if lined else None,
-        "kept": kept if told else None,
-        "origins": origins(action.text, sources) if new and short else None,
+        "come": []
+        if action.adds
+        else _differing(action.text, *(text for text in texts if text != action.text)),
+        "marks": [lost_words(text, action.text, texts if action.adds else ()) for text in texts],
         "merged": {
             key: [str(value) for value in values] for key, values in sorted(action.disagreements.items())
         },
@@ -111,11 +101,47 @@ def _merge(action: Merge, members: Sequence[Member]) -> dict[str, Any]:
     }
 
 
-def _in_order(action: Action) -> list[Member]:
-    """The memory that stays first; in a conflict A before B."""
+def _differing(text: str, *others: str) -> Places:
+    return _as_drawn(text, [[start, end, 0] for start, end in unlike(text, others)])
+
+
+def lost_words(source: str, stands: str, others: Sequence[str] = ()) -> Places:
+    """Places in a source that differ, each with 1 if the clause it is in is not kept by what stands.
+
+    A source that goes into a new text is held against the other ones.
+
+    >>> lost_words("Has a dog. Takes 20 mg.", "Owns a dog.")
+    [[0, 3, 0], [11, 23, 1]]
+    """
+    if source == stands:
+        return []
+    short = max(len(source), len(stands)) <= CLAUSES_UP_TO
+    places = clause_places(source) if short else []
+    lost = [place for place in places if not keeps(stands, source[slice(*place)])]
+    marks: Places = []
+    for start, end in unlike(source, [text for text in others if text != source] or [stands]):
+        edges = {start, end, *(edge for place in lost for edge in place if start < edge < end)}
+        for left, right in itertools.pairwise(sorted(edges)):
+            if source[left:right].strip():
+                marks.append([left, right, int(any(a <= left and right <= b for a, b in lost))])
+    return _as_drawn(source, marks)
+
+
+def _as_drawn(text: str, places: Places) -> Places:
+    """Places as a browser counts them, for which some characters are two."""
+    if text.isascii() or max(text) <= "\uffff":
+        return places
+    at = list(itertools.accumulate((1 + (char > "\uffff") for char in text), initial=0))
+    return [[at[start], at[end], *more] for start, end, *more in places]
+
+
+def _ordered(action: Action, *, unsure: bool) -> list[Member]:
+    """The sides of a conflict one behind the other; of a merge what stays first, unless it is a question."""
     if isinstance(action, Resolve):
         place = {memory_id: number for number, memory_id in enumerate((*action.a, *action.b))}
         return sorted(action.members, key=lambda member: place[member.id])
+    if unsure:
+        return in_order(action)
     return sorted(action.members, key=lambda member: (member.id != action.survivor, member.id))
 
 
@@ -124,7 +150,6 @@ def _first_of_b(action: Resolve, members: Sequence[Member]) -> Member:
 
 
 def _row(memory_id: str | None, members: Sequence[Member]) -> int | None:
-    """The row of the member that stays."""
     return next((number for number, member in enumerate(members) if member.id == memory_id), None)
 
 
@@ -137,24 +162,45 @@ def _confidence(action: Action) -> float | None:
     return round(probability(action), DIGITS) if isinstance(action, Resolve) and verdicts else None
 
 
-def _verdict(verdict: Verdict, members: Sequence[Member]) -> dict[str, Any]:
+def _verdict(verdict: Verdict, members: Sequence[Member], kind: ActionKind) -> dict[str, Any]:
     rows = {member.id: number for number, member in enumerate(members)}
+    pair = [rows.get(verdict.pair.a, -1), rows.get(verdict.pair.b, -1)]
     return {
-        "pair": [rows.get(verdict.pair.a, -1), rows.get(verdict.pair.b, -1)],
-        "label": str(verdict.label),
+        "pair": pair,
         "auto": int(verdict.auto),
         "exact": int(verdict.pair.exact),
         "cosine": round(verdict.pair.cosine, DIGITS),
         "p": [round(value, DIGITS) for value in verdict.probabilities],
         "entails": [round(value, DIGITS) for value in verdict.entailment],
-        "evidence": [_evidence(item) for item in verdict.evidence],
+        "evidence": [_evidence(item, kind, pair) for item in verdict.evidence],
     }
 
 
-def _evidence(item: Evidence) -> list[Any]:
-    return [item.kind, spoken([item]), int(item.veto)]
+def _evidence(item: Evidence, kind: ActionKind, pair: Sequence[int]) -> list[Any]:
+    """Kind, words, whether it is a veto, and whether it speaks for what is proposed."""
+    flipped = pair[0] > pair[1] >= 0
+    names = [chr(ord("A") + row % 26) if row >= 0 else "the merged text" for row in pair]
+    words = spoken([item], flipped=flipped, names=names[::-1] if flipped else names)
+    speaks_for = item.kind in (KINDS if kind is ActionKind.RESOLVE else _SAME)
+    return [item.kind, words, int(item.veto), int(speaks_for)]
 
 
 def _outcome(action: Action, outcomes: Mapping[str, tuple[Outcome, str]]) -> list[str] | None:
     outcome = outcomes.get(action.id)
     return [str(outcome[0]), outcome[1]] if outcome else None
+
+
+def clause_places(text: str) -> list[tuple[int, int]]:
+    """Where the clauses of a text begin and end.
+
+    >>> clause_places("Has a dog. Likes tea; it is green.")
+    [(0, 10), (11, 20), (22, 34)]
+    """
+    places: list[tuple[int, int]] = []
+    at = 0
+    for clause in (part for sentence in sentences(text) for part in clauses(sentence)):
+        start = text.find(clause, at)
+        if start >= 0:
+            at = start + len(clause)
+            places.append((start, at))
+    return places

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ....models.scorer import Thresholds
-from ....records import Memory, Scope
-from ...actions import Action, Member, net_removals
+from ....records import Memory
+from ...actions import Action, Member
 from ...plan import Plan
+from ...planning.doubts import clusters
 from ...writing.journal import Outcome
-from ..report import short_ids
+from ..text import spoken_ids
 from .cards import card
 from .history import RunPoint, history_data
 from .nearby import nearby
-from .projection import project
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-VERSION = 1
-MAP_MEMORIES = 2_000
-"""Memories on the map besides those of a proposal; of more, evenly spread ones are drawn."""
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +35,7 @@ class Material:
         accessed: Latest reads that are on record, by id.
         thresholds: Where the scorer's probabilities become decisions.
         points: The runs of the store so far.
-        vectors: float32 [n, d], one row for each of `memories`; None draws no map.
+        vectors: float32 [n, d], one row for each of `memories`; None names no neighbours.
         lines: The report as the terminal prints it.
         remarks: What a kind of store adds: changed relations, files that were left out.
         run: The name of the run that is shown; empty for a plan.
@@ -73,9 +70,7 @@ class Table:
         self._categories: dict[str, int] = {}
         actions = (*material.plan.actions, *material.plan.unsure)
         ids = [*self._known, *(member.id for action in actions for member in action.members)]
-        # A path or a name that is cut would name something else.
-        whole = material.plan.kind in ("md", "graph")
-        self._short = {name: name for name in ids} if whole else short_ids(ids)
+        self._short = spoken_ids(ids, material.plan.kind)
         self.rows: list[dict[str, Any]] = []
 
     def member(self, memory_id: str, member: Member, action: Action) -> int:
@@ -89,33 +84,30 @@ class Table:
             created_at=member.created_at,
             updated_at=member.updated_at,
         )
-        return self._row(memory, known)
+        return self.row(memory)
 
-    def memory(self, memory: Memory) -> int:
-        """The row of a memory that no proposal is about, or is."""
-        return self._row(memory, memory)
-
-    def _row(self, memory: Memory, stored: Memory | None) -> int:
-        key = (memory.id, memory.text)
+    def row(self, memory: Memory) -> int:
+        """The row of a memory in these words."""
+        key, stored = (memory.id, memory.text), self._known.get(memory.id)
         if key not in self._rows:
             self._rows[key] = len(self.rows)
             seen = self._accessed.get(memory.id) or (stored.accessed_at if stored else None)
-            self.rows.append(
-                _without_nothing(
-                    id=memory.id,
-                    name=self._short.get(memory.id, memory.id),
-                    text=memory.text,
-                    scope=self._scopes.setdefault(str(memory.scope), len(self._scopes)),
-                    category=self._categories.setdefault(memory.category, len(self._categories))
-                    if memory.category
-                    else None,
-                    created=_minute(memory.created_at),
-                    updated=_minute(memory.updated_at) if memory.updated_at != memory.created_at else None,
-                    read=_minute(seen),
-                    expires=stored.expires_on.isoformat() if stored and stored.expires_on else None,
-                    pinned=1 if stored and stored.pinned else None,
-                )
-            )
+            scope = self._scopes.setdefault(str(memory.scope), len(self._scopes))
+            shown = {
+                "id": memory.id,
+                "name": self._short.get(memory.id, memory.id),
+                "text": memory.text,
+                "scope": scope,
+                "category": self._categories.setdefault(memory.category, len(self._categories))
+                if memory.category
+                else None,
+                "created": _minute(memory.created_at),
+                "updated": _minute(memory.updated_at) if memory.updated_at != memory.created_at else None,
+                "read": _minute(seen),
+                "expires": stored.expires_on.isoformat() if stored and stored.expires_on else None,
+                "pinned": 1 if stored and stored.pinned else None,
+            }
+            self.rows.append({name: value for name, value in shown.items() if value is not None})
         return self._rows[key]
 
     @property
@@ -127,16 +119,20 @@ class Table:
 def page_data(material: Material) -> dict[str, Any]:
     """The data of a page; everything in it is text, numbers and lists."""
     plan, table = material.plan, Table(material)
-    groups = ((False, plan.actions), (True, plan.unsure))
     cards = [
-        card(action, unsure=unsure, place=table.member, outcomes=material.outcomes)
-        for unsure, actions in groups
-        for action in actions
+        card(action, unsure=False, place=table.member, outcomes=material.outcomes) for action in plan.actions
     ]
+    for doubts in clusters(plan.unsure):
+        for number, doubt in enumerate(doubts):
+            shown = card(doubt, unsure=True, place=table.member, outcomes=material.outcomes)
+            cards.append(shown | ({"shares": [number + 1, len(doubts)]} if len(doubts) > 1 else {}))
     for shown in cards:
         shown["scope"] = table.rows[shown["members"][0]]["scope"]
-    _add_neighbours(material, table, cards)
-    points = _points(material, table, cards)
+    if material.vectors is not None:
+        members = [[table.rows[row]["id"] for row in shown["members"]] for shown in cards]
+        for shown, places in zip(cards, nearby(material.memories, material.vectors, members), strict=True):
+            if places:
+                shown["near"] = [table.row(material.memories[place]) for place in places]
     now = plan.now.isoformat(timespec="seconds")
     return {
         "version": VERSION,
@@ -146,12 +142,18 @@ def page_data(material: Material) -> dict[str, Any]:
         "thresholds": [material.thresholds.auto, material.thresholds.duplicate]
         if material.thresholds
         else None,
-        "summary": _summary(plan),
-        "run": _run(material),
+        "summary": {
+            "memories": sum(total.memories for total in plan.totals),
+            "merges": len(plan.merges),
+            "conflicts": len(plan.conflicts),
+            "prunes": len(plan.prunes),
+            "changes": len(plan.rewrites),
+            "unsure": len(plan.unsure),
+        },
+        "run": {"id": material.run, "state": material.state, "undo": material.undo} if material.run else None,
         "cards": cards,
         "memories": table.rows,
         **table.names,
-        "map": points,
         "history": history_data(material.points, {t.scope: t.memories for t in plan.totals}, now),
         "apart": [list(item) for item in plan.apart],
         "gaps": list(plan.gaps),
@@ -160,70 +162,12 @@ def page_data(material: Material) -> dict[str, Any]:
     }
 
 
-def _summary(plan: Plan) -> dict[str, Any]:
-    taken: Counter[Scope] = Counter()
-    for action in plan.actions:
-        taken[action.scope] += net_removals(action)
-    return {
-        "memories": sum(total.memories for total in plan.totals),
-        "merges": len(plan.merges),
-        "conflicts": len(plan.conflicts),
-        "prunes": len(plan.prunes),
-        "rewrites": len(plan.rewrites),
-        "unsure": len(plan.unsure),
-        "removes": sum(len(action.removes) for action in plan.actions),
-        "left_open": plan.left_open,
-        "scopes": [[str(total.scope), total.memories, taken[total.scope]] for total in plan.totals],
-    }
-
-
 def _left_open(plan: Plan) -> list[str]:
-    """Conflicts of earlier passes that are not asked about again."""
     if not plan.left_open:
         return []
     noun = "conflicts were" if plan.left_open > 1 else "conflict was"
     return [f"{plan.left_open} {noun} left open earlier: `mem0-dream reject --list`"]
 
 
-def _run(material: Material) -> dict[str, str] | None:
-    if not material.run:
-        return None
-    return {"id": material.run, "state": material.state, "undo": material.undo}
-
-
-def _add_neighbours(material: Material, table: Table, cards: Sequence[dict[str, Any]]) -> None:
-    """Give each card the rows of what else lies near it."""
-    if material.vectors is None:
-        return
-    members = [[table.rows[row]["id"] for row in shown["members"]] for shown in cards]
-    for shown, places in zip(cards, nearby(material.memories, material.vectors, members), strict=True):
-        if places:
-            shown["near"] = [table.memory(material.memories[place]) for place in places]
-
-
-def _points(material: Material, table: Table, cards: Sequence[dict[str, Any]]) -> list[list[int]]:
-    """Memories on the map: x, y, row of the memory, number of its first proposal or -1."""
-    if material.vectors is None:
-        return []
-    owner: dict[str, int] = {}
-    for number, shown in enumerate(cards):
-        for row in shown["members"]:
-            owner.setdefault(table.rows[row]["id"], number)
-    others = [place for place, memory in enumerate(material.memories) if memory.id not in owner]
-    step = max(1, -(-len(others) // MAP_MEMORIES))
-    drawn = set(others[::step])
-    return [
-        [x, y, table.memory(memory), owner.get(memory.id, -1)]
-        for place, (memory, (x, y)) in enumerate(
-            zip(material.memories, project(material.vectors), strict=True)
-        )
-        if memory.id in owner or place in drawn
-    ]
-
-
 def _minute(moment: datetime | None) -> str | None:
     return moment.strftime("%Y-%m-%d %H:%M") if moment else None
-
-
-def _without_nothing(**fields: Any) -> dict[str, Any]:  # noqa: ANN401
-    return {name: value for name, value in fields.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What else lies near a proposal: memories of its scope that say something like its members."""
+"""What else lies near a proposal, so that a decision is not made in the dark."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-SCRIPTS = ("text.js", "state.js", "cards.js", "list.js", "drawings.js", "live.js", "start.js")
+SCRIPTS = ("text.js", "state.js", "cards.js", "list.js", "history.js", "live.js", "start.js")
 """In the order in which they are joined: each uses only earlier ones."""
 _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 

@@ -5,25 +5,36 @@ Every change is shown in full, as a diff, before it is made: to a person, or in 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePosixPath
 
-from ...actions import Action, Append, Cause, Merge, Prune, Reindex, Resolve, Rewrite, TextChange, acts
+from ...actions import (
+    Action,
+    Append,
+    Cause,
+    Merge,
+    NewText,
+    Prune,
+    Reindex,
+    Resolve,
+    Rewrite,
+    TextChange,
+    acts,
+)
 from ...plan import Plan
-from ...planning.doubts import open_question
-from ...planning.markdown.settlement import Settled, removals
-from ...planning.markdown.survey import Survey
+from ...planning.markdown.follow import follow
+from ...planning.markdown.look import MarkdownView
 from ...planning.proposal import Proposal
 from ...results import RunResult
 from ...rules.markdown.drift import Freshness
+from ...rules.markdown.index_file import counted
 from ...stores.markdown.directories import MemoryDirectory
-from ...stores.markdown.places import file_of
+from ...stores.markdown.rows import file_of
 from ...stores.markdown.transcripts import Quotation
-from ..marks import Marked
-from ..passing import PassReport, likely
-from ..report import clip, one_line, visible
-from .differences import changes
+from ..differences import Marked, changes
+from ..report import Report, clip, likely, one_line, visible
 
 PREFIX = "[DRY RUN]"
 UNTOUCHED = f"{PREFIX} No files were modified. Run without --dry-run to apply changes."
@@ -32,9 +43,12 @@ TIGHT = "Nothing changed: your memories are already tight."
 TITLE = "## Dream Consolidation Report"
 ASKED = "Relative dates and moved paths are proposed to a person; --auto leaves them (dates: --auto --dates)."
 _ENTRY_WIDTH = 60
+_ALIKE = 3
+"""From so many equal changes on they are told once, with the files they concern."""
+Gone = Merge | Resolve | Prune
 
 
-class PlanReport(PassReport):
+class PlanReport(Report):
     """Renders the changes of a plan, from nothing but the plan."""
 
     def __init__(self, plan: Plan, *, explain: bool = False) -> None:
@@ -43,33 +57,40 @@ class PlanReport(PassReport):
         self._texts = {member.id: member.text for action in plan.actions for member in action.members}
 
     def lines(self) -> list[str]:
-        """Each change in one line, with its diff below."""
-        lines = [
-            line
-            for memory_id, action in removals(self._plan)
-            for line in (
-                f"Would delete: {self.place(memory_id)} ({self.reason(memory_id, action)})",
-                *self._lost(memory_id, action),
-            )
-        ]
-        for action in self._plan.actions:
+        """Each change in one line, with its diff below; equal changes of several files are told once."""
+        lines: list[str] = []
+        removing = [action for action in self._plan.actions if not isinstance(action, TextChange)]
+        for action in removing:
+            for memory_id in action.removes:
+                reason = self.reason(memory_id, action)
+                lines += [f"Would delete: {self.place(memory_id)} ({reason})", *self._lost(memory_id, action)]
+        for action in removing:
             if isinstance(action, Resolve) and action.choice is None:
                 lines += [f"Would ask: {self.conflict(action)}", *self.sides(action)]
             elif isinstance(action, Merge) and action.rewrites:
-                lines.append(
-                    f"Would update: {self.place(action.rewrites)} (takes in what only the others say)"
-                )
+                place = self.place(action.rewrites)
+                lines.append(f"Would update: {place} (takes in what only the others say)")
                 lines += changes(self._texts[action.rewrites], action.text)
+        alike: dict[tuple[str, ...], list[NewText]] = defaultdict(list)
         for change in sorted(self._plan.rewrites, key=lambda action: isinstance(action, Reindex)):
-            lines.append(f"Would {_verb(change)[0]}: {self.place(change.survivor)} ({change.reason})")
-            lines += changes(self._texts[change.survivor], change.text)
+            alike[_moves(change, self._texts[change.survivor]) or (change.id,)].append(change)
+        for key, same in alike.items():
+            if len(same) >= _ALIKE and key != (same[0].id,):
+                places = ", ".join(self.place(change.survivor) for change in same)
+                files = counted(len(same), "memory", "memories")
+                lines.append(f"Would update: {files} ({same[0].reason}: {'; '.join(key)})")
+                lines.append(f"    {places}")
+                continue
+            for change in same:
+                lines.append(f"Would {_verb(change)[0]}: {self.place(change.survivor)} ({change.reason})")
+                lines += changes(self._texts[change.survivor], change.text)
         return lines
 
     def proposal(self) -> str:
         """The line with the totals."""
         plan = self._plan
-        counts = f"{len(plan.merges)} merges, {len(plan.prunes)} prunes, {len(plan.rewrites)} updates"
-        return f"Proposed: {counts}."
+        merges, prunes = counted(len(plan.merges), "merge"), counted(len(plan.prunes), "prune")
+        return f"Proposed: {merges}, {prunes}, {counted(len(plan.rewrites), 'update')}."
 
     def question(self, conflict: Resolve) -> str:
         """What a person is asked about a conflict."""
@@ -77,9 +98,8 @@ class PlanReport(PassReport):
 
     def conflict(self, action: Resolve) -> str:
         """The one line of a conflict."""
-        return (
-            f'{self.place(action.a[0])} vs {self.place(action.b[0])} — "{one_line(action.topic)}" [A/B/skip]'
-        )
+        a, b = map(visible, action.places) if action.places else map(self.place, (action.a[0], action.b[0]))
+        return f'{a} vs {b} — "{one_line(action.topic)}" [A/B/skip]'
 
     def sides(self, conflict: Resolve) -> list[str]:
         """Both sentences of a conflict, in full."""
@@ -91,7 +111,7 @@ class PlanReport(PassReport):
 
     def place(self, memory_id: str) -> str:
         """The file of a memory; for an entry with the beginning of what it says."""
-        file = shown(file_of(memory_id))
+        file = visible(file_of(memory_id))
         text = self._texts.get(memory_id) if memory_id != file_of(memory_id) else None
         return (
             file
@@ -99,7 +119,7 @@ class PlanReport(PassReport):
             else f'{file}: "{clip(text, _ENTRY_WIDTH)}"'
         )
 
-    def reason(self, memory_id: str, action: Merge | Resolve | Prune) -> str:
+    def reason(self, memory_id: str, action: Gone) -> str:
         """Why a memory goes, as the original words it."""
         if isinstance(action, Prune):
             return one_line(action.detail) or str(Freshness.FULLY_STALE)
@@ -109,7 +129,7 @@ class PlanReport(PassReport):
     def _winner(self, memory_id: str, action: Merge | Resolve) -> str:
         survivor = file_of(action.survivor or "")
         same = "another entry of " if survivor == file_of(memory_id) else ""
-        return same + shown(PurePosixPath(survivor).name)
+        return same + visible(PurePosixPath(survivor).name)
 
     def _lost(self, memory_id: str, action: Action) -> list[str]:
         """What a removed memory says, unless the very same text stays."""
@@ -122,28 +142,23 @@ class MarkdownReport(PlanReport):
     """Renders one settled pass."""
 
     def __init__(
-        self,
-        proposal: Proposal,
-        *,
-        directories: Sequence[MemoryDirectory],
-        evidence: Mapping[str, Sequence[Quotation]],
-        explain: bool = False,
+        self, proposal: Proposal, *, evidence: Mapping[str, Sequence[Quotation]], explain: bool = False
     ) -> None:
         """Bind what is shown.
 
         Args:
             proposal: What is to be done, and what was found.
-            directories: Where the memories are.
             evidence: What transcripts say, by memory.
             explain: Add texts, scores and evidence.
         """
         super().__init__(proposal.plan, explain=explain)
-        self._survey: Survey = proposal.findings.survey
-        self._settled: Settled = proposal.findings.settled
-        self._texts = {memory.id: memory.text for memory in self._survey.memories.values()} | self._texts
-        self._files = sum(len(directory.topics()) + directory.is_index_alone() for directory in directories)
-        self._directories = len(directories)
-        self._notes = [visible(note) for note in left_out(directories)]
+        view, present = proposal.findings, proposal.present  # as this kind gave them
+        self._view: MarkdownView = view
+        self._indexes = follow(proposal.plan, present)[1]
+        self._texts = {memory.id: memory.text for memory in view.stored.values()} | self._texts
+        self._directories = len(present.directories)
+        self._files = sum(len(d.topics()) + d.is_index_alone() for d in present.directories)
+        self._notes = [visible(note) for note in left_out(present.directories)]
         self._evidence = evidence
 
     @property
@@ -158,9 +173,10 @@ class MarkdownReport(PlanReport):
 
     def opening(self, *, asks: bool) -> list[str]:  # noqa: ARG002
         """What a person is shown before the questions."""
-        return [*self.lines(), *self.remarks(), *(self.explanations() if self._explain else [])]
+        explained = self.explanations() if self._explain else []
+        return [*self.lines(), *self.remarks(), *self.doubtful(), *explained]
 
-    def changed(self, before: PassReport) -> list[str]:
+    def changed(self, before: Report) -> list[str]:
         """The changes that follow from the answers and were not shown yet."""
         known, blocks = set(before.lines()), list[list[str]]()
         for line in self.lines():
@@ -171,32 +187,37 @@ class MarkdownReport(PlanReport):
 
     def explanations(self) -> list[str]:
         """Texts, scores and evidence behind each merge, conflict and prune."""
-        lines = [
+        return [
             line
             for action in self._plan.actions
             if not isinstance(action, TextChange)
             for line in (self.line(action), *self.explanation(action))
         ]
-        return [*lines, *self.unsure_lines()]
 
     def dry_run(self) -> list[str]:
-        """The whole dry run, every line prefixed: what would be done, and the report of it."""
-        lines = [*self.lines(), *self.asked()]
-        lines += [*self.table(self._plan.actions, applied=False), *self.remarks(), *self.current()]
-        lines += self.doubts()
+        """The whole dry run: what would be done, and the report of it."""
+        shown = [f"{PREFIX} {line}" if line.startswith("Would ") else line for line in self.lines()]
+        causes = {cause for a in self._plan.rewrites if isinstance(a, Rewrite) for cause in a.causes}
+        asked = [ASKED] if causes & {Cause.DATES, Cause.PATHS} else []
+        lines = [UNTOUCHED, *shown, *asked, *self.table(self._plan.actions, applied=False)]
+        lines += [*self.remarks(), *self.current(), *self.doubtful()]
         lines += self.explanations() if self._explain else []
-        return [UNTOUCHED, *map(_prefixed, lines), *self._gaps()]
+        return [*(line if isinstance(line, Marked) else line.rstrip() for line in lines), *self._gaps()]
 
     def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:  # noqa: ARG002
         """The report after a run."""
         moved = dict(result.moved)
         done = [action for action in self._plan.actions if action.id not in moved and acts(action)]
         lines = self.table(done, applied=True)
-        notes = [*self._skipped(moved), *self.open(), *self.remarks(), *self.current()]
-        notes += self.doubts()
+        notes = [
+            f"Skipped {self.place(action.members[0].id)}: {visible(moved[action.id])}"
+            for action in self._plan.actions
+            if action.id in moved
+        ]
+        notes += [*self.open(), *self.remarks(), *self.current(), *self.doubtful()]
         lines += ["", *notes] if notes else []
-        improved = sum(not isinstance(action, Reindex) for action in done)
-        return [*lines, "", f"Improved {improved} memories" if done else TIGHT]
+        improved = counted(sum(not isinstance(action, Reindex) for action in done), "memory", "memories")
+        return [*lines, "", f"Improved {improved}" if done else TIGHT]
 
     def skipped(self, result: RunResult) -> list[str]:  # noqa: ARG002
         """Nothing more: the report says so."""
@@ -213,26 +234,21 @@ class MarkdownReport(PlanReport):
             lines += ["| File | Action | Reason |", "|------|--------|--------|", *rows]
         if applied:
             lines += [line for action in done for line in self._diff(action)]
-        flagged = self._survey.flagged
+        flagged = self._view.flagged(self._plan)
         if flagged:
             lines += ["", "### Flagged for Review (PARTIALLY_STALE)", ""]
             lines += ["| File | Missing References |", "|------|-------------------|"]
-            lines += [_row(self.place(drift.memory), _missing(drift.missing)) for drift in flagged]
+            for drift in flagged:
+                told = (path if " (now " in path else f"`{path}` no longer exists" for path in drift.missing)
+                lines.append(_row(self.place(drift.memory), visible(", ".join(told))))
         return lines
-
-    def asked(self) -> list[str]:
-        """How many questions only a person is asked."""
-        causes = {
-            cause for action in self._plan.rewrites if isinstance(action, Rewrite) for cause in action.causes
-        }
-        return [ASKED] if causes & {Cause.DATES, Cause.PATHS} else []
 
     def open(self) -> list[str]:
         """Conflicts that are left to a person, both sides shown."""
         left = [c for c in self._plan.conflicts if c.choice is None]
         if not left:
             return []
-        lines = [f"{len(left)} conflicts are open; run without --auto to choose:"]
+        lines = [f"{counted(len(left), 'conflict is', 'conflicts are')} open; run without --auto to choose:"]
         for conflict in left:
             lines += [self.conflict(conflict).removesuffix(" [A/B/skip]"), *self.sides(conflict)]
         return lines
@@ -240,46 +256,47 @@ class MarkdownReport(PlanReport):
     def remarks(self) -> list[str]:
         """What a person should look at: indexes, files left out, what transcripts say."""
         warnings = [
-            f"Warning: {shown(name)}/MEMORY.md {one_line(warning)}"
-            for name, draft in sorted(self._settled.indexes.items())
+            f"Warning: {visible(name)}/MEMORY.md {one_line(warning)}"
+            for name, draft in sorted(self._indexes.items())
             for warning in draft.warnings
         ]
-        return [*warnings, *self._notes, *self.quoted()]
-
-    def doubts(self) -> list[str]:
-        """How many pairs are left to a person, and how to see them."""
-        left = open_question(self._plan.unsure)
-        return [f"{left}: --review"] if left else []
-
-    def current(self) -> list[str]:
-        """The sentence for a pass that finds nothing to change."""
-        any_change = self._survey.plan.actions or self._survey.flagged or self._survey.cuts.texts
-        count = len(self._survey.memories)
-        return [] if any_change or not count else [f"All {count} memories are current, nothing to prune"]
-
-    def quoted(self) -> list[str]:
-        """What the transcripts say about memories in doubt."""
-        return [
-            f"Evidence for {self.place(memory_id)}: {shown(quotation.file)}: {one_line(quotation.text)}"
+        quoted = [
+            f"Evidence for {self.place(memory_id)}: {visible(quotation.file)}: {one_line(quotation.text)}"
             for memory_id, quotations in sorted(self._evidence.items())
             for quotation in quotations
         ]
+        return [*warnings, *self._notes, *quoted]
+
+    def current(self) -> list[str]:
+        """The sentence for a pass that finds nothing to change."""
+        count = len(self._view.stored)
+        any_change = any(not isinstance(action, TextChange) for action in self._plan.actions)
+        if any_change or self._view.flagged(self._plan) or not count:
+            return []
+        return [f"All {counted(count, 'memory is', 'memories are')} current, nothing to prune"]
 
     def _metrics(self, done: Sequence[Action]) -> list[tuple[str, int]]:
-        survey = self._survey
-        removed = [memory_id for action in done for memory_id in action.removes]
-        contradicted = {action.survivor for action in done if isinstance(action, Merge | TextChange)} & set(
-            self._settled.contradicted
-        )
+        drifts, pruned = self._view.drift.values(), {p.members[0].id for p in self._plan.prunes}
+        partly = {Freshness.PARTIALLY_STALE, Freshness.FULLY_STALE}
+        causes = [cause for a in done if isinstance(a, Rewrite) for cause in a.causes]
         return [
             ("Memory directories scanned", self._directories),
             ("Total memory files scanned", self._files),
             ("Stale entries pruned", sum(isinstance(action, Prune) for action in done)),
-            ("Duplicates merged", sum(len(a.removes) for a in done if isinstance(a, Merge))),
-            ("Contradictions resolved", sum(isinstance(a, Resolve) for a in done) + len(contradicted)),
-            ("Partially stale (kept, flagged)", survey.count(Freshness.PARTIALLY_STALE)),
-            ("Evergreen (no external refs)", survey.count(Freshness.EVERGREEN)),
-            ("Surviving memories", len(survey.memories) - len(set(removed))),
+            (
+                "Duplicates merged",
+                sum(len(a.removes) for a in done if isinstance(a, Merge)) + causes.count(Cause.DUPLICATE),
+            ),
+            (
+                "Contradictions resolved",
+                sum(isinstance(a, Resolve) for a in done) + causes.count(Cause.CONTRADICTION),
+            ),
+            (
+                "Partially stale (kept, flagged)",
+                sum(d.freshness in partly and d.memory not in pruned for d in drifts),
+            ),
+            ("Evergreen (no external refs)", sum(d.freshness is Freshness.EVERGREEN for d in drifts)),
+            ("Surviving memories", len(self._view.stored) - len({name for a in done for name in a.removes})),
             ("MEMORY.md indexes rebuilt", sum(isinstance(action, Reindex) for action in done)),
         ]
 
@@ -294,11 +311,13 @@ class MarkdownReport(PlanReport):
                 rows.append(_row(self.place(action.rewrites), "UPDATED", "took in what only the others said"))
         return rows
 
-    def _full_reason(self, memory_id: str, action: Merge | Resolve | Prune) -> str:
+    def _full_reason(self, memory_id: str, action: Gone) -> str:
         """The reason as it stands in the table of changes."""
         if isinstance(action, Prune):
-            missing = one_line(", ".join(self._survey.drift[memory_id].missing))
-            return f"Fully stale: all referenced files removed ({missing})"
+            drift = self._view.drift.get(memory_id)
+            if drift is None or drift.freshness is not Freshness.FULLY_STALE:
+                return one_line(action.detail)
+            return f"Fully stale: all referenced files removed ({one_line(', '.join(drift.missing))})"
         word = "Duplicate of" if isinstance(action, Merge) else "Contradicted by"
         return f"{word} `{self._winner(memory_id, action)}`"
 
@@ -312,13 +331,6 @@ class MarkdownReport(PlanReport):
             lines += ["", f"{place}:", *changes(self._texts[action.rewrites], action.text)]
         return lines
 
-    def _skipped(self, moved: Mapping[str, str]) -> list[str]:
-        return [
-            f"Skipped {self.place(action.members[0].id)}: {visible(moved[action.id])}"
-            for action in self._plan.actions
-            if action.id in moved
-        ]
-
 
 def left_out(directories: Iterable[MemoryDirectory]) -> list[str]:
     """Files that are not read, with the reason."""
@@ -329,15 +341,16 @@ def left_out(directories: Iterable[MemoryDirectory]) -> list[str]:
     ]
 
 
-def shown(name: str) -> str:
-    """A name with its line breaks and control characters written out."""
-    return visible(name)
-
-
-def _prefixed(line: str) -> str:
-    if isinstance(line, Marked):
-        return line.behind(f"{PREFIX} ")
-    return f"{PREFIX} {line}".rstrip()
+def _moves(change: TextChange, before: str) -> tuple[str, ...]:
+    """Which folders the paths of a text moved between, if that is all that happens to it."""
+    if not isinstance(change, Rewrite) or change.causes != (Cause.PATHS,):
+        return ()
+    old, new = before.split(), change.text.split()
+    if len(old) != len(new):
+        return ()
+    moved = [(a.strip("`*_(),.;:"), b.strip("`*_(),.;:")) for a, b in zip(old, new, strict=True) if a != b]
+    folders = {(PurePosixPath(a).parent, PurePosixPath(b).parent) for a, b in moved}
+    return tuple(f"{a}/ -> {b}/" for a, b in sorted(folders))
 
 
 def _verb(action: TextChange) -> tuple[str, str]:
@@ -345,12 +358,6 @@ def _verb(action: TextChange) -> tuple[str, str]:
     if isinstance(action, Reindex):
         return "rebuild", "REBUILT"
     return ("add to", "ADDED TO") if isinstance(action, Append) else ("update", "UPDATED")
-
-
-def _missing(missing: Iterable[str]) -> str:
-    return ", ".join(
-        f"`{shown(path)}` no longer exists" if " (now " not in path else shown(path) for path in missing
-    )
 
 
 def _row(file: str, *cells: str) -> str:

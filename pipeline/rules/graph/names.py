@@ -1,23 +1,43 @@
-"""Which entities of one type may be one by their names alone; only a person says whether they are.
+"""Which entities may be one: by their names, whatever they say, or by words that a scorer then judges.
 
 "DataService", "data_service" and "Data Service" are one name in three spellings, "Postgres" is short for
 "PostgreSQL", and in a graph full of "Derkino ..." names "Derkino Data Service" may be the "Data Service".
+Names alone only ever ask a person, and embedding a memory costs a hundred times what comparing words does.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from ....models.facts.aliases import same_name
+from ....models.facts.names import same_name
+from ....models.text.tables import table_words
+from ....models.text.words import significant_words
 from ...stores.graph.text import parts_of
-from .nodes import SENTENCE_TYPES, Node
+from .nodes import Node
+
+PARTNER_SHARE = 0.25
+"""Share of the shorter one's words in common below which no two memories were ever near each other."""
+
+SPELLINGS, SHORT_FORM = "one name in two spellings", "a name and its short form"
+_WITHOUT = "a name with and without {}"
+_OPTIONAL = ("what stands in parentheses", "its file extension", "a general word", "the ending of its plural")
+
+_PARENTHESES = re.compile(r"\s*\([^()]*\)\s*")
+_EXTENSION = re.compile(rf"(?<=\w)\.(?:{'|'.join(table_words('rivals', 'extensions'))})$", re.IGNORECASE)
+_GENERAL = frozenset(table_words("rivals", "general"))
+"""Last words of a name that say of what kind the thing is."""
+
+_GENERAL_ALONE = frozenset({"component"})
+"""Those of them that may stand behind one word alone: "Header Component", but not "Shop System"."""
 
 _WRITTEN = re.compile(r"[^\W_]+")
 _ENDINGS = ("s", "sql", "ql", "js", "db")
-_SHORTEST = 3
-"""Letters of a name that can be a short form."""
+_SHORTEST_WORD = 3
+"""Letters of a word that can be a short form, or have a plural."""
 
 _COMMON_PREFIX = 3
 """So many names begin with a word that only says to which project they belong."""
@@ -25,14 +45,26 @@ _COMMON_PREFIX = 3
 _LONG_NAME = 2
 """Words that a name must hold for a longer one to be the same with its project in front."""
 
-_GENERAL = frozenset({"project", "system", "implementation", "module", "app", "application", "overview"})
-"""Last words of a name that say of what kind the thing is."""
-
 _SIBLING_SHARE = 0.5
 _TEMPLATE_SHARE = 4
 """Two sentences with at most one word in four different are one template."""
 
 Pair = tuple[str, str]
+Parts = tuple[str, ...]
+Named = Sequence[tuple[str, Parts]]
+
+
+def same_names(nodes: Iterable[Node]) -> dict[Pair, str]:
+    """Pairs of entities, of whatever types, whose names may mean one thing, each with what they share.
+
+    Returns:
+        By the two names, in order; never two that differ in a number.
+    """
+    named = [(node.id, parts) for node in nodes if (parts := parts_of(node.id))]
+    rules: dict[Pair, str] = {}
+    for a, b, rule in itertools.chain(_spellings(named), _short_forms(named), _projects(named)):
+        rules.setdefault((min(a, b), max(a, b)), rule)
+    return dict(sorted(rules.items()))
 
 
 def siblings(a: Node, b: Node) -> bool:
@@ -45,12 +77,57 @@ def siblings(a: Node, b: Node) -> bool:
     names = [set(parts_of(node.id)) for node in (a, b)]
     shared = len(names[0] & names[1])
     alike = shared >= _SIBLING_SHARE * max(map(len, names)) if all(names) else False
-    if not {a.type.casefold(), b.type.casefold()} <= set(SENTENCE_TYPES):
+    if not (a.labelled and b.labelled):
         return alike or (shared == 0 and _one_template(a, b))
     if not _one_template(a, b):
         return False
     said = [set(parts_of(node.statement)) for node in (a, b)]
     return bool(names[0] - said[1]) and bool(names[1] - said[0])
+
+
+@dataclass(frozen=True, slots=True)
+class StatementWords:
+    """The words of a statement that mean something, and those of the name in front."""
+
+    words: frozenset[str]
+    name: frozenset[str]
+
+    @classmethod
+    def of(cls, statement: str) -> StatementWords:
+        """Read a statement as `text.statement` writes it."""
+        return cls(significant_words(statement), significant_words(statement.partition(":")[0]))
+
+    def names(self, other: StatementWords) -> bool:
+        """Whether each holds every word of the other's name."""
+        return self.name <= other.words and other.name <= self.words
+
+    def may_be_near(self, other: StatementWords, *, labelled: bool) -> bool:
+        """Whether two statements of one type are worth an embedding.
+
+        Two things whose names are unknown to each other are two, however alike their descriptions are, unless
+        their names are mere labels.
+        """
+        fewer = min(len(self.words), len(other.words))
+        return (labelled or self.names(other)) and len(self.words & other.words) >= PARTNER_SHARE * fewer
+
+
+def same_subject(a: str, b: str) -> bool:
+    """Whether each statement holds every word of the other's name."""
+    return StatementWords.of(a).names(StatementWords.of(b))
+
+
+def partners(nodes: Iterable[Node]) -> frozenset[Pair]:
+    """Pairs of one type that are worth judging, each by its two names in order."""
+    groups: dict[str, list[tuple[Node, StatementWords]]] = defaultdict(list)
+    for node in sorted(nodes, key=lambda node: node.id):
+        if node.content:
+            groups[node.type].append((node, StatementWords.of(node.statement)))
+    return frozenset(
+        (a.id, b.id)
+        for rows in groups.values()
+        for (a, first), (b, second) in itertools.combinations(rows, 2)
+        if first.may_be_near(second, labelled=a.labelled) and not siblings(a, b)
+    )
 
 
 def _one_template(a: Node, b: Node) -> bool:
@@ -62,83 +139,77 @@ def _one_template(a: Node, b: Node) -> bool:
     return 0 < differ <= max(1, len(said[0]) // _TEMPLATE_SHARE)
 
 
-def same_names(nodes: Iterable[Node]) -> dict[Pair, str]:
-    """Pairs of entities of one type whose names may mean one thing, each with what they share.
-
-    Returns:
-        By the two names, in order; never two that differ in a number.
-    """
-    everything = list(nodes)
-    leading = Counter(parts[0] for node in everything if len(parts := parts_of(node.id)) > 1)
-    projects = {word for word, count in leading.items() if count >= _COMMON_PREFIX}
-    by_type: dict[str, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
-    for node in everything:
-        by_type[node.type.casefold()].append((node.id, parts_of(node.id)))
-    rules: dict[Pair, str] = {}
-    for rows in by_type.values():
-        named = [(name, parts) for name, parts in rows if parts]
-        for rule, pairs in (
-            ("one name in two spellings", _spellings(named)),
-            ("a name and its short form", _short_forms(named)),
-            ("a name with and without its project", _projects(named, projects)),
-            ("a name with and without a general word", _general(named)),
-        ):
-            for a, b in pairs:
-                rules.setdefault((min(a, b), max(a, b)), rule)
-    return dict(sorted(rules.items()))
+def _spellings(named: Named) -> Iterator[tuple[str, str, str]]:
+    """Names that are equal but for case, separators, and one thing that may be left out."""
+    groups: dict[str, list[tuple[str, Parts]]] = defaultdict(list)
+    for name, _ in named:
+        key, left_out = _essence(name)
+        groups[key].append((name, left_out))
+    for group in groups.values():
+        for (a, first), (b, second) in itertools.combinations(group, 2):
+            differing = [place for place, (x, y) in enumerate(zip(first, second, strict=True)) if x != y]
+            if not differing:
+                yield a, b, SPELLINGS
+            elif all(_may_be_left_out(first[place], second[place]) for place in differing):
+                yield a, b, _WITHOUT.format(_OPTIONAL[differing[0]])
 
 
-def _spellings(named: Sequence[tuple[str, tuple[str, ...]]]) -> list[Pair]:
-    groups: dict[str, list[str]] = defaultdict(list)
-    for name, parts in named:
-        groups["".join(parts)].append(name)
-    return [(names[0], other) for names in groups.values() for other in names[1:]]
+def _may_be_left_out(a: str, b: str) -> bool:
+    """Whether only one name has it, and it holds no number."""
+    return not (a and b) and not any(char.isdigit() for char in a + b)
 
 
-def _short_forms(named: Sequence[tuple[str, tuple[str, ...]]]) -> list[Pair]:
+def _essence(name: str) -> tuple[str, Parts]:
+    """A name without what may be left out, and that, in the order of `_OPTIONAL`."""
+    bracketed = _PARENTHESES.search(name)
+    rest = _PARENTHESES.sub(" ", name).strip() if bracketed else name
+    bracketed = bracketed if parts_of(rest) else None
+    rest = rest if bracketed else name
+    extension = _EXTENSION.search(rest)
+    parts = parts_of(_EXTENSION.sub("", rest)) or parts_of(rest)
+    general = ""
+    if parts[-1] in _GENERAL and len(parts) > (1 if parts[-1] in _GENERAL_ALONE else _LONG_NAME):
+        general, parts = parts[-1], parts[:-1]
+    last = parts[-1]
+    plural = "s" if len(last) > _SHORTEST_WORD and last.endswith("s") and not last.endswith("ss") else ""
+    essence = "".join(parts).removesuffix(plural)
+    return essence, (
+        bracketed[0].strip() if bracketed else "",
+        extension[0] if extension else "",
+        general,
+        plural,
+    )
+
+
+def _short_forms(named: Named) -> Iterator[tuple[str, str, str]]:
     """Names that are equal but for one word, which is short for the other."""
-    blocks: dict[tuple[int, tuple[str, ...]], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    blocks: dict[tuple[int, Parts], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for name, parts in named:
         written = tuple(part.casefold() for part in _WRITTEN.findall(name))
         for words in dict.fromkeys((parts, written)):
             for place, part in enumerate(words):
                 blocks[place, (*words[:place], "", *words[place + 1 :])][part].append(name)
-    pairs: list[Pair] = []
     for block in blocks.values():
-        ordered = sorted(block)
-        for at, word in enumerate(ordered):
-            for other in ordered[at + 1 :]:
-                if _short(word, other):
-                    pairs += [(a, b) for a in block[word] for b in block[other] if a != b]
-    return pairs
+        for word, other in itertools.combinations(sorted(block), 2):
+            if _is_short(word, other):
+                yield from ((a, b, SHORT_FORM) for a in block[word] for b in block[other] if a != b)
 
 
-def _short(a: str, b: str) -> bool:
+def _is_short(a: str, b: str) -> bool:
     """Whether one word is a known short form of the other, and not only a word with the same beginning."""
-    if a.isdigit() or b.isdigit() or min(len(a), len(b)) < _SHORTEST or not same_name(a, b):
+    if a.isdigit() or b.isdigit() or min(len(a), len(b)) < _SHORTEST_WORD or not same_name(a, b):
         return False
     short, long = sorted((a, b), key=len)
     return not long.startswith(short) or long[len(short) :] in _ENDINGS
 
 
-def _projects(named: Sequence[tuple[str, tuple[str, ...]]], projects: set[str]) -> list[Pair]:
+def _projects(named: Named) -> Iterator[tuple[str, str, str]]:
     """A name and the one other name that is the same behind the word of a project."""
-    longer: Mapping[tuple[str, ...], list[str]] = defaultdict(list)
+    leading = Counter(parts[0] for _, parts in named if len(parts) > 1)
+    longer: Mapping[Parts, list[str]] = defaultdict(list)
     for name, parts in named:
-        if len(parts) > _LONG_NAME and parts[0] in projects:
+        if len(parts) > _LONG_NAME and leading[parts[0]] >= _COMMON_PREFIX:
             longer[parts[1:]].append(name)
-    return [
-        (name, longer[parts][0])
-        for name, parts in named
-        if len(parts) >= _LONG_NAME and len(longer.get(parts, ())) == 1
-    ]
-
-
-def _general(named: Sequence[tuple[str, tuple[str, ...]]]) -> list[Pair]:
-    """A name and the same with a word behind that only says what kind of thing it is."""
-    shorter = {parts: name for name, parts in named if len(parts) >= _LONG_NAME}
-    return [
-        (name, shorter[parts[:-1]])
-        for name, parts in named
-        if len(parts) > _LONG_NAME and parts[-1] in _GENERAL and parts[:-1] in shorter
-    ]
+    for name, parts in named:
+        if len(parts) >= _LONG_NAME and len(longer.get(parts, ())) == 1:
+            yield name, longer[parts][0], _WITHOUT.format("its project")

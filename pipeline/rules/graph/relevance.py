@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,19 +13,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ....errors import UsageError
-from ....models.words import exact_key, overlap
+from ....models.text.words import exact_key, overlap
+from ...judging.check import Finding, Known, Match
 from ...stores.graph.text import statement
 from ...stores.graph.usage import content
-from .nodes import Node
+from .nodes import Node, is_label
 from .settings import GraphSettings
 
 if TYPE_CHECKING:
     from ....models.encoder import Encoder
 
-_TWO = 2
+SAID = 1.0
+"""Similarity of a learning to a memory that has every word of it."""
+
 _FEEDBACK, _DEFAULT_SOURCE = "explicit_user_feedback", "implementation"
-NOT_SAVED_EXIT_CODE = 10
-"""Exit code of `relevance` if the learning should not be saved."""
+NOTHING_NEW = 10
+"""Exit code of `check` if there is nothing to save: all of it is known, or not worth it."""
+
+Contexts = list[str] | Annotated[int, Field(ge=0)] | None
 
 
 class Learning(BaseModel):
@@ -51,8 +57,8 @@ class Learning(BaseModel):
     entityType: str = "pattern"  # noqa: N815  (the server's own spelling)
     observations: list[str] = Field(default_factory=list)
     summary: str = ""
-    contexts: list[str] | Annotated[int, Field(ge=0)] | None = None
-    appliesTo: list[str] | Annotated[int, Field(ge=0)] | None = None  # noqa: N815
+    contexts: Contexts = None
+    appliesTo: Contexts = None  # noqa: N815
     severity: Literal["critical", "high", "medium", "low"] | None = None
     source: str = ""
     userFeedback: bool = False  # noqa: N815
@@ -71,12 +77,6 @@ class Learning(BaseModel):
         """What was learned: the summary, too, if no observation says it."""
         new = self.summary.strip() and self.summary not in self.observations
         return [*([self.summary] if new else []), *self.observations]
-
-    @property
-    def places(self) -> int:
-        """In how many contexts it applies."""
-        given = self.contexts if self.contexts is not None else self.appliesTo
-        return 1 if given is None else given if isinstance(given, int) else len(set(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,6 @@ def load_learning(path: str) -> Learning:
     Raises:
         UsageError: If it cannot be read, or is none.
     """
-    import sys
-
     try:
         text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
         return Learning.model_validate(json.loads(text))
@@ -137,84 +135,97 @@ def relevance(
     nodes: Sequence[Node],
     core: Sequence[tuple[str, str]],
     *,
+    known: Known,
     encoder: Encoder,
     settings: GraphSettings,
     now: datetime,
 ) -> Relevance:
-    """Score a learning against what is known.
+    """Score a learning against what is known: scorer and guards say whether it is, likeness only counts.
 
     Args:
         learning: What would be saved.
         nodes: What is known.
         core: Name and text of the core memory.
+        known: The same as `nodes`, to be asked about each statement.
         encoder: Embeds all of it.
         settings: The threshold and the limits of similarity.
         now: The day it was discovered.
     """
     said = statement(learning.name, learning.said)
-    nearest, similarity = _copy(learning, nodes) or _nearest(said, nodes, encoder)
-    if similarity > settings.same_above:
-        known = (f"known already as {nearest} (similarity {similarity:.2f})",)
-        return Relevance(False, 0, known, similarity, nearest, None)
+    nearest, similarity = _nearest(learning, said, nodes, encoder)
+    label = is_label(learning.entityType)
+    parts = [text if label else statement(learning.name, [text]) for text in content(learning.said)]
+    matches = [known.check(text).matches for text in parts]
+    against = next((m for each in matches for m in each if m.finding is Finding.AGAINST), None)
+    told = [next((m for m in each if m.finding is Finding.SAME), None) for each in matches]
+    if against is None and (similarity == SAID or (told and all(_known(match, settings) for match in told))):
+        if similarity != SAID and told[0] is not None:
+            nearest, similarity = told[0].memory.id, told[0].verdict.pair.cosine
+        why = f"known already as {nearest} (similarity {similarity:.2f})"
+        return Relevance(False, 0, (why,), similarity, nearest, None)
     points = _points(learning, said, core, settings)
-    if similarity > settings.similar_above:
+    if against is not None:
+        nearest, similarity = against.memory.id, against.verdict.pair.cosine
+        why = next(
+            (item.detail for item in against.verdict.evidence if item.veto), against.said or "all of it"
+        )
+        points.append((0, f"contradicts {nearest} ({why})"))
+    elif similarity > settings.similar_above:
         points.append((settings.points.similar, f"similar to {nearest} (similarity {similarity:.2f})"))
     score = sum(value for value, _ in points)
     save = score >= settings.keep_above
-    entity = _entity(learning, score, now) if save else None
+    notes = [f"Discovered: {now.date().isoformat()}", f"Relevance score: {score}"]
+    notes.append(f"Source: {learning.source or _DEFAULT_SOURCE}")
+    entity = {
+        "name": learning.name,
+        "entityType": learning.entityType,
+        "observations": [*learning.said, *notes],
+    }
     reasons = tuple(f"{value:+d} {text}" for value, text in points)
-    return Relevance(save, score, reasons, similarity, nearest, entity)
+    return Relevance(save, score, reasons, similarity, nearest, entity if save else None)
+
+
+def _known(match: Match | None, settings: GraphSettings) -> bool:
+    """Whether a memory says the same: surely, or likely and in nearly the same words."""
+    return match is not None and (match.sure or match.verdict.pair.cosine > settings.same_above)
 
 
 def _points(
     learning: Learning, said: str, core: Sequence[tuple[str, str]], settings: GraphSettings
 ) -> list[tuple[int, str]]:
-    contexts = learning.places
-    aligned, points = learning.aligned, settings.points
+    points, aligned = settings.points, learning.aligned
     if aligned is None:
         aligned = any(overlap(said, text) >= settings.aligned_above for _, text in core)
-    reasons: list[tuple[int, str]] = []
-    if contexts > _TWO:
-        reasons.append((points.many_contexts, f"applies to {contexts} contexts"))
-    elif contexts == _TWO:
-        reasons.append((points.two_contexts, "applies to 2 contexts"))
-    if learning.severity:
-        reasons.append((getattr(points, learning.severity), f"severity {learning.severity}"))
-    if any(word in learning.source.casefold() for word in ("mistake", "failure")):
-        reasons.append((points.mistake, "learned from a mistake"))
-    if learning.userFeedback or learning.source == _FEEDBACK:
-        reasons.append((points.feedback, "explicit feedback of the user"))
-    if aligned:
-        reasons.append((points.aligned, "agrees with the core memory"))
-    if learning.common or learning.frequencyHint == "common":
-        reasons.append((points.common, "comes up often"))
-    return reasons
+    given = learning.contexts if learning.contexts is not None else learning.appliesTo
+    contexts = 1 if given is None else given if isinstance(given, int) else len(set(given))
+    severe = getattr(points, learning.severity or "", 0)
+    mistaken = any(word in learning.source.casefold() for word in ("mistake", "failure"))
+    feedback = learning.userFeedback or learning.source == _FEEDBACK
+    rows = (
+        (contexts > 2, points.many_contexts, f"applies to {contexts} contexts"),
+        (contexts == 2, points.two_contexts, "applies to 2 contexts"),
+        (learning.severity, severe, f"severity {learning.severity}"),
+        (mistaken, points.mistake, "learned from a mistake"),
+        (feedback, points.feedback, "explicit feedback of the user"),
+        (aligned, points.aligned, "agrees with the core memory"),
+        (learning.common or learning.frequencyHint == "common", points.common, "comes up often"),
+    )
+    return [(value, text) for holds, value, text in rows if holds]
 
 
-def _copy(learning: Learning, nodes: Sequence[Node]) -> tuple[str, float] | None:
-    """A memory that says all of it already, whatever its name."""
+def _nearest(
+    learning: Learning, statement_: str, nodes: Sequence[Node], encoder: Encoder
+) -> tuple[str | None, float]:
+    """The nearest memory: one that says all of it already, whatever its name, or else by similarity."""
     said = {exact_key(text) for text in content(learning.said)}
-    names = (node.id for node in nodes if said <= {exact_key(text) for text in node.content})
-    name = next(names, None) if said else None
-    return None if name is None else (name, 1.0)
-
-
-def _nearest(said: str, nodes: Sequence[Node], encoder: Encoder) -> tuple[str | None, float]:
-    known = [node for node in nodes if node.content]
-    if not known:
+    for node in nodes if said else ():
+        if said <= {exact_key(text) for text in node.content}:
+            return node.id, SAID
+    said_by = [node for node in nodes if node.content]
+    if not said_by:
         return None, 0.0
-    vectors = encoder.encode([said, *(node.statement for node in known)])
+    vectors = encoder.encode([statement_, *(node.statement for node in said_by)])
     cosines = vectors[1:] @ vectors[0]
-    best = max(range(len(known)), key=lambda place: (float(cosines[place]), known[place].id))
+    best = max(range(len(said_by)), key=lambda place: (float(cosines[place]), said_by[place].id))
     similarity = float(cosines[best])
-    return (known[best].id if similarity > 0 else None), similarity
-
-
-def _entity(learning: Learning, score: int, now: datetime) -> dict[str, Any]:
-    notes = [f"Discovered: {now.date().isoformat()}", f"Relevance score: {score}"]
-    notes.append(f"Source: {learning.source or _DEFAULT_SOURCE}")
-    return {
-        "name": learning.name,
-        "entityType": learning.entityType,
-        "observations": [*learning.said, *notes],
-    }
+    return (said_by[best].id if similarity > 0 else None), similarity

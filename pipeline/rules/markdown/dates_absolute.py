@@ -1,25 +1,28 @@
-"""Relative dates made absolute: only words that certainly mean one day, reckoned from a certain day.
+"""Relative dates made absolute: only words that certainly mean one day, week or month, from a certain day.
 
-"Yesterday", "tomorrow", "last Tuesday" and the days next to them can mean a day. "In 7 days", "within",
+"Yesterday", "tomorrow", "last Tuesday", "last week", "next month" can mean one. "In 7 days", "within",
 "every", "expires in", comparisons, ranges and conditions are durations or cases and stay, as do code,
-quotations, links, headings and tables. A line that gives a date of its own is reckoned from that, or left.
+quotations, links, headings and tables. They are reckoned from a date in the line or its heading, else from
+the day in the file's name or frontmatter and the day on which the line's author committed it, if these agree.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
+from pathlib import Path
 
-from ...stores.markdown.raw_text import Line, split_lines
+from ....models.markdown_blocks import PROSE, markdown_lines
+from ....records import Memory
+from ...stores.markdown.history import line_days
 
 DayOf = Callable[[str], date | None]
 """The day on which a line was written; None if that is not certain."""
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _RELATIVE = re.compile(
     rf"(?<![\w'’/.=_-])(?:(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow|yesterday|tomorrow"
-    rf"|last\s+(?:{'|'.join(_DAYS)}))(?![\w'’=_/-])",
+    rf"|last\s+(?:{'|'.join(_DAYS)})|(?:last|next)\s+(?:week|month))(?![\w'’=_/-])",
     re.IGNORECASE,
 )
 _OTHER = re.compile(
@@ -39,27 +42,26 @@ _AFTER = re.compile(
     re.IGNORECASE,
 )
 _PLANNED = re.compile(
-    r"\b(?:will|we|i|going|plan\w*|schedul\w*|meeting|starts?|launch\w*|releas\w+|demo|deadline|freeze|deploy\w*)\b|'ll\b",
+    r"\b(?:will|we|i|going|plan\w*|schedul\w*|meeting|starts?|launch\w*|releas\w+|demo|deadline|freeze|deploy\w*|due"
+    r"|ships?|switch\w*|migrat\w+|moves?|visits?|call|review)\b|'ll\b",
     re.IGNORECASE,
 )
 _ISO = re.compile(r"(?<![\w-])\d{4}[-/]\d{2}[-/]\d{2}(?![\w-]|/\d)")
-_LEADING = re.compile(r"^\s*(?:[-*+]\s+|\d+[.)]\s+)?[\s*_(\[]*(\d{4}[-/]\d{2}[-/]\d{2})(?![\w/-])")
-_HEADING = re.compile(r"^\s{0,3}(#{1,6})\s")
+_LEADING = re.compile(r"[\s*_(\[]*(\d{4}[-/]\d{2}[-/]\d{2})(?![\w/-])")
 _KEEP = re.compile(
     r"(`+)(?!`).+?(?<!`)\1(?!`)"  # code
     r"|\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|(?<!\w)'[^'\n]*'(?!\w)"  # quotations
     r"|\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\]|<[^>\n]+>|\b[a-z][a-z0-9+.-]*://\S+"  # links
 )
 _SENTENCE = re.compile(r".+?(?:[.!?]+(?=\s|$)|$)")
-_FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
-_LIST_ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s")
-_QUOTE = re.compile(r"^\s*(?:[-*+]\s+)?[>|]")
 _FEWEST_WORDS = 3
 """A label such as "Yesterday" stands alone; a sentence says what happened."""
+_NEAR = timedelta(days=1)
+"""A day that was written in one zone may be the next one in another."""
 
 
 def absolute(text: str, written: date | DayOf | None) -> str:
-    """Replace every word that certainly means one day.
+    """Replace every word that certainly means one day, week or month.
 
     Args:
         text: Markdown.
@@ -71,68 +73,53 @@ def absolute(text: str, written: date | DayOf | None) -> str:
     """
     if not _RELATIVE.search(text):
         return text
-    return "".join(_written(line, own, written) + line.ending for line, own in _lines(text))
-
-
-@dataclass(frozen=True, slots=True)
-class _Own:
-    """What a line says about its day.
-
-    Attributes:
-        closed: Nothing in it may be touched.
-        day: The day that it or its heading gives.
-    """
-
-    closed: bool = False
-    day: date | None = None
-
-
-def _written(line: Line, own: _Own, written: date | DayOf | None) -> str:
-    if own.closed or not _RELATIVE.search(line.raw):
-        return line.raw
-    anchor = own.day or (written(line.raw) if callable(written) else written)
-    if anchor is None:
-        return line.raw
-    return _line(line.raw, anchor.date() if isinstance(anchor, datetime) else anchor)
-
-
-def _lines(text: str) -> Iterator[tuple[Line, _Own]]:
-    """Each line with what it says about its day."""
-    fence = ""
-    in_list = False
+    pieces: list[str] = []
     under: dict[int, date | None] = {}
-    for line in split_lines(text):
-        mark = _FENCE.match(line.raw)
-        inside = bool(fence) or mark is not None
-        if fence:
-            fence = "" if line.raw.strip().startswith(fence) and not line.raw.strip(" `~") else fence
-        elif mark:
-            fence = mark[1]
-        in_list = bool(_LIST_ITEM.match(line.raw)) or (in_list and line.raw[:1] in (" ", "\t", ""))
-        heading = None if inside else _HEADING.match(line.raw)
-        if heading:
-            level = len(heading[1])
-            under = {known: day for known, day in under.items() if known < level} | {level: _only(line.raw)}
-        indented = line.raw.startswith(("    ", "\t")) and not in_list
-        touchable = not (inside or indented or heading or _QUOTE.match(line.raw))
-        yield line, _own_day(line.raw, under) if touchable else _Own(closed=True)
+    for line in markdown_lines(text):
+        new = line.text
+        if line.kind == "heading":
+            dates = _ISO.findall(new)
+            under = {level: day for level, day in under.items() if level < line.level}
+            under[line.level] = _day(dates[0]) if len(dates) == 1 else None
+        elif line.kind in PROSE and _RELATIVE.search(new):
+            leading, dates = _LEADING.match(new, line.said), _ISO.findall(new)
+            dated = [under[level] for level in sorted(under, reverse=True) if under[level]]
+            day = _day(leading[1]) if leading else dated[0] if dated else None
+            if not leading and day is None:
+                day = written(new) if callable(written) else written
+            if day is not None and len(dates) <= bool(leading):  # a line that names other days is not certain
+                new = _line(new, day.date() if isinstance(day, datetime) else day)
+        pieces.append(new + line.ending)
+    return "".join(pieces)
 
 
-def _own_day(line: str, under: dict[int, date | None]) -> _Own:
-    """The day a line begins with, else its nearest dated heading's; closed if it names other days."""
-    leading = _LEADING.match(line)
-    dates = _ISO.findall(line)
-    if len(dates) > bool(leading):
-        return _Own(closed=True)
-    if leading:
-        day = _day(leading[1])
-        return _Own(closed=day is None, day=day)
-    return _Own(day=next((day for _, day in sorted(under.items(), reverse=True) if day), None))
+def day_of(memory: Memory, path: Path | None, known: dict[Path, dict[str, date | None]]) -> DayOf:
+    """How to find the day on which a line of a memory was written; None where two of its dates differ.
+
+    Args:
+        memory: Whose line it is.
+        path: Its file.
+        known: The days of the lines of files that were looked at already.
+    """
+    said = memory.metadata.get("day")
+    stated = date.fromisoformat(said) if isinstance(said, str) and said else None
+
+    def find(line: str) -> date | None:
+        """The one day that nothing speaks against."""
+        if path is not None and path not in known:
+            known[path] = {_bare(said): day for said, day in line_days(path).items()}
+        committed = known[path].get(_bare(line)) if path is not None else None
+        if committed is None or stated is None:
+            return stated or committed
+        return stated if abs(committed - stated) <= _NEAR else None
+
+    return find
 
 
-def _only(line: str) -> date | None:
-    dates = _ISO.findall(line)
-    return _day(dates[0]) if len(dates) == 1 else None
+def _bare(line: str) -> str:
+    """A line of a list as it is wherever it stands."""
+    read = markdown_lines(line.strip())
+    return line.strip()[read[0].said :].strip() if read else ""
 
 
 def _day(text: str) -> date | None:
@@ -144,8 +131,7 @@ def _day(text: str) -> date | None:
 
 def _line(line: str, anchor: date) -> str:
     kept = [match.span() for match in _KEEP.finditer(line)]
-    sentences = _SENTENCE.finditer(line)
-    return "".join(_sentence(sentence[0], sentence.start(), kept, anchor) for sentence in sentences)
+    return "".join(_sentence(match[0], match.start(), kept, anchor) for match in _SENTENCE.finditer(line))
 
 
 def _sentence(said: str, offset: int, kept: list[tuple[int, int]], anchor: date) -> str:
@@ -156,26 +142,38 @@ def _sentence(said: str, offset: int, kept: list[tuple[int, int]], anchor: date)
     ]
     if len(matches) != 1:
         return said
-    match = matches[0]
-    before, after = said[: match.start()], said[match.end() :]
+    (match,) = matches
+    phrase, before, after = match[0].lower(), said[: match.start()], said[match.end() :]
     plain = re.sub(r"`[^`]*`", "", before + after)
     opens = not re.search(r"\w", before)
-    if (
+    uncertain = (
         _UNCERTAIN.search(plain)
         or _OTHER.search(plain)
         or len(re.findall(r"\w+", before + after)) < _FEWEST_WORDS
-    ):
+        or _BEFORE.search(before)
+        or not _AFTER.match(after)
+        or (match[0][0].isupper() and not opens)
+        or (
+            phrase.startswith(("tomorrow", "next", "day after", "the day after"))
+            and not _PLANNED.search(plain)
+        )
+    )
+    if uncertain:
         return said
-    if _BEFORE.search(before) or not _AFTER.match(after) or (match[0][0].isupper() and not opens):
-        return said
-    if "tomorrow" in match[0].lower() and not _PLANNED.search(plain):
-        return said
-    return f"{before}{_meant(match[0], anchor).isoformat()}{after}"
+    meant = _meant(phrase.split(), anchor)
+    if opens and meant[0].isdigit():
+        meant = f"on {meant}"
+    return f"{before}{meant[0].upper() + meant[1:] if match[0][0].isupper() else meant}{after}"
 
 
-def _meant(phrase: str, anchor: date) -> date:
-    words = phrase.lower().split()
+def _meant(words: list[str], anchor: date) -> str:
+    """The day, week or month that words mean, as it is written."""
+    step = 1 if {"tomorrow", "next"} & set(words) else -1
+    if words[-1] == "month":
+        month = anchor.year * 12 + anchor.month - 1 + step
+        return f"in {month // 12}-{month % 12 + 1:02}"
+    if words[-1] == "week":
+        return f"in the week of {anchor - timedelta(days=anchor.weekday() - 7 * step)}"
     if words[0] == "last":
-        return anchor - timedelta(days=(anchor.weekday() - _DAYS.index(words[1]) - 1) % 7 + 1)
-    days = 2 if "day" in words else 1
-    return anchor + timedelta(days=days if "tomorrow" in words else -days)
+        return str(anchor - timedelta(days=(anchor.weekday() - _DAYS.index(words[1]) - 1) % 7 + 1))
+    return str(anchor + timedelta(days=step * (2 if "day" in words else 1)))

@@ -1,8 +1,9 @@
 """Whether the files and symbols that a memory names still exist. Only their proven absence makes it stale.
 
-A path is gone if the history of this very repository had it and the project has it no more. A path that
-never existed may be planned, or another repository's; a symbol that is nowhere may be a library's: neither
-is evidence. What a repository renamed is offered as a mend, unless the sentence speaks of the past.
+A path is proven gone if the history of this repository had it and the project has it no more. A path that
+never existed may be planned, and is only flagged; one under a folder that the project has not is another
+repository's, a symbol that is nowhere may be a library's: neither is evidence. What a repository renamed is
+offered as a mend, unless the sentence speaks of the past.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from ....records import Memory
 from ...stores.markdown.code_index import CodeIndex, build_index
-from ...stores.markdown.history import git, ignored_paths, new_place, removed_paths
+from ...stores.markdown.history import hidden_paths, ignored_paths, new_place, removed_paths
 from .prose import statements
 from .references import References, find_references
 
@@ -30,11 +31,14 @@ _ADVICE = re.compile(
     r"|choose|agreed|prefer\w*|instead|because|since|why|reasons?|rationale|how|steps?|use[ds]?|using|run|call|set"
     r"|make sure|ensure|check|requires?d?|needs?|important|notes?|remember|causes?d?|fix(?:ed|es)?|bugs?|todo"
     r"|plan(?:ned|s)?|workaround|only|forbidden|trade-?offs?|before|after|until|unless|if|when|will|would|keep|leave"
-    r"|removed?|deleted?|deprecated)\b"
+    r"|removed?|deleted?|deprecated|own(?:s|ed|er)?|maintain\w*|responsible|wrote|asks?|asked|likes?|wants?|users?"
+    r"|customers?|team)\b"
     r"|^\s*\d+[.)]\s|^\s{0,3}(?:`{3,}|~{3,})|^\s*\|",
     re.IGNORECASE | re.MULTILINE,
 )
 """What may be a rule, warning, decision or instruction, or the story of a change: it outlives its file."""
+_NAMED = re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][a-zà-ÿ]+\b(?![\w./])")
+"""A capital inside a sentence: a person, perhaps, of whom a fact outlives the file, too."""
 _PAST = re.compile(
     r"\b(?:was|were|moved?|renamed?|formerly|previous\w*|old|legacy|deleted?|removed?|replac\w+|migrat\w+"
     r"|split|extract\w+|before|from|used to|no longer|now|instead|retired|superseded|histor\w+|became"
@@ -54,20 +58,13 @@ class Freshness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """The state of one memory's references.
+    """The state of one memory's references."""
 
-    Attributes:
-        memory: Its id.
-        freshness: The outcome.
-        missing: Paths that are gone; a moved file names its likely new place.
-        terms: Narrow words to search transcripts for.
-        moved: New place of each path that the repository renamed.
-    """
-
-    memory: str
-    freshness: Freshness
-    missing: tuple[str, ...] = ()
-    terms: tuple[str, ...] = ()
+    memory: str  # its id
+    freshness: Freshness  # the outcome
+    missing: tuple[str, ...] = ()  # paths that are gone; a moved file names its likely new place
+    terms: tuple[str, ...] = ()  # narrow words to search transcripts for
+    # new place of each path that the repository renamed
     moved: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
@@ -82,9 +79,11 @@ def check_drift(
         directories: Where each memory directory is, by its name.
     """
     root = root.resolve()
-    named = {memory.id: find_references(memory) for memory in memories if _judged(memory)}
+    # A text without frontmatter is nobody's memory of something: its references are not judged.
+    named = {memory.id: find_references(memory) for memory in memories if memory.metadata.get("frontmatter")}
+    drifts = {memory.id: Drift(memory.id, Freshness.EVERGREEN) for memory in memories}
     if not any(refs.files for refs in named.values()):
-        return {memory.id: Drift(memory.id, Freshness.EVERGREEN) for memory in memories}
+        return drifts
     wanted = {symbol for refs in named.values() for symbol in (*refs.symbols, *refs.hints)}
     index = build_index(root, wanted, without=directories.values())
     beside = {
@@ -96,58 +95,63 @@ def check_drift(
         path
         for memory_id, refs in named.items()
         for path in refs.files
-        if not index.has_file(path, beside=beside[memory_id]) and index.checkable(path)
+        if not index.has_file(path, beside=beside[memory_id])
     }
-    removed = removed_paths(root, absent) if absent else {}
-    # What git leaves out by now was perhaps only taken out of the repository.
-    hidden = ignored_paths(root, removed)
-    removed = {path: commit for path, commit in removed.items() if path not in hidden}
+    removed = removed_paths(root, absent)
     moved = {path: place for path, commit in removed.items() if (place := new_place(root, path, commit))}
-    told = git(root, "rev-parse", "HEAD") is not None
-    drifts: dict[str, Drift] = {}
-    for memory in memories:
-        refs = named.get(memory.id)
-        if refs is None:
-            drifts[memory.id] = Drift(memory.id, Freshness.EVERGREEN)
-            continue
-        gone = _gone(refs, absent, removed, told=told, index=index)
-        drifts[memory.id] = assess(
-            memory.id, refs, index, removed=gone, moved=moved, beside=beside[memory.id]
+    left_out = ignored_paths(root, absent) - set(moved)
+    hidden = hidden_paths(root, removed)
+    gone = {
+        path
+        for path in absent - left_out
+        if path in moved
+        or (index.checkable(path) and (path in removed or index.has_folder(path.partition("/")[0])))
+    }
+    for memory_id, refs in named.items():
+        drifts[memory_id] = _assessed(
+            memory_id,
+            refs,
+            index,
+            gone=[path for path in refs.files if path in gone],
+            proven={path for path in removed if path not in hidden},
+            moved=moved,
+            beside=beside[memory_id],
         )
     return drifts
 
 
-def assess(
+def _assessed(
     memory: str,
     refs: References,
     index: CodeIndex,
     *,
-    removed: Sequence[str],
+    gone: Sequence[str],
+    proven: set[str],
     moved: Mapping[str, str],
-    beside: Path | None = None,
+    beside: Path | None,
 ) -> Drift:
-    """Judge one memory by its references.
-
-    Args:
-        memory: Its id.
-        refs: What it names.
-        index: What the project has.
-        removed: Those of its paths that are gone.
-        moved: Where paths were renamed to.
-        beside: The directory of the memory.
-    """
+    """Judge one memory: it is fully stale only if all that it names is proven to have been taken away."""
     here = [path for path in (*refs.files, *refs.mentioned) if index.has_file(path, beside=beside)]
-    known = index.symbols.intersection((*refs.symbols, *refs.hints))
-    if not removed:
+    if not gone:
         names_any = any(path in refs.files for path in here) or bool(index.symbols.intersection(refs.symbols))
         return Drift(memory, Freshness.FRESH if names_any else Freshness.EVERGREEN)
-    missing = tuple(f"{path} (now {moved[path]})" if path in moved else path for path in removed)
-    elsewhere = any(path in moved or index.moved(path) for path in removed)
-    unproven = set(refs.files) - set(removed) - set(here)
-    alive = here or known or elsewhere or unproven or not any("/" in path for path in removed)
-    freshness = Freshness.PARTIALLY_STALE if alive else Freshness.FULLY_STALE
+
+    def shown(path: str) -> str:
+        """A missing path, with its new place or what may be that."""
+        folder = path.removesuffix(PurePosixPath(path).suffix)
+        hint = f" (perhaps now {folder}/)" if index.has_folder(folder) else ""
+        return f"{path} (now {moved[path]})" if path in moved else path + hint
+
+    known = index.symbols.intersection((*refs.symbols, *refs.hints))
+    elsewhere = any(path in moved or index.moved(path) for path in gone)
+    unproven = set(refs.files) - proven - set(here)
+    alive = here or known or elsewhere or unproven or not any("/" in path for path in gone)
     return Drift(
-        memory, freshness, missing, tuple(removed), {path: moved[path] for path in removed if path in moved}
+        memory,
+        Freshness.PARTIALLY_STALE if alive else Freshness.FULLY_STALE,
+        tuple(map(shown, gone)),
+        tuple(gone),
+        {path: moved[path] for path in gone if path in moved},
     )
 
 
@@ -161,8 +165,10 @@ def condemned(memory: Memory, drift: Drift, *, now: datetime) -> bool:
         return False
     if (memory.category or "").split(" / ")[0] in _ADVISING or _ADVICE.search(memory.text):
         return False
-    written = _written(memory)
-    if written is None or now - written < YOUNG:
+    written = memory.metadata.get("written")
+    dates = [memory.stated_at, datetime.fromisoformat(written) if isinstance(written, str) else None]
+    known = [date for date in dates if date is not None]
+    if not known or now - max(known) < YOUNG or _NAMED.search(re.sub(r"`[^`]*`", "", memory.text)):
         return False
     names = {PurePosixPath(path).stem for path in drift.terms} | set(drift.terms)
     said = statements(memory.text)
@@ -194,25 +200,3 @@ def _mended_sentence(sentence: str, moved: Mapping[str, str]) -> str:
             return sentence  # a link leads there too, or a longer path: half of it would be wrong
         new = place.sub(moved[path], new)
     return new
-
-
-def _gone(
-    refs: References, absent: set[str], removed: Mapping[str, str], *, told: bool, index: CodeIndex
-) -> list[str]:
-    """A memory's paths that are gone: by the history, or without one, beside others that still stand."""
-    missing = [path for path in refs.files if path in absent]
-    if told:
-        return [path for path in missing if path in removed]
-    here = [path for path in refs.files if path not in absent]
-    return [path for path in missing if here and "/" in path and index.has_folder(path.partition("/")[0])]
-
-
-def _written(memory: Memory) -> datetime | None:
-    """The latest moment at which this memory was written, by any of its dates."""
-    said = memory.metadata.get("written")
-    known = [memory.stated_at, datetime.fromisoformat(said) if isinstance(said, str) else None]
-    return max((moment for moment in known if moment is not None), default=None)
-
-
-def _judged(memory: Memory) -> bool:
-    return bool(memory.metadata.get("frontmatter"))

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from ....models.words import significant_words
-from .index_lines import IndexLine, index_lines, joined, mentioned, parted, retargeted, separator
+from ....models.text.statements import sentences
+from ....models.text.words import significant_words
+from .index_lines import IndexLine, index_lines, mentioned, parted, retargeted, separator
+from .prose import says_more
 
 LINE_LENGTH = 150
 """A pointer that we write stays below this many characters (origin: "under 150 characters")."""
@@ -41,6 +44,11 @@ _RETIRED = re.compile(
     r"\b(?:deprecated|retired|superseded|obsolete|archived|no longer|moved to|do not (?:edit|add))\b",
     re.IGNORECASE,
 )
+"""What the opening of an index says that nobody loads any more."""
+_PROTECTED = re.compile(
+    r"\b(?:protected|never|do not (?:edit|change|touch|remove)|don['’]t (?:edit|touch))\b", re.IGNORECASE
+)
+"""What a line says that its author wants to be left alone."""
 _OPENING_LINES = 6
 _FEW = 3
 """So many pointers may lead nowhere in any index."""
@@ -51,57 +59,33 @@ _DEPENDENT = re.compile(
 )
 """A clause that says nothing without the one behind its comma."""
 _CLAUSE = re.compile(r"(?:[.;!?]|,| [—–]| --)(?=\s)")
+_SAFE = "/-_.~äöüÄÖÜß"
 
 
 @dataclass(frozen=True, slots=True)
 class TopicFile:
-    """A Markdown file of memories that the index points to.
+    """A Markdown file of memories that the index points to."""
 
-    Attributes:
-        file: Its name in the directory.
-        name: What it calls itself; empty if it does not.
-        description: Its own description.
-        text: All it says.
-        open: Whether something may be added to it.
-    """
-
-    file: str
-    name: str
-    description: str
-    text: str
-    open: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class IndexDraft:
-    """An index as it should be.
-
-    Attributes:
-        text: The whole file.
-        removed: Entries taken out, as they stood.
-        remaining: Files that it points to.
-        demoted: What moves from a pointer into its file, by file.
-        warnings: What a person should look at.
-    """
-
-    text: str
-    removed: tuple[str, ...] = ()
-    remaining: int = 0
-    demoted: dict[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    file: str  # its name in the directory
+    name: str  # what it calls itself; empty if it does not
+    description: str  # its own description
+    text: str  # all it says
+    open: bool = True  # whether something may be added to it
+    retired: bool = False  # whether it says itself that it is over: then nothing begins to point to it
 
 
 @dataclass(slots=True)
-class _Draft:
-    """The lines so far, None where one was taken out."""
+class IndexDraft:
+    """An index as it should be."""
 
-    lines: list[IndexLine | None]
-    removed: list[str] = field(default_factory=list)
-    demoted: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
+    lines: list[IndexLine | None]  # its lines; None where one was taken out
+    text: str = ""  # the whole file
+    removed: list[str] = field(default_factory=list)  # entries taken out, as they stood
+    remaining: int = 0  # files that it points to
+    demoted: dict[str, str] = field(default_factory=dict)  # what moves from a pointer into its file, by file
+    warnings: list[str] = field(default_factory=list)  # what a person should look at
 
-    @property
-    def text(self) -> str:
+    def joined(self) -> str:
         """All lines that are left."""
         return "\n".join(line.text for line in self.lines if line is not None)
 
@@ -116,6 +100,7 @@ def draft_index(
     dropped: Callable[[str], bool] = lambda _: True,
     longest: int | None = LONG_LINE,
     adopt: bool = True,
+    refused: Callable[[str], bool] = lambda _: False,
 ) -> IndexDraft:
     """Bring the index of a directory up to date.
 
@@ -128,25 +113,25 @@ def draft_index(
         dropped: Whether a pointer to a file that is not there may go.
         longest: What a pointer above so many characters says moves into its file; None leaves them all.
         adopt: Begin a list of pointers in a text that has none.
+        refused: Whether a person took a change of this line back: "+" or "-" and the line.
     """
     by_file = {topic.file: topic for topic in sorted(topics, key=lambda item: item.file)}
-    draft = _Draft([*index_lines(current)] if current.strip() else [])
-    _take_out(draft, by_file, gone or {}, stands, dropped)
+    draft = IndexDraft([*index_lines(current)] if current.strip() else [])
+    _take_out(draft, by_file, gone or {}, stands=stands, dropped=dropped, refused=refused)
     if longest is not None:
-        _shorten(draft, by_file, longest)
+        _shorten(draft, by_file, longest, refused)
     if by_file and not draft.lines:
         draft.lines = [IndexLine(f"# {title} Memory"), IndexLine("")]
     if not current.strip() or _is_index(current, adopt=adopt):
-        named = mentioned(draft.text)
-        _add(draft, [topic for file, topic in by_file.items() if file not in named])
-    text = draft.text if draft.lines else current
-    return IndexDraft(
-        text=text,
-        removed=tuple(draft.removed),
-        remaining=len(set(by_file) & mentioned(text)),
-        demoted=draft.demoted,
-        warnings=(*draft.warnings, *_warnings(text, current)),
-    )
+        named = mentioned(draft.joined(), by_file)
+        missing = [topic for file, topic in by_file.items() if file not in named and not topic.retired]
+        _add(draft, missing, refused)
+    draft.text = draft.joined() if draft.lines else current
+    if not current.strip() and not any(line and line.pointer for line in draft.lines):
+        draft.text = current  # nothing to point to
+    draft.remaining = len(set(by_file) & mentioned(draft.text))
+    draft.warnings += _warnings(draft.text, current)
+    return draft
 
 
 def _is_index(text: str, *, adopt: bool) -> bool:
@@ -159,11 +144,13 @@ def _is_index(text: str, *, adopt: bool) -> bool:
 
 
 def _take_out(
-    draft: _Draft,
+    draft: IndexDraft,
     by_file: Mapping[str, TopicFile],
     gone: Mapping[str, str | None],
+    *,
     stands: Callable[[str], bool],
     dropped: Callable[[str], bool],
+    refused: Callable[[str], bool],
 ) -> None:
     """Take out pointers that lead nowhere; a pointer to a file that moved into another follows it.
 
@@ -175,19 +162,26 @@ def _take_out(
     many = len(dead) > max(_FEW, len(by_file))
     left: list[str] = []
     for number, line in enumerate(draft.lines):
-        if line is None:
-            continue
-        if line.pointer is None:
-            _take_out_pieces(draft, number, line, gone)
+        if line is None or refused(f"-{line.text}"):
             continue
         file = line.pointer
+        if file is None:
+            several = parted(line.text)
+            if several and any(target in gone for _, target in several[1]):
+                kept = [piece for piece, target in several[1] if target not in gone]
+                draft.removed += [piece for piece, target in several[1] if target in gone]
+                text = several[0] + " · ".join(kept)
+                draft.lines[number] = IndexLine(text, heading=line.heading) if kept else None
+            continue
         if file in by_file or (file not in gone and stands(file)):
             continue
         heir = gone.get(file)
-        if heir is not None and heir not in mentioned(draft.text):
+        if heir is not None and heir not in mentioned(draft.joined()):
             text = retargeted(line.text, file, quote(heir, safe=_SAFE))
             draft.lines[number] = IndexLine(text, heir, line.said, line.wrapped, line.heading)
-        elif line.wrapped or not (file in gone or (not many and dropped(file))):
+        elif line.wrapped or not (
+            file in gone or (not many and dropped(file) and not _PROTECTED.search(line.said))
+        ):
             left.append(file)
         else:
             draft.removed.append(line.text)
@@ -195,35 +189,35 @@ def _take_out(
     if left:
         shown = ", ".join(left[:_FEW]) + (" …" if len(left) > _FEW else "")
         draft.warnings.append(
-            f"has {len(left)} pointers to files that are not here, left as they are ({shown})"
+            f"has {counted(len(left), 'pointer')} to files that are not here, left as they are ({shown})"
         )
 
 
-def _take_out_pieces(draft: _Draft, number: int, line: IndexLine, gone: Mapping[str, str | None]) -> None:
-    """In a line of several pointers, take out those to files that this very pass removes."""
-    pieces = parted(line.text)
-    if pieces is None or not any(file in gone for _, file in pieces):
-        return
-    kept = [piece for piece, file in pieces if file not in gone]
-    draft.removed += [piece for piece, file in pieces if file in gone]
-    draft.lines[number] = IndexLine(joined(line.text, kept), heading=line.heading) if kept else None
-
-
-def _shorten(draft: _Draft, by_file: Mapping[str, TopicFile], longest: int) -> None:
+def _shorten(
+    draft: IndexDraft, by_file: Mapping[str, TopicFile], longest: int, refused: Callable[[str], bool]
+) -> None:
     """Cut pointers above the limit at a clause; what they say moves into the file, unless it is there."""
     for number, line in enumerate(draft.lines):
         topic = by_file.get(line.pointer or "") if line is not None else None
         if line is None or topic is None or line.wrapped or len(line.text) <= longest:
             continue
         short = _cut(line.text, max(line.text.rfind(line.said), 0))
-        known = significant_words(f"{topic.text} {topic.description} {topic.name}")
-        news = not significant_words(line.said) <= known
-        if short is None or (news and not topic.open):
+        known = f"{topic.text}\n{topic.description}\n{topic.name}"
+        # Whole sentences, and of them only those that the file does not say yet.
+        words = significant_words(known)
+        new = [each for each in sentences(line.said) if not significant_words(each) <= words]
+        news = " ".join(each for each in new if says_more(each, known))
+        if (
+            short is None
+            or (news and not topic.open)
+            or _PROTECTED.search(line.said)
+            or refused(f"-{line.text}")
+        ):
             continue
         draft.lines[number] = IndexLine(short, line.pointer, line.said, line.wrapped, line.heading)
         if news:
             held = draft.demoted.get(topic.file)
-            draft.demoted[topic.file] = f"{held}\n\n{line.said}" if held else line.said
+            draft.demoted[topic.file] = f"{held}\n\n{news}" if held else news
 
 
 def _cut(line: str, hook: int) -> str | None:
@@ -231,8 +225,7 @@ def _cut(line: str, hook: int) -> str | None:
 
     It keeps as many of its author's words as the limit allows, not only as many as a line of ours would have.
     """
-    room = LONG_LINE - 1
-    ends = [match.start() for match in _CLAUSE.finditer(line, hook, room)]
+    ends = [match.start() for match in _CLAUSE.finditer(line, hook, LONG_LINE - 1)]
     said = [(end, line[hook:end]) for end in ends if end - hook >= _LEAST]
     ends = [
         end for end, text in said if _balanced(text) and not (line[end] == "," and _DEPENDENT.search(text))
@@ -248,73 +241,62 @@ def _balanced(text: str) -> bool:
     return pairs and not any(text.count(mark) % 2 for mark in ("`", '"', "**"))
 
 
-def _add(draft: _Draft, missing: Sequence[TopicFile]) -> None:
+def _add(draft: IndexDraft, missing: Sequence[TopicFile], refused: Callable[[str], bool]) -> None:
     """Add a pointer for each file that is not named, as long as the index stays within what is loaded."""
     mark = separator([line for line in draft.lines if line is not None])
-    lines, size = draft.text.count("\n") + 1, len(draft.text.encode("utf-8"))
-    for number, topic in enumerate(missing):
-        line = _pointer(topic, mark)
+    pointers = [(topic.file, line) for topic in missing if not refused(f"+{(line := _pointer(topic, mark))}")]
+    lines, size = draft.joined().count("\n") + 1, len(draft.joined().encode("utf-8"))
+    for number, (file, line) in enumerate(pointers):
         size += len(line.encode("utf-8")) + 1
         lines += 1
         if lines > GOAL_LINES or size > GOAL_BYTES:
-            left = ", ".join(item.file for item in itertools.islice(missing, number, number + 3))
-            draft.warnings.append(f"is full: {len(missing) - number} files have no pointer ({left} …)")
+            left = ", ".join(name for name, _ in itertools.islice(pointers, number, number + _FEW))
+            more = counted(len(pointers) - number, "file has", "files have")
+            draft.warnings.append(f"is full: {more} no pointer ({left} …)")
             return
-        _insert(draft, topic.file, line)
+        _insert(draft, file, line)
 
 
-def _insert(draft: _Draft, file: str, text: str) -> None:
+def _insert(draft: IndexDraft, file: str, text: str) -> None:
     """Put a pointer into the list of its like: in order if that list is in order, else at its end."""
-    draft.lines = [line for line in draft.lines if line is not None]
-    runs = _runs(draft.lines)
+    lines = [line for line in draft.lines if line is not None]
+    draft.lines = [*lines]
+    rows = [number for number, line in enumerate(lines) if line.pointer]
+    runs = [list(group) for _, group in itertools.groupby(rows, key=lambda row: lines[row].heading)]
     if not runs:
-        end = len(draft.lines)
-        while end and draft.lines[end - 1] is not None and not draft.lines[end - 1].text.strip():  # type: ignore[union-attr]
+        end = len(lines)
+        while end and not lines[end - 1].text.strip():
             end -= 1
-        own = [IndexLine(""), IndexLine(text, file)]
-        draft.lines[end:] = [*own, *(draft.lines[end:] or [IndexLine("")])]
+        draft.lines[end:] = [IndexLine(""), IndexLine(text, file), *(lines[end:] or [IndexLine("")])]
         return
-    like = re.split(r"[_\W]", file)[0].casefold()
-    run = max(runs, key=lambda rows: (sum(_is_like(draft.lines[row], like) for row in rows), len(rows)))
-    names = [str(draft.lines[row].pointer) for row in run]  # type: ignore[union-attr]
+
+    def like(name: str) -> str:
+        """The word that a file's name begins with."""
+        return re.split(r"[_\W]", name)[0].casefold()
+
+    run = max(
+        runs, key=lambda rows: (sum(like(str(lines[r].pointer)) == like(file) for r in rows), len(rows))
+    )
+    names = [str(lines[row].pointer) for row in run]
     later = [row for row, name in zip(run, names, strict=True) if name > file]
     if len(run) > 1 and names == sorted(names) and later:
         place = later[0]
     else:
         place = run[-1] + 1
-        while place < len(draft.lines) and _continues(draft.lines[place]):
+        while place < len(lines) and lines[place].text.startswith(("  ", "\t")) and lines[place].text.strip():
             place += 1
-    heading = draft.lines[run[0]].heading  # type: ignore[union-attr]
-    draft.lines.insert(place, IndexLine(text, file, heading=heading))
-
-
-def _runs(lines: Sequence[IndexLine | None]) -> list[list[int]]:
-    """Rows of pointers under one heading each."""
-    rows = [number for number, line in enumerate(lines) if line is not None and line.pointer]
-    groups = itertools.groupby(rows, key=lambda row: lines[row].heading)  # type: ignore[union-attr]
-    return [list(group) for _, group in groups]
-
-
-def _is_like(line: IndexLine | None, like: str) -> bool:
-    return line is not None and re.split(r"[_\W]", line.pointer or "")[0].casefold() == like
-
-
-def _continues(line: IndexLine | None) -> bool:
-    return line is not None and line.text.startswith(("  ", "\t")) and bool(line.text.strip())
-
-
-_SAFE = "/-_.~äöüÄÖÜß"
+    draft.lines.insert(place, IndexLine(text, file, heading=lines[run[0]].heading))
 
 
 def _pointer(topic: TopicFile, mark: str) -> str:
     """A new line for a file, below the limit, cut at a word."""
-    stem = topic.file.removesuffix(".md")
-    name = " ".join((topic.name or stem).replace("[", "(").replace("]", ")").split())
-    head = f"- [{name}]({quote(topic.file, safe=_SAFE)})"
-    if len(head) >= LINE_LENGTH:
-        spare = max(LINE_LENGTH - 2 - len(f"- []({quote(topic.file, safe=_SAFE)})"), 1)
-        return f"- [{name[:spare]}…]({quote(topic.file, safe=_SAFE)})"
-    described = " ".join(topic.description.split())
+    name = " ".join(
+        (topic.name or topic.file.removesuffix(".md")).replace("[", "(").replace("]", ")").split()
+    )
+    target = f"]({quote(topic.file, safe=_SAFE)})"
+    if len(name) + len(target) + 3 >= LINE_LENGTH:
+        return f"- [{name[: max(LINE_LENGTH - 5 - len(target), 1)]}…{target}"
+    head, described = f"- [{name}{target}", " ".join(topic.description.split())
     line = f"{head}{mark}{described}" if described else head
     if len(line) < LINE_LENGTH:
         return line
@@ -324,13 +306,26 @@ def _pointer(topic: TopicFile, mark: str) -> str:
 
 
 def _warnings(text: str, before: str) -> Iterable[str]:
-    """What an agent will not load of this index."""
+    """What an agent will not load of this index, and what it reads twice."""
     count, size = len(text.rstrip("\n").split("\n")), len(text.encode("utf-8"))
     after = "after the rebuild" if text != before else "already"
     if count > MAX_LINES:
         yield f"has {count} lines {after}, more than the {MAX_LINES} that are loaded"
     if size > MAX_BYTES:
         yield f"has {size} bytes {after}, more than the {MAX_BYTES} that are loaded"
-    long = sum(bool(line.pointer) and len(line.text) > LONG_LINE for line in index_lines(text))
+    lines = index_lines(text)
+    long = sum(bool(line.pointer) and len(line.text) > LONG_LINE for line in lines)
     if long:
-        yield f"has {long} pointers of more than {LONG_LINE} characters"
+        yield f"has {counted(long, 'pointer')} of more than {LONG_LINE} characters"
+    for file, times in Counter(line.pointer for line in lines if line.pointer).items():
+        if times > 1:
+            yield f"has {times} pointers to {file}"
+
+
+def counted(number: int, one: str, more: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "pointer"), counted(2, "pointer")
+    ('1 pointer', '2 pointers')
+    """
+    return f"{number} {one if number == 1 else more or one + 's'}"

@@ -6,39 +6,33 @@ several, a table row, or a sentence with a link in it says something of its own 
 
 from __future__ import annotations
 
+import fnmatch
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-_ITEM = re.compile(r"^\s{0,3}(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
+from ....models.markdown_blocks import markdown_lines
+
 _LINK = re.compile(r"\[(?P<name>(?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?(?P<target>[^)>\s]+?\.md)(?:#[^)>]*)?>?\)")
 _WIKI = re.compile(r"\[\[(?P<target>[^\]|#]+)(?:[|#][^\]]*)?\]\]")
-_BARE = re.compile(r"(?<![\w/.-])(?P<target>[\w.-]+(?:/[\w.-]+)*\.md)\b")
-_OPENING = re.compile(r"^[^\w\[]*(?=\[)")
+_BARE = re.compile(r"(?<![\w/.*-])(?P<target>[\w.-]+(?:/[\w.-]+)*\.md)\b")
+_SPAN = re.compile(r"`([^`\n]+)`")
+_GLOB = re.compile(r"(?<![\w*])(?:[\w./-]+\*+[\w.*/-]*|\*+[\w./-]+[\w.*/-]*)(?![\w*])")
+_OPENING = re.compile(r"[^\w\[]*(?=\[)")
 """Marks before the link: bold, an emoji, an arrow; no word."""
-_FENCE = re.compile(r"^\s{0,3}(`{3,}|~{3,})")
-_SEPARATOR = re.compile(r"^[\s*_`]*(?:--|—|–|-|:|→)?\s*")
-_HEADING = re.compile(r"^#{1,6}\s")
+_SEPARATOR = re.compile(r"[\s*_`]*(?:--|—|–|-|:|→)?\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class IndexLine:
-    """One line of an index.
+    """One line of an index."""
 
-    Attributes:
-        text: As it stands.
-        pointer: The file it points to, if that is all it does.
-        said: What a pointer says about its file.
-        wrapped: More lines belong to it, so that it cannot go alone.
-        heading: Number of the heading it stands under.
-    """
-
-    text: str
-    pointer: str | None = None
-    said: str = ""
-    wrapped: bool = False
-    heading: int = 0
+    text: str  # as it stands
+    pointer: str | None = None  # the file it points to, if that is all it does
+    said: str = ""  # what a pointer says about its file
+    wrapped: bool = False  # more lines belong to it, so that it cannot go alone
+    heading: int = 0  # number of the heading it stands under
 
 
 def index_lines(text: str) -> list[IndexLine]:
@@ -47,30 +41,39 @@ def index_lines(text: str) -> list[IndexLine]:
     >>> [line.pointer for line in index_lines("Rules: [a](a.md)\n- [B](b.md) — DONE")]
     [None, 'b.md']
     """
-    lines = text.split("\n")
     read: list[IndexLine] = []
-    fence = ""
     heading = 0
+    lines = markdown_lines(text)
     for number, line in enumerate(lines):
-        mark = _FENCE.match(line)
-        if fence or mark:
-            fence = _fence_after(fence, line, mark)
-            read.append(IndexLine(line, heading=heading))
-            continue
-        heading += bool(_HEADING.match(line))
-        target, said = _pointed(line)
-        after = lines[number + 1] if number + 1 < len(lines) else ""
+        heading += line.kind == "heading" and line.level > 0
+        target, said = _pointed(line.text[line.said :]) if line.kind == "item" else (None, "")
+        after = lines[number + 1].text if number + 1 < len(lines) else ""
         wrapped = bool(target) and after.startswith(("  ", "\t")) and bool(after.strip())
-        read.append(IndexLine(line, target, said, wrapped, heading))
-    return read
+        read.append(IndexLine(line.text, target, said, wrapped, heading))
+    return [*read, IndexLine("", heading=heading)] if text.endswith("\n") or not read else read
 
 
-def mentioned(text: str) -> set[str]:
-    """Every file that an index names in whatever way: it needs no pointer any more."""
+def mentioned(text: str, files: Collection[str] = ()) -> set[str]:
+    """Every file that an index names in whatever way: it needs no pointer any more.
+
+    Args:
+        text: The index.
+        files: Those that may be named without their ending: by stem in backticks or double brackets, or by
+            a pattern such as `feedback_*`.
+    """
     names = {unquote(match["target"]) for match in _LINK.finditer(text)}
     names |= {match["target"].strip().removesuffix(".md") + ".md" for match in _WIKI.finditer(text)}
     names |= {match["target"] for match in _BARE.finditer(text)}
-    return {name.removeprefix("./") for name in names}
+    names = {name.removeprefix("./") for name in names}
+    spans = {span.strip().removesuffix(".md") for span in _SPAN.findall(text)} | {name[:-3] for name in names}
+    globs = [glob for glob in _GLOB.findall(text) if glob.strip("*./-_")]
+    for file in files:
+        stem = file.removesuffix(".md")
+        own = {stem, stem.rpartition("/")[2]}
+        patterns = (glob.removesuffix(".md") for glob in globs)
+        if own & spans or any(fnmatch.fnmatchcase(name, glob) for glob in patterns for name in own):
+            names.add(file)
+    return names
 
 
 def retargeted(line: str, old: str, new: str) -> str:
@@ -82,48 +85,33 @@ def retargeted(line: str, old: str, new: str) -> str:
     return line
 
 
-def parted(line: str) -> list[tuple[str, str]] | None:
-    """Pieces of a line of several pointers joined by " · ", each with its file; None for any other line."""
-    item = _ITEM.match(line)
-    pieces = line[item.end() :].split(" · ") if item else []
-    if item is None or len(pieces) < 2:
+def parted(line: str) -> tuple[str, list[tuple[str, str]]] | None:
+    """Bullet and pieces of a line of several pointers joined by " · ", each with its file; else None."""
+    read = markdown_lines(line)
+    if not read or read[0].kind != "item":
         return None
+    bullet, pieces = line[: read[0].said], line[read[0].said :].split(" · ")
     files = [[_local(match["target"]) for match in _LINK.finditer(piece)] for piece in pieces]
-    if not all(len(names) == 1 and names[0] for names in files):
+    if len(pieces) < 2 or not all(len(names) == 1 and names[0] for names in files):
         return None
-    return [(piece, str(names[0])) for piece, names in zip(pieces, files, strict=True)]
-
-
-def joined(line: str, pieces: Sequence[str]) -> str:
-    """The line of several pointers with only some of its pieces."""
-    item = _ITEM.match(line)
-    return (item[0] if item else "") + " · ".join(pieces)
+    return bullet, [(piece, str(names[0])) for piece, names in zip(pieces, files, strict=True)]
 
 
 def separator(lines: Sequence[IndexLine]) -> str:
     """What this author writes between name and description; the original's dashes where there is none yet."""
+    links = ((line.text, _LINK.search(line.text) or _WIKI.search(line.text)) for line in lines if line.said)
+    behind = [text[match.end() :].lstrip("*_`") for text, match in links if match]
     for mark in ("—", "--", "–", ":", "-"):
-        if any(_after_link(line.text).startswith((f" {mark} ", f"{mark} ")) for line in lines if line.said):
+        if any(text.startswith((f" {mark} ", f"{mark} ")) for text in behind):
             return f"{mark} " if mark == ":" else f" {mark} "
     return " -- "
 
 
-def _fence_after(fence: str, line: str, mark: re.Match[str] | None) -> str:
-    if not fence:
-        return mark[1] if mark else ""
-    closes = line.strip().startswith(fence) and not line.strip().strip("`~")
-    return "" if closes else fence
-
-
-def _pointed(line: str) -> tuple[str | None, str]:
-    """The file a line points to and what it says about it; nothing for any other line."""
-    item = _ITEM.match(line)
-    if item is None:
-        return None, ""
-    rest = line[item.end() :]
-    opening = _OPENING.match(rest)
-    links = [*_LINK.finditer(rest)]
-    wiki = [*_WIKI.finditer(rest)]
+def _pointed(said: str) -> tuple[str | None, str]:
+    """The file that an item points to and what it says about it; nothing for any other item."""
+    opening = _OPENING.match(said)
+    links = [*_LINK.finditer(said)]
+    wiki = [*_WIKI.finditer(said)]
     if opening is None or len(links) + len(wiki) != 1:
         return None, ""
     match = (links or wiki)[0]
@@ -131,15 +119,10 @@ def _pointed(line: str) -> tuple[str | None, str]:
         return None, ""
     target = match["target"] if links else match["target"].strip().removesuffix(".md") + ".md"
     local = _local(target)
-    return local, _SEPARATOR.sub("", rest[match.end() :]).strip() if local else ""
+    return local, _SEPARATOR.sub("", said[match.end() :], count=1).strip() if local else ""
 
 
 def _local(target: str) -> str | None:
     """The target as a file of this directory could be named; None for addresses and ways out."""
     name = unquote(target).removeprefix("./")
     return None if ":" in name or name.startswith(("/", "../", "~")) or "/../" in name else name
-
-
-def _after_link(line: str) -> str:
-    match = _LINK.search(line) or _WIKI.search(line)
-    return line[match.end() :].lstrip("*_`") if match else ""

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 import re
+from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ....models.guards import missing
-from ....models.merger import sentences
-from ....models.words import significant_words
+from ....models.markdown_blocks import PROSE, LineKind, markdown_lines
+from ....models.same_statement import statement_key
+from ....models.text.statements import sentences
+from ....models.text.words import significant_words
 
-_HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
-_FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,})")
-_NO_PROSE = re.compile(r"^\s{0,3}(?:#{1,6}\s|>|\||`{3,}|~{3,})|^(?: {4,}|\t)(?![-*+] )")
-_PLAIN = re.compile(r"^ {0,3}(?![-*+] |\d+[.)] )[^\s#>|`~]")
 _CLOSED = re.compile(r"(?:[.!?:;]|  )$")
 _WRAPPED = 50
 """A shorter line of a paragraph was not wrapped: it is a statement of its own."""
-_BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
+_RULED = re.compile(r"[\s|:+-]+$")
+"""The line below the header of a table."""
+
+
+class Said(NamedTuple):
+    """A sentence, a bullet or a row of a Markdown text."""
+
+    text: str  # as it stands, without bullet
+    words: str  # as it is read: a row as "first cell: the others"
+    line: int  # of the text, from 0
+    heading: tuple[str, ...]  # the headings above it, below the title
+    kind: LineKind  # what its line is
 
 
 def combined(survivor: str, others: Sequence[str]) -> str | None:
@@ -30,9 +41,13 @@ def combined(survivor: str, others: Sequence[str]) -> str | None:
     """
     text = survivor
     for other in others:
-        new = [line for line in other.split("\n") if _adds(line, text)]
+        new = [
+            line for line in markdown_lines(other) if line.kind != "heading" and says_more(line.text, text)
+        ]
         if new:
-            text += _joint(text, new[0]) + "\n".join(line.rstrip() for line in new)
+            after_item = new[0].kind == "item" and markdown_lines(text)[-1].kind == "item"
+            text += "\n\n" if "\n" in text and not after_item else "\n"
+            text += "\n".join(line.text.rstrip() for line in new)
     return None if missing(others, text) else text
 
 
@@ -43,64 +58,100 @@ def without(text: str, said: Sequence[str]) -> str | None:
     'Deploys on Fridays.'
     """
     for sentence in said:
-        at = _unwrapped(text).find(sentence)
-        if at < 0:
+        first, row, start = 0, "", 0
+        for _, row, start, _ in _unwrapped(text):  # noqa: B007  (where the sentence stands)
+            if sentence in row:
+                break
+            first += len(row) + 1
+        if sentence not in row:
             return None
-        end = at + len(sentence)
-        start = text.rfind("\n", 0, at) + 1
-        stop = text.find("\n", end)
-        stop = len(text) if stop < 0 else stop
-        head, tail = text[start:at], text[end:stop]
-        if not _BULLET.sub("", head).strip() and not tail.strip():
-            text = text[: max(start - 1, 0)] + text[stop:] if start else text[stop + 1 :]
+        place = row.find(sentence)
+        end = place + len(sentence)
+        if not row[start:place].strip() and not row[end:].strip():  # nothing but its bullet is left
+            last = first + len(row)
+            text = text[: max(first - 1, 0)] + text[last:] if first else text[last + 1 :]
         else:
-            text = text[:at] + text[end:].lstrip(" ")
+            text = text[: first + place] + text[first + end :].lstrip(" ")
     text = text.strip("\n").rstrip()
-    rest = [line for line in text.split("\n") if line.strip() and not _HEADING.match(line)]
-    return text if rest else ""
+    return text if any(line.kind not in ("blank", "heading") for line in markdown_lines(text)) else ""
+
+
+def settled(text: str, lost: str, *, held: str, beside: str) -> str | None:
+    """A text without a sentence that lost; None if what it lost against is not said any more.
+
+    Nothing is judged again: the sentences were named when they were found.
+
+    Args:
+        text: What the memory says now.
+        lost: The sentence that goes.
+        held: The sentence that stays.
+        beside: What the memory says in which that one stands.
+    """
+    if held not in statements(beside):
+        return None  # it lost what it would win with
+    return without(text, [lost]) if lost in statements(text) else text
+
+
+def merely_joins(text: str, members: Sequence[str]) -> bool:
+    """Whether a text says all that its sources say one after the other: then nothing stood there twice."""
+    apart = Counter(statement_key(said) for member in members for said in statements(member))
+    kept = not apart - Counter(map(statement_key, statements(text)))
+    return kept or len(text.split()) >= sum(len(member.split()) for member in members)
+
+
+@functools.lru_cache(maxsize=1024)
+def said(text: str) -> tuple[Said, ...]:
+    r"""All that a Markdown text states; no code, quotations, or headers of tables.
+
+    A sentence that runs over wrapped lines is one, with a space for each line break.
+
+    >>> [each.words for each in said("## Ports\n\n| for | port |\n|---|---|\n| web | 80 |\n\nBusy. Ask us.")]
+    ['web: 80', 'Busy.', 'Ask us.']
+    """
+    found: list[Said] = []
+    under: dict[int, str] = {}
+    rows = _unwrapped(text)
+    for place, (kind, row, start, line) in enumerate(rows):
+        if kind == "heading" and row.lstrip().startswith("#"):
+            level = len(row.lstrip()) - len(row.lstrip().lstrip("#"))
+            under = {above: name for above, name in under.items() if above < level}
+            under[level] = row.strip("# \t")
+        heading = tuple(under[level] for level in sorted(under) if level > 1)
+        if kind in PROSE:
+            found += [Said(each, each, line, heading, kind) for each in sentences(row[start:])]
+        elif kind == "table" and not _RULED.match(row):
+            header = place + 1 < len(rows) and _RULED.match(rows[place + 1][1])
+            first, *others = (cell.strip() for cell in row.strip().strip("|").split("|"))
+            if not header and others:
+                found.append(Said(row.strip(), f"{first}: {', '.join(others)}", line, heading, kind))
+    return tuple(each for each in found if significant_words(each.words))
 
 
 def statements(text: str) -> list[str]:
-    """Sentences of a Markdown text without bullets; no headings, code, tables or quotations.
-
-    A sentence that runs over wrapped lines is one, with a space for each line break.
-    """
-    sentences_of: list[str] = []
-    fenced = False
-    for line in _unwrapped(text).split("\n"):
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif not fenced and not _NO_PROSE.match(line):
-            sentences_of += sentences(_BULLET.sub("", line))
-    return [sentence for sentence in sentences_of if significant_words(sentence)]
+    """The same as it stands there."""
+    return [each.text for each in said(text)]
 
 
-def _unwrapped(text: str) -> str:
-    """The text with each line break inside a paragraph as a space; every character keeps its place."""
-    lines = text.split("\n")
-    pieces = [lines[0]]
-    for line, following in itertools.pairwise(lines):
-        wrapped = len(line) >= _WRAPPED and not _CLOSED.search(line) and _PLAIN.match(following)
-        pieces.append((" " if wrapped and not _NO_PROSE.match(line) else "\n") + following)
-    return "".join(pieces)
-
-
-def _adds(line: str, text: str) -> bool:
+def says_more(line: str, text: str) -> bool:
     """Whether a line says something that no single sentence of the text says."""
-    words = significant_words(line)
-    if not words or _HEADING.match(line):
+    if not significant_words(line):
         return False
     held = [significant_words(sentence) for sentence in sentences(text)]
     parts = [significant_words(part) for part in sentences(line)]
     return not all(any(part <= one for one in held) for part in parts) or bool(missing([line], text))
 
 
-def _joint(text: str, line: str) -> str:
-    """A bullet goes under a bullet, anything else becomes a paragraph."""
-    return (
-        "\n"
-        if _BULLET.match(line) and _BULLET.match(text.rsplit("\n", 1)[-1])
-        else "\n\n"
-        if "\n" in text
-        else "\n"
-    )
+@functools.lru_cache(maxsize=1024)
+def _unwrapped(text: str) -> tuple[tuple[LineKind, str, int, int], ...]:
+    """Lines with their numbers; a wrapped paragraph is joined by spaces, so that characters keep places."""
+    rows: list[tuple[LineKind, str, int, int]] = []
+    above = ""
+    for number, line in enumerate(markdown_lines(text)):
+        kind, row, start, first = rows[-1] if rows else ("blank", "", 0, 0)
+        goes_on = kind in PROSE and line.kind == "text" and line.follows
+        if goes_on and len(above) >= _WRAPPED and not _CLOSED.search(above):
+            rows[-1] = (kind, f"{row} {line.text}", start, first)
+        else:
+            rows.append((line.kind, line.text, line.said, number))
+        above = line.text
+    return tuple(rows)

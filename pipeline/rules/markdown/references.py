@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from ....models.word_tables import table_words
+from ....models.markdown_blocks import markdown_lines
+from ....models.text.tables import table_words
 from ....records import Memory
 
 _EXTENSIONS = table_words("code", "extensions")
@@ -24,7 +25,6 @@ _FILE_NAME = re.compile(rf"^{_NAME}+{_EXTENSION}$")
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+", re.IGNORECASE)
 _LINK_TARGET = re.compile(r"\]\(<?([^)\s>]+)>?[^)]*\)")
 _WIKI_LINK = re.compile(r"\[\[[^\]\n]*\]\]")
-_FENCED = re.compile(r"^([ \t]*)(`{3,}|~{3,}).*?(?:^[ \t]*\2[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
 _QUOTED = re.compile(r"[\"'“‘]([^\"'“”‘’\n]+)[\"'”’]")
 _LOCATION = re.compile(r"(?::\d+(?:[-:]\d+)*|#L?\d+(?:-L?\d+)?|::[\w:.\[\]-]+)$")
@@ -44,24 +44,13 @@ _PRODUCTS = frozenset(table_words("code", "products"))
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What a memory names.
+    """What a memory names."""
 
-    Attributes:
-        files: Paths and file names, sorted.
-        symbols: Functions and classes, last part of a dotted name, sorted.
-        hints: Words in CamelCase that may be classes; they only ever protect.
-        mentioned: Paths inside code blocks, where a command may well create them; they only protect too.
-    """
-
-    files: tuple[str, ...] = ()
-    symbols: tuple[str, ...] = ()
-    hints: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # paths and file names, sorted
+    symbols: tuple[str, ...] = ()  # functions and classes, last part of a dotted name, sorted
+    hints: tuple[str, ...] = ()  # words in CamelCase that may be classes; they only ever protect
+    # paths inside code blocks, where a command may well create them; they only protect too
     mentioned: tuple[str, ...] = ()
-
-    @property
-    def checkable(self) -> bool:
-        """Whether there is anything by which the memory could prove stale."""
-        return bool(self.files or self.symbols)
 
 
 def find_references(memory: Memory) -> References:
@@ -80,7 +69,7 @@ def references_of(text: str, *, quoted: Iterable[str] = ()) -> References:
     plain = _WIKI_LINK.sub(" ", _URL.sub(" ", text))
     targets = {match[1] for match in _LINK_TARGET.finditer(plain)}
     plain = _LINK_TARGET.sub("]", plain)
-    prose = _FENCED.sub(" ", plain)
+    prose = "\n".join(line.text for line in markdown_lines(plain) if line.kind != "fence")
     spans = [match[2].strip() for match in _CODE_SPAN.finditer(prose)]
     paths = [match[0] for match in _PATH.finditer(prose)] + [t for t in targets if _PATH.fullmatch(t)]
     named = [_LOCATION.sub("", item) for item in [*spans, *quoted]]

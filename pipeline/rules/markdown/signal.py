@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 
-from ....models.words import exact_key, overlap, significant_words
-from ....records import Memory, Scope
-from ...actions import Append, Member
-from ...stores.markdown.directories import INDEX, MemoryDirectory
-from ...stores.markdown.parsing import parse
-from ...stores.markdown.places import file_of
-from ...stores.markdown.raw_text import decode, plain
+from ....models.guards import Contradicting, contradicting
+from ....models.keywords import opposed
+from ....models.markdown_blocks import PROSE, markdown_lines
+from ....models.text.words import exact_key, overlap, significant_words
+from ....records import Memory
+from ...stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
+from ...stores.markdown.document import decode, parse, plain
+from ...stores.markdown.rows import file_of
 from .dates_absolute import absolute
 
 RECENT = timedelta(days=30)
@@ -35,81 +36,78 @@ BELONGS = 0.5
 """and this part of its own,"""
 NAMED = 1 / 3
 """or this part, if two words name the file."""
-_HEADER = """---
+HEADER = """---
 name: Facts from daily logs
 description: Durable facts found in daily logs and session notes
 type: project
 ---
 
 """
-_POINTS = (
-    (3, r"\b(?:decided|agreed|switch(?:ed)? to|migrated|moved to|replaced|deprecated|chose|adopted)\b"),
-    (3, r"\b(?:prefers?|always|never|must|do(?:es)? not|don't|should|require[sd]?|forbidden)\b"),
-    (3, r"\b(?:user|customer|client|team|reviewer) (?:said|asked|wants|prefers|corrected|insists)\b"),
-    (3, r"\bremember\b"),
-    (2, r"\b(?:root cause|because|turned out|lesson|learned|fixed by|caused by|fails? (?:when|if|unless))\b"),
-    (2, r"\b(?:production|security|outage|data loss|credentials?|deadline|release|breaking)\b"),
-    (2, r"`[^`]+`|\b[\w.-]+/[\w./-]+\b|\b\d+(?:[.:]\d+)*\s?(?:%|ms|s|min|h|d|days?|[GMk]B)?\b|\b[A-Z]{2,}\b"),
-    (-4, r"\b(?:todo|wip|tbd|maybe|might|looked (?:at|into)|tried|trying|running|started|continued)\b"),
-    (-4, r"\b(?:will check|meeting at)\b|\?\s*$|^\s*\[ \]"),
+_RULE = re.compile(
+    r"\b(?:prefers?|always|never|must|do(?:es)? not|don't|should|require[sd]?|forbidden)\b", re.IGNORECASE
 )
-_MARKER = re.compile(
-    r"^\s*(?:[-*+]|\d+[.)])?\s*(?:\[[ xX]\]\s*)?(?:\d{1,2}:\d{2}(?:\s*[ap]m)?\s*(?:[-–—:|]\s*)?)?"
+_POINTS = tuple(
+    (points, re.compile(pattern, re.IGNORECASE))
+    for points, pattern in (
+        (3, r"\b(?:decided|agreed|switch(?:ed)? to|migrated|moved to|replaced|deprecated|chose|adopted)\b"),
+        (3, _RULE.pattern),
+        (3, r"\b(?:user|customer|client|team|reviewer) (?:said|asked|wants|prefers|corrected|insists)\b"),
+        (3, r"\bremember\b"),
+        (2, r"\b(?:root cause|because|turned out|lesson|learned|\w+ed by|fails? (?:when|if|unless))\b"),
+        (2, r"\b(?:production|security|outage|data loss|credentials?|deadline|release|breaking)\b"),
+        (
+            2,
+            r"`[^`]+`|\b[\w.-]+/[\w./-]+\b|\b\d+(?:[.:]\d+)*\s?(?:%|ms|s|min|h|d|days?|[GMk]B)?\b|\b[A-Z]{2,}\b",
+        ),
+        (-4, r"\b(?:todo|wip|tbd|maybe|might|looked (?:at|into)|tried|trying|running|started|continued)\b"),
+        (-4, r"\b(?:will check|meeting at)\b|\?\s*$|^\s*\[ \]"),
+    )
 )
+_CLOCK = re.compile(r"^\d{1,2}:\d{2}(?:\s*[ap]m)?\s*(?:[-–—:|]\s*)?")
 _LOG_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})")
 _Row = tuple[str, str | None, frozenset[str], frozenset[str]]
 """A place: file or memory, heading of a section, what it is about, what it says."""
-_PATTERNS = tuple((points, re.compile(pattern, re.IGNORECASE)) for points, pattern in _POINTS)
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A line of a log that states something durable.
+    """A line of a log that states something durable."""
 
-    Attributes:
-        text: What it says, dates absolute.
-        source: The log, relative to its directory.
-        day: The day of the log.
-    """
-
-    text: str
-    source: str
-    day: datetime
+    text: str  # what it says, dates absolute
+    source: str  # the log, relative to its directory
+    day: datetime  # the day of the log
 
 
 def relevance(line: str) -> int:
     """Points of a line: how likely it states something that holds beyond its day."""
-    return sum(points for points, pattern in _PATTERNS if pattern.search(line))
+    return sum(points for points, pattern in _POINTS if pattern.search(line))
 
 
 def gather(directory: MemoryDirectory, memories: Iterable[Memory], *, now: datetime) -> list[Fact]:
     """Durable facts of the recent logs that no memory states yet, oldest first."""
-    logs = list(recent_logs(directory, now=now))
-    if not logs:
-        return []
-    known = [memory.text for memory in memories]
-    lines = [line for text in known for line in text.split("\n")]
-    keys = {exact_key(text) for text in (*known, *lines)}
-    held: dict[str, list[str]] = defaultdict(list)
-    for text in dict.fromkeys([*known, *lines]):
-        for word in significant_words(text):
-            held[word].append(text)
     facts: list[Fact] = []
-    for path, day in logs:
+    held: dict[str, set[str]] = defaultdict(set)
+    known = [memory.text for memory in memories] if any(recent_logs(directory, now=now)) else []
+    for line in dict.fromkeys(line for text in known for line in (text, *text.split("\n"))):
+        for word in significant_words(line):
+            held[word].add(line)
+    for path, day in recent_logs(directory, now=now):
         for line in _statements(path):
             text = absolute(line, day)
             words = significant_words(text)
-            if len(words) < MIN_WORDS or relevance(text) < RELEVANT or exact_key(text) in keys:
+            if len(words) < MIN_WORDS or relevance(text) < RELEVANT:
                 continue
-            rivals = {rival for word in words for rival in held[word]}
-            if any(
-                overlap(text, rival) > KNOWN_OVERLAP or words <= significant_words(rival) for rival in rivals
+            near = {other for word in words for other in held[word]}
+            if not any(
+                exact_key(text) == exact_key(other)
+                or overlap(text, other) > KNOWN_OVERLAP
+                or words <= significant_words(other)
+                for other in near
+                if not _against(text, other)
             ):
-                continue
-            facts.append(Fact(text, directory.relative(path), day))
-            keys.add(exact_key(text))
-            for word in words:
-                held[word].append(text)
+                facts.append(Fact(text, directory.relative(path), day))
+                for word in words:
+                    held[word].add(text)
     return facts
 
 
@@ -129,57 +127,22 @@ def recent_logs(directory: MemoryDirectory, *, now: datetime) -> Iterator[tuple[
     yield from ((path, day) for day, path in sorted(named))
 
 
-def additions(
-    directory: MemoryDirectory, facts: Sequence[Fact], *, current: str | None, whole: str
-) -> Append | None:
-    """The change that writes new facts down, in one file of their own.
-
-    Args:
-        directory: Where.
-        facts: What.
-        current: Text of that file; None if it does not exist.
-        whole: Id of that file with everything in it.
-    """
-    if not facts:
-        return None
-    before = (current if current is not None else _HEADER).rstrip("\n")
-    gap = "\n" if current is not None and before.rsplit("\n", 1)[-1].startswith("- ") else "\n\n"
-    lines = [f"- {fact.text}" for fact in facts]
-    return Append(
-        id=f"n:{directory.name}",
-        scope=Scope.of(directory=directory.name),
-        category="project",
-        members=(Member(whole, current or ""),),
-        text=before + gap + "\n".join(lines) + "\n",
-        reason=reason(facts),
-    )
+def _against(a: str, b: str) -> bool:
+    """Whether two statements that share their words cannot both hold."""
+    return contradicting(a, b) is Contradicting.SURE or opposed(a, b)
 
 
-@dataclass(frozen=True, slots=True)
-class Homes:
-    """Where new facts belong.
-
-    Attributes:
-        memories: Facts by the memory that takes them in, which is a whole file.
-        lists: Facts by the file of entries that takes them in, and there by the heading.
-        rest: Facts without a place.
-    """
-
-    memories: Mapping[str, Sequence[Fact]]
-    lists: Mapping[str, Mapping[str, Sequence[Fact]]]
-    rest: Sequence[Fact]
-
-
-def homes(facts: Sequence[Fact], memories: Iterable[Memory]) -> Homes:
-    """The place of each fact.
+def homes(
+    facts: Sequence[Fact], memories: Sequence[Memory], *, certain: bool
+) -> dict[tuple[str, str | None], list[Fact]]:
+    """The facts of each place: a memory (a whole file), or a file of entries and one of its headings.
 
     A file, or a section of a list of entries, is the place of a fact if its name or description and most of
-    what the fact says meet there, and in no other file as well.
+    what the fact says meet there, and in no other file as well. The others are under ("", None), as are rules
+    where no person looks on: a rule in the wrong file is worse than one in no file.
     """
-    placed: dict[str, list[Fact]] = defaultdict(list)
-    lists: dict[str, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
-    rest: list[Fact] = []
-    rows = [*_files(memories := list(memories)), *_sections(memories)]
+    placed: dict[tuple[str, str | None], list[Fact]] = defaultdict(list)
+    rows = [*_files(memories), *_sections(memories)]
     for fact in facts:
         words = significant_words(fact.text)
         scored = sorted(
@@ -190,14 +153,16 @@ def homes(facts: Sequence[Fact], memories: Iterable[Memory]) -> Homes:
             ),
             reverse=True,
         )
-        _, _, place, heading = scored[0] if scored else (0, 0, "", "")
-        if not scored or any(other[0] == scored[0][0] and other[2] != place for other in scored):
-            rest.append(fact)
-        elif heading is None:
-            placed[place].append(fact)
-        else:
-            lists[place][heading].append(fact)
-    return Homes(placed, lists, rest)
+        tie = any(other[0] == scored[0][0] and other[2] != scored[0][2] for other in scored)
+        nowhere = not scored or tie or (certain and _RULE.search(fact.text))
+        placed[("", None) if nowhere else scored[0][2:]].append(fact)
+    return placed
+
+
+def with_bullets(text: str, facts: Iterable[Fact]) -> str:
+    """A text with new facts as bullets at its end."""
+    gap = "\n" if markdown_lines(text)[-1:] and markdown_lines(text)[-1].kind == "item" else "\n\n"
+    return text.rstrip("\n") + gap + "\n".join(f"- {fact.text}" for fact in facts)
 
 
 def with_entries(current: str, facts: Mapping[str, Sequence[Fact]]) -> str:
@@ -220,7 +185,7 @@ def reason(facts: Iterable[Fact]) -> str:
 def _files(memories: Iterable[Memory]) -> Iterator[_Row]:
     """Files that are one memory."""
     for memory in memories:
-        if not memory.pinned and "#" not in memory.id:
+        if not memory.pinned and "#" not in memory.id and not memory.id.endswith(GATHERED):
             yield memory.id, None, _named(memory), significant_words(memory.text)
 
 
@@ -229,7 +194,7 @@ def _sections(memories: Iterable[Memory]) -> Iterator[_Row]:
     entries: dict[tuple[str, str], list[Memory]] = defaultdict(list)
     for memory in memories:
         file = file_of(memory.id)
-        if file != memory.id and not memory.pinned and PurePosixPath(file).name != INDEX:
+        if file != memory.id and not memory.pinned and PurePosixPath(file).name not in (INDEX, GATHERED):
             entries[file, str(memory.metadata.get("heading") or "")].append(memory)
     for (file, heading), members in entries.items():
         about = f"{re.sub(r'[_-]', ' ', PurePosixPath(file).stem)} {heading}"
@@ -257,9 +222,6 @@ def _statements(path: Path) -> Iterator[str]:
         text = plain(decode(path.read_bytes()))
     except OSError:
         return
-    fenced = False
-    for line in text.split("\n"):
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-        elif not fenced and line.strip() and not line.lstrip().startswith(("#", ">", "|", "---", "<")):
-            yield _MARKER.sub("", line).strip()
+    for line in markdown_lines(text):
+        if line.kind in PROSE:
+            yield _CLOCK.sub("", line.text[line.said :]).strip()

@@ -1,4 +1,8 @@
-"""Files of any store: durable writes, and exchanges that never overwrite another program's change."""
+"""Files of any store, and our own state.
+
+`undo` notes and takes back every write of ours, `exchange` replaces a file and never loses another program's
+write, `archive` keeps what goes, `database` is the one file of our own state.
+"""
 
 from __future__ import annotations
 

@@ -15,12 +15,11 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal, Self
 
 from ....errors import RefusedChangeError, StoreLockedError
-from .durable import flush_folder, write_flushed
 
 WRITER_SECONDS = 10.0
 """How long another program may keep a file open for writing; the kernel lets others wait 45 s for us."""
@@ -32,11 +31,18 @@ _TEMPORARY = ".mem0-dream.tmp"
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _CURRENT_DIRECTORY = -100  # AT_FDCWD
 _MODE = 0o600
+_WRITABLE = 0o222
 _LOOK_SECONDS = 0.002
 
 
 def replace_file(
-    path: Path, data: bytes, *, before: bytes | None, unguarded: Callable[[], None] = lambda: None
+    path: Path,
+    data: bytes,
+    *,
+    before: bytes | None,
+    mode: int | None = None,
+    mtime_ns: int | None = None,
+    unguarded: Callable[[], None] = lambda: None,
 ) -> None:
     """Put new bytes in the place of a file that still holds the old ones.
 
@@ -44,25 +50,77 @@ def replace_file(
         path: The file.
         data: Its new bytes.
         before: What it must hold; None if it must not exist.
+        mode: Permission bits of the new file; those of the old one, or the owner's alone, if omitted.
+        mtime_ns: Modification time of the new file; the present if omitted.
         unguarded: Called before the file is touched if no lease is possible; raises to refuse.
 
     Raises:
-        RefusedChangeError: If it holds something else, or cannot be written.
+        RefusedChangeError: If it holds something else, is read-only, or cannot be written.
         StoreLockedError: If another program keeps it open for writing.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}{_TEMPORARY}")
-    try:
+    with refusing(path), contextlib.ExitStack() as rubbish:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.ExitStack() as rubbish:
-            rubbish.callback(temporary.unlink, missing_ok=True)
-            _write(temporary, data, mode=path.stat().st_mode & 0o777 if before is not None else _MODE)
-            if before is None or sys.platform != "linux":
-                _rename(temporary, path, before, unguarded)
-            else:
-                _swap(temporary, path, before, unguarded, rubbish)
+        rubbish.callback(temporary.unlink, missing_ok=True)
+        write_flushed(temporary, data)
+        temporary.chmod(_mode(path, mode) if before is not None else mode or _MODE)
+        if mtime_ns is not None:
+            os.utime(temporary, ns=(mtime_ns, mtime_ns))
+        if before is None or sys.platform != "linux":
+            _rename(temporary, path, before, unguarded)
+        else:
+            _swap(temporary, path, before, unguarded, rubbish)
         flush_folder(path.parent)
+
+
+def remove_file(path: Path, *, before: bytes) -> None:
+    """Remove a file that still holds these bytes.
+
+    Raises:
+        RefusedChangeError: If it holds something else, is read-only, or cannot be removed.
+    """
+    with refusing(path, "removed"):
+        _mode(path, None)
+        if path.read_bytes() != before:
+            raise RefusedChangeError(f"the file {path.name} changed meanwhile")
+        path.unlink()
+        flush_folder(path.parent)
+
+
+@contextlib.contextmanager
+def refusing(path: Path, verb: str = "changed", what: str = "file") -> Iterator[None]:
+    """A file that cannot be used ends one change, with the reason, and no more.
+
+    Raises:
+        RefusedChangeError: If the block met an error of the operating system.
+    """
+    try:
+        yield
     except OSError as error:
-        raise RefusedChangeError(f"the file {path.name} cannot be changed ({error.strerror})") from error
+        raise RefusedChangeError(f"the {what} {path.name} cannot be {verb} ({error.strerror})") from error
+
+
+def write_flushed(path: Path, data: bytes) -> None:
+    """Write a file and wait until it is on the disk."""
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def flush(path: Path) -> None:
+    """Make sure that a file or a folder is on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def flush_folder(folder: Path) -> None:
+    """Make a rename inside a folder durable; not every platform can open a folder."""
+    with contextlib.suppress(OSError):
+        flush(folder)
 
 
 class OpenFile:
@@ -171,21 +229,17 @@ def _rename(temporary: Path, path: Path, before: bytes | None, unguarded: Callab
     """Where files cannot be exchanged: look, then rename; a write in between would be lost."""
     if before is not None:
         unguarded()
-    if _read(path) != before:
+    if (path.read_bytes() if path.exists() else None) != before:
         raise RefusedChangeError(f"the file {path.name} changed meanwhile")
     temporary.replace(path)
 
 
-def _write(path: Path, data: bytes, *, mode: int) -> None:
-    write_flushed(path, data)
-    path.chmod(mode)
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
+def _mode(path: Path, asked: int | None) -> int:
+    """Permission bits for what takes the place of a file; a read-only one was made so on purpose."""
+    mode = path.stat().st_mode & 0o7777
+    if not mode & _WRITABLE:
+        raise RefusedChangeError(f"the file {path.name} is read-only")
+    return mode if asked is None else asked
 
 
 def _exchange(one: Path, other: Path) -> bool:

@@ -2,19 +2,20 @@
 
 A change is worked out from the bytes that were read, and takes effect only if those bytes are still
 there. Where a server that writes meanwhile could not be kept from losing a write, nothing is written
-as long as one runs.
+as long as one is seen to run: one of this user, outside of containers.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from ....errors import StoreError, StoreLockedError
 from ..files.exchange import OpenFile, keeps_waiting, replace_file
-from .servers import server_on
 
 LOCK_SECONDS = 10.0
 """How long a write waits for another program that holds the lock beside the file."""
@@ -23,6 +24,12 @@ READ_SECONDS = 0.5
 """Seconds a read waits for a program that has the file open for writing; then it reads what is there."""
 
 _LOCK = ".mem0-dream.lock"
+
+SERVER = "server-memory"
+"""Stands in the command of the memory server, however it was started."""
+
+_PLACE_VARIABLE = "MEMORY_FILE_PATH"
+_DEFAULT_PLACE = "memory.jsonl"
 
 
 class Medium(Protocol):
@@ -133,3 +140,40 @@ class FileMedium:
             raise StoreLockedError(
                 f"Another program holds the lock of {self.path}; nothing was changed; try again."
             ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A running program: its number, the words of its command, its environment."""
+
+    id: int
+    command: tuple[str, ...]
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+def server_on(path: Path, processes: Iterable[Process] | None = None) -> int | None:
+    """The memory server that works on a file (resolved), among those that run now or the given ones."""
+    for process in running() if processes is None else processes:
+        if any(SERVER in word for word in process.command) and path in _files(process):
+            return process.id
+    return None
+
+
+def running() -> Iterator[Process]:
+    """The memory servers whose environment this user may read."""
+    import psutil
+
+    for process in psutil.process_iter():
+        try:
+            command = tuple(process.cmdline())
+            if process.pid != os.getpid() and any(SERVER in word for word in command):
+                yield Process(process.pid, command, process.environ())
+        except (psutil.Error, OSError):  # it has ended, or is not ours
+            continue
+
+
+def _files(process: Process) -> set[Path]:
+    """The file a server works on; a relative path, and the default, begin at the server's own program."""
+    homes = [Path(word).resolve().parent for word in process.command if SERVER in word and os.sep in word]
+    file = process.variables.get(_PLACE_VARIABLE) or _DEFAULT_PLACE
+    return {(home / file).resolve() for home in homes or [Path.cwd()]}

@@ -81,7 +81,7 @@ class ServerMedium:
         lines += [
             GraphLine.relation(item["from"], item["to"], item["relationType"]) for item in graph["relations"]
         ]
-        return GraphDocument(tuple(lines)).data
+        return GraphDocument(tuple(lines)).in_order().data
 
     def save(self, before: bytes, after: bytes) -> None:
         """Make the change with the server's own tools; first what adds, then what removes.

@@ -1,44 +1,38 @@
 """A knowledge graph of the MCP memory server as a store.
 
-A memory is an entity: its id is its name, its text the name and all observations, its category the
-entity type. One observation, and the relations that leave an entity, can be read and changed on
-their own, under ids that name the part (`pipeline.stores.graph.text`); that is how a contradiction is
-settled and a relation added through the same writer as everything else.
+A memory is an entity: its id is its name, its metadata hold what it says as a list, its category is the
+entity type. One observation, and the relations that leave an entity, can be read and changed on their own,
+under ids that name the part (`pipeline.stores.graph.text`); that is how a contradiction is settled and a
+relation added through the same writer as everything else.
 """
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import hashlib
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from ....errors import RefusedChangeError, StoreError
+from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Update
 from ..files import digest
-from .archive import FOLDER, archive_broken, archive_forgotten
+from ..files.undo import FileHistory, Image
+from . import edit
+from .archive import FOLDER, archive_broken, archive_forgotten, find_forgotten
 from .core_memory import CoreFile
-from .edit import fields_of, handed_over, with_fields, with_relations, without_observation
 from .file import Medium
-from .foreign import foreign_reason
-from .lines import GraphDocument, GraphLine, same_lines
-from .rows import Rows, row_memory
-from .sidecar import Sidecar
-from .text import (
-    BROKEN_LINES,
-    RELATIONS,
-    parse_entity_text,
-    parse_relations_text,
-    split_part,
-)
-from .undo import put_back
-from .usage import PROMOTED_MARK
+from .lines import FIELDS, GraphDocument, GraphLine, foreign_reason
+from .notes import GraphNotes
+from .text import BROKEN_LINES, RELATIONS, entity_text, observation_key, relations_text, split_part
+from .usage import PROMOTED_MARK, usage
 
+ENTITY, OBSERVATION, RELATION, BROKEN = "entity", "observation", "relations", "broken"
 _CORE = "core memory of"
+_WHOLE = "whole"
+_CODING = ("utf-8", "surrogateescape")
 _LEFT = "left by us"
 """What we left may hold nothing but lines of other tools; it can still be undone."""
 
@@ -58,14 +52,15 @@ class GraphStore:
             core: The core memory that promotions go to.
         """
         self.medium = medium
+        self.place = medium.name.partition(":")[2]
         self.fingerprint = hashlib.sha256(medium.name.encode()).hexdigest()[:16]
-        self.scope = Scope.of(graph=Path(medium.name.partition(":")[2]).name or medium.name)
-        self.core = CoreFile(core) if core is not None else None
-        self.sidecar = Sidecar(state, self.fingerprint)
+        self.scope = Scope.of(graph=Path(self.place).name or medium.name)
+        self.notes = GraphNotes(state, self.fingerprint)
+        self._history = FileHistory(state)
+        self.core = CoreFile(core, self._history) if core is not None else None
         self.archive = (medium.folder or state / "graph" / self.fingerprint) / FOLDER
-        self._held: tuple[bytes, GraphDocument] | None = None
-        self._indexed: Rows | None = None
-        self._ours: set[str] = set()
+        self._held = (b"", GraphDocument(()))
+        self._run = ""
 
     def document(self) -> GraphDocument:
         """The graph as it stands.
@@ -74,35 +69,45 @@ class GraphStore:
             StoreError: If the file is no graph of a memory server.
         """
         data = self.medium.load()
-        if self._held is None or self._held[0] != data:
-            known = {line.raw: line for line in self._held[1].lines} if self._held else None
-            document = GraphDocument.parse(data, known=known)
+        if self._held[0] != data:
+            document = GraphDocument.parse(data, known={line.raw: line for line in self._held[1].lines})
             foreign = foreign_reason(document) if self.medium.verbatim else None
-            if foreign is not None and self.sidecar.noted(_LEFT) != digest(data):
-                place = self.medium.name.partition(":")[2]
-                raise StoreError(f"{place} is no graph of a memory server: {foreign}. Nothing was changed.")
+            if foreign is not None and self.notes.noted(_LEFT) != digest(data):
+                raise StoreError(
+                    f"{self.place} is no graph of a memory server: {foreign}. Nothing was changed."
+                )
             self._held = (data, document)
         return self._held[1]
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every entity; a broken line is a gap, so that nothing is written while there is one."""
         document = self.document()
-        memories: tuple[Memory, ...] = ()
-        if scopes.matches(self.scope):
-            rows = self._rows()
-            memories = tuple(self.parse(rows.entity(name)) for name in sorted(document.names))
+        found = sorted(document.names) if scopes.matches(self.scope) else ()
+        memories = tuple(self.parse(self._entity(document, name)) for name in found)
         fidelity = () if self.medium.verbatim else ("a running server decides the order of its lines itself",)
         return Inventory(self.fingerprint, memories, document.faults, fidelity)
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given entities and parts afresh."""
-        rows = self._rows()
-        snapshots = ((memory_id, rows.find(memory_id)) for memory_id in ids)
+        document = self.document()
+        snapshots = ((memory_id, self._find(document, memory_id)) for memory_id in ids)
         return {memory_id: snapshot for memory_id, snapshot in snapshots if snapshot is not None}
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
-        return row_memory(snapshot, self.scope)
+        payload = snapshot.payload
+        if payload["kind"] == ENTITY:
+            return self._entity_memory(snapshot)
+        if payload["kind"] == OBSERVATION:
+            kind, pinned = payload["type"], payload["pinned"]
+            return Memory(snapshot.id, payload["text"], self.scope, category=kind, pinned=pinned)
+        if payload["kind"] == BROKEN:
+            # Escaped, because a line that is not UTF-8 could not be written down in a plan.
+            text = "\n".join(json.dumps(raw) for raw in payload["raws"])
+            return Memory(snapshot.id, text, self.scope, category=BROKEN)
+        edges = [GraphLine.of(raw).edge for raw in payload["raws"]]
+        text = relations_text((kind, target) for _, target, kind in edges)
+        return Memory(snapshot.id, text, self.scope, category="relation")
 
     def find_mark(self, mark: str, scope: Scope) -> str | None:  # noqa: ARG002
         """Nothing is ever added: a merged text goes into one of its sources."""
@@ -110,7 +115,7 @@ class GraphStore:
 
     def finds(self, memory_id: str) -> bool:
         """Whether the server's search for the name, or for the observation, would find it."""
-        return self._rows().find(memory_id) is not None
+        return self._find(self.document(), memory_id) is not None
 
     def write(self, change: Change) -> str:
         """Make one change, all at once.
@@ -120,193 +125,231 @@ class GraphStore:
             StoreError: If it holds a broken line.
         """
         document = self.document()
-        touched = change.snapshot.id if isinstance(change, Restore) else getattr(change, "id", "")
-        if document.broken and touched != BROKEN_LINES:
+        memory_id = change.snapshot.id if isinstance(change, Restore) else getattr(change, "id", "")
+        if document.broken and memory_id != BROKEN_LINES:
             raise StoreError("The graph holds broken lines; run again with --repair. Nothing was changed.")
-        if isinstance(change, Update):
-            self._update(document, change)
-            return change.id
-        if isinstance(change, Delete):
-            self._delete(document, change)
-            return change.id
-        if isinstance(change, Restore):
-            self._restore(document, change.snapshot)
-            return change.snapshot.id
-        raise RefusedChangeError("a knowledge graph takes no such change")
+        match change:
+            case Update():
+                self._update(document, change)
+            case Delete():
+                self._delete(document, change)
+            case Restore():
+                self._restore(change)
+            case _:
+                raise RefusedChangeError("a knowledge graph takes no such change")
+        return str(memory_id)
 
     def backup(self, folder: Path) -> Sequence[Path]:
         """Copy the files as they are before a run, if it may begin."""
         self.medium.check()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        data = self.medium.load()
-        (folder / "memory.jsonl").write_bytes(data)
         core = self.core.read() if self.core else None
-        if core is not None:
-            (folder / "core-memory.json").write_bytes(core)
-        self.sidecar.keep_image(data)
+        for name, data in (("memory.jsonl", self.medium.load()), ("core-memory.json", core)):
+            if data is not None:
+                (folder / name).write_bytes(data)
         return tuple(sorted(folder.iterdir()))
 
     def begin(self, run: str) -> None:
-        """Note which core memory a run begins with."""
-        if self.core is None:
-            return
-        before = self.core.read()
-        if before is not None:
-            self.sidecar.keep_image(before)
-        noted = {"path": str(self.core.path), "before": None if before is None else digest(before)}
-        self.sidecar.note(f"{_CORE} {run}", noted)
+        """Note the graph as a run finds it, and where its core memory is."""
+        self._run = run
+        self._history.note(self.medium.name, Image(self._held[0]), self._held[0], key=self._key(_WHOLE))
+        if self.core is not None:
+            self.notes.note(f"{_CORE} {run}", {"path": str(self.core.path), "changes": []})
 
     def resume(self, run: str) -> None:
         """Open the core memory that a run began with, if none was given."""
-        self._noted_core(run)
+        self._run = run
+        self._core_changes()
 
     def finish(self, run: str, *, at: datetime) -> None:
-        """Note the day in the core memory, and how the run left it."""
-        noted, core = self._noted_core(run), self.core
-        if core is None or not noted:
-            return
+        """Note the day in the core memory."""
+        self._run = run
         # A damaged file was told before, and what is in it stays.
         with contextlib.suppress(RefusedChangeError):
-            core.consolidated(at=at)
-        after = core.read()
-        self.sidecar.note(f"{_CORE} {run}", noted | {"after": None if after is None else digest(after)})
+            if self.core is not None:
+                self.core.note_consolidation(at=at, key=self._core_change("day"))
 
-    def undo(self, run: str) -> None:
-        """Put the core memory back, where it is as the run left it."""
-        noted, core = self._noted_core(run), self.core
-        if core is None or "after" not in noted:
-            return
-        current = core.read()
-        image = self.sidecar.image(noted["before"]) if noted.get("before") else None
-        if noted["after"] == (None if current is None else digest(current)) and (
-            image is not None or noted["before"] is None
-        ):
-            core.put_back(image)
+    def undo(self, run: str, *, whole: bool) -> None:
+        """Put the core memory back: to the letter if only the run changed it, else without its promotions."""
+        self._run = run
+        self._demote(self._core_changes() if whole else ())
 
-    def _noted_core(self, run: str) -> dict[str, Any]:
-        """What was noted about the core memory of a run; it is opened if none was given."""
-        held = self.sidecar.noted(f"{_CORE} {run}")
-        noted = held if isinstance(held, dict) else {}
-        if self.core is None and noted:
-            self.core = CoreFile(Path(noted["path"]))
-        return noted
+    def before(self, run: str) -> GraphDocument | None:
+        """The graph as a run found it; None if that is not known."""
+        step = self._history.last(self.medium.name, f"{run} {_WHOLE}")
+        return GraphDocument.parse(step.before.data) if step is not None and step.before else None
+
+    def bring_back(self, name: str, *, now: datetime) -> tuple[int, int]:
+        """Put the newest archived state of a forgotten memory back.
+
+        Returns:
+            How many of its relations came back, and how many lead to memories that are gone.
+
+        Raises:
+            UsageError: If the archive does not hold it, or the graph has a memory of this name.
+        """
+        document = self.document()
+        own, relations = find_forgotten(self.archive, name)
+        if name in document.names:
+            raise UsageError(f"The graph holds a memory {name!r} already; nothing was changed.")
+        names = document.names | {name}
+        back = [line for line in relations if names.issuperset(line.edge[:2])]
+        self._save(document, [*document.lines, *own, *back], key="")
+        self.notes.bring_back([name], now=now)
+        return len(back), len(relations) - len(back)
 
     def close(self) -> None:
         """Close the notes and the medium."""
-        self.sidecar.close()
+        self.notes.close()
+        self._history.close()
         self.medium.close()
 
-    def _rows(self) -> Rows:
-        document = self.document()
-        core = self.core.read() if self.core else None
-        if self._indexed is None or self._indexed.document is not document:
-            self._indexed = Rows(document, sha=digest(self._data))
-        self._indexed.core = base64.b64encode(core).decode() if core is not None else None
-        return self._indexed
+    def _key(self, memory_id: str) -> str:
+        """What a change of this run is taken back by."""
+        return f"{self._run} {memory_id}"
 
-    @property
-    def _data(self) -> bytes:
-        return self._held[0] if self._held else b""
+    def _core_changes(self) -> list[str]:
+        """The changes of the core memory by this run; the file is opened if none was given."""
+        noted = self.notes.noted(f"{_CORE} {self._run}") or {}
+        if self.core is None and noted:
+            self.core = CoreFile(Path(noted["path"]), self._history)
+        return list(noted.get("changes", ()))
 
-    def _save(
-        self, document: GraphDocument, lines: Sequence[GraphLine], *, data: bytes | None = None
-    ) -> None:
-        """Put new lines in the place of the ones that were read, keeping the state before for an undo."""
-        before, after = self._data, data if data is not None else document.with_lines(lines).data
-        if after == before:
-            return
-        if digest(before) not in self._ours:
-            self.sidecar.keep_image(before)
-        if foreign_reason(document.with_lines(lines)) is not None:
-            self.sidecar.note(_LEFT, digest(after))
+    def _core_change(self, name: str) -> str:
+        """The key of a change of the core memory, noted before it is made."""
+        key, made = self._key(f"core {name}"), self._core_changes()
+        if self.core is not None and key not in made:
+            self.notes.note(f"{_CORE} {self._run}", {"path": str(self.core.path), "changes": [*made, key]})
+        return key
+
+    def _find(self, document: GraphDocument, memory_id: str) -> Snapshot | None:
+        """The record of an entity, or of the part that an id names."""
+        if memory_id in document.names:
+            return self._entity(document, memory_id)
+        if memory_id == BROKEN_LINES:
+            raws = [line.raw for _, line in document.broken]
+            return Snapshot(memory_id, {"kind": BROKEN, "name": "", "raws": raws})
+        name, key = split_part(memory_id) or ("", "")
+        if key == RELATIONS:
+            raws = [line.raw for line in document.touching.get(name, ()) if line.edge[0] == name]
+            return Snapshot(memory_id, {"kind": RELATION, "name": name, "raws": raws})
+        for line in document.entities.get(name, ()) if key else ():
+            for text in line.item["observations"]:
+                if observation_key(text) == key:
+                    payload = {
+                        "kind": OBSERVATION,
+                        "name": name,
+                        "type": line.item["entityType"],
+                        "text": text,
+                    }
+                    pinned = usage(line.item["observations"], line.item).critical
+                    return Snapshot(memory_id, payload | {"pinned": pinned})
+        return None
+
+    def _entity(self, document: GraphDocument, name: str) -> Snapshot:
+        """The record of an entity; a name in several lines is one, since the server finds only one by it."""
+        payload = {"kind": ENTITY, "name": name, "raws": [line.raw for line in document.entities[name]]}
+        return Snapshot(name, payload)
+
+    def _entity_memory(self, snapshot: Snapshot) -> Memory:
+        items = [GraphLine.of(raw).item for raw in snapshot.payload["raws"]]
+        observations = [text for item in items for text in item["observations"]]
+        fields = {key: value for item in items for key, value in item.items()}
+        used = usage(observations, fields)
+        # Left alone are: one name with two types, which cannot be written back as one line; a name that looks
+        # like that of a part, which cannot be told from it once it is gone; and what a running server holds
+        # twice, since it removes all equal observations at once.
+        alone = (
+            len({item["entityType"] for item in items}) > 1
+            or split_part(snapshot.id) is not None
+            or (not self.medium.verbatim and len(set(observations)) < len(observations))
+        )
+        known = {"type", "observations", *FIELDS["entity"]}
+        return Memory(
+            id=snapshot.id,
+            text=entity_text(snapshot.id, observations),
+            scope=self.scope,
+            category=items[0]["entityType"],
+            created_at=used.discovered,
+            accessed_at=used.last_used,
+            pinned=used.critical or alone,
+            metadata={
+                "observations": observations,
+                "fields": {key: value for key, value in fields.items() if key not in known},
+            },
+        )
+
+    def _save(self, document: GraphDocument, lines: Sequence[GraphLine], *, key: str) -> None:
+        """Put new lines in the place of those that were read; the step is noted before, to be taken back."""
+        before, new = self._held[0], document.with_lines(lines)
+        new = new if self.medium.verbatim else new.in_order()
+        if new.data != before:
+            self._history.note(self.medium.name, Image(before), new.data, key=key)
+            self._replace(before, new.data)
+
+    def _replace(self, before: bytes, after: bytes) -> None:
+        if foreign_reason(GraphDocument.parse(after)) is not None:
+            self.notes.note(_LEFT, digest(after))
         self.medium.save(before, after)
-        self._ours.add(digest(after))
-
-    def _move_broken(self, document: GraphDocument, at: datetime | None) -> None:
-        """Put the unreadable lines into the archive, and only then out of the graph.
-
-        Raises:
-            RefusedChangeError: If they cannot be archived; then they stay.
-        """
-        if at is None:
-            raise RefusedChangeError("broken lines are moved by a run alone")
-        if document.broken:
-            raws = {number: line.raw for number, line in document.broken}
-            archive_broken(self.archive, raws, at=at)
-            self._save(document, [line for line in document.lines if line.kind != "broken"])
 
     def _update(self, document: GraphDocument, change: Update) -> None:
         if change.id == BROKEN_LINES and change.id not in document.names:
-            self._move_broken(document, change.at)
+            if change.at is None:
+                raise RefusedChangeError("broken lines are moved by a run alone")
+            if document.broken:
+                archive_broken(self.archive, document.broken, at=change.at)
+                kept = [line for line in document.lines if line.kind != "broken"]
+                self._save(document, kept, key=self._key(change.id))
             return
-        part = None if change.id in document.names else split_part(change.id)
-        try:
-            if part is not None and part[1] == RELATIONS:
-                wanted = parse_relations_text(change.text)
-                self._save(document, with_relations(document, part[0], wanted))
-                return
-            name, observations = parse_entity_text(change.text)
-        except ValueError as error:
-            raise RefusedChangeError(f"the new text has no form of a graph: {error}") from None
-        places = [
-            place
-            for place, line in enumerate(document.lines)
-            if line.kind == "entity" and line.name == change.id
-        ]
-        if not places or name != change.id:
-            raise RefusedChangeError(f"the new text is not one of {change.id}")
-        first = document.lines[places[0]]
-        self._promote(first, observations, change.at)
-        lines = [line for place, line in enumerate(document.lines) if place not in places[1:]]
-        united = with_fields(first, fields_of(document, change.id)) if len(places) > 1 else first
-        lines[places[0]] = united.changed(observations=list(observations))
-        self._save(document, lines)
+        part_of = None if change.id in document.names else split_part(change.id)
+        name, part = part_of or (change.id, "")
+        if part == RELATIONS:
+            text = relations_text(change.relations or ())
+            lines = edit.with_relations(document, name, change.relations or ())
+        else:
+            text = entity_text(name, change.observations)
+            lines = edit.with_observations(document, name, change.observations)
+        # A plan that was edited by hand may say one thing and do another.
+        if text != change.text:
+            raise RefusedChangeError("the new text is not what the list beside it says")
+        if part != RELATIONS:
+            self._promote(document.entities[name][0], change.observations, change.at)
+        self._save(document, lines, key=self._key(change.id))
 
     def _promote(self, line: GraphLine, observations: Sequence[str], at: datetime | None) -> None:
         """A memory that is marked as promoted goes into the core memory first."""
-        marked = [text for text in observations if text.startswith(PROMOTED_MARK)]
-        if not set(marked) - set(line.item["observations"]):
+        marked = {text for text in observations if text.startswith(PROMOTED_MARK)}
+        if not marked - set(line.item["observations"]):
             return
         if self.core is None or at is None:
             raise RefusedChangeError("there is no core memory to promote to; give it with --core")
-        self.core.promote(line.name, line.item["entityType"], observations, at=at)
+        key = self._core_change(line.name)
+        self.core.promote(line.name, line.item["entityType"], observations, at=at, key=key)
 
     def _delete(self, document: GraphDocument, change: Delete) -> None:
-        memory_id, survivor = change.id, change.into
-        part = None if memory_id in document.names else split_part(memory_id)
+        part = None if change.id in document.names else split_part(change.id)
         if part is not None:
-            self._save(document, without_observation(document, *part))
-            return
-        if memory_id not in document.names:
-            return
-        if survivor is not None:
-            self._check_survivor(document, survivor, parse_entity_text(change.text)[1])
-        lines, made = handed_over(document, memory_id, survivor)
-        touching = [line.raw for line in document.lines if line.touches(memory_id)]
-        if survivor is None:
-            self._keep_forgotten(document, change, touching)
-        self.sidecar.note_moved(
-            memory_id, before=touching, made=made if survivor else (), again=not self.medium.verbatim
-        )
-        self._save(document, lines)
+            self._save(document, edit.without_observation(document, *part), key=self._key(change.id))
+        elif change.id in document.names:
+            if change.into is None:
+                self._keep_forgotten(document, change)
+            else:
+                self._check_survivor(document, change.into, change.observations)
+            lines, _ = edit.handed_over(document, change.id, change.into)
+            self._save(document, lines, key=self._key(change.id))
 
     def _check_survivor(self, document: GraphDocument, survivor: str, says: Sequence[str]) -> None:
         """The survivor must say all of it in the very state the other one is removed from.
 
         A server that had loaded the graph before our last change may have written it back since.
         """
-        held = {
-            text
-            for line in document.lines
-            if line.kind == "entity" and line.name == survivor
-            for text in line.item["observations"]
-        }
+        held = {text for line in document.entities.get(survivor, ()) for text in line.item["observations"]}
         if survivor not in document.names or not held.issuperset(says):
             raise RefusedChangeError(
                 f"memory {survivor}, which takes its place, does not say all of it any more"
             )
 
-    def _keep_forgotten(self, document: GraphDocument, change: Delete, relations: Sequence[str]) -> None:
+    def _keep_forgotten(self, document: GraphDocument, change: Delete) -> None:
         """Put a memory into the archive.
 
         Raises:
@@ -316,33 +359,29 @@ class GraphStore:
             raise RefusedChangeError(
                 f"memory {change.id} would go without a reason, which the archive has to keep"
             )
-        own = [line for line in document.lines if line.name == change.id]
-        archive_forgotten(
-            self.archive,
-            {key: value for key, value in own[0].item.items() if key != "type"},
-            raws=[line.raw for line in own],
-            relations=relations,
-            at=change.at,
-            reason=change.reason,
-        )
+        own, relations = document.entities[change.id], document.touching.get(change.id, ())
+        archive_forgotten(self.archive, own, relations, at=change.at, reason=change.reason)
 
-    def _restore(self, document: GraphDocument, snapshot: Snapshot) -> None:
-        about = snapshot.links[0]
-        image = self.sidecar.image(about["sha"])
-        order = [line.raw for line in GraphDocument.parse(image).lines] if image is not None else []
-        name = snapshot.payload["name"]
-        lines = put_back(document, snapshot, order=order, moved=self.sidecar.moved(name))
-        same = image if image is not None and same_lines(lines, order) else None
-        self._demote(document, snapshot)
-        self._save(document, lines, data=same)
+    def _restore(self, change: Restore) -> None:
+        """Take this run's change of a record back; what was written since stays."""
+        step = self._history.last(self.medium.name, self._key(change.snapshot.id))
+        if step is not None:
+            now = self._held[0]
+            after = self._history.without(self.medium.name, step, now, resolve=_settled)
+            if after is not None and after != now:
+                self._replace(now, after)
+            self._history.taken_back(step)
+        self._demote([self._key(f"core {change.snapshot.id}")])
 
-    def _demote(self, document: GraphDocument, snapshot: Snapshot) -> None:
-        """A memory that was promoted since leaves the core memory again."""
-        if self.core is None or snapshot.payload["kind"] != "entity":
-            return
-        name = snapshot.payload["name"]
-        now = [text for line in document.lines if line.name == name for text in line.item["observations"]]
-        before = self.parse(snapshot).metadata["observations"]
-        if any(text.startswith(PROMOTED_MARK) for text in set(now) - set(before)):
-            core = snapshot.links[0].get("core")
-            self.core.demote(name, original=base64.b64decode(core) if core is not None else None)
+    def _demote(self, changes: Sequence[str]) -> None:
+        """Take changes of the core memory back; a damaged file was told before, and what is in it stays."""
+        self._core_changes()
+        with contextlib.suppress(RefusedChangeError):
+            if self.core is not None:
+                self.core.take_back(changes)
+
+
+def _settled(*sides: Sequence[bytes]) -> list[bytes] | None:
+    """Lines that were written since one of our changes; see `edit.settled`."""
+    lines = edit.settled(*([GraphLine.of(raw.decode(*_CODING)) for raw in side] for side in sides))
+    return None if lines is None else [line.raw.encode(*_CODING) for line in lines]

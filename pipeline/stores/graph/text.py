@@ -1,22 +1,19 @@
-"""The one text of an entity: its name, then its observations as a list; and back without loss.
+"""Names and ids of a graph, and the one text under which an entity is shown, hashed and compared.
 
     Strict mode
     - Turn on strict mode in new projects
     - Applied in shop - HELPFUL (2026-10-02)
 
-A line break inside an observation becomes a continuation line, indented by two spaces.
+What an entity says is a list, and goes as a list through memories, plans and changes. Only a text that a
+person has edited is read back.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from ....records import text_hash
-
-if TYPE_CHECKING:
-    from ...actions import Action
 
 RELATIONS = "relations"
 """Part of an entity that holds its outgoing relations."""
@@ -24,15 +21,13 @@ RELATIONS = "relations"
 BROKEN_LINES = "::broken lines"
 """Id of all unreadable lines of a graph, which are moved away and brought back together."""
 
-_ITEM = "- "
-_MORE = "\n  "
-_PART = "::"
-_HASH_LENGTH = 12
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
+_ITEM, _MORE, _PART = "- ", "\n  ", "::"
+_HASH = re.compile(r"[0-9a-f]{12}")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+|[^\W\d_]+")
 
 
 def entity_text(name: str, observations: Iterable[str]) -> str:
-    r"""The text of an entity.
+    r"""The text of an entity; no two entities have the same.
 
     >>> entity_text("Rex", ["is a dog", "barks\nat night"])
     'Rex\n- is a dog\n- barks\n  at night'
@@ -40,49 +35,33 @@ def entity_text(name: str, observations: Iterable[str]) -> str:
     return "\n".join([_inner(name), *(_ITEM + _inner(item) for item in observations)])
 
 
-def parse_entity_text(text: str) -> tuple[str, tuple[str, ...]]:
-    """Name and observations of a text that `entity_text` wrote.
+def edited_observations(name: str, text: str) -> list[str]:
+    r"""The observations of an entity whose text a person has edited.
+
+    >>> edited_observations("Rex", "Rex\n- is a dog\n- barks\n  at night")
+    ['is a dog', 'barks\nat night']
 
     Raises:
-        ValueError: If it has another form.
+        ValueError: If the text is no name with a list of observations, or has another name.
     """
+    head = _inner(name)
+    if not f"{text}\n".startswith(f"{head}\n"):
+        raise ValueError("the name of an entity stays as it is")
     items: list[str] = []
-    for number, line in enumerate(text.split("\n")):
-        if number == 0:
-            items.append(line)
-        elif line.startswith(_ITEM):
+    for line in text[len(head) + 1 :].split("\n") if text != head else ():
+        if line.startswith(_ITEM):
             items.append(line.removeprefix(_ITEM))
-        elif line.startswith(_MORE[1:]):
+        elif line.startswith(_MORE[1:]) and items:
             items[-1] += "\n" + line.removeprefix(_MORE[1:])
         else:
             raise ValueError("the text of an entity is its name and a list of observations")
-    return items[0], tuple(items[1:])
+    return items
 
 
-def relations_text(relations: Iterable[tuple[str, str]]) -> str:
+def relations_text(relations: Iterable[Sequence[str]]) -> str:
     """The text of the outgoing relations of an entity: one (type, target) in each item, sorted."""
-    return "\n".join(_ITEM + _inner(kind) + "\n-> " + _inner(target) for kind, target in sorted(relations))
-
-
-def parse_relations_text(text: str) -> tuple[tuple[str, str], ...]:
-    """Relation types and targets of a text that `relations_text` wrote.
-
-    Raises:
-        ValueError: If it has another form.
-    """
-    parts: list[list[str]] = []
-    for line in text.split("\n") if text else []:
-        if line.startswith(_ITEM):
-            parts.append([line.removeprefix(_ITEM)])
-        elif line.startswith("-> ") and parts and len(parts[-1]) == 1:
-            parts[-1].append(line.removeprefix("-> "))
-        elif line.startswith(_MORE[1:]) and parts:
-            parts[-1][-1] += "\n" + line.removeprefix(_MORE[1:])
-        else:
-            raise ValueError("the text of relations is a list of types, each with its target")
-    if any(len(part) != 2 for part in parts):
-        raise ValueError("a relation has no target")
-    return tuple((part[0], part[1]) for part in parts)
+    rows = sorted((kind, target) for kind, target in relations)
+    return "\n".join(f"{_ITEM}{_inner(kind)}\n-> {_inner(target)}" for kind, target in rows)
 
 
 def part_id(name: str, part: str) -> str:
@@ -93,23 +72,17 @@ def part_id(name: str, part: str) -> str:
 def split_part(memory_id: str) -> tuple[str, str] | None:
     """Entity and part of an id; None if it names no part."""
     name, separator, part = memory_id.rpartition(_PART)
-    return (name, part) if separator and (part == RELATIONS or _is_hash(part)) else None
+    return (name, part) if separator and (part == RELATIONS or _HASH.fullmatch(part)) else None
 
 
-def owner_of(action: Action) -> str:
-    """The entity that all ids of an action name a part of; empty if there is none."""
-    parts = {(split_part(member.id) or ("", ""))[0] for member in action.members}
-    return parts.pop() if len(parts) == 1 else ""
-
-
-def of_observations(action: Action) -> bool:
-    """Whether an action is about several observations of one entity instead of whole entities."""
-    return len(action.members) > 1 and bool(owner_of(action))
+def owner_of(memory_id: str) -> str:
+    """The entity that an id, or the id of a part, belongs to."""
+    return (split_part(memory_id) or (memory_id, ""))[0]
 
 
 def observation_key(observation: str) -> str:
     """Short name of an observation inside its entity."""
-    return text_hash(observation)[:_HASH_LENGTH]
+    return text_hash(observation)[:12]
 
 
 def parts_of(name: str) -> tuple[str, ...]:
@@ -118,7 +91,7 @@ def parts_of(name: str) -> tuple[str, ...]:
     >>> parts_of("SSOProvider_v2"), parts_of("data service")
     (('sso', 'provider', 'v', '2'), ('data', 'service'))
     """
-    return tuple(part.casefold() for part in _PARTS.findall(name))
+    return tuple(part.casefold() for part in _WORDS.findall(name))
 
 
 def words_of(name: str) -> str:
@@ -144,7 +117,3 @@ def statement(name: str, observations: Sequence[str]) -> str:
 
 def _inner(text: str) -> str:
     return text.replace("\n", _MORE)
-
-
-def _is_hash(part: str) -> bool:
-    return len(part) == _HASH_LENGTH and all(char in "0123456789abcdef" for char in part)

@@ -16,35 +16,34 @@ from typing import Any
 
 from ....records import says_pinned
 
-_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_MOMENT = r"\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?"
-_BORN = re.compile(rf"^(?:researched|discovered)\s*:\s*{_MOMENT}\s*(?:\([^()]*\))?\.?$", re.IGNORECASE)
-_VERDICT = r"\b(?:not|un)?[\s_-]*helpful\b|\bdid(?:n['’]t| not) help\b"
-# Without a verdict or a date, "Applied in" begins a sentence sooner than it counts a use.
-_APPLIED = re.compile(
-    rf"^applied in\b(?:(?=.*(?:{_VERDICT}))|(?=.*\d{{4}}-\d{{2}}-\d{{2}})|(?=\s+(?:\S+\s+){{0,3}}\S+$))",
-    re.IGNORECASE | re.DOTALL,
-)
-_LAST_USED = re.compile(rf"^last (?:used|applied|accessed)\s*:\s*{_MOMENT}", re.IGNORECASE)
-_COUNT = re.compile(
-    r"^(?:used|applied|use count|times used|uses)"
-    r"\s*:?\s*(\d{1,6})\b(?:\s*times?)?\s*$",
-    re.IGNORECASE,
-)
-_ALSO = re.compile(r"^Also applied: (\d{1,6}) times, (\d{1,6}) helpful, (\d{1,6}) not helpful$")
-_UNHELPFUL = re.compile(r"\b(?:not|un)[\s_-]*helpful\b|\bdid(?:n['’]t| not) help\b", re.IGNORECASE)
-_HELPFUL = re.compile(r"\bhelpful\b", re.IGNORECASE)
-_CRITICAL = re.compile(r"\bcritical\s*:\s*(?:true|yes)\b", re.IGNORECASE)
-_PINNED = re.compile(r"^pinned\s*:\s*(?:true|yes)\b", re.IGNORECASE)
-_EFFECTIVENESS = re.compile(r"^effectiveness\s*:\s*(\d{1,3}(?:\.\d+)?)\s*(%?)", re.IGNORECASE)
-_PROMOTED = re.compile(r"^promoted to core memory\s*:", re.IGNORECASE)
-_BOOKKEEPING = re.compile(
-    r"^(?:use count|times used|uses|merged from|promoted to core memory|relevance score"
-    r"|source|severity|critical|pinned|effectiveness|also applied)\s*:",
-    re.IGNORECASE,
-)
 PROMOTED_MARK = "Promoted to core memory: "
 MERGED_MARK = "Merged from: "
+
+
+def _line(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE | re.DOTALL)
+
+
+_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_MOMENT = r"\d{4}-\d{2}-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?"
+_BORN = _line(rf"^(?:researched|discovered)\s*:\s*{_MOMENT}\s*(?:\([^()]*\))?\.?$")
+_UNHELPFUL = _line(r"\b(?:not|un)[\s_-]*helpful\b|\bdid(?:n['’]t| not) help\b")
+_HELPFUL = _line(r"\bhelpful\b")
+# Without a verdict or a date, "Applied in" begins a sentence sooner than it counts a use.
+_APPLIED = _line(
+    rf"^applied in\b(?:(?=.*(?:\bhelpful\b|{_UNHELPFUL.pattern}))|(?=.*\d{{4}}-\d{{2}}-\d{{2}})"
+    r"|(?=\s+(?:\S+\s+){0,3}\S+$))"
+)
+_LAST_USED = _line(rf"^last (?:used|applied|accessed)\s*:\s*{_MOMENT}")
+_COUNT = _line(r"^(?:used|applied|use count|times used|uses)\s*:?\s*(\d{1,6})\b(?:\s*times?)?\s*$")
+_ALSO = re.compile(r"^Also applied: (\d{1,6}) times, (\d{1,6}) helpful, (\d{1,6}) not helpful$")
+_CRITICAL = _line(r"\bcritical\s*:\s*(?:true|yes)\b|^pinned\s*:\s*(?:true|yes)\b")
+_EFFECTIVENESS = _line(r"^effectiveness\s*:\s*(\d{1,3}(?:\.\d+)?)\s*(%?)")
+_PROMOTED = _line(r"^promoted to core memory\s*:")
+_BOOKKEEPING = _line(
+    r"^(?:use count|times used|uses|merged from|promoted to core memory|relevance score"
+    r"|source|severity|critical|pinned|effectiveness|also applied)\s*:"
+)
 _ADVICE = (
     'No memory here says how it was used: with "Discovered: DATE" and "Applied in PROJECT - HELPFUL '
     '(DATE)" among its observations it could be ranked, promoted, and forgotten when it is stale.'
@@ -87,16 +86,11 @@ class Usage:
 
     def unused_days(self, now: datetime) -> int | None:
         """Full days since it was used, or learned if it never was; None if neither is known."""
-        known = [moment for moment in (self.last_used, self.discovered) if moment]
-        return _days(max(known, default=None), now)
+        return _days(max((each for each in (self.last_used, self.discovered) if each), default=None), now)
 
 
 def usage(observations: Iterable[str], fields: Mapping[str, Any] | None = None) -> Usage:
-    """Read the use of a memory from its observations.
-
-    Args:
-        observations: As stored.
-        fields: Other fields of its line, such as `critical`.
+    """Read the use of a memory from its observations, and from fields of its line such as `critical`.
 
     >>> usage(["Applied in shop - HELPFUL", "Applied in blog - NOT HELPFUL"]).effectiveness
     0.5
@@ -104,23 +98,20 @@ def usage(observations: Iterable[str], fields: Mapping[str, Any] | None = None) 
     lines = [text.strip() for text in observations]
     applied = [text for text in lines if _APPLIED.match(text)]
     also = [[int(figure) for figure in match.groups()] for text in lines if (match := _ALSO.match(text))]
-    bad = sum(bool(_UNHELPFUL.search(text)) for text in applied) + sum(row[2] for row in also)
+    bad = sum(bool(_UNHELPFUL.search(text)) for text in applied)
     good = sum(bool(_HELPFUL.search(text)) and not _UNHELPFUL.search(text) for text in applied)
     counted = [int(match[1]) for text in lines if (match := _COUNT.match(text))]
-    used = [
-        moment for text in lines if _APPLIED.match(text) or _LAST_USED.match(text) for moment in dates(text)
-    ]
-    born = [moment for text in lines if _BORN.match(text) for moment in dates(text)]
-    given = fields or {}
+    used = [day for text in lines if _APPLIED.match(text) or _LAST_USED.match(text) for day in dates(text)]
+    flagged = any((fields or {}).get(name) in (True, "true", "yes") for name in ("critical", "pinned"))
     return Usage(
         uses=max([len(applied) + sum(row[0] for row in also), *counted]),
         helpful=good + sum(row[1] for row in also),
-        unhelpful=bad,
-        discovered=min(born, default=None),
+        unhelpful=bad + sum(row[2] for row in also),
+        discovered=min((day for text in lines if _BORN.match(text) for day in dates(text)), default=None),
         last_used=max(used, default=None),
         promoted=any(_PROMOTED.match(text) for text in lines),
-        critical=_is_critical(lines, given),
-        stated=next((value for text in lines if (value := _stated(text)) is not None), None),
+        critical=flagged or any(_CRITICAL.search(text) or says_pinned(text) for text in lines),
+        stated=next((share for text in lines if (share := _stated(text)) is not None), None),
     )
 
 
@@ -157,12 +148,8 @@ def combined(observations: Iterable[Iterable[str]]) -> tuple[str, ...]:
             also = [also[0] + 1, also[1] + one.helpful, also[2] + one.unhelpful]
         kept.setdefault(text)
     lines = [text for text in kept if not _ALSO.match(text.strip())]
-    return (*lines, *([also_applied(*also)] if any(also) else []))
-
-
-def also_applied(times: int, helpful: int, unhelpful: int) -> str:
-    """The line that stands for uses whose own lines were equal."""
-    return f"Also applied: {times} times, {helpful} helpful, {unhelpful} not helpful"
+    more = "Also applied: {} times, {} helpful, {} not helpful".format(*also)
+    return (*lines, *([more] if any(also) else []))
 
 
 def dates(text: str) -> list[datetime]:
@@ -175,13 +162,6 @@ def dates(text: str) -> list[datetime]:
             continue
         days.append(datetime(day.year, day.month, day.day, tzinfo=UTC))
     return days
-
-
-def _is_critical(lines: Iterable[str], fields: Mapping[str, Any]) -> bool:
-    flagged = any(fields.get(name) in (True, "true", "yes") for name in ("critical", "pinned"))
-    return flagged or any(
-        _CRITICAL.search(text) or _PINNED.match(text) or says_pinned(text) for text in lines
-    )
 
 
 def _stated(text: str) -> float | None:

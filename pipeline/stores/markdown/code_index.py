@@ -6,10 +6,11 @@ be the proof of what it says. Everything is opened read-only.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -24,80 +25,31 @@ _LARGEST = 4_000_000
 """Larger files are data or bundles, in which a name proves nothing."""
 _SNIFFED = 1024
 """Bytes in which a zero marks a binary file."""
-_BINARY = frozenset(
-    [
-        ".png",
-        ".jpg",
-        ".jpeg",
-        ".gif",
-        ".webp",
-        ".ico",
-        ".pdf",
-        ".zip",
-        ".gz",
-        ".xz",
-        ".bz2",
-        ".zst",
-        ".tar",
-        ".whl",
-        ".jar",
-        ".so",
-        ".dylib",
-        ".dll",
-        ".exe",
-        ".bin",
-        ".pyc",
-        ".woff",
-        ".woff2",
-        ".ttf",
-        ".otf",
-        ".mp3",
-        ".mp4",
-        ".mov",
-        ".webm",
-        ".sqlite",
-        ".db",
-        ".parquet",
-        ".npy",
-        ".npz",
-        ".pt",
-        ".onnx",
-        ".safetensors",
-    ]
-)
 _SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"})
+_Chain = list[tuple[int, "GitIgnoreSpec"]]
+"""The specifications that rule over a folder, nearest first, with the length of the path they leave out."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeIndex:
-    """What exists in a project.
+    """What exists in a project."""
 
-    Attributes:
-        root: The project.
-        files: Paths relative to it, with slashes.
-        symbols: Those of the wanted symbols that occur anywhere.
-        names: Paths by file name.
-        ignored: Decides whether git would leave a path out.
-    """
-
-    root: Path
-    files: frozenset[str]
-    symbols: frozenset[str]
-    names: dict[str, tuple[str, ...]] = field(hash=False)
-    ignored: Ignored = field(hash=False)
+    root: Path  # the project
+    files: frozenset[str]  # paths relative to it, with slashes
+    symbols: frozenset[str]  # those of the wanted symbols that occur anywhere
+    names: Mapping[str, tuple[str, ...]] = field(hash=False)  # paths by file name
+    ignored: GitIgnoreSpec | None = field(hash=False)  # the .gitignore at its root, if there is one
 
     def has_file(self, path: str, *, beside: Path | None = None) -> bool:
         """Whether a file of this name exists: as given, below some folder, or ignored but on the disk."""
         relative = path.lstrip("/")
-        if relative in self.files or any(
-            f"/{full}".endswith(f"/{relative}") for full in self._named(relative)
-        ):
+        if any(f"/{full}".endswith(f"/{relative}") for full in self._named(relative)):
             return True
         places = [self.root, *([beside] if beside else [])]
         return any((place / relative).exists() for place in places) or Path(path).exists()
 
     def has_folder(self, name: str) -> bool:
-        """Whether the project has a folder of this name at its top."""
+        """Whether the project has files in a folder."""
         return any(file.startswith(f"{name}/") for file in self.files)
 
     def checkable(self, path: str) -> bool:
@@ -105,8 +57,8 @@ class CodeIndex:
         if path.startswith("/") and not Path(path).is_relative_to(self.root):
             return False
         relative = path.removeprefix(self.root.as_posix()).lstrip("/")
-        parts = PurePosixPath(relative).parts
-        return not _SKIPPED.intersection(parts) and not self.ignored.by_root(relative)
+        left_out = bool(relative) and self.ignored is not None and self.ignored.match_file(relative)
+        return not left_out and not _SKIPPED.intersection(PurePosixPath(relative).parts)
 
     def moved(self, path: str) -> str | None:
         """Where a missing file went, if exactly one file in the project has its name."""
@@ -117,45 +69,6 @@ class CodeIndex:
         return self.names.get(PurePosixPath(path).name, ())
 
 
-class Ignored:
-    """The .gitignore files met on the way down."""
-
-    def __init__(self) -> None:
-        """Start without any."""
-        self._specs: dict[str, GitIgnoreSpec] = {}
-
-    def learn(self, folder: str, path: Path) -> None:
-        """Read the .gitignore of a folder."""
-        import pathspec
-
-        try:
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            return
-        self._specs[folder] = pathspec.GitIgnoreSpec.from_lines(lines)
-
-    def chain(self, folder: str) -> list[tuple[int, GitIgnoreSpec]]:
-        """The specifications that rule over a folder, nearest first, with the length of their prefix."""
-        chain = []
-        for parent in _upwards(folder):
-            spec = self._specs.get(parent)
-            if spec is not None:
-                chain.append((len(parent) + 1 if parent else 0, spec))
-        return chain
-
-    def matches(self, path: str, chain: Sequence[tuple[int, GitIgnoreSpec]]) -> bool:
-        """Whether a path is left out; the nearest file that says anything decides."""
-        for prefix, spec in chain:
-            said = spec.check_file(path[prefix:]).include
-            if said is not None:
-                return said
-        return False
-
-    def by_root(self, path: str) -> bool:
-        """Whether the .gitignore at the root leaves a path out, whether it exists or not."""
-        return "" in self._specs and bool(path) and self._specs[""].match_file(path)
-
-
 def build_index(root: Path, wanted: Iterable[str], *, without: Iterable[Path] = ()) -> CodeIndex:
     """Walk the project once.
 
@@ -164,62 +77,66 @@ def build_index(root: Path, wanted: Iterable[str], *, without: Iterable[Path] = 
         wanted: The symbols to look for.
         without: Folders left out.
     """
-    ignored = Ignored()
+    specs: dict[str, GitIgnoreSpec] = {}
     left = {name.encode() for name in wanted}
     all_wanted = frozenset(left)
-    files: list[str] = []
     names: dict[str, list[str]] = defaultdict(list)
-    for relative, path in _walk(root, {str(place) for place in without}, ignored):
-        files.append(relative)
+    for relative, path in _walk(root, {str(place) for place in without}, specs):
         names[relative.rpartition("/")[2]].append(relative)
         if left:
             left -= _occurring(path, left)
-    symbols = frozenset(name.decode() for name in all_wanted - left)
-    sorted_names = {name: tuple(sorted(paths)) for name, paths in names.items()}
-    return CodeIndex(root, frozenset(files), symbols, sorted_names, ignored)
+    return CodeIndex(
+        root,
+        frozenset(path for paths in names.values() for path in paths),
+        frozenset(name.decode() for name in all_wanted - left),
+        {name: tuple(sorted(paths)) for name, paths in names.items()},
+        specs.get(""),
+    )
 
 
-def _walk(root: Path, without: set[str], ignored: Ignored) -> Iterator[tuple[str, str]]:
+def _walk(root: Path, without: set[str], specs: dict[str, GitIgnoreSpec]) -> Iterator[tuple[str, str]]:
+    """Files that git would track, relative and as they are opened; a path object for each would be slow."""
+    import pathspec
+
     for folder, folders, files in os.walk(root):
         relative = os.path.relpath(folder, root).replace(os.sep, "/")
         here = "" if relative == "." else relative
         prefix = f"{here}/" if here else ""
         if ".gitignore" in files:
-            ignored.learn(here, Path(folder, ".gitignore"))
-        chain = ignored.chain(here)
+            with contextlib.suppress(OSError):
+                rules = Path(folder, ".gitignore").read_text(encoding="utf-8", errors="replace")
+                specs[here] = pathspec.GitIgnoreSpec.from_lines(rules.splitlines())
+        parents = [here[: match.start()] for match in re.finditer("/", here)] + [here] * bool(here)
+        chain = [(len(up) + bool(up), specs[up]) for up in (*reversed(parents), "") if up in specs]
         folders[:] = sorted(
             name
             for name in folders
             if name not in _SKIPPED
-            and os.path.join(folder, name) not in without  # noqa: PTH118  (a path object for each is slow)
-            and not (chain and ignored.matches(f"{prefix}{name}/", chain))
+            and os.path.join(folder, name) not in without  # noqa: PTH118
+            and not _left_out(f"{prefix}{name}/", chain)
         )
         for name in sorted(files):
-            if not (chain and ignored.matches(prefix + name, chain)):
+            if not _left_out(prefix + name, chain):
                 yield prefix + name, os.path.join(folder, name)  # noqa: PTH118
 
 
+def _left_out(path: str, chain: _Chain) -> bool:
+    """Whether git leaves a path out; the nearest file that says anything decides."""
+    said = (spec.check_file(path[prefix:]).include for prefix, spec in chain)
+    return next((include for include in said if include is not None), False)
+
+
 def _occurring(path: str, wanted: set[bytes]) -> set[bytes]:
-    """Which of the symbols occur in a file as whole words."""
-    if os.path.splitext(path)[1].lower() in _BINARY or not os.path.isfile(path):  # noqa: PTH113, PTH122
-        return set()
+    """Which of the symbols occur in a text file as whole words."""
     try:
-        if os.path.getsize(path) > _LARGEST:  # noqa: PTH202  (50,000 files)
+        if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:  # noqa: PTH113, PTH202
             return set()
         with open(path, "rb") as file:  # noqa: PTH123
-            data = file.read()
+            data = file.read(_SNIFFED)
+            if b"\0" in data:
+                return set()
+            data += file.read()
     except OSError:
         return set()
-    if b"\0" in data[:_SNIFFED]:
-        return set()
-    if len(wanted) > _FEW:
-        return wanted.intersection(_IDENTIFIER.findall(data))
-    near = {name for name in wanted if name in data}
-    return near.intersection(_IDENTIFIER.findall(data)) if near else near
-
-
-def _upwards(folder: str) -> Iterator[str]:
-    while folder:
-        yield folder
-        folder = folder.rpartition("/")[0]
-    yield ""
+    near = wanted if len(wanted) > _FEW else {name for name in wanted if name in data}
+    return near.intersection(_IDENTIFIER.findall(data)) if near else set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -18,31 +18,23 @@ MAX_FILE = 1_000_000
 """Bytes of the largest file that is read; no memory is that long."""
 PATTERNS = (".claude/agent-memory/*", ".claude/projects/*/memory", ".claude/memory")
 """Where coding agents keep memories inside a project."""
-_APART = frozenset({"logs", "sessions", "archive"})
-"""Folders that hold raw material, not memories."""
-_HOME = Path(".claude") / "projects"
+OTHER_PLACES = ("memory", "memories", "memory-bank", "memory_bank", ".serena/memories", "docs/memory")
+"""Where other agents may; too plain a name to be read unasked."""
+NONE_FOUND = "No memory directories found"
+_NOT_MEMORIES = frozenset({"logs", "sessions", "archive"})
+"""Folders that hold raw material."""
 _ABOUT = re.compile(r"(?:(?i:readme)|INDEX|MEMORY(?:[_-][A-Z_-]+)?)\.md$")
 """Files about the memories, and indexes of old: they are no memories."""
-_PLAIN = frozenset({"memory", "memories", "memory-bank", "memory_bank"})
-"""Names of directories that say nothing about whose they are."""
-NONE_FOUND = "No memory directories found"
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryDirectory:
-    """One directory of memories.
+    """One directory of memories."""
 
-    Attributes:
-        name: How it is named in ids and reports: relative to the project where it lies in it.
-        path: Where it is, symbolic links resolved.
-        title: What its index is called.
-        project: The project it belongs to; a link may lead into it, and nowhere else.
-    """
-
-    name: str
-    path: Path
-    title: str
-    project: Path | None = None
+    name: str  # how it is named in ids and reports: relative to the project where it lies in it
+    path: Path  # where it is, symbolic links resolved
+    title: str  # what its index is called
+    project: Path | None = None  # the project it belongs to; a link may lead into it, and nowhere else
 
     def topics(self) -> list[Path]:
         """Every file of memories but the index, sorted by name; what may not be read is left out."""
@@ -50,15 +42,15 @@ class MemoryDirectory:
 
     def refused(self) -> list[tuple[Path, str]]:
         """Files that would be memories but may not be read, with the reason."""
-        paths = [*_topics(self.path), *([self.path / INDEX] if _exists(self.path / INDEX) else [])]
+        index = self.path / INDEX
+        paths = [*_topics(self.path), *([index] if os.path.lexists(index) else [])]
         return [(path, reason) for path in sorted(paths) if (reason := self.refusal(path)) is not None]
 
     def refusal(self, path: Path) -> str | None:
         """Why a file may not be read: no regular file, too large, or a link that leads out."""
         if path.is_symlink():
-            places = (self.path, *([self.project] if self.project else []))
             target = path.resolve()
-            if not any(target.is_relative_to(place) for place in places):
+            if not any(target.is_relative_to(place) for place in (self.path, self.project) if place):
                 return "is a link that leads out of the project"
         return unreadable(path)
 
@@ -69,9 +61,9 @@ class MemoryDirectory:
 
     def is_index_alone(self) -> bool:
         """Whether MEMORY.md is all there is, so that its own entries are the memories."""
-        others = [path for path in self.topics() if path != self.path / GATHERED]
         index = self.path / INDEX
-        return not others and _exists(index) and self.refusal(index) is None
+        others = [path for path in self.topics() if path != self.path / GATHERED]
+        return not others and os.path.lexists(index) and self.refusal(index) is None
 
     def relative(self, path: Path) -> str:
         """Name of a file inside this directory, with slashes."""
@@ -95,16 +87,31 @@ def discover(
     if not root.is_dir():
         raise ConfigError(f"The project {root} is no directory; give its root with --root.")
     project = root.resolve()
-    directories = [_checked(path) for path in given] or list(_searched(project, home))
-    unique = sorted({path.resolve() for path in directories})
+    for path in given:
+        if ".." in path.parts:
+            raise UsageError(f"The memory directory {path} leads upwards; give it without '..'.")
+        if not path.expanduser().is_dir():
+            raise ConfigError(f"The memory directory {path} does not exist.")
+    folders = [path.expanduser() for path in given] or list(_searched(project, home))
     return tuple(
-        MemoryDirectory(_name(path, project), path, _title(path, project), project) for path in unique
+        MemoryDirectory(
+            path.relative_to(project).as_posix() if path.is_relative_to(project) else path.as_posix(),
+            path,
+            _title(path, project),
+            project,
+        )
+        for path in sorted({path.resolve() for path in folders})
     )
+
+
+def other_places(root: Path) -> list[str]:
+    """Folders of a project that may hold memories of other agents, by their names in it."""
+    return [place for place in OTHER_PLACES if any(_topics(root / place))]
 
 
 def sessions(root: Path, *, home: Path | None = None) -> Path | None:
     """Where the agent keeps the transcripts of its sessions about a project, if it does."""
-    folder = (home or Path.home()) / _HOME / re.sub(r"[^A-Za-z0-9]", "-", str(root.resolve()))
+    folder = agent_folder(root.resolve(), home)
     return folder if folder.is_dir() and any(folder.glob("*.jsonl")) else None
 
 
@@ -116,7 +123,8 @@ def inside(directory: MemoryDirectory, name: str) -> Path:
     """
     parts = PurePosixPath(name).parts
     path = directory.path.joinpath(*parts)
-    if not parts or ".." in parts or PurePosixPath(name).is_absolute() or not _within(path, directory.path):
+    leads_in = path.parent.resolve().is_relative_to(directory.path)
+    if not parts or ".." in parts or PurePosixPath(name).is_absolute() or not leads_in:
         raise UsageError(
             f"{name!r} leads out of the memory directory {directory.name}; nothing is done there."
         )
@@ -138,52 +146,33 @@ def unreadable(path: Path) -> str | None:
     return None
 
 
-def _exists(path: Path) -> bool:
-    return os.path.lexists(path)
-
-
-def _within(path: Path, directory: Path) -> bool:
-    return path.parent.resolve().is_relative_to(directory)
-
-
-def _checked(path: Path) -> Path:
-    if ".." in path.parts:
-        raise UsageError(f"The memory directory {path} leads upwards; give it without '..'.")
-    if not path.expanduser().is_dir():
-        raise ConfigError(f"The memory directory {path} does not exist.")
-    return path.expanduser()
+def agent_folder(project: Path, home: Path | None) -> Path:
+    """Where the agent keeps what it knows of a project, below the user's home directory."""
+    name = re.sub(r"[^A-Za-z0-9]", "-", str(project))
+    return (home or Path.home()) / ".claude" / "projects" / name
 
 
 def _searched(project: Path, home: Path | None) -> Iterator[Path]:
     for pattern in PATTERNS:
         folders = (path for path in project.glob(pattern) if path.is_dir())
         yield from (path for path in folders if path.resolve().is_relative_to(project))
-    user = (home or Path.home()) / _HOME / re.sub(r"[^A-Za-z0-9]", "-", str(project)) / "memory"
-    if user.is_dir():
-        yield user
+    own = agent_folder(project, home) / "memory"
+    if own.is_dir():
+        yield own
 
 
-def _topics(directory: Path) -> Iterable[Path]:
+def _topics(directory: Path) -> Iterator[Path]:
     for folder, names, files in os.walk(directory):
-        names[:] = sorted(name for name in names if not name.startswith(".") and name not in _APART)
-        here = Path(folder)
-        yield from (
-            here / name
-            for name in files
-            if name.endswith(".md") and not name.startswith(".") and not _ABOUT.match(name)
-        )
-
-
-def _name(path: Path, project: Path) -> str:
-    if path.is_relative_to(project):
-        return path.relative_to(project).as_posix()
-    return path.as_posix()
+        names[:] = sorted(name for name in names if not name.startswith(".") and name not in _NOT_MEMORIES)
+        for name in files:
+            if name.endswith(".md") and not name.startswith(".") and not _ABOUT.match(name):
+                yield Path(folder, name)
 
 
 def _title(path: Path, project: Path) -> str:
     """A directory that is just called "memory" is named after what it belongs to."""
     name = path.name
-    if name in _PLAIN:
+    if name in OTHER_PLACES:
         name = project.name if path.is_relative_to(project) or ".claude" in path.parts else path.parent.name
     words = re.split(r"[-_\s]+", name.strip("-_. "))
     return " ".join(word[:1].upper() + word[1:] for word in words if word) or "Project"

@@ -1,4 +1,4 @@
-"""What the git history says: which paths once existed, where they went, and when a line was written.
+"""What the git history says: which paths once existed, where they went, when a file or a line was written.
 
 The repository is only read: its hooks, monitors and optional locks stay off. Outside a repository, or
 where the history cannot be read in time, nothing is known, and nothing is concluded from that.
@@ -49,37 +49,41 @@ def git(folder: Path, *words: str, literal: bool = True) -> str | None:
 
 
 def removed_paths(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    """Those of the paths that a commit took away for good, with the latest such commit."""
-    removed = _taken_away(root, paths)
-    return {path: commit for path, commit in removed.items() if not _hides(root, commit)}
+    """Those of the paths that a commit took away, with the latest such commit."""
+    wanted = sorted({path for path in paths if path and not path.startswith("/")})
+    asked = (
+        "log",
+        "--no-renames",
+        "--diff-filter=D",
+        "--format=%x01%H",
+        "--name-only",
+        "-z",
+        "--relative",
+        "--",
+    )
+    removed: dict[str, str] = {}
+    for start in range(0, len(wanted), _PATHS_AT_ONCE):
+        part = wanted[start : start + _PATHS_AT_ONCE]
+        for commit in (git(root, *asked, *part) or "").split("\x01")[1:]:
+            name, *names = commit.split("\0")
+            for path in names:
+                if path.strip("\n") in part:
+                    removed.setdefault(path.strip("\n"), name.strip())
+    return removed
 
 
 def hidden_paths(root: Path, paths: Iterable[str]) -> set[str]:
-    """Those of the paths that git leaves out, or that were only taken out of the repository."""
+    """Those of the paths that may still be on their author's disk.
+
+    Git leaves them out, or the commit that took them away changed what it leaves out.
+    """
     wanted = set(paths)
-    removed = _taken_away(root, wanted)
-    hidden = {path for path, commit in removed.items() if _hides(root, commit)}
+    hidden = {path for path, commit in removed_paths(root, wanted).items() if _hides(root, commit)}
     return hidden | ignored_paths(root, wanted)
-
-
-def _taken_away(root: Path, paths: Iterable[str]) -> dict[str, str]:
-    wanted = sorted({path for path in paths if path and not path.startswith("/")})
-    commits: dict[str, str] = {}
-    for start in range(0, len(wanted), _PATHS_AT_ONCE):
-        part = wanted[start : start + _PATHS_AT_ONCE]
-        asked = ["log", "--no-renames", "--diff-filter=D", "--format=%x01%H", "--name-only", "-z"]
-        said = git(root, *asked, "--relative", "--", *part)
-        for commit in (said or "").split("\x01")[1:]:
-            name, _, names = commit.partition("\0")
-            for path in names.split("\0"):
-                if path.strip("\n") in part:
-                    commits.setdefault(path.strip("\n"), name.strip())
-    return commits
 
 
 @functools.lru_cache(maxsize=1024)
 def _hides(root: Path, commit: str) -> bool:
-    """Whether a commit changed what git leaves out: what it took away may still be on its author's disk."""
     said = git(root, "show", "--name-only", "-z", "--format=", commit)
     return any(name.strip("\n").rpartition("/")[2] == ".gitignore" for name in (said or "").split("\0"))
 
@@ -87,25 +91,19 @@ def _hides(root: Path, commit: str) -> bool:
 def new_place(root: Path, path: str, commit: str) -> str | None:
     """Where a removed path lives now, if commits renamed it there and nothing is unclear about it."""
     for _ in range(_MOVES):
-        renames = _renames(root, commit)
-        if path not in renames:
+        place = _renames(root, commit).get(path)
+        if place is None or (root / place).is_file():
+            return place
+        path, commit = place, removed_paths(root, [place]).get(place, "")
+        if not commit:
             return None
-        path = renames[path]
-        if (root / path).is_file():
-            return path
-        gone = removed_paths(root, [path])
-        if path not in gone:
-            return None
-        commit = gone[path]
     return None
 
 
 @functools.lru_cache(maxsize=64)
 def _renames(root: Path, commit: str) -> dict[str, str]:
-    said = git(
-        root, "show", "-M", "--diff-filter=R", "--name-status", "-z", "--format=", "--relative", commit
-    )
-    parts = (said or "").split("\0")
+    asked = ("show", "-M", "--diff-filter=R", "--name-status", "-z", "--format=", "--relative", commit)
+    parts = (git(root, *asked) or "").split("\0")
     renames: dict[str, str] = {}
     for status, old, new in zip(parts, parts[1:], parts[2:], strict=False):
         score = status.strip().removeprefix("R")
@@ -132,6 +130,19 @@ def changed_files(directory: Path) -> set[Path]:
     return {directory / name for name in (said or "").split("\0") if name}
 
 
+def latest_commits(directory: Path) -> dict[Path, datetime]:
+    """Moment of the latest commit of each file under a directory; empty outside a repository."""
+    asked = ("log", "--no-renames", "--format=%x01%cI", "--name-only", "-z", "--relative", "--", ".")
+    moments: dict[Path, datetime] = {}
+    for commit in (git(directory, *asked) or "").split("\x01")[1:]:
+        moment, *names = commit.replace("\n", "\0", 1).split("\0")
+        for name in names:
+            if name.strip("\n"):
+                path = directory / name.strip("\n")
+                moments.setdefault(path, datetime.fromisoformat(moment.strip()).astimezone(UTC))
+    return moments
+
+
 def line_days(path: Path) -> dict[str, date | None]:
     """The author's day of each line of a file, by what the line says; None where that is not certain.
 
@@ -144,16 +155,13 @@ def line_days(path: Path) -> dict[str, date | None]:
     for row in (said or "").split("\n"):
         if not row.startswith("\t"):
             key, _, value = row.partition(" ")
-            about = {"commit": key} if _is_hash(key) else {**about, key: value}
+            is_hash = len(key) >= 40 and all(char in "0123456789abcdef" for char in key)
+            about = {"commit": key} if is_hash else {**about, key: value}
             continue
         day = None if "boundary" in about or not about["commit"].strip("0") else _author_day(about)
         line = row[1:].strip()
         days[line] = day if days.get(line, day) == day else None
     return days
-
-
-def _is_hash(word: str) -> bool:
-    return len(word) >= 40 and all(char in "0123456789abcdef" for char in word)
 
 
 def _author_day(about: dict[str, str]) -> date | None:

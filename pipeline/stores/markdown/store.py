@@ -1,13 +1,12 @@
 """Directories of Markdown memories as a store: files and list entries, read whole, changed by spans.
 
-An id is the file's name in its directory, `#` and the entry's own name for an entry. Entries keep
-their names while we change their neighbours, because every write of ours is noted in the ledger.
-The index MEMORY.md is no memory, but can be fetched and rewritten under its id.
+An id is the file's name in its directory; behind a `#` stands the name of an entry, or "whole-file" for all
+that is in the file. Entries keep their names while we change their neighbours, because they are noted
+with every write of ours.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -18,20 +17,12 @@ from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Update
 from ..files import digest
-from .dating import git_dates
-from .directories import INDEX, MemoryDirectory, inside
-from .files import FileState, archive, copy_all, read_state, remove, replace, set_times
-from .history import changed_files
-from .ledger import Ledger, Step, difference
-from .parsing import Document, Entry, parse
-from .places import has_entry
-from .raw_text import edit_lines, encode, split_lines
-from .rows import entry_row, file_row, row_memory, whole_row
-
-_FILE_MODE = 0o644
-"""Permission bits of a file that did not exist."""
-WHOLE = "whole-file"
-"""In the place of an entry's name: the file with everything in it, also one that does not exist yet."""
+from ..files.archive import keep_copy, keep_folders
+from ..files.undo import FileHistory, Image, read_image
+from .directories import INDEX, MemoryDirectory, inside, unreadable
+from .document import Document, Entry, decode, edit_lines, encode, lines_of, parse, plain
+from .history import changed_files, latest_commits
+from .rows import WHOLE, About, memory_row, row_memory, split_id, whole_row
 
 
 class MarkdownStore:
@@ -50,14 +41,14 @@ class MarkdownStore:
         Args:
             directories: Where the memories are; nothing outside is ever changed.
             root: The project; it names the store.
-            state: Directory of our own state: the ledger and the archive.
+            state: Directory of our own state: the record of our writes, and the archive.
         """
         self.directories = tuple(directories)
         self.root = root.resolve()
         # Named by the project alone: a folder that a new agent adds must not hide earlier runs.
         self.fingerprint = f"md-{hashlib.sha256(self.root.as_posix().encode()).hexdigest()[:16]}"
         self.archive = state / "archive" / self.fingerprint
-        self._ledger = Ledger(state)
+        self._history = FileHistory(state)
         self._seen: dict[Path, str | None] = {}
         self._parsed: dict[Path, tuple[str, Document]] = {}
         self._commits: dict[Path, dict[Path, datetime]] = {}
@@ -80,8 +71,23 @@ class MarkdownStore:
                     gaps.append(str(error))
         return Inventory(self.fingerprint, tuple(sorted(memories, key=lambda m: m.id)), tuple(gaps))
 
+    def indexes(self) -> dict[str, str]:
+        """Present text of each index that may be written, by its directory."""
+        texts: dict[str, str] = {}
+        for directory in self.directories:
+            path = directory.path / INDEX
+            if path.is_symlink() or directory.refusal(path) is not None:
+                continue
+            try:
+                state = _read(path)
+            except RefusedChangeError:
+                continue
+            if state is None or state.mode & 0o222:
+                texts[directory.name] = plain(decode(state.data)) if state else ""
+        return texts
+
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
-        """Read the given files and entries afresh; an index that does not exist has an empty text."""
+        """Read the given files and entries afresh; a whole file that does not exist has an empty text."""
         snapshots = ((memory_id, self._fetch(memory_id)) for memory_id in ids)
         return {memory_id: snapshot for memory_id, snapshot in snapshots if snapshot is not None}
 
@@ -98,9 +104,8 @@ class MarkdownStore:
         snapshot = self._fetch(memory_id)
         if snapshot is None:
             return False
-        _, path, _ = self.locate(memory_id)
         first = self.parse(snapshot).text.split("\n", 1)[0]
-        state = read_state(path)
+        state = _read(self._place(memory_id)[1])
         return state is not None and encode(first, bom=False) in state.data
 
     def write(self, change: Change) -> str:
@@ -109,41 +114,42 @@ class MarkdownStore:
         Raises:
             RefusedChangeError: If the file is no longer as it was read, or may not be written.
         """
-        if isinstance(change, Update):
-            self._update(change.id, change.text)
-            return change.id
-        if isinstance(change, Delete):
-            self._delete(change.id)
-            return change.id
-        if isinstance(change, Restore):
-            self._restore(change.snapshot)
-            return change.snapshot.id
-        raise RefusedChangeError("a directory of Markdown memories takes no such change")
+        match change:
+            case Update():
+                self._update(change.id, change.text)
+            case Delete():
+                self._delete(change.id)
+            case Restore():
+                self._restore(change.snapshot)
+                return change.snapshot.id
+            case _:
+                raise RefusedChangeError("a directory of Markdown memories takes no such change")
+        return change.id
 
     def backup(self, folder: Path) -> Sequence[Path]:
         """Put everything in the directories into the archive, as one file with modification times."""
         path = self.archive / "snapshots" / f"{folder.name}.tar"
-        copy_all({directory.name: directory.path for directory in self.directories}, path)
+        keep_folders({directory.name: directory.path for directory in self.directories}, path)
         return (path,)
 
     def close(self) -> None:
-        """Close the ledger."""
-        self._ledger.close()
+        """Close the record of our writes."""
+        self._history.close()
 
-    def locate(self, memory_id: str) -> tuple[MemoryDirectory, Path, str | None]:
-        """Directory, file and entry name of an id.
+    def _place(self, memory_id: str) -> tuple[MemoryDirectory, Path, str]:
+        """Directory, file and part of an id.
 
         Raises:
             UsageError: If it names no directory of this store, or leads out of it.
         """
-        name, _, entry = memory_id.partition("#") if has_entry(memory_id) else (memory_id, "", "")
+        file, part = split_id(memory_id)
         for directory in sorted(self.directories, key=lambda item: -len(item.name)):
-            if name.startswith(directory.name + "/"):
-                return directory, inside(directory, name.removeprefix(directory.name + "/")), entry or None
+            if file.startswith(directory.name + "/"):
+                return directory, inside(directory, file.removeprefix(directory.name + "/")), part
         raise UsageError(f"{memory_id} is in none of the memory directories of this store.")
 
-    def _look(self, path: Path) -> FileState | None:
-        state = read_state(path)
+    def _look(self, path: Path) -> Image | None:
+        state = _read(path)
         self._seen[path] = state.digest if state else None
         return state
 
@@ -151,188 +157,143 @@ class MarkdownStore:
         state = self._look(path)
         if state is None:
             return
-        document, step = self._document(state)
-        file_id = f"{directory.name}/{directory.relative(path)}"
+        document, about = self._document(directory, path, state)
+        file = f"{directory.name}/{directory.relative(path)}"
         for entry in document.entries:
-            yield self._entry(directory, state, step, document, entry)
+            yield Snapshot(f"{file}#{entry.id}", memory_row(state, document, entry, about))
         if not document.entries and not document.mixed and not document.is_bare:
-            row = file_row(state, document, **self._about(directory, state, step))
+            row = memory_row(state, document, None, about)
             if row["text"]:
-                yield Snapshot(file_id, row)
+                yield Snapshot(file, row)
 
     def _fetch(self, memory_id: str) -> Snapshot | None:
-        directory, path, name = self.locate(memory_id)
+        directory, path, part = self._place(memory_id)
         if not directory.path.is_dir():
             raise StoreError(f"The memory directory {directory.name} is gone; nothing was changed.")
-        state = read_state(path)
-        if _is_whole(directory, path, name):
+        state = _read(path)
+        if part == WHOLE:
             return Snapshot(memory_id, whole_row(state, directory=directory.name, name=path.name))
         if state is None:
             return None
-        document, step = self._document(state)
-        if name is None:
-            return Snapshot(memory_id, file_row(state, document, **self._about(directory, state, step)))
-        entry = next((item for item in document.entries if item.id == name), None)
-        return self._entry(directory, state, step, document, entry) if entry else None
+        document, about = self._document(directory, path, state)
+        entry = document.entry(part) if part else None
+        if part and entry is None:
+            return None
+        return Snapshot(memory_id, memory_row(state, document, entry, about))
 
-    def _entry(
-        self,
-        directory: MemoryDirectory,
-        state: FileState,
-        step: Step | None,
-        document: Document,
-        entry: Entry,
-    ) -> Snapshot:
-        row = entry_row(state, document, entry, **self._about(directory, state, step))
-        return Snapshot(f"{directory.name}/{directory.relative(state.path)}#{entry.id}", row)
-
-    def _document(self, state: FileState) -> tuple[Document, Step | None]:
-        step = self._ledger.find(str(state.path), state.digest)
-        held = self._parsed.get(state.path)
+    def _document(self, directory: MemoryDirectory, path: Path, state: Image) -> tuple[Document, About]:
+        """A file of memories, and what is known of it; its age is that of the last foreign change."""
+        note = self._history.noted(str(path), state.digest)
+        held = self._parsed.get(path)
         if held is None or held[0] != state.digest:
-            held = (state.digest, self._parse(state.path, state.data, step))
-            self._parsed[state.path] = held
-        return held[1], step
-
-    def _parse(self, path: Path, data: bytes, step: Step | None) -> Document:
-        """A file of memories; of an index the bullets are, if there is nothing else."""
-        index = any(path == directory.path / INDEX for directory in self.directories)
-        return parse(data, ids=step.ids if step else None, mixed=index)
-
-    def _about(self, directory: MemoryDirectory, state: FileState, step: Step | None) -> dict[str, Any]:
+            ids = note["ids"] if note else None
+            held = (state.digest, parse(state.data, ids=ids, mixed=path == directory.path / INDEX))
+            self._parsed[path] = held
         if directory.path not in self._commits:
-            self._commits[directory.path] = git_dates(directory.path)
+            self._commits[directory.path] = latest_commits(directory.path)
             self._dirty |= changed_files(directory.path)
-        return {
-            "directory": directory.name,
-            "committed": self._commits[directory.path].get(state.path),
-            "dirty": step is None and state.path in self._dirty,
-            "dated_ns": step.dated_ns if step else state.mtime_ns,
-        }
+        committed = self._commits[directory.path].get(path)
+        dated = note["dated_ns"] if note else state.mtime_ns
+        return held[1], About(path, directory.name, committed, note is None and path in self._dirty, dated)
 
-    def _current(self, path: Path) -> FileState | None:
+    def _current(self, path: Path) -> Image | None:
         """The file as it is, if it was not changed since it was listed."""
-        if path.is_symlink():
-            raise RefusedChangeError(f"the file {path.name} is a link; it is read and never changed")
-        state = read_state(path)
+        _refuse_link(path)
+        state = _read(path)
         if path in self._seen and self._seen[path] != (state.digest if state else None):
             raise RefusedChangeError(f"the file {path.name} changed since the plan was made")
         return state
 
     def _update(self, memory_id: str, text: str) -> None:
-        directory, path, name = self.locate(memory_id)
+        directory, path, part = self._place(memory_id)
         state = self._current(path)
-        if _is_whole(directory, path, name):
-            self._put(memory_id, path, state, _whole_bytes(state, text), ids=None)
+        if part == WHOLE:
+            document = _faithful(parse(state.data if state else b""), path)
+            new = edit_lines(lines_of(document.source), text, newline=document.newline)
+            self._put(memory_id, path, state, encode(new, bom=document.bom))
             return
         if state is None:
             raise RefusedChangeError(f"the file {path.name} is gone")
-        document, _ = self._document(state)
-        if not document.faithful:
-            raise RefusedChangeError(f"the file {path.name} holds bytes that could not be kept")
-        if name is None:
-            span = document.source[document.start : document.end]
-            new = edit_lines(split_lines(span), text, newline=document.newline)
-            data = document.replaced(document.start, document.end, new)
-            kept = parse(data)
-            if kept.body != text:
-                raise RefusedChangeError(f"the new text does not fit into {path.name}")
-            ids = None if not document.entries else tuple(entry.id for entry in kept.entries)
-        else:
-            data, ids = _entry_updated(document, name, text, path)
-        self._put(memory_id, path, state, data, ids=ids)
+        document = _faithful(self._document(directory, path, state)[0], path)
+        if part:
+            edited = _entry(document, part, path).edited(text, newline=document.newline)
+            expected = [text if item.id == part else item.text for item in document.entries]
+            raw = document.raw_entries | {part: edited}
+            self._put_entries(memory_id, path, state, document=document, raw=raw, expected=expected)
+            return
+        span = document.source[document.start : document.end]
+        new = edit_lines(lines_of(span), text, newline=document.newline)
+        data = document.replaced(document.start, document.end, new)
+        if parse(data).body != text:
+            raise RefusedChangeError(f"the new text does not fit into {path.name}")
+        self._put(memory_id, path, state, data)
 
     def _delete(self, memory_id: str) -> None:
-        directory, path, name = self.locate(memory_id)
+        directory, path, part = self._place(memory_id)
         state = self._current(path)
-        if state is None or _is_whole(directory, path, name):
+        if state is None or part == WHOLE:
             raise RefusedChangeError(f"the file {path.name} is gone, or is the index")
-        if name is None:
-            archive(self.archive, memory_id, state.data, mtime_ns=state.mtime_ns)
-            remove(state)
-            self._seen[path] = None
+        if not part:
+            keep_copy(self.archive, memory_id, state.data, mtime_ns=state.mtime_ns)
+            self._put(memory_id, path, state, None)
             return
-        document, _ = self._document(state)
-        entry = _entry_named(document, name, path)
-        kept = tuple(item.id for item in document.entries if item.id != name)
-        archive(self.archive, memory_id, entry.text.encode(), mtime_ns=state.mtime_ns)
-        last = len(entry.lines) - 1
-        end = entry.end + len(entry.lines[last].ending)
-        data = document.replaced(entry.start, end, "")
-        if len(parse(data, ids=kept, mixed=document.mixed).entries) != len(kept):
-            raise RefusedChangeError(f"{path.name} would fall apart without this entry")
-        self._put(memory_id, path, state, data, ids=kept)
+        document = _faithful(self._document(directory, path, state)[0], path)
+        text = _entry(document, part, path).text
+        keep_copy(self.archive, memory_id, text.encode(), mtime_ns=state.mtime_ns)
+        left = {name: raw for name, raw in document.raw_entries.items() if name != part}
+        expected = [entry.text for entry in document.entries if entry.id != part]
+        self._put_entries(memory_id, path, state, document=document, raw=left, expected=expected)
+
+    def _put_entries(
+        self,
+        memory_id: str,
+        path: Path,
+        state: Image,
+        *,
+        document: Document,
+        raw: Mapping[str, str],
+        expected: Sequence[str],
+    ) -> None:
+        """Write a file with these entries, if they read back as expected."""
+        data = document.with_entries(raw)
+        ids = [entry.id for entry in document.entries if entry.id in raw]
+        if [entry.text for entry in parse(data, ids=ids, mixed=document.mixed).entries] != expected:
+            raise RefusedChangeError(f"the list of {path.name} would fall apart")
+        self._put(memory_id, path, state, data, ids=ids)
 
     def _put(
-        self, memory_id: str, path: Path, state: FileState | None, data: bytes, *, ids: tuple[str, ...] | None
+        self,
+        memory_id: str,
+        path: Path,
+        state: Image | None,
+        data: bytes | None,
+        *,
+        ids: Sequence[str] | None = None,
     ) -> None:
-        """Write a file, and note the step back before it."""
-        before = state.data if state else b""
-        offset, written, old = difference(before, data)
-        step = self._ledger.find(str(path), state.digest) if state else None
+        """Note a write with the names of the entries afterwards, and make it."""
+        note = self._note(path, state) | {"ids": ids}
+        self._history.write(path, data, before=state, key=memory_id, note=note)
+        self._seen[path] = digest(data) if data is not None else None
+
+    def _note(self, path: Path, state: Image | None) -> dict[str, Any]:
+        """What was noted about a file, for what comes of it: our own writes make no memory younger."""
         mtime = state.mtime_ns if state else 0
-        self._ledger.note(
-            Step(
-                path=str(path),
-                after=digest(data),
-                before=digest(before),
-                memory=memory_id,
-                offset=offset,
-                written=written,
-                old=old,
-                mtime_ns=mtime,
-                mode=state.mode if state else _FILE_MODE,
-                dated_ns=step.dated_ns if step else mtime,
-                ids=ids,
-            )
-        )
-        replace(path, data, before=state, mode=state.mode if state else _FILE_MODE)
-        self._seen[path] = digest(data)
+        return (self._history.noted(str(path), state.digest) if state else None) or {
+            "ids": None,
+            "dated_ns": mtime,
+        }
 
     def _restore(self, snapshot: Snapshot) -> None:
-        row = snapshot.payload
-        _, path, name = self.locate(snapshot.id)
-        if path.is_symlink():
-            raise RefusedChangeError(f"the file {path.name} is a link; it is read and never changed")
-        state = read_state(path)
-        if name in (None, WHOLE):
-            self._restore_file(path, state, row)
-        elif state is None:
-            raise RefusedChangeError(f"the file {path.name} of this entry is gone")
-        else:
-            self._restore_entry(snapshot, str(name), state)
+        """Take back our last change of a memory; what we did to others, and what somebody wrote, stays."""
+        _, path, _ = self._place(snapshot.id)
+        _refuse_link(path)
+        state = _read(path)
+        note = self._note(path, state) | {"ids": None}
+        if self._history.last(str(path), snapshot.id) is not None:
+            self._history.take_back(path, snapshot.id, note=lambda _: note)
+        elif (now := self._fetch(snapshot.id)) is None or now.payload["text"] != snapshot.payload["text"]:
+            raise RefusedChangeError(f"no change of {path.name} is on record")
         self._look(path)
-
-    def _restore_file(self, path: Path, state: FileState | None, row: Mapping[str, Any]) -> None:
-        data = base64.b64decode(row["bytes"]) if row["bytes"] is not None else None
-        if state is not None and state.data != data and self._ledger.find(str(path), state.digest) is None:
-            raise RefusedChangeError(f"the file {path.name} was changed since the run")
-        if data is None:
-            if state is not None:
-                remove(state)
-        elif state is not None and state.data == data:
-            set_times(path, mtime_ns=row["mtime_ns"], mode=row["mode"])
-        else:
-            replace(path, data, before=state, mode=row["mode"], mtime_ns=row["mtime_ns"])
-
-    def _restore_entry(self, snapshot: Snapshot, name: str, state: FileState) -> None:
-        """Take our last step back if it was about this entry; else put the entry where it belongs."""
-        memory_id, row = snapshot.id, snapshot.payload
-        document, step = self._document(state)
-        if step is not None and step.memory == memory_id:
-            data = step.undone(state.data)
-            if digest(data) == step.before and self._holds(state.path, data, name, row["text"]):
-                replace(state.path, data, before=state, mode=step.mode, mtime_ns=step.mtime_ns)
-                return
-        data, ids = _entry_put_back(document, name, row)
-        self._put(memory_id, state.path, state, data, ids=ids)
-        if digest(data) == row["sha"]:
-            set_times(state.path, mtime_ns=row["mtime_ns"], mode=row["mode"])
-
-    def _holds(self, path: Path, data: bytes, name: str, text: str) -> bool:
-        earlier = self._ledger.find(str(path), digest(data))
-        entries = self._parse(path, data, earlier).entries
-        return any(entry.id == name and entry.text == text for entry in entries)
 
 
 def scope_of(directory: MemoryDirectory) -> Scope:
@@ -340,60 +301,27 @@ def scope_of(directory: MemoryDirectory) -> Scope:
     return Scope.of(directory=directory.name)
 
 
-def _is_whole(directory: MemoryDirectory, path: Path, name: str | None) -> bool:
-    return name == WHOLE or (name is None and path == directory.path / INDEX)
+def _read(path: Path) -> Image | None:
+    """A file that may be read; None if there is none."""
+    reason = unreadable(path)  # first of all: opening a pipe would wait for ever
+    if reason is not None:
+        raise RefusedChangeError(f"the file {path.name} {reason}")
+    return read_image(path)
 
 
-def _entry_named(document: Document, name: str, path: Path) -> Entry:
-    named = next((entry for entry in document.entries if entry.id == name), None)
-    if named is None:
-        raise RefusedChangeError(f"the entry is gone from {path.name}")
+def _refuse_link(path: Path) -> None:
+    if path.is_symlink():
+        raise RefusedChangeError(f"the file {path.name} is a link; it is read and never changed")
+
+
+def _faithful(document: Document, path: Path) -> Document:
     if not document.faithful:
         raise RefusedChangeError(f"the file {path.name} holds bytes that could not be kept")
-    return named
+    return document
 
 
-def _entry_updated(document: Document, name: str, text: str, path: Path) -> tuple[bytes, tuple[str, ...]]:
-    entry = _entry_named(document, name, path)
-    indent = " " * len(entry.bullet)
-
-    def render(number: int, content: str) -> str:
-        """A new line as it stands in the file: behind the bullet, or indented under it."""
-        return entry.bullet + content if number == 0 else (indent + content if content else "")
-
-    new = edit_lines(entry.lines, text, newline=document.newline, render=render)
-    data = document.replaced(entry.start, entry.end, new)
-    ids = tuple(item.id for item in document.entries)
-    kept = [item.text for item in parse(data, ids=ids, mixed=document.mixed).entries]
-    if kept != [text if item.id == name else item.text for item in document.entries]:
-        raise RefusedChangeError(f"the new text does not fit into the list of {path.name}")
-    return data, ids
-
-
-def _entry_put_back(document: Document, name: str, row: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
-    """The file with the entry as it was: in its own place, or behind the neighbour it followed."""
-    ids = [entry.id for entry in document.entries]
-    raw = str(row["raw"])
-    if name in ids:
-        entry = document.entries[ids.index(name)]
-        return document.replaced(entry.start, entry.end, raw), tuple(ids)
-    earlier = [other for other in row["before"] if other in ids]
-    if earlier:
-        place = ids.index(earlier[-1])
-        end = document.entries[place].end
-        return document.replaced(end, end, document.newline + raw), (
-            *ids[: place + 1], name, *ids[place + 1 :],
-        )  # fmt: skip
-    if ids:
-        start = document.entries[0].start
-        return document.replaced(start, start, raw + document.newline), (name, *ids)
-    end = document.end
-    return document.replaced(end, end, document.newline * 2 + raw), (name,)
-
-
-def _whole_bytes(state: FileState | None, text: str) -> bytes:
-    document = parse(state.data if state else b"")
-    if not document.faithful:
-        raise RefusedChangeError("the file holds bytes that could not be kept")
-    new = edit_lines(split_lines(document.source), text, newline=document.newline)
-    return encode(new, bom=document.bom)
+def _entry(document: Document, name: str, path: Path) -> Entry:
+    entry = document.entry(name)
+    if entry is None:
+        raise RefusedChangeError(f"the entry is gone from {path.name}")
+    return entry

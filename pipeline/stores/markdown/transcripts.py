@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 MATCHES = 50
 """Lines of a term that are looked at, newest first."""
@@ -21,50 +21,35 @@ _MIN_TERM = 4
 _WIDTH = 160
 
 
-@dataclass(frozen=True, slots=True)
-class Quotation:
-    """A line of a transcript that holds a term.
-
-    Attributes:
-        file: Name of the transcript.
-        text: What was said around the term, on one line.
-    """
+class Quotation(NamedTuple):
+    """A line of a transcript that holds a term: the file's name, and what was said around the term."""
 
     file: str
     text: str
 
 
-def evidence(
-    folder: Path, terms: Mapping[str, Sequence[str]], *, shown: int = SHOWN
-) -> dict[str, tuple[Quotation, ...]]:
-    """Search the transcripts of a folder for the terms of each suspected memory.
+def evidence(folder: Path, terms: Mapping[str, Sequence[str]]) -> dict[str, tuple[Quotation, ...]]:
+    """The newest lines about each suspected memory that has any.
 
     Args:
         folder: Holds *.jsonl files, opened read-only.
         terms: Narrow terms by memory.
-        shown: How many lines to give for each memory.
-
-    Returns:
-        The newest lines of each memory that has any.
     """
-    wanted = {
-        memory: tuple(term.encode() for term in chosen if len(term) >= _MIN_TERM)
-        for memory, chosen in terms.items()
+    left = {
+        name: [term.encode() for term in chosen if len(term) >= _MIN_TERM] for name, chosen in terms.items()
     }
-    counts = dict.fromkeys((memory for memory, chosen in wanted.items() if chosen), 0)
-    quotations: dict[str, list[Quotation]] = {memory: [] for memory in counts}
+    counts = {name: 0 for name, chosen in left.items() if chosen}
+    found: dict[str, list[Quotation]] = {}
     for path in _transcripts(folder):
         for line in lines_backwards(path):
-            for memory in [name for name, count in counts.items() if count < MATCHES]:
-                term = next((term for term in wanted[memory] if term in line), None)
-                if term is None:
-                    continue
-                counts[memory] += 1
-                if len(quotations[memory]) < shown:
-                    quotations[memory].append(Quotation(path.name, _said(line, term)))
+            for name in [name for name, count in counts.items() if count < MATCHES]:
+                term = next((term for term in left[name] if term in line), None)
+                counts[name] += term is not None
+                if term is not None and len(found.setdefault(name, [])) < SHOWN:
+                    found[name].append(Quotation(path.name, _said(line, term)))
             if all(count >= MATCHES for count in counts.values()):
-                return _some(quotations)
-    return _some(quotations)
+                return {name: tuple(lines) for name, lines in found.items()}
+    return {name: tuple(lines) for name, lines in found.items()}
 
 
 def used_lately(folder: Path, terms: Mapping[str, Sequence[str]], *, since: float) -> frozenset[str]:
@@ -81,16 +66,10 @@ def used_lately(folder: Path, terms: Mapping[str, Sequence[str]], *, since: floa
         if -_newest_first(path)[0] < since * 1e9:
             break
         for line in lines_backwards(path):
-            used |= {memory for memory, chosen in left.items() if any(term in line for term in chosen)}
-            left = {memory: chosen for memory, chosen in left.items() if memory not in used}
-            if not left:
+            used |= {memory for memory in left.keys() - used if any(term in line for term in left[memory])}
+            if len(used) == len(left):
                 return frozenset(used)
     return frozenset(used)
-
-
-def _transcripts(folder: Path) -> list[Path]:
-    """Regular files of a folder, newest first."""
-    return sorted((path for path in folder.rglob("*.jsonl") if path.is_file()), key=_newest_first)
 
 
 def lines_backwards(path: Path) -> Iterator[bytes]:
@@ -112,15 +91,15 @@ def lines_backwards(path: Path) -> Iterator[bytes]:
         return
 
 
+def _transcripts(folder: Path) -> list[Path]:
+    return sorted((path for path in folder.rglob("*.jsonl") if path.is_file()), key=_newest_first)
+
+
 def _newest_first(path: Path) -> tuple[int, str]:
     try:
         return (-path.stat().st_mtime_ns, path.name)
     except OSError:
         return (0, path.name)
-
-
-def _some(quotations: Mapping[str, Sequence[Quotation]]) -> dict[str, tuple[Quotation, ...]]:
-    return {memory: tuple(lines) for memory, lines in quotations.items() if lines}
 
 
 def _said(line: bytes, term: bytes) -> str:
@@ -129,11 +108,9 @@ def _said(line: bytes, term: bytes) -> str:
     try:
         texts = list(_strings(json.loads(text)))
     except (json.JSONDecodeError, RecursionError):
-        texts = [text]
-    whole = next((item for item in texts if wanted in item), text)
-    flat = " ".join(whole.split())
-    at = max(flat.find(wanted), 0)
-    start = max(0, at - _WIDTH // 2)
+        texts = []
+    flat = " ".join(next((item for item in texts if wanted in item), text).split())
+    start = max(0, flat.find(wanted) - _WIDTH // 2)
     return ("…" if start else "") + flat[start : start + _WIDTH] + ("…" if len(flat) > start + _WIDTH else "")
 
 

@@ -1,16 +1,28 @@
-"""Which backend reads a mem0 store, and the generic one for stores without a backend of their own."""
+"""Which backend reads a mem0 store, where that store is, and the backend of all other providers.
+
+A provider with a backend has a module of its name. Everything about places looks without creating anything.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+import importlib
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .rows import Backend, Filters, Row, asking, search_links
+from ....errors import ConfigError
+from .rows import Backend, Filters, Row, asking, value_of
 
 # Rows asked for at once where mem0's own list is the only way; many servers cap it below.
 _LIST_BOUND = 1_000_000
 _COUNT_KEYS = ("count", "row_count", "num_entities", "document_count", "vector_count", "total_vector_count")
 _SWALLOWED = "mem0 turns an error of this store into an empty listing"
+# Settings that say where a store of any other provider is; none of them is a secret.
+_PLACE_KEYS = (
+    "path", "db_path", "host", "port", "url", "endpoint", "redis_url", "valkey_url", "service_name",
+    "index_name", "database", "db_name", "dbname", "namespace", "region", "tenant",
+)  # fmt: skip
 WRITABLE = {
     "qdrant": "counts exactly and scrolls by point id to the end, on disk and on a server",
     "faiss": "all of it is in memory; vectors, memories and places must be equally many",
@@ -45,7 +57,7 @@ LISTING_FAULTS = {
 """With `WRITABLE` these are all providers that mem0 knows."""
 
 
-class GenericBackend:
+class GenericBackend(Backend):
     """Rows through mem0's own `vector_store`, for every provider without a backend of its own.
 
     It never proves completeness, so a run on it stays read-only.
@@ -53,110 +65,106 @@ class GenericBackend:
 
     verbatim = False
 
-    def __init__(self, vector_store: Any, provider: str) -> None:  # noqa: ANN401
+    def __init__(self, vector_store: Any, provider: str) -> None:
         self._store = vector_store
-        self.provider = provider
+        self.provider, self.place = provider, f"{provider} store"
 
     def faults(self) -> tuple[str, ...]:
         """What is known about listings of this provider, or that nothing is."""
         reason = LISTING_FAULTS.get(self.provider, "mem0-dream has no way to count and page it")
         return (f"a {self.provider} listing is not provably complete: {reason}",)
 
-    def count(self, filters: Filters) -> int | None:
+    def _count(self, filters: Filters) -> int | None:
         """The count that the store tells about the whole collection, if it tells one."""
-        if filters:
-            return None
-        with asking(f"counting the {self.provider} store"):
-            info = self._store.col_info()
-        for key in _COUNT_KEYS:
-            value = info.get(key) if isinstance(info, dict) else getattr(info, key, None)
-            if isinstance(value, int):
-                return value
-        return None
+        info = {} if filters else self._store.col_info()
+        counts = (
+            info.get(key) if isinstance(info, dict) else getattr(info, key, None) for key in _COUNT_KEYS
+        )
+        return next((count for count in counts if isinstance(count, int)), None)
 
-    def rows(self, filters: Filters) -> Iterator[Row]:
+    def _rows(self, filters: Filters) -> Iterator[Row]:
         """What mem0 lists within one explicit bound."""
-        with asking(f"listing the {self.provider} store"):
-            listed = self._store.list(filters=dict(filters) or None, top_k=_LIST_BOUND)
+        listed = self._store.list(filters=dict(filters) or None, top_k=_LIST_BOUND)
         nested = isinstance(listed, list | tuple) and listed and isinstance(listed[0], list | tuple)
         for item in (listed[0] if nested else listed) or ():
             yield Row(str(item.id), dict(item.payload or {}))
 
-    def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        """The rows one by one, without vectors."""
-        rows = {}
+    def _get(self, ids: list[str]) -> Iterator[Row]:
+        """One by one, without vectors."""
         for row_id in ids:
-            with asking(f"reading memory {row_id} from the {self.provider} store"):
-                row = self._store.get(vector_id=row_id)
+            row = self._store.get(vector_id=row_id)
             if row is not None:
-                rows[row_id] = Row(row_id, dict(row.payload or {}))
-        return rows
+                yield Row(row_id, dict(row.payload or {}))
 
-    def put(self, row: Row) -> None:
-        """Insert a missing row, or replace the payload of one that exists."""
-        exists = bool(self.get([row.id]))
-        with asking(f"writing memory {row.id} to the {self.provider} store"):
-            vector = None if row.vector is None else list(row.vector)
-            if exists:
-                self._store.update(vector_id=row.id, vector=vector, payload=dict(row.payload))
-            else:
-                self._store.insert(vectors=[vector], payloads=[dict(row.payload)], ids=[row.id])
+    def _put(self, row: Row, known: Row | None) -> None:
+        vector = None if row.vector is None else list(row.vector)
+        if known is None:
+            self._store.insert(vectors=[vector], payloads=[dict(row.payload)], ids=[row.id])
+        else:
+            self._store.update(vector_id=row.id, vector=vector, payload=dict(row.payload))
 
-    def remove(self, row_id: str) -> None:
-        """Delete one row."""
-        with asking(f"deleting memory {row_id} from the {self.provider} store"):
-            self._store.delete(vector_id=row_id)
+    def _remove(self, row_id: str) -> None:
+        self._store.delete(vector_id=row_id)
 
-    def linking(self, ids: Sequence[str]) -> tuple[Row, ...]:
-        """Entity rows that name any of the ids."""
-        return search_links(self, ids)
-
-    def entities(self) -> Backend | None:
+    def _entities(self) -> None:
         """Not looked for: asking mem0 for the collection would create it."""
-        return None
 
 
-def choose_backend(memory: Any) -> Backend:  # noqa: ANN401
+def choose_backend(memory: Any) -> Backend:
     """The backend that fits the vector store of a `mem0.Memory`."""
     provider = str(memory.config.vector_store.provider)
-    build = _BACKENDS.get(provider)
-    return build(memory) if build is not None else GenericBackend(memory.vector_store, provider)
+    if provider not in WRITABLE:
+        return GenericBackend(memory.vector_store, provider)
+    backend: Backend = _module(provider).backend_of(memory)
+    return backend
 
 
-def _qdrant(memory: Any) -> Backend:  # noqa: ANN401
-    from .qdrant import QdrantBackend
+def store_fingerprint(memory_or_config: Any) -> str:
+    """Sixteen hexadecimal digits: equal for equal places, without user names or passwords.
 
-    return QdrantBackend(memory.vector_store.client, memory.vector_store.collection_name)
-
-
-def _faiss(memory: Any) -> Backend:  # noqa: ANN401
-    from .faiss import FaissBackend
-
-    return FaissBackend(memory.vector_store, memory=memory)
-
-
-def _chroma(memory: Any) -> Backend:  # noqa: ANN401
-    from .chroma import ChromaBackend
-
-    return ChromaBackend(memory.vector_store.client, memory.vector_store.collection)
+    Args:
+        memory_or_config: A `mem0.Memory`, an `AsyncMemory`, or the dict that builds one.
+    """
+    whole = memory_or_config if isinstance(memory_or_config, Mapping) else memory_or_config.config
+    section = value_of(whole, "vector_store") or {}
+    provider, config = str(value_of(section, "provider") or "qdrant"), value_of(section, "config") or {}
+    collection = str(value_of(config, "collection_name") or "mem0")
+    place = json.dumps([provider, describe_place(provider, config), collection])
+    return hashlib.sha256(place.encode()).hexdigest()[:16]
 
 
-def _pgvector(memory: Any) -> Backend:  # noqa: ANN401
-    from .pgvector import PgvectorBackend
-
-    return PgvectorBackend(memory.vector_store, memory.vector_store.collection_name)
-
-
-def _milvus(memory: Any) -> Backend:  # noqa: ANN401
-    from .milvus import MilvusBackend
-
-    return MilvusBackend(memory.vector_store.client, memory.vector_store.collection_name)
+def describe_place(provider: str, config: Any) -> str:
+    """The place as a sentence may name it."""
+    if provider in WRITABLE:
+        return str(_module(provider).location(config))
+    parts = [f"{key}={value_of(config, key)}" for key in _PLACE_KEYS if value_of(config, key)]
+    return f"{provider}({', '.join(_without_user(part) for part in parts)})"
 
 
-_BACKENDS: dict[str, Callable[[Any], Backend]] = {
-    "qdrant": _qdrant,
-    "faiss": _faiss,
-    "chroma": _chroma,
-    "pgvector": _pgvector,
-    "milvus": _milvus,
-}
+def require_collection(provider: str, config: Any) -> None:
+    """Make sure that opening the store will find its collection; mem0 creates one that it does not find.
+
+    Raises:
+        ConfigError: If the collection does not exist.
+        StoreError: If the store cannot be asked.
+    """
+    ready = any(value_of(config, key) is not None for key in ("client", "connection_pool"))
+    if provider not in WRITABLE or ready:
+        return
+    name, place = str(value_of(config, "collection_name")), describe_place(provider, config)
+    with asking(f"looking for the collection {name} in {place}"):
+        existing = sorted(_module(provider).collections(config))
+    if name not in existing:
+        others = ", ".join(existing) if existing else "none"
+        raise ConfigError(f"Collection {name} does not exist in {place}; existing collections: {others}.")
+
+
+def _module(provider: str) -> Any:
+    """The module of a provider: its `location`, its `collections` and its `backend_of`."""
+    return importlib.import_module(f".{provider}", __package__)
+
+
+def _without_user(text: str) -> str:
+    """Drop `user:password@` from an address."""
+    head, at, tail = text.rpartition("@")
+    return f"{head.partition('//')[0]}//{tail}" if at and "//" in head else text

@@ -12,17 +12,17 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
+from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from ....errors import ConfigError, DreamError, MissingExtraError, StoreError, StoreLockedError
-from .embedder import NO_EMBEDDER, LazyEmbedder
-from .place import describe_place, require_collection
+from .backends import describe_place, require_collection
 from .rows import describe
 from .store import Mem0Store
 
@@ -45,6 +45,8 @@ _EXTRAS = {
     "psycopg_pool": "pgvector",
     "pymilvus": "milvus",
 }
+# Stands in while mem0 is opened: it needs no key, no package beyond mem0's own, and is never asked.
+_NO_EMBEDDER = {"provider": "openai", "config": {"api_key": "mem0-dream-embeds-later"}}
 # The language model is never asked anything, so one that needs no key and no package takes its place.
 _NO_LLM = {"provider": "openai", "config": {"api_key": "mem0-dream-asks-no-language-model"}}
 
@@ -67,6 +69,23 @@ class Mem0Config:
         return f"Mem0Config(path={self.path!r})"  # the values may be secrets
 
 
+class LazyEmbedder:
+    """mem0's own embedder, made when a text must be embedded.
+
+    Listing, verifying, pruning, undoing and most merges embed nothing: what is stored already has a
+    vector. Only a text that is new does.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._made: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._made is None:
+            self._made = self._make()
+        return getattr(self._made, name)
+
+
 def load_config(path: str | Path) -> Mem0Config:
     """Read a YAML or JSON configuration, with `${VAR}` and `${VAR:-default}` replaced.
 
@@ -83,11 +102,12 @@ def load_config(path: str | Path) -> Mem0Config:
     return Mem0Config(expanded, settings, str(file))
 
 
-def open_mem0(config: Mem0Config | Mapping[str, Any]) -> Mem0Store:
+def open_mem0(config: Mem0Config | Mapping[str, Any], *, wait_s: float = 0.0) -> Mem0Store:
     """Open the store of a configuration without creating anything.
 
     Args:
         config: What `load_config` returned, or the dict that `Memory.from_config` takes.
+        wait_s: Seconds to wait for another process that holds an embedded store.
 
     Raises:
         ConfigError: If mem0 rejects the configuration, or its collection does not exist.
@@ -108,7 +128,14 @@ def open_mem0(config: Mem0Config | Mapping[str, Any]) -> Mem0Store:
         finish_interrupted_save(Path(place.path), place.collection_name)
     require_collection(provider, place)
     section = config.settings if isinstance(config, Mem0Config) else {}
-    memory = _constructed(checked, origin, _secrets(values))
+    for attempt in Retrying(
+        retry=retry_if_exception_type(StoreLockedError),
+        stop=stop_after_delay(wait_s),
+        wait=wait_exponential(0.2, max=2),
+        reraise=True,
+    ):
+        with attempt:
+            memory = _constructed(checked, origin, _secrets(values))
     return Mem0Store(memory, owned=True, section=section, llm=values.get("llm"))
 
 
@@ -137,28 +164,25 @@ def _mapping(file: Path) -> dict[Any, Any]:
 
 
 def _check_keys(content: Mapping[Any, Any], origin: str) -> None:
-    for key in content:
-        if key not in _KEYS and key not in _LEGACY_KEYS:
-            raise ConfigError(f"{origin}: unknown key {key}{_suggestion(str(key), _KEYS)}")
+    _refuse_unknown(content, _KEYS, _LEGACY_KEYS, origin)
     for section in _SECTIONS:
         value = content.get(section)
-        if value is None:
-            continue
-        if not isinstance(value, Mapping):
+        if not isinstance(value, Mapping | None):
             raise ConfigError(f"{origin}: {section} must hold provider and config.")
-        for key in value:
-            if key not in _SECTION_KEYS:
-                raise ConfigError(
-                    f"{origin}: unknown key {section}.{key}{_suggestion(str(key), _SECTION_KEYS)}"
-                )
+        _refuse_unknown(value or (), _SECTION_KEYS, (), origin, f"{section}.")
 
 
-def _suggestion(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, sorted(known), n=1)
-    return f"; did you mean {close[0]}?" if close else f"; known are {', '.join(sorted(known))}."
+def _refuse_unknown(
+    keys: Iterable[Any], known: Collection[str], silent: Collection[str], origin: str, where: str = ""
+) -> None:
+    for key in keys:
+        if key not in known and key not in silent:
+            close = difflib.get_close_matches(str(key), sorted(known), n=1)
+            hint = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(sorted(known))}."
+            raise ConfigError(f"{origin}: unknown key {where}{key}{hint}")
 
 
-def _expanded(value: Any, key: str, file: Path) -> Any:  # noqa: ANN401  (a configuration may hold anything)
+def _expanded(value: Any, key: str, file: Path) -> Any:
     """Replace variables in every text of a configuration, and `~` in its paths."""
     if isinstance(value, dict):
         return {name: _expanded(inner, str(name), file) for name, inner in value.items()}
@@ -167,17 +191,16 @@ def _expanded(value: Any, key: str, file: Path) -> Any:  # noqa: ANN401  (a conf
     if not isinstance(value, str):
         return value
 
-    def value_of(match: re.Match[str]) -> str:
-        """The variable's value, or its default."""
-        name, default = match.group(1), match.group(2)
+    def _setting(match: re.Match[str]) -> str:
+        name, default = match.groups()
         setting = os.environ.get(name) or default
         if setting is None:
             raise ConfigError(
                 f"{file}: the variable {name} is not set in the environment and has no default."
             )
-        return setting
+        return str(setting)
 
-    text = _VARIABLE.sub(value_of, value)
+    text = _VARIABLE.sub(_setting, value)
     if key in _PATH_KEYS:
         return str(Path(text).expanduser()) if text.startswith("~") else text
     return int(text) if text != value and text.isdecimal() and key.endswith(_NUMBER_KEYS) else text
@@ -192,7 +215,7 @@ def _quieten_mem0() -> None:
         logger.setLevel(logging.ERROR)
 
 
-def _validated(values: Mapping[str, Any], origin: str) -> Any:  # noqa: ANN401
+def _validated(values: Mapping[str, Any], origin: str) -> Any:
     """mem0's own view of the configuration, with nothing in it that is not needed here."""
     from pydantic import ValidationError
 
@@ -214,7 +237,7 @@ def _validated(values: Mapping[str, Any], origin: str) -> Any:  # noqa: ANN401
         ) from error
 
 
-def _first_problem(error: Any) -> str:  # noqa: ANN401
+def _first_problem(error: Any) -> str:
     """The first complaint of mem0's validation, without the values that pydantic would quote."""
     first = error.errors(include_input=False, include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
@@ -230,7 +253,7 @@ def _missing_package(error: ImportError) -> DreamError:
     return MissingExtraError(f"mem0 needs a package that is not installed: {error.name or error}.")
 
 
-def _constructed(checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:  # noqa: ANN401
+def _constructed(checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:
     provider = checked.vector_store.provider
     try:
         from mem0 import Memory
@@ -244,25 +267,24 @@ def _constructed(checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:  #
         place = describe_place(provider, checked.vector_store.config)
         if "already accessed" in str(error):
             raise StoreLockedError(
-                f"Another process holds the {provider} store in {place}; stop the agent that runs on it."
+                f"Another process holds the {provider} store in {place}; stop the agent that runs on it, or "
+                "give --wait SECONDS if it is another pass."
             ) from error
         if type(error).__module__.startswith(("qdrant_client", "httpx", "psycopg", "chromadb", "sqlite3")):
             raise StoreError(
                 f"The {provider} store in {place} does not answer: {describe(error)}."
             ) from error
-        problem = _redacted(next(iter(str(error).splitlines()), "").strip().rstrip("."), secrets)
-        raise ConfigError(f"{origin}: mem0 cannot be opened: {problem or type(error).__name__}.") from error
+        raise ConfigError(f"{origin}: mem0 cannot be opened: {_problem(error, secrets)}.") from error
 
 
-def _with_lazy_embedder(open_memory: Any, checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:  # noqa: ANN401
+def _with_lazy_embedder(open_memory: Any, checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:
     """Open mem0 without its embedder, which is made as configured once a text has to be embedded."""
     own = checked.embedder
-    checked.embedder = type(own)(**deepcopy(NO_EMBEDDER))
+    checked.embedder = type(own)(**deepcopy(_NO_EMBEDDER))
     memory = open_memory(checked)
     memory.config.embedder = own
 
-    def make() -> Any:  # noqa: ANN401
-        """Construct it as mem0 would."""
+    def _make() -> Any:
         from mem0.utils.factory import EmbedderFactory
 
         try:
@@ -270,23 +292,23 @@ def _with_lazy_embedder(open_memory: Any, checked: Any, origin: str, secrets: tu
         except ImportError as error:
             raise _missing_package(error) from error
         except Exception as error:
-            problem = _redacted(next(iter(str(error).splitlines()), "").strip().rstrip("."), secrets)
-            raise ConfigError(
-                f"{origin}: its embedder cannot be loaded: {problem or type(error).__name__}"
-            ) from error
+            problem = _problem(error, secrets)
+            raise ConfigError(f"{origin}: its embedder cannot be loaded: {problem}") from error
 
-    memory.embedding_model = LazyEmbedder(make)
+    memory.embedding_model = LazyEmbedder(_make)
     return memory
 
 
-def _secrets(value: Any, key: str = "") -> tuple[str, ...]:  # noqa: ANN401
+def _secrets(value: Any, key: str = "") -> tuple[str, ...]:
     """Every text of a configuration that must not be printed."""
     if isinstance(value, Mapping):
         return tuple(secret for name, inner in value.items() for secret in _secrets(inner, str(name)))
     return (value,) if isinstance(value, str) and value and _SECRET_KEYS.search(key) else ()
 
 
-def _redacted(text: str, secrets: tuple[str, ...]) -> str:
+def _problem(error: Exception, secrets: tuple[str, ...]) -> str:
+    """The first line of an error without secrets, or its name."""
+    text = next(iter(str(error).splitlines()), "").strip().rstrip(".")
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, "***")
-    return text
+    return text or type(error).__name__

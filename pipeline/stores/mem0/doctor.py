@@ -1,27 +1,31 @@
-"""What is wrong with the entity rows beside a collection, and each single repair.
+"""The links beside a mem0 collection as a store of their own, so that they are repaired like memories.
 
 mem0 forgets to unlink a memory that is deleted in a fresh process, so that a search finds entities of
 memories that are gone; and a memory that was added without inference is linked to no entity, so that it ranks
-lower than it should. Nothing here decides to repair, and nothing is repaired that is not provably wrong.
+lower than it should. A record of this store says what is wrong in one place, and a repair makes its text
+empty: of an entity the ids it names that no memory has; of a merged memory that no entity names, a word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import importlib.util
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from pathlib import Path
+from typing import Any
 
-from ....errors import StoreError
-from ..base import Snapshot
-from .links import unlink
-from .payload import MARK_KEY, SESSION_KEYS, is_memory
-from .rows import LINKED_KEY, Row, linked_ids
+from ....errors import RefusedChangeError, StoreError
+from ....records import Inventory, Memory, Scope
+from ...actions import Member, Rewrite
+from ...plan import Plan
+from ..base import LINKS, Capabilities, Change, Restore, ScopeFilter, Snapshot, Update
+from .payload import SESSION_KEYS, is_memory
+from .rows import Backend, Row, as_link, let_name, linked_ids, relink, unlink
 
-if TYPE_CHECKING:
-    from .rows import Backend
-    from .store import Mem0Store
-
-_MERGED_FROM = "merged_from"
+_SCOPE = Scope.of(index="entities")
+_BARE = "unlinked memory "
+_UNLINKED = "unlinked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,124 +61,150 @@ class Condition:
         return not self.dead and not self.bare
 
 
-def diagnose(store: Mem0Store) -> Condition:
-    """Count what is linked to what; changes nothing."""
-    backend, entities = store.backend, store.backend.entities()
-    rows = {row.id: row for row in backend.rows({})}
-    gaps = (*backend.faults(), *_miscounted(backend, len(rows)))
-    if entities is None:
-        return Condition(len(rows), None, gaps=gaps)
-    named = {row.id: tuple(linked_ids(row.payload)) for row in entities.rows({})}
-    gaps += (*entities.faults(), *_miscounted(entities, len(named)))
-    linked = {memory_id for ids in named.values() for memory_id in ids}
-    dead = {name: tuple(i for i in ids if i not in rows) for name, ids in named.items()}
-    merged = [
-        row for row in rows.values() if _is_merged(row) and row.id not in linked and is_memory(row.payload)
-    ]
-    readable = _reads_entities()
-    bare = tuple(sorted(row.id for row in merged if readable and _entities_in(row)))
-    return Condition(
-        memories=len(rows),
-        entities=len(named),
-        links=sum(map(len, named.values())),
-        dead={name: ids for name, ids in sorted(dead.items()) if ids},
-        bare=bare,
-        unread=0 if readable else len(merged),
-        gaps=tuple(dict.fromkeys(gaps)),
-    )
+class EntityLinks:
+    """What is wrong with the links beside a mem0 store, record by record."""
 
+    kind = "mem0 links"
+    capabilities = Capabilities(in_place=True)
 
-def entity_snapshots(store: Mem0Store, ids: Iterable[str]) -> dict[str, Snapshot]:
-    """Copies of entity rows, those that exist."""
-    entities = store.backend.entities()
-    rows = entities.get(list(ids)) if entities is not None else {}
-    return {
-        key: Snapshot(key, dict(row.payload), row.vector, (dict(row.sparse),)) for key, row in rows.items()
-    }
+    def __init__(self, store: Any) -> None:
+        """Bind the `Mem0Store` whose entities these are; it is not closed with them."""
+        self._store = store
+        self._memories: Backend = store.backend
+        self.fingerprint: str = store.fingerprint + LINKS
 
+    def diagnose(self) -> Condition:
+        """Count what is linked to what; changes nothing."""
+        listed, gaps = self._memories.listed({})
+        rows, entities = {row.id: row for row in listed}, self._memories.entities()
+        if entities is None:
+            return Condition(len(rows), None, gaps=gaps)
+        naming, more = entities.listed({})
+        named = {row.id: linked_ids(row.payload) for row in naming}
+        linked = {memory_id for ids in named.values() for memory_id in ids}
+        dead = {name: tuple(i for i in ids if i not in rows) for name, ids in sorted(named.items())}
+        merged = [
+            row
+            for row in rows.values()
+            if row.payload.get("merged_from") and row.id not in linked and is_memory(row.payload)
+        ]
+        readable = _reads_entities()
+        return Condition(
+            memories=len(rows),
+            entities=len(named),
+            links=sum(map(len, named.values())),
+            dead={name: ids for name, ids in dead.items() if ids},
+            bare=tuple(sorted(row.id for row in merged if readable and _names_anything(row))),
+            unread=0 if readable else len(merged),
+            gaps=tuple(dict.fromkeys((*gaps, *more))),
+        )
 
-def drop_links(store: Mem0Store, entity_id: str, dead: Iterable[str]) -> bool:
-    """Take ids out of an entity, each only if no memory has it now; an entity that names nothing goes.
+    def repairs(self, state: Condition, *, at: datetime) -> Plan:
+        """The plan that drops the dead links and links the bare memories of a diagnosis."""
+        wrong = {name: "\n".join(ids) for name, ids in state.dead.items()}
+        wrong |= {_BARE + memory_id: _UNLINKED for memory_id in state.bare}
+        actions = tuple(
+            Rewrite(
+                id=f"w{number}",
+                scope=_SCOPE,
+                category=None,
+                members=(Member(name, text),),
+                text="",
+                reason="linked to no entity" if text == _UNLINKED else "names memories that are gone",
+            )
+            for number, (name, text) in enumerate(wrong.items(), 1)
+        )
+        return Plan(self.fingerprint, self.kind, at, "", (), actions, gaps=state.gaps)
 
-    Returns:
-        Whether anything was to be done.
-    """
-    entities = store.backend.entities()
-    row = entities.get([entity_id]).get(entity_id) if entities is not None else None
-    if entities is None or row is None:
-        return False
-    store.probe()
-    gone = set(dead) - store.backend.get(list(dead)).keys()
-    ids = linked_ids(row.payload)
-    staying = [memory_id for memory_id in ids if memory_id not in gone]
-    if len(staying) == len(ids):
-        return False
-    if staying:
-        entities.put(_naming(row, staying))
-    else:
-        entities.remove(entity_id)
-    left = entities.get([entity_id]).get(entity_id)
-    if (linked_ids(left.payload) if left is not None else []) != staying:
-        raise StoreError(f"The store did not keep entity {entity_id} as written.", ids=(entity_id,))
-    return True
+    def read(self, scopes: ScopeFilter) -> Inventory:
+        """Everything that is wrong."""
+        state = self.diagnose()
+        ids = [*state.dead, *(_BARE + memory_id for memory_id in state.bare)]
+        memories = tuple(self.parse(each) for each in self.fetch(ids).values()) if not scopes.ids else ()
+        return Inventory(self.fingerprint, memories, state.gaps)
 
+    def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
+        """The given records afresh; of an entity that is gone nothing is wrong."""
+        self._store.probe()
+        entities = self._memories.entities()
+        if entities is None:
+            raise StoreError("The entities beside this store are gone; nothing was changed.")
+        rows = entities.get(name for name in ids if not name.startswith(_BARE))
+        found: dict[str, Snapshot] = {}
+        for name in ids:
+            row = rows.get(name)
+            if name.startswith(_BARE):
+                wrong = "" if entities.linking([name.removeprefix(_BARE)]) else _UNLINKED
+            else:
+                wrong = "\n".join(self._split(row)[1])
+            found[name] = Snapshot(name, {"wrong": wrong}, links=(as_link(row),) if row else ())
+        return found
 
-def put_links_back(store: Mem0Store, before: Snapshot) -> bool:
-    """Name in an entity again what a repair took out; where nothing else changed it becomes as it was."""
-    entities = store.backend.entities()
-    if entities is None:
-        return False
-    sparse: Mapping[str, Any] = before.links[0] if before.links else {}
-    recorded = Row(before.id, before.payload, before.vector, sparse)
-    row = entities.get([before.id]).get(before.id)
-    then, now = linked_ids(before.payload), linked_ids(row.payload) if row is not None else []
-    if set(then) <= set(now):
-        return False
-    if row is None or set(now) <= set(then):
-        entities.put(recorded)
-    else:
-        entities.put(_naming(row, [*now, *(each for each in then if each not in now)]))
-    return True
+    def parse(self, snapshot: Snapshot) -> Memory:
+        """What is wrong, as a text."""
+        return Memory(snapshot.id, str(snapshot.payload["wrong"]), _SCOPE)
 
+    def find_mark(self, mark: str, scope: Scope) -> str | None:  # noqa: ARG002
+        """Nothing is ever added."""
+        return None
 
-def link_memory(store: Mem0Store, memory_id: str) -> bool:
-    """Link a memory as mem0 does when it learns one; whether any entity names it then."""
-    row = store.backend.get([memory_id]).get(memory_id)
-    if row is None or store.backend.entities() is None:
-        return False
-    _ = store.memory.entity_store  # mem0 links only once it has opened this
-    session = {key: row.payload[key] for key in SESSION_KEYS if row.payload.get(key)}
-    store.memory._link_entities_for_memory(memory_id, str(row.payload.get("data")), session)  # noqa: SLF001
-    entities = store.backend.entities()
-    return entities is not None and bool(entities.linking([memory_id]))
+    def finds(self, memory_id: str) -> bool:  # noqa: ARG002
+        """No agent searches for links."""
+        return True
 
+    def write(self, change: Change) -> str:
+        """Make one repair, or take it back.
 
-def unlink_memory(store: Mem0Store, memory_id: str) -> None:
-    """Take a memory out of every entity again."""
-    unlink(store.backend.entities(), memory_id)
+        Raises:
+            StoreError: If the store did not keep it.
+        """
+        entities = self._memories.entities()
+        if entities is None or not isinstance(change, Update | Restore):
+            raise RefusedChangeError("the links of a mem0 store take no such change")
+        name = change.id if isinstance(change, Update) else change.snapshot.id
+        memory_id = name.removeprefix(_BARE)
+        if isinstance(change, Restore):
+            unlink(entities, memory_id) if memory_id != name else relink(entities, change.snapshot.links)
+        elif memory_id != name:
+            self._link(memory_id)
+        elif (row := entities.get([name]).get(name)) is not None:
+            staying = self._split(row)[0]
+            let_name(entities, row, staying)
+            left = entities.get([name]).get(name)
+            if (linked_ids(left.payload) if left is not None else []) != staying:
+                raise StoreError(f"The store did not keep entity {name} as written.", ids=(name,))
+        return name
 
+    def backup(self, folder: Path) -> Sequence[Path]:
+        """Copy the files of a store that rewrites whole files."""
+        return self._memories.backup(folder)
 
-def _naming(row: Row, ids: list[str]) -> Row:
-    return Row(row.id, {**row.payload, LINKED_KEY: ids}, row.vector, row.sparse)
+    def close(self) -> None:
+        """The store beside which they stand is closed by its owner."""
 
+    def _split(self, entity: Row | None) -> tuple[list[str], list[str]]:
+        """The ids that an entity names: those that a memory has now, and those that none has."""
+        ids = linked_ids(entity.payload) if entity is not None else []
+        present = self._memories.get(ids)
+        return [each for each in ids if each in present], [each for each in ids if each not in present]
 
-def _is_merged(row: Row) -> bool:
-    return bool(row.payload.get(MARK_KEY) or row.payload.get(_MERGED_FROM))
+    def _link(self, memory_id: str) -> None:
+        """Link a memory as mem0 does when it learns one."""
+        row = self._memories.get([memory_id]).get(memory_id)
+        if row is None:
+            raise RefusedChangeError(f"memory {memory_id} is gone")
+        memory = self._store.memory
+        _ = memory.entity_store  # mem0 links only once it has opened this
+        session = {key: row.payload[key] for key in SESSION_KEYS if row.payload.get(key)}
+        memory._link_entities_for_memory(memory_id, str(row.payload.get("data")), session)
 
 
 def _reads_entities() -> bool:
     """Whether mem0 can find the entities of a text: it needs spaCy and says nothing without it."""
-    import importlib.util
-
     return importlib.util.find_spec("spacy") is not None
 
 
-def _entities_in(row: Row) -> bool:
+def _names_anything(row: Row) -> bool:
     from mem0.memory.main import extract_entities
 
-    return bool(extract_entities(str(row.payload.get("data") or "")))
-
-
-def _miscounted(backend: Backend, listed: int) -> tuple[str, ...]:
-    count = backend.count({})
-    return () if count is None or count == listed else (f"the store counts {count} rows and lists {listed}",)
+    return any(True for _ in extract_entities(str(row.payload.get("data") or "")))

@@ -15,32 +15,51 @@ from pathlib import Path
 from typing import Any
 
 from ....errors import StoreLockedError
-from ..files.durable import flush
-from .rows import Filters, Row, asking, matches, search_links, sentence
+from ..files.exchange import flush
+from .rows import Backend, Filters, Row, absolute, sentence, value_of
 
 _SUFFIXES = (".faiss", ".json")
 _NEW = ".new"
 _MARKER = ".saving"
 
 
-class FaissBackend:
-    """Rows of one FAISS index and its docstore."""
+def backend_of(memory: Any) -> FaissBackend:
+    """The backend of a `mem0.Memory`."""
+    return FaissBackend(memory.vector_store, memory=memory)
 
-    provider = "faiss"
-    verbatim = True
 
-    def __init__(self, store: Any, *, memory: Any = None) -> None:  # noqa: ANN401  (untyped mem0 objects)
+def location(config: Any) -> str:
+    """Where the store of a configuration is: equal for equal places, and without secrets."""
+    return absolute(value_of(config, "path") or "/tmp/faiss")  # noqa: S108  (mem0's own default)
+
+
+def collections(config: Any) -> list[str]:
+    """The collections that exist there; nothing is created."""
+    folder = Path(absolute(value_of(config, "path")))
+    return [
+        file.stem
+        for file in folder.glob("*.faiss")
+        if file.with_suffix(".json").is_file() or file.with_suffix(".pkl").is_file()
+    ]
+
+
+class FaissBackend(Backend):
+    """Rows of one FAISS index and its docstore; all of it is in memory."""
+
+    provider, place = "faiss", "FAISS store"
+
+    def __init__(self, store: Any, *, memory: Any = None) -> None:
         self._store = store
         self._memory = memory
         self._folder = Path(store.path)
-        self._entities: FaissBackend | None = None
+        self._beside: FaissBackend | None = None
         self._stamp = self._stamps()
-        store._save = self._save  # noqa: SLF001  (mem0 calls it after every change)
+        store._save = self._save
 
     def faults(self) -> tuple[str, ...]:
         """Files that another process changed, or that do not belong together."""
         name, store = self._store.collection_name, self._store
-        vectors, rows, places = self.count({}), set(store.docstore), list(store.index_to_id.values())
+        vectors, rows, places = self._count({}), set(store.docstore), list(store.index_to_id.values())
         loaded = store.index is not None and len(places) == vectors == len(rows) and set(places) == rows
         if not loaded:
             damage = (
@@ -50,68 +69,61 @@ class FaissBackend:
             return (damage,)
         return (self._changed(),) if self._stamps() != self._stamp else ()
 
-    def count(self, filters: Filters) -> int:
-        """Number of vectors; for a filter, of the rows that match."""
-        if filters:
-            return sum(1 for _ in self.rows(filters))
-        return int(self._store.index.ntotal) if self._store.index is not None else 0
-
-    def rows(self, filters: Filters) -> Iterator[Row]:
-        """Every matching row of the loaded docstore."""
-        for row_id, payload in list(self._store.docstore.items()):
-            if matches(payload, filters):
-                yield Row(row_id, dict(payload))
-
-    def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        """The rows with these ids."""
-        places = self._places()
-        with asking("reading the FAISS store"):
-            return {
-                row_id: Row(row_id, dict(self._store.docstore[row_id]), self._vector(places[row_id]))
-                for row_id in set(ids)
-                if row_id in self._store.docstore and row_id in places
-            }
-
-    def put(self, row: Row) -> None:
-        """Write payload and stored vector as they are, without normalising again."""
-        place = self._places().get(row.id)
-        with asking("writing to the FAISS store"):
-            if place is None:
-                self._store.index_to_id[self._store.index.ntotal] = row.id
-                self._store.index.add(_matrix([row.vector or ()]))
-            elif row.vector is not None and row.vector != self._vector(place):
-                self._replace_vector(place, row.vector)
-            self._store.docstore[row.id] = dict(row.payload)
-            self._save()
-
-    def remove(self, row_id: str) -> None:
-        """Delete one row."""
-        with asking("deleting from the FAISS store"):
-            self._store.delete(vector_id=row_id)
-
-    def linking(self, ids: Sequence[str]) -> tuple[Row, ...]:
-        """Entity rows that name any of the ids."""
-        return search_links(self, ids)
-
-    def entities(self) -> FaissBackend | None:
-        """mem0's own entity store, if its files exist: two open copies would overwrite each other."""
-        if self._memory is None:
-            return None
-        if self._entities is None and _files(self._folder, f"{self._store.collection_name}_entities"):
-            self._entities = FaissBackend(self._memory.entity_store)
-        return self._entities
-
-    def backup(self, directory: Path) -> list[Path]:
-        """Copy the files of memories and entities; each appears in the directory complete or not at all."""
-        directory.mkdir(parents=True, exist_ok=True)
-        return [_copy(file, directory / file.name) for file in self._all_files()]
+    def backup(self, folder: Path) -> tuple[Path, ...]:
+        """Copy the files of memories and entities; each appears in the folder complete or not at all."""
+        folder.mkdir(parents=True, exist_ok=True)
+        name = self._store.collection_name
+        files = (*_files(self._folder, name), *_files(self._folder, f"{name}_entities"))
+        return tuple(_copy(file, folder / file.name) for file in files)
 
     def close(self) -> None:
         """Give mem0 its own way of saving back."""
-        for backend in (self, self._entities):
+        for backend in (self, self._beside):
             if backend is not None:
                 with suppress(AttributeError):
-                    del backend._store._save  # noqa: SLF001  (its own class)
+                    del backend._store._save
+
+    def _count(self, filters: Filters) -> int:
+        """Number of vectors; for a filter, of the rows that match."""
+        if filters:
+            return sum(1 for _ in self._rows(filters))
+        return int(self._store.index.ntotal) if self._store.index is not None else 0
+
+    def _rows(self, filters: Filters) -> Iterator[Row]:
+        for row_id, payload in list(self._store.docstore.items()):
+            if all(payload.get(key) == value for key, value in filters.items()):
+                yield Row(row_id, dict(payload))
+
+    def _get(self, ids: list[str]) -> Iterator[Row]:
+        places, docstore = self._places(), self._store.docstore
+        for row_id in ids:
+            if row_id in docstore and row_id in places:
+                yield Row(row_id, dict(docstore[row_id]), self._vector(places[row_id]))
+
+    def _put(self, row: Row, known: Row | None) -> None:
+        """Payload and stored vector go in as they are, without normalising again."""
+        place = self._places().get(row.id)
+        if place is None:
+            self._store.index_to_id[self._store.index.ntotal] = row.id
+            self._store.index.add(_matrix([row.vector or ()]))
+        elif row.vector is not None and (known is None or row.vector != known.vector):
+            index = self._store.index
+            every = index.reconstruct_n(0, index.ntotal)
+            every[place] = _matrix([row.vector])[0]
+            index.reset()
+            index.add(every)
+        self._store.docstore[row.id] = dict(row.payload)
+        self._save()
+
+    def _remove(self, row_id: str) -> None:
+        self._store.delete(vector_id=row_id)
+
+    def _entities(self) -> FaissBackend | None:
+        """mem0's own entity store, if its files exist: two open copies would overwrite each other."""
+        name = f"{self._store.collection_name}_entities"
+        if self._beside is None and self._memory is not None and _files(self._folder, name):
+            self._beside = FaissBackend(self._memory.entity_store)
+        return self._beside
 
     def _save(self) -> None:
         """Write complete new files, then swap both; a marker lets the next open finish the swap."""
@@ -132,8 +144,8 @@ class FaissBackend:
         finish_interrupted_save(self._folder, self._store.collection_name)
         self._stamp = self._stamps()
 
-    def _stamps(self) -> tuple[tuple[int, int, int] | None, ...]:
-        return tuple(_stamp(file) for file in _pair(self._folder, self._store.collection_name))
+    def _stamps(self) -> list[tuple[int, int, int] | None]:
+        return [_stamp(file) for file in _pair(self._folder, self._store.collection_name)]
 
     def _changed(self) -> str:
         return (
@@ -146,19 +158,6 @@ class FaissBackend:
 
     def _vector(self, place: int) -> tuple[float, ...]:
         return tuple(float(value) for value in self._store.index.reconstruct(int(place)))
-
-    def _replace_vector(self, place: int, vector: tuple[float, ...]) -> None:
-        index = self._store.index
-        every = index.reconstruct_n(0, index.ntotal)
-        every[place] = _matrix([vector])[0]
-        index.reset()
-        index.add(every)
-
-    def _all_files(self) -> list[Path]:
-        name = self._store.collection_name
-        return [
-            file for collection in (name, f"{name}_entities") for file in _files(self._folder, collection)
-        ]
 
 
 def finish_interrupted_save(folder: Path, collection: str) -> None:
@@ -200,7 +199,7 @@ def _copy(source: Path, target: Path) -> Path:
     return partial.replace(target)
 
 
-def _matrix(vectors: Sequence[Sequence[float]]) -> Any:  # noqa: ANN401
+def _matrix(vectors: Sequence[Sequence[float]]) -> Any:
     import numpy as np
 
     return np.asarray(vectors, dtype=np.float32)

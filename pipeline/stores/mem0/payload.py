@@ -15,12 +15,10 @@ SCOPE_KEYS = ("user_id", "agent_id", "run_id", "app_id", "actor_id", "role")
 USERS_OWN = ("role", "user")
 # The ids by which mem0 itself filters searches and lists entities.
 SESSION_KEYS = ("user_id", "agent_id", "run_id")
-MARK_KEY = "mem0_dream_mark"
 # Keys that belong to mem0 or to this package; everything else in a payload is the user's metadata.
 CORE_KEYS = frozenset(
     {
         *SCOPE_KEYS,
-        MARK_KEY,
         "id",
         "data",
         "hash",
@@ -88,7 +86,7 @@ def encoded(metadata: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def decoded(value: Any) -> Any:  # noqa: ANN401  (metadata may hold anything)
+def decoded(value: Any) -> Any:
     """Undo `encoded` for one value; anything else passes through."""
     if isinstance(value, str) and value.startswith(_JSON_PREFIX):
         try:
@@ -98,7 +96,7 @@ def decoded(value: Any) -> Any:  # noqa: ANN401  (metadata may hold anything)
     return value
 
 
-def moment(value: Any) -> datetime | None:  # noqa: ANN401
+def moment(value: Any) -> datetime | None:
     """Read a date of any kind mem0 has stored over time as aware UTC; None if it tells nothing.
 
     Naive times are UTC. Numbers are seconds since 1970, or milliseconds if they are too large.
@@ -116,7 +114,7 @@ def moment(value: Any) -> datetime | None:  # noqa: ANN401
     return stamp if stamp.year >= _FIRST_REAL_YEAR else None
 
 
-def _day(value: Any) -> date | None:  # noqa: ANN401
+def _day(value: Any) -> date | None:
     """An expiry day as mem0 reads it: a bad one counts as none."""
     try:
         return date.fromisoformat(str(value)) if value else None
@@ -135,6 +133,6 @@ def _category(payload: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _truthy(value: Any) -> bool:  # noqa: ANN401
+def _truthy(value: Any) -> bool:
     """Whether a flag is set; text such as "false" or "no" is not, any other text is."""
     return value.strip().lower() not in _FALSE if isinstance(value, str) else bool(value)

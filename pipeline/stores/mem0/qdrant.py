@@ -2,108 +2,125 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from .rows import LINKED_KEY, Filters, Row, asking
+from .rows import LINKED_KEY, Backend, Filters, Row, absolute, address, url_address, value_of
 
-# Rows per answer: small enough for one HTTP message, large enough for few of them.
-_PAGE = 1000
+_PORT = 6333
 
 
-class QdrantBackend:
+def backend_of(memory: Any) -> QdrantBackend:
+    """The backend of a `mem0.Memory`."""
+    return QdrantBackend(memory.vector_store.client, memory.vector_store.collection_name)
+
+
+def location(config: Any) -> str:
+    """Where the store of a configuration is: equal for equal places, and without secrets."""
+    client = getattr(value_of(config, "client"), "_client", None)
+    if client is not None:
+        path = getattr(client, "location", None)
+        return absolute(path) if path else url_address(str(getattr(client, "rest_uri", "")), _PORT)
+    if value_of(config, "url"):
+        return url_address(str(value_of(config, "url")), _PORT)
+    if value_of(config, "host") and value_of(config, "port"):
+        return address(value_of(config, "host"), value_of(config, "port"), _PORT)
+    return absolute(value_of(config, "path") or "/tmp/qdrant")  # noqa: S108  (mem0's own default)
+
+
+def collections(config: Any) -> list[str]:
+    """The collections that exist there; nothing is created."""
+    if not (
+        value_of(config, "url")
+        or value_of(config, "api_key")
+        or (value_of(config, "host") and value_of(config, "port"))
+    ):
+        register = Path(absolute(value_of(config, "path"))) / "meta.json"
+        return list(json.loads(register.read_text())["collections"]) if register.is_file() else []
+    from qdrant_client import QdrantClient
+
+    names = ("url", "host", "port", "api_key", "https")
+    client = QdrantClient(
+        **{name: value_of(config, name) for name in names if value_of(config, name) is not None}
+    )
+    try:
+        return [collection.name for collection in client.get_collections().collections]
+    finally:
+        client.close()
+
+
+class QdrantBackend(Backend):
     """Rows of one Qdrant collection."""
 
-    provider = "qdrant"
-    verbatim = True
+    provider, place = "qdrant", "Qdrant collection"
 
-    def __init__(self, client: Any, collection: str) -> None:  # noqa: ANN401  (an untyped mem0 object)
+    def __init__(self, client: Any, collection: str) -> None:
         self._client = client
         self._collection = collection
 
-    def faults(self) -> tuple[str, ...]:
-        """Nothing to report: Qdrant counts exactly and scrolls to the end."""
-        return ()
+    def _count(self, filters: Filters) -> int:
+        return int(self._client.count(self._collection, count_filter=_filter(filters), exact=True).count)
 
-    def count(self, filters: Filters) -> int:
-        """Exact number of matching points."""
-        with asking("counting the Qdrant collection"):
-            answer = self._client.count(self._collection, count_filter=_filter(filters), exact=True)
-            return int(answer.count)
+    def _rows(self, filters: Filters) -> Iterator[Row]:
+        return self._scroll(_filter(filters), vectors=False)
 
-    def rows(self, filters: Filters) -> Iterator[Row]:
-        """Scroll through every matching point, page by page."""
-        yield from self._scroll(_filter(filters), vectors=False)
+    def _get(self, ids: list[str]) -> Iterator[Row]:
+        wanted, local = [_point_id(row_id) for row_id in ids], self._embedded()
+        points = self._client.retrieve(self._collection, ids=wanted, with_payload=True, with_vectors=True)
+        for row in map(_row, points):
+            yield row if local is None else _with_stored_vector(row, local)
 
-    def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        """The points with these ids, with the vectors that are stored."""
-        wanted = [key for key in map(_point_id, ids) if key is not None]
-        if not wanted:
-            return {}
-        with asking("reading the Qdrant collection"):
-            points = self._client.retrieve(self._collection, ids=wanted, with_payload=True, with_vectors=True)
-            rows = map(_row, points)
-            local = self._embedded()
-            full = rows if local is None else (_with_stored_vector(row, local) for row in rows)
-            return {row.id: row for row in full}
-
-    def put(self, row: Row) -> None:
+    def _put(self, row: Row, known: Row | None) -> None:
         """Replace the whole point, so that payload keys which are no longer wanted disappear.
 
         mem0's own payload update merges. An embedded Qdrant stores what it keeps in memory when only
         a payload is written, so there the vector is always written too.
         """
-        known = self.get([row.id]).get(row.id)
-        vector = row.vector if row.vector is not None or known is None else known.vector
-        whole = Row(row.id, row.payload, vector, row.sparse)
-        same = known is not None and vector == known.vector and row.sparse == known.sparse
-        with asking("writing to the Qdrant collection"):
-            if same and self._embedded() is None:
-                self._client.overwrite_payload(
-                    self._collection, payload=dict(row.payload), points=[_point_id(row.id)], wait=True
-                )
-            else:
-                self._client.upsert(self._collection, points=[_point(whole)], wait=True)
-                self._settle(whole)
+        same = known is not None and row.vector == known.vector and row.sparse == known.sparse
+        if same and self._embedded() is None:
+            self._client.overwrite_payload(
+                self._collection, payload=dict(row.payload), points=[_point_id(row.id)], wait=True
+            )
+        else:
+            self._client.upsert(self._collection, points=[_point(row)], wait=True)
+            self._settle(row)
 
-    def remove(self, row_id: str) -> None:
-        """Delete one point."""
-        with asking("deleting from the Qdrant collection"):
-            self._client.delete(self._collection, points_selector=[_point_id(row_id)], wait=True)
+    def _remove(self, row_id: str) -> None:
+        self._client.delete(self._collection, points_selector=[_point_id(row_id)], wait=True)
 
-    def linking(self, ids: Sequence[str]) -> tuple[Row, ...]:
-        """Points whose list of linked ids holds any of the ids; Qdrant matches the elements of a list."""
+    def _linking(self, ids: Sequence[str]) -> Iterator[Row]:
+        """Qdrant matches the elements of a list."""
         from qdrant_client import models
 
         condition = models.FieldCondition(key=LINKED_KEY, match=models.MatchAny(any=list(ids)))
-        return tuple(self._scroll(models.Filter(must=[condition]), vectors=True)) if ids else ()
+        return self._scroll(models.Filter(must=[condition]), vectors=True)
 
-    def entities(self) -> QdrantBackend | None:
-        """The `_entities` collection, if it exists."""
+    def _entities(self) -> QdrantBackend | None:
         name = f"{self._collection}_entities"
-        with asking("listing the Qdrant collections"):
-            exists = self._client.collection_exists(name)
-        return QdrantBackend(self._client, name) if exists else None
+        return QdrantBackend(self._client, name) if self._client.collection_exists(name) else None
 
-    def _scroll(self, condition: Any, *, vectors: bool) -> Iterator[Row]:  # noqa: ANN401
-        offset = None
-        while True:
-            with asking("listing the Qdrant collection"):
-                points, offset = self._client.scroll(
-                    self._collection,
-                    scroll_filter=condition,
-                    limit=_PAGE,
-                    offset=offset,
-                    with_payload=True,
-                    with_vectors=vectors,
-                )
+    def _fits(self, row_id: str) -> bool:
+        return _point_id(row_id) is not None
+
+    def _scroll(self, condition: Any, *, vectors: bool) -> Iterator[Row]:
+        offset, more = None, True
+        while more:
+            points, offset = self._client.scroll(
+                self._collection,
+                scroll_filter=condition,
+                limit=self.page,
+                offset=offset,
+                with_payload=True,
+                with_vectors=vectors,
+            )
             yield from map(_row, points)
-            if offset is None:
-                return
+            more = offset is not None
 
-    def _embedded(self) -> Any:  # noqa: ANN401
+    def _embedded(self) -> Any:
         """The collection of an embedded client, or None where a server answers."""
         inner = getattr(self._client, "_client", None)
         return getattr(inner, "collections", {}).get(self._collection)
@@ -117,7 +134,7 @@ class QdrantBackend:
             local.vectors[""][local.ids[_point_id(row.id)]] = np.asarray(row.vector, dtype=np.float32)
 
 
-def _with_stored_vector(row: Row, local: Any) -> Row:  # noqa: ANN401
+def _with_stored_vector(row: Row, local: Any) -> Row:
     """The row with its vector as it is on disk.
 
     Embedded Qdrant loads a vector as stored, but normalises it in memory whenever it is searched,
@@ -133,7 +150,7 @@ def _with_stored_vector(row: Row, local: Any) -> Row:  # noqa: ANN401
     return row if dense is None else replace(row, vector=tuple(float(value) for value in dense))
 
 
-def _filter(filters: Filters) -> Any:  # noqa: ANN401
+def _filter(filters: Filters) -> Any:
     from qdrant_client import models
 
     if not filters:
@@ -159,7 +176,7 @@ def _point_id(row_id: str) -> str | int | None:
     return row_id
 
 
-def _point(row: Row) -> Any:  # noqa: ANN401
+def _point(row: Row) -> Any:
     from qdrant_client import models
 
     named: dict[str, Any] = {name: models.SparseVector(**value) for name, value in row.sparse.items()}
@@ -168,7 +185,7 @@ def _point(row: Row) -> Any:  # noqa: ANN401
     return models.PointStruct(id=_point_id(row.id), vector=named, payload=dict(row.payload))
 
 
-def _row(point: Any) -> Row:  # noqa: ANN401
+def _row(point: Any) -> Row:
     dense, sparse = point.vector, {}
     if isinstance(dense, dict):
         sparse = {

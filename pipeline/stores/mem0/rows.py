@@ -1,16 +1,20 @@
-"""The interface below the mem0 store: raw rows of one collection in any vector store.
+"""Below the mem0 store: raw rows of one collection in any vector store, and links between them.
 
 mem0's own `vector_store` lists one unordered page, merges payloads instead of replacing them and
 gives out no vectors. A backend goes to the client beneath it for exactly those things and leaves
-everything else to mem0.
+everything else to mem0. It links entities to memories for its search ranking, forgets to unlink in a fresh
+process and swallows every error on the way, so removal and restoration are done here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from ....errors import DreamError, StoreError
 
@@ -23,6 +27,8 @@ _CONNECTION_ERRORS = frozenset(
     {"OperationalError", "PoolTimeout", "ConnectError", "ConnectTimeout", "ResponseHandlingException"}
 )
 _DETAIL_CHARACTERS = 160
+_ENTITY = "entity"
+_SPARSE = "sparse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,53 +48,136 @@ class Row:
     sparse: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Backend(Protocol):
-    """Raw access to one collection."""
+class Backend:
+    """Raw access to one collection; a provider brings what begins with an underscore.
 
-    @property
-    def provider(self) -> str:
-        """mem0's name of the vector store."""
-        ...
+    Attributes:
+        provider: mem0's name of the vector store.
+        place: The collection, as a sentence names it.
+        verbatim: Vectors can be read and put back, and payloads be replaced as a whole.
+        page: Rows asked for at once: few enough for one message, or for what SQLite can bind.
+    """
 
-    @property
-    def verbatim(self) -> bool:
-        """Whether vectors can be read and put back, and payloads be replaced as a whole."""
-        ...
+    provider = ""
+    place = ""
+    verbatim = True
+    page = 1000
 
     def faults(self) -> tuple[str, ...]:
         """Why nothing read from here may be trusted to be complete; empty if it may."""
-        ...
+        return ()
 
     def count(self, filters: Filters) -> int | None:
         """How many rows hold all these payload values; None where the store cannot say."""
-        ...
+        with asking(f"counting the {self.place}"):
+            return self._count(filters)
 
     def rows(self, filters: Filters) -> Iterator[Row]:
         """Every row that holds all these payload values, without vectors."""
-        ...
+        with asking(f"listing the {self.place}"):
+            yield from self._rows(filters)
 
-    def get(self, ids: Sequence[str]) -> dict[str, Row]:
+    def listed(self, filters: Filters) -> tuple[list[Row], tuple[str, ...]]:
+        """The same, between two counts, and why these may not be all."""
+        before, rows, after = self.count(filters), list(self.rows(filters)), self.count(filters)
+        listed = len({row.id for row in rows})
+        if before is None or after is None or before == listed == after:
+            return rows, self.faults()
+        reason = (
+            f"{before} rows were counted before the listing, {listed} listed and {after} counted after it; "
+            "stop the agent that writes to the store and run again"
+        )
+        return rows, (*self.faults(), reason)
+
+    def get(self, ids: Iterable[str]) -> dict[str, Row]:
         """The rows with these ids, vectors included."""
-        ...
+        wanted = [row_id for row_id in dict.fromkeys(ids) if self._fits(row_id)]
+        portions = (wanted[start : start + self.page] for start in range(0, len(wanted), self.page))
+        with asking(f"reading the {self.place}"):
+            return {row.id: row for portion in portions for row in self._get(portion)}
 
     def put(self, row: Row) -> None:
-        """Write the row exactly as given, whether it exists or not."""
-        ...
+        """Write the row exactly as given, whether it exists or not; without a vector that one stays."""
+        known = self.get([row.id]).get(row.id)
+        if row.vector is None and known is not None:
+            row = replace(row, vector=known.vector)
+        with asking(f"writing to the {self.place}"):
+            self._put(row, known)
 
     def remove(self, row_id: str) -> None:
         """Remove one row."""
-        ...
+        with asking(f"deleting from the {self.place}"):
+            self._remove(row_id)
 
     def linking(self, ids: Sequence[str]) -> tuple[Row, ...]:
         """Rows whose `linked_memory_ids` hold any of the ids, vectors included."""
-        ...
+        with asking(f"listing the {self.place}"):
+            return tuple(self._linking(ids)) if ids else ()
 
     def entities(self) -> Backend | None:
         """The collection of entities beside this one, if it exists already."""
-        ...
+        with asking(f"looking beside the {self.place}"):
+            return self._entities()
+
+    def backup(self, folder: Path) -> tuple[Path, ...]:  # noqa: ARG002
+        """Copy the files of a store that rewrites whole files; the others commit each change."""
+        return ()
+
+    def close(self) -> None:
+        """Give back what was taken from mem0's client."""
+
+    def _count(self, filters: Filters) -> int | None:
+        raise NotImplementedError
+
+    def _rows(self, filters: Filters) -> Iterable[Row]:
+        raise NotImplementedError
+
+    def _get(self, ids: list[str]) -> Iterable[Row]:
+        raise NotImplementedError
+
+    def _put(self, row: Row, known: Row | None) -> None:
+        raise NotImplementedError
+
+    def _remove(self, row_id: str) -> None:
+        raise NotImplementedError
+
+    def _entities(self) -> Backend | None:
+        raise NotImplementedError
+
+    def _fits(self, row_id: str) -> bool:  # noqa: ARG002
+        """Whether an id can be one of this store at all."""
+        return True
+
+    def _linking(self, ids: Sequence[str]) -> Iterable[Row]:
+        """All rows are read, and what links is kept: most stores cannot look into a list."""
+        wanted = set(ids)
+        return self.get(
+            row.id for row in self.rows({}) if wanted.intersection(linked_ids(row.payload))
+        ).values()
 
 
-def hang_up(client: Any) -> None:  # noqa: ANN401
+def value_of(config: Any, key: str) -> Any:
+    """One setting, from mem0's own object or from the dict that becomes one."""
+    return config.get(key) if isinstance(config, Mapping) else getattr(config, key, None)
+
+
+def absolute(path: Any) -> str:
+    """A path of a configuration, without links."""
+    return os.path.realpath(Path(str(path)).expanduser())
+
+
+def address(host: Any, port: Any, default: int) -> str:
+    """Host and port, as equal places spell them equally."""
+    return f"{str(host).lower()}:{port or default}"
+
+
+def url_address(url: str, default: int) -> str:
+    """The address in a URL, without user and password."""
+    parts = urlsplit(url if "//" in url else f"//{url}")
+    return address(parts.hostname, parts.port, default) + parts.path.rstrip("/")
+
+
+def hang_up(client: Any) -> None:
     """Close what can be closed of a client; Chroma's own `close` leaves its connections to a server open."""
     session = getattr(getattr(client, "_server", None), "_session", None)
     for part in (client, session):
@@ -132,13 +221,64 @@ def linked_ids(payload: Mapping[str, Any]) -> list[str]:
     return [str(value) for value in linked] if isinstance(linked, list | tuple) else []
 
 
-def search_links(backend: Backend, ids: Sequence[str]) -> tuple[Row, ...]:
-    """`Backend.linking` for stores that cannot look into a list: read all rows, keep what links."""
-    wanted = set(ids)
-    linking = [row.id for row in backend.rows({}) if wanted.intersection(linked_ids(row.payload))]
-    return tuple(backend.get(linking).values())
+def links_of(entities: Backend | None, rows: Iterable[Row]) -> dict[str, tuple[Mapping[str, Any], ...]]:
+    """For each row, everything outside its payload and dense vector that an undo needs."""
+    own = {row.id: row for row in rows}
+    links_by_id: dict[str, list[Mapping[str, Any]]] = {
+        key: [{"index": _SPARSE, "vectors": dict(row.sparse)}] if row.sparse else []
+        for key, row in own.items()
+    }
+    for entity in entities.linking(sorted(own)) if entities is not None else ():
+        for memory_id in own.keys() & set(linked_ids(entity.payload)):
+            links_by_id[memory_id].append(as_link(entity))
+    return {
+        key: tuple(sorted(links, key=lambda link: str(link.get("id", ""))))
+        for key, links in links_by_id.items()
+    }
 
 
-def matches(payload: Mapping[str, Any], filters: Filters) -> bool:
-    """Whether the payload holds every value of the filter."""
-    return all(payload.get(key) == value for key, value in filters.items())
+def as_link(entity: Row) -> Mapping[str, Any]:
+    """An entity as a snapshot keeps it."""
+    vector, sparse = list(entity.vector or ()), dict(entity.sparse)
+    return {
+        "index": _ENTITY, "id": entity.id, "payload": dict(entity.payload), "vector": vector, "sparse": sparse
+    }  # fmt: skip
+
+
+def sparse_of(links: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The sparse vectors kept in a snapshot's links."""
+    return next((link["vectors"] for link in links if link["index"] == _SPARSE), {})
+
+
+def unlink(entities: Backend | None, memory_id: str) -> None:
+    """Take the memory out of every entity."""
+    if entities is not None:
+        for entity in entities.linking([memory_id]):
+            let_name(entities, entity, [each for each in linked_ids(entity.payload) if each != memory_id])
+
+
+def relink(entities: Backend | None, links: Iterable[Mapping[str, Any]], memory_id: str = "") -> None:
+    """Let the entities of a snapshot name the memory again, or all that they named.
+
+    An entity that is gone, or that lacks nothing but these, becomes exactly as recorded; one
+    that the agent has changed since then only gets them back.
+    """
+    for link in links if entities is not None else ():
+        if entities is None or link["index"] != _ENTITY:
+            continue
+        recorded = Row(link["id"], link["payload"], tuple(link["vector"]) or None, link["sparse"])
+        then = linked_ids(recorded.payload)
+        current = entities.get([recorded.id]).get(recorded.id)
+        now, back = linked_ids(current.payload) if current else [], [memory_id] if memory_id else then
+        if current is None or {*now, *back} == set(then):
+            entities.put(recorded)
+        elif not set(back) <= set(now):
+            let_name(entities, current, [*now, *(each for each in back if each not in now)])
+
+
+def let_name(entities: Backend, entity: Row, ids: list[str]) -> None:
+    """Let an entity name these memories; one that names none goes."""
+    if ids:
+        entities.put(replace(entity, payload={**entity.payload, LINKED_KEY: ids}))
+    else:
+        entities.remove(entity.id)

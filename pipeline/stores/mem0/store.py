@@ -7,33 +7,39 @@ while a retirement and a restoration write the row itself, so that no vector is 
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import logging
 import re
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ....errors import StoreError, UsageError
+from ....errors import DreamError, RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope, as_utc
 from ..base import Add, Amend, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
-from .backends import choose_backend
-from .embedder import embedding
-from .links import links_of, relink, sparse_of, unlink
-from .payload import (
-    MARK_KEY,
-    SCOPE_KEYS,
-    SESSION_KEYS,
-    encoded,
-    is_memory,
-    moment,
-    parse_memory,
-    scope_of,
+from .backends import choose_backend, store_fingerprint
+from .payload import SCOPE_KEYS, SESSION_KEYS, encoded, is_memory, moment, parse_memory, scope_of
+from .rows import (
+    Backend,
+    Row,
+    asking,
+    describe,
+    hang_up,
+    links_of,
+    relink,
+    sentence,
+    sparse_of,
+    unlink,
 )
-from .place import store_fingerprint
-from .rows import Backend, Filters, Row, asking, describe, hang_up, sentence
+
+if TYPE_CHECKING:
+    from .doctor import EntityLinks
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +61,13 @@ class Mem0Store:
         section: The `mem0_dream:` section of the configuration it was opened with.
         llm: The section `llm` of that configuration, as it stands there.
 
+    Attributes:
+        memory: The client itself.
+        backend: The raw rows of the collection.
+        fingerprint: Equal for equal places; holds no secret.
+        llm: Provider and configuration of the user's own language model; it may hold a key.
+        capabilities: What this vector store can do.
+
     Raises:
         UsageError: If it is another kind of client.
     """
@@ -63,49 +76,35 @@ class Mem0Store:
 
     def __init__(
         self,
-        memory: Any,  # noqa: ANN401  (mem0 is untyped)
+        memory: Any,
         *,
         owned: bool = False,
         section: Mapping[str, Any] | None = None,
         llm: Mapping[str, Any] | None = None,
     ) -> None:
-        self.section = dict(section or {})
-        self._llm = llm
         memory = getattr(memory, "_tracked", memory)  # our own reads are no reads of the agent
-        _refuse_other_clients(memory)
-        self._memory = memory
-        self._owned = owned
-        self._backend: Backend = choose_backend(memory)
-        self._fingerprint = store_fingerprint(memory)
+        if inspect.iscoroutinefunction(getattr(memory, "search", None)):
+            raise UsageError(
+                "An AsyncMemory cannot be consolidated here; use `await aconsolidate(...)`, or open a Memory."
+            )
+        if not hasattr(getattr(memory, "config", None), "vector_store"):
+            raise UsageError(f"{type(memory).__name__} is no mem0 Memory.")
+        self.section = dict(section or {})
+        named = getattr(memory.config, "llm", None)
+        own = {"provider": named.provider, "config": named.config} if named is not None else None
+        self.llm = llm if owned else own  # an owned client has a stand-in that is never asked anything
+        self.memory, self._owned = memory, owned
+        self.backend: Backend = choose_backend(memory)
+        self.fingerprint = store_fingerprint(memory)
+        verbatim = self.backend.verbatim
+        self.capabilities = Capabilities(retire=verbatim, vector=verbatim, amend=verbatim)
 
     @property
-    def memory(self) -> Any:  # noqa: ANN401
-        """The mem0 client itself."""
-        return self._memory
+    def links(self) -> EntityLinks:
+        """The links beside the collection, as a store of their own."""
+        from .doctor import EntityLinks
 
-    @property
-    def backend(self) -> Backend:
-        """The raw rows of the collection."""
-        return self._backend
-
-    @property
-    def fingerprint(self) -> str:
-        """Equal for equal places; holds no secret."""
-        return self._fingerprint
-
-    @property
-    def llm(self) -> Mapping[str, Any] | None:
-        """Provider and configuration of the user's own language model; it may hold a key."""
-        if self._owned:  # then the client has a stand-in that is never asked anything
-            return self._llm
-        named = getattr(getattr(self._memory, "config", None), "llm", None)
-        return {"provider": named.provider, "config": named.config} if named is not None else None
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What this vector store can do."""
-        verbatim = self._backend.verbatim
-        return Capabilities(retire=verbatim, vector=verbatim, amend=verbatim)
+        return EntityLinks(self)
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every memory of the matching scopes, expired ones included.
@@ -114,32 +113,26 @@ class Mem0Store:
             UsageError: If the filter names an id that mem0 does not know, or an empty one.
             StoreError: If the store cannot be asked.
         """
-        filters = _checked(scopes)
+        filters = scopes.known(SCOPE_KEYS, self.kind)
         # Rows without a role are the user's too, so the store cannot be asked for this one.
         own = filters.get("role", "").lower() == "user" and bool(filters.pop("role"))
-        before = self._backend.count(filters)
-        rows = list(self._backend.rows(filters))
-        after = self._backend.count(filters)
+        rows, gaps = self.backend.listed(filters)
         memories = (self.parse(Snapshot(row.id, row.payload)) for row in rows if is_memory(row.payload))
+        shown = (memory for memory in memories if not (own and memory.scope.get("role")))
         return Inventory(
-            store=self._fingerprint,
-            memories=tuple(
-                sorted(
-                    (memory for memory in memories if not (own and memory.scope.get("role"))),
-                    key=lambda memory: memory.id,
-                )
-            ),
-            gaps=(*self._backend.faults(), *_miscounted(before, len({row.id for row in rows}), after)),
-            fidelity=(_HISTORY_NOTE,) if self._backend.verbatim else (_HISTORY_NOTE, _VECTOR_NOTE),
+            store=self.fingerprint,
+            memories=tuple(sorted(shown, key=lambda memory: memory.id)),
+            gaps=gaps,
+            fidelity=(_HISTORY_NOTE,) if self.backend.verbatim else (_HISTORY_NOTE, _VECTOR_NOTE),
         )
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given records afresh; an id is absent from the answer only if it is truly gone."""
-        rows = self._backend.get(ids)
+        rows = self.backend.get(ids)
         if len(rows) < len(set(ids)):
             self.probe()
-            rows |= self._backend.get([row_id for row_id in ids if row_id not in rows])
-        links = links_of(self._backend.entities(), rows.values())
+            rows |= self.backend.get([row_id for row_id in ids if row_id not in rows])
+        links = links_of(self.backend.entities(), rows.values())
         return {
             key: Snapshot(key, deepcopy(dict(rows[key].payload)), rows[key].vector, deepcopy(links[key]))
             for key in ids
@@ -152,9 +145,8 @@ class Mem0Store:
 
     def find_mark(self, mark: str, scope: Scope) -> str | None:
         """Id of the memory that was added with this mark, if there is one."""
-        wanted = scope_of(dict(scope.ids))
-        rows = self._backend.rows({MARK_KEY: mark})
-        return min((row.id for row in rows if scope_of(row.payload) == wanted), default=None)
+        row = self._found(_marked_id(mark))
+        return row.id if row is not None and scope_of(row.payload) == scope_of(dict(scope.ids)) else None
 
     def finds(self, memory_id: str) -> bool:
         """Whether a search in its scope for the memory's own vector returns it.
@@ -163,7 +155,7 @@ class Mem0Store:
         the machine. A memory without text, without an id that mem0 searches by, or that has expired is
         never found.
         """
-        row = self._backend.get([memory_id]).get(memory_id)
+        row = self._found(memory_id)
         if row is None or not str(row.payload.get("data") or "").strip():
             return False
         scope = {key: row.payload[key] for key in SESSION_KEYS if row.payload.get(key)}
@@ -171,7 +163,18 @@ class Mem0Store:
         hidden = parse_memory(Snapshot(row.id, row.payload)).is_retired(datetime.now(UTC).date())
         if hidden or not scope or any(re.search(r"\s", str(value)) for value in scope.values()):
             return False
-        return any(memory_id in self._search(row, scope, bound) for bound in _SEARCH_BOUNDS)
+        if row.vector is None:
+            return True  # a store that gives out no vectors is read-only, so nothing rests on this
+        text, vector = str(row.payload.get("data")), list(row.vector)
+
+        def _hits(bound: int) -> Iterator[str]:
+            with asking("searching the store"):
+                hits = self.memory.vector_store.search(
+                    query=text, vectors=vector, top_k=bound, filters=dict(scope)
+                )
+            return (str(hit.id) for hit in hits)
+
+        return any(memory_id in _hits(bound) for bound in _SEARCH_BOUNDS)
 
     def write(self, change: Change) -> str:
         """Make one change and return the id it concerns.
@@ -194,81 +197,89 @@ class Mem0Store:
             case Restore():
                 return self._restore(change.snapshot)
 
-    def backup(self, directory: Path) -> tuple[Path, ...]:
-        """Copy the files of a store that rewrites whole files; empty where there are none.
-
-        The other stores commit each change on their own, so the journal is enough for them.
-        """
-        copy = getattr(self._backend, "backup", None)
-        return tuple(copy(directory)) if copy is not None else ()
+    def backup(self, folder: Path) -> tuple[Path, ...]:
+        """Copy the files of a store that rewrites whole files; for the others the journal is enough."""
+        return self.backend.backup(folder)
 
     def close(self) -> None:
         """Release files, locks and connections, if this store opened them."""
-        release = getattr(self._backend, "close", None)
-        if release is not None:
-            release()
+        self.backend.close()
         if not self._owned:
             return
-        self._memory.close()
-        for client in (self._memory.vector_store, self._memory._entity_store):  # noqa: SLF001
+        self.memory.close()
+        for client in (self.memory.vector_store, self.memory._entity_store):
             for name in ("client", "connection_pool"):
                 hang_up(getattr(client, name, None))
 
     def _add(self, change: Add) -> str:
-        """Store a memory as mem0's `add(infer=False)` does, but in one step.
+        """Store a memory as mem0's `add(infer=False)` does, in one step, under an id made of the mark.
 
-        `add` itself always writes a role and drops an app id. Correcting that afterwards would leave
-        a memory in the wrong scope if the process died in between, so the step beneath is called.
+        `add` itself chooses the id, writes a role of its own and drops an app id; the memory would be in the
+        wrong scope, and could not be found again, if the process died before that was corrected.
         """
-        ids = dict(change.scope.ids)
-        metadata = {**change.metadata, MARK_KEY: change.mark}
+        from mem0.memory.main import lemmatize_for_bm25
+
+        memory, ids, added = self.memory, dict(change.scope.ids), _marked_id(change.mark)
+        own = {**change.metadata, **self._kept_of(change.like), **ids}
         if change.created_at is not None:
-            metadata["created_at"] = as_utc(change.created_at).isoformat()
-        if self._backend.provider == "chroma":
-            metadata = encoded(metadata)
-        with embedding(self._memory):
-            vector = self._memory.embedding_model.embed(change.text, "add")
+            own["created_at"] = as_utc(change.created_at).isoformat()
+        created = own.setdefault("created_at", datetime.now(UTC).isoformat())
+        own |= {"data": change.text, "hash": hashlib.md5(change.text.encode()).hexdigest()}  # noqa: S324  (mem0's)
+        own |= {
+            "updated_at": own.get("updated_at", created),
+            "text_lemmatized": lemmatize_for_bm25(change.text),
+        }
+        with embedding(memory):
+            vector = memory.embedding_model.embed(change.text, "add")
         with asking("adding a memory"):
-            added = str(self._memory._create_memory(change.text, {change.text: vector}, {**metadata, **ids}))  # noqa: SLF001
-        if not self._backend.get([added]):
+            memory.vector_store.insert(vectors=[vector], ids=[added], payloads=[self._storable(own)])
+        if not self.backend.get([added]):
             raise StoreError(
                 f"mem0 reports memory {added} as added, but the store does not hold it.", ids=(added,)
             )
-        if self._backend.entities() is not None:
+        dates = {key: own[key] for key in ("created_at", "updated_at")}
+        with asking("noting an addition in mem0's history"):
+            told = {key: own.get(key) for key in ("actor_id", "role")}
+            memory.db.add_history(added, None, change.text, "ADD", **dates, **told)
+        if self.backend.entities() is not None:
             session = {key: ids[key] for key in SESSION_KEYS if key in ids}
-            self._memory._link_entities_for_memory(added, change.text, session)  # noqa: SLF001
+            memory._link_entities_for_memory(added, change.text, session)
         return added
 
+    def _kept_of(self, ids: Sequence[str]) -> dict[str, Any]:
+        """What mem0 itself keeps of memories: their role, and when one of them was changed last."""
+        payloads = [row.payload for row in self.backend.get(ids).values()]
+        roles = sorted({str(payload["role"]) for payload in payloads if payload.get("role")})
+        dated = [at for payload in payloads if (at := moment(payload.get("updated_at"))) is not None]
+        return ({"role": roles[0]} if roles else {}) | (
+            {"updated_at": max(dated).isoformat()} if dated else {}
+        )
+
     def _update(self, change: Update) -> str:
-        if not self._exists(change.id):
-            raise StoreError(f"Memory {change.id} is not in the store.", ids=(change.id,))
+        self._row(change.id)
         with asking(f"updating memory {change.id}"):
-            if self._backend.entities() is not None:
-                _ = self._memory.entity_store  # mem0 moves links only once it has opened this
-            self._memory.update(change.id, text=change.text)
-        row = self._backend.get([change.id]).get(change.id)
+            if self.backend.entities() is not None:
+                _ = self.memory.entity_store  # mem0 moves links only once it has opened this
+            self.memory.update(change.id, text=change.text)
+        row = self._found(change.id)
         if row is None or row.payload.get("data") != change.text:
             raise StoreError(f"The store did not keep memory {change.id} as written.", ids=(change.id,))
         return change.id
 
     def _amend(self, change: Amend) -> str:
-        row = self._backend.get([change.id]).get(change.id)
-        if row is None:
-            raise StoreError(f"Memory {change.id} is not in the store.", ids=(change.id,))
-        metadata = dict(change.metadata)
-        payload = {**row.payload, **(encoded(metadata) if self._backend.provider == "chroma" else metadata)}
+        row = self._row(change.id)
+        payload = {**row.payload, **self._storable(change.metadata)}
         if change.created_at is not None and moment(row.payload.get("created_at")) != change.created_at:
             payload["created_at"] = as_utc(change.created_at).isoformat()
         if change.expires is not None:
             payload.pop("expiration_date", None)
             payload |= {"expiration_date": change.expires} if change.expires else {}
-        self._put(Row(row.id, payload, row.vector, row.sparse))
-        return change.id
+        return self._put(replace(row, payload=payload))
 
     def _delete(self, memory_id: str) -> str:
         if self._exists(memory_id):
             try:
-                self._memory.delete(memory_id)
+                self.memory.delete(memory_id)
             except Exception as error:
                 # mem0 deletes the row first and may fail on its history afterwards.
                 if self._exists(memory_id):
@@ -278,42 +289,52 @@ class Mem0Store:
             raise StoreError(
                 f"mem0 reports memory {memory_id} as deleted, but it is still there.", ids=(memory_id,)
             )
-        unlink(self._backend.entities(), memory_id)
+        unlink(self.backend.entities(), memory_id)
         return memory_id
 
     def _retire(self, change: Retire) -> str:
-        row = self._backend.get([change.id]).get(change.id)
-        if row is None:
-            raise StoreError(f"Memory {change.id} is not in the store.", ids=(change.id,))
-        fingerprint = str(row.payload.get("hash") or "")
-        marked = fingerprint if fingerprint.startswith(RETIRED_PREFIX) else RETIRED_PREFIX + fingerprint
-        payload = {**row.payload, "expiration_date": change.day.isoformat(), "hash": marked}
-        self._put(Row(row.id, payload, row.vector, row.sparse))
-        return change.id
+        row = self._row(change.id)
+        own = RETIRED_PREFIX + str(row.payload.get("hash") or "").removeprefix(RETIRED_PREFIX)
+        expiry = {"expiration_date": change.day.isoformat(), "hash": own}
+        return self._put(replace(row, payload={**row.payload, **self._storable(change.metadata), **expiry}))
 
     def _restore(self, snapshot: Snapshot) -> str:
         vector = snapshot.vector
         if vector is None and not self._exists(snapshot.id):
             with asking(f"embedding memory {snapshot.id}"):
                 text = str(snapshot.payload.get("data") or "")
-                vector = tuple(self._memory.embedding_model.embed(text, "update"))
+                vector = tuple(self.memory.embedding_model.embed(text, "update"))
         row = Row(snapshot.id, snapshot.payload, vector, sparse_of(snapshot.links))
-        if self._backend.get([snapshot.id]).get(snapshot.id) != row:
+        if self._found(snapshot.id) != row:
             self._put(row)
-        relink(self._backend.entities(), snapshot.id, snapshot.links)
+        relink(self.backend.entities(), snapshot.links, snapshot.id)
         return snapshot.id
 
-    def _put(self, row: Row) -> None:
-        self._backend.put(row)
-        stored = self._backend.get([row.id]).get(row.id)
+    def _put(self, row: Row) -> str:
+        self.backend.put(row)
+        stored = self._found(row.id)
         if stored is None or dict(stored.payload) != dict(row.payload):
             raise StoreError(f"The store did not keep memory {row.id} as written.", ids=(row.id,))
+        return row.id
+
+    def _found(self, memory_id: str) -> Row | None:
+        return self.backend.get([memory_id]).get(memory_id)
+
+    def _row(self, memory_id: str) -> Row:
+        row = self._found(memory_id)
+        if row is None:
+            self.probe()
+            raise StoreError(f"Memory {memory_id} is not in the store.", ids=(memory_id,))
+        return row
+
+    def _storable(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
+        """Metadata as this vector store can hold it."""
+        return encoded(metadata) if self.backend.provider == "chroma" else dict(metadata)
 
     def _exists(self, memory_id: str) -> bool:
-        if self._backend.get([memory_id]):
-            return True
-        self.probe()
-        return bool(self._backend.get([memory_id]))
+        if self._found(memory_id) is None:
+            self.probe()
+        return self._found(memory_id) is not None
 
     def probe(self) -> None:
         """Make sure that an absent row is absent, and not hidden by a store that is down.
@@ -321,50 +342,31 @@ class Mem0Store:
         Raises:
             StoreError: If the store does not answer a count, or is known to be damaged.
         """
-        self._backend.count({})
+        self.backend.count({})
         self._refuse_damage()
 
     def _refuse_damage(self) -> None:
-        for fault in self._backend.faults() if self._backend.verbatim else ():
+        for fault in self.backend.faults() if self.backend.verbatim else ():
             raise StoreError(sentence(fault))
 
-    def _search(self, row: Row, scope: Filters, bound: int) -> set[str]:
-        if row.vector is None:
-            return {row.id}  # a store that gives out no vectors is read-only, so nothing rests on this
-        text, vector = str(row.payload.get("data")), list(row.vector)
-        try:
-            hits = self._memory.vector_store.search(
-                query=text, vectors=vector, top_k=bound, filters=dict(scope)
-            )
-        except Exception as error:
-            raise StoreError(f"Searching the store failed: {describe(error)}.") from error
-        return {str(hit.id) for hit in hits}
+
+def _marked_id(mark: str) -> str:
+    """The id of the memory that is added with a mark: nothing of ours stands in its payload."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"mem0-dream:{mark}"))
 
 
-def _refuse_other_clients(memory: Any) -> None:  # noqa: ANN401
-    if inspect.iscoroutinefunction(getattr(memory, "search", None)):
-        raise UsageError(
-            "An AsyncMemory cannot be consolidated here; use `await aconsolidate(...)`, or open a Memory."
-        )
-    if not hasattr(getattr(memory, "config", None), "vector_store"):
-        raise UsageError(f"{type(memory).__name__} is no mem0 Memory.")
+@contextmanager
+def embedding(memory: Any) -> Iterator[None]:
+    """Name the embedder as the cause if the block fails; nothing has been changed by then.
 
-
-def _checked(scopes: ScopeFilter) -> dict[str, str]:
-    for name, value in scopes.ids.items():
-        if name not in SCOPE_KEYS:
-            raise UsageError(f"mem0 knows no {name}; a scope is made of {', '.join(SCOPE_KEYS)}.")
-        if not str(value).strip():
-            raise UsageError(f"{name} is empty; leave it out or name one.")
-    return dict(scopes.ids)
-
-
-def _miscounted(before: int | None, listed: int, after: int | None) -> tuple[str, ...]:
-    """Why the counts around a listing do not prove it complete."""
-    if before is None or after is None or before == listed == after:
-        return ()
-    reason = (
-        f"{before} rows were counted before the listing, {listed} listed and {after} counted after it; "
-        "stop the agent that writes to the store and run again"
-    )
-    return (reason,)
+    Raises:
+        RefusedChangeError: So that this change is skipped with the reason, and the others go on.
+    """
+    try:
+        yield
+    except Exception as error:
+        provider = getattr(getattr(memory.config, "embedder", None), "provider", "configured")
+        reason = str(error) if isinstance(error, DreamError) else describe(error)
+        raise RefusedChangeError(
+            f"the {provider} embedder of mem0's configuration failed ({reason}), so no new text can be stored"
+        ) from error

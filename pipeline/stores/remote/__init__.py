@@ -1,4 +1,1 @@
-"""What stores behind an HTTP interface share: patience, rows, and one `Store` over a small interface.
-
-It knows no address and no client; `stores.platform` and `stores.server` bring those.
-"""
+"""Stores behind an HTTP interface: mem0's hosted platform and its self-hosted server."""

@@ -7,13 +7,13 @@ notes the dates as they were, in the record's metadata, and they count while its
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
 from ....records import Memory, Scope, as_utc, says_pinned, text_hash
 from ..base import Snapshot
-from ..mem0.payload import MARK_KEY, SCOPE_KEYS, parse_memory, scope_of
+from ..mem0.payload import SCOPE_KEYS, parse_memory, scope_of
 
 Row = Mapping[str, Any]
 
@@ -21,6 +21,8 @@ DATES_KEY = "mem0_dream_dates"
 """Metadata key of the dates that a change of ours would have made the server forget."""
 RESTORED_KEY = "mem0_dream_restores"
 """Metadata key of the id under which a memory was known before it was deleted and brought back."""
+MARK_KEY = "mem0_dream_mark"
+"""Metadata key of the name of the change that added a memory, since such a service chooses the id itself."""
 NOTES = frozenset({DATES_KEY, RESTORED_KEY, MARK_KEY})
 _DIGITS = 16
 _LEFT_ALONE = ("immutable", "replaced_by", "synthesized")
@@ -29,10 +31,9 @@ _PAST = frozenset({"superseded", "merged", "archived", "deleted"})
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Everything that a service holds of some scopes.
+    """The records of some scopes that an agent may see, expired ones included.
 
     Attributes:
-        rows: The records that an agent may see, expired ones included.
         held: Ids that must be left alone, because other records rest on them.
         gaps: Why it is not provably complete.
     """
@@ -44,15 +45,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class New:
-    """A record to be written.
-
-    Attributes:
-        text: What is remembered.
-        ids: Every id of its scope.
-        metadata: The user's metadata and our notes.
-        created_at: The date to store it under.
-        expires: Its last day, or None.
-    """
+    """A record to be written: text, every id of its scope, the user's metadata with our notes, dates."""
 
     text: str
     ids: Mapping[str, str]
@@ -85,18 +78,8 @@ def memory_of(row: Row, *, held: bool = False) -> Memory:
             whole["updated_at"] = noted.get("updated") or whole["updated_at"]
     memory = parse_memory(Snapshot(str(row.get("id")), whole))
     alone = any(row.get(key) for key in _LEFT_ALONE) or row.get("lifecycle_state") in _PAST
-    return Memory(
-        id=memory.id,
-        text=text,
-        scope=memory.scope,
-        category=memory.category,
-        created_at=memory.created_at,
-        updated_at=memory.updated_at,
-        accessed_at=memory.accessed_at,
-        expires_on=memory.expires_on,
-        pinned=held or alone or memory.pinned or says_pinned(text),
-        metadata=told,
-    )
+    pinned = held or alone or memory.pinned or says_pinned(text)
+    return replace(memory, pinned=pinned, metadata=told)
 
 
 def text_of(row: Row) -> str:

@@ -7,17 +7,18 @@ itself (ids, dates) is said beforehand (`Inventory.fidelity`), and noted so that
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from ....errors import RefusedChangeError, StoreError, UsageError
+from ....errors import RefusedChangeError, StoreError
 from ....records import Inventory, Memory, Scope
 from ..base import Add, Amend, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
-from ..mem0.payload import MARK_KEY
 from .calling import Caller
 from .rows import (
     DATES_KEY,
+    MARK_KEY,
     RESTORED_KEY,
     Listing,
     New,
@@ -37,68 +38,48 @@ _QUERY_CHARACTERS = 2_000
 
 
 class Api(Protocol):
-    """Single requests of one service. Each is made until it is answered; see `Caller`."""
+    """Single requests of one service. Each is made until it is answered; see `Caller`.
 
-    @property
-    def kind(self) -> str:
-        """Short name printed before ids."""
-        ...
+    Attributes:
+        kind: Short name printed before ids.
+        fidelity: What an undo cannot give back.
+        scope_keys: The ids by which the service scopes memories.
+        caller: Makes the requests.
+        fingerprint: Equal for equal places; holds no secret.
+    """
 
-    @property
-    def fidelity(self) -> tuple[str, ...]:
-        """What an undo cannot give back."""
-        ...
-
-    @property
-    def scope_keys(self) -> tuple[str, ...]:
-        """The ids by which the service scopes memories."""
-        ...
-
-    @property
-    def caller(self) -> Caller:
-        """Makes the requests."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """Equal for equal places; holds no secret."""
-        ...
+    kind: str
+    fidelity: tuple[str, ...]
+    scope_keys: tuple[str, ...]
+    caller: Caller
+    fingerprint: str
 
     def listing(self, ids: Mapping[str, str]) -> Listing:
         """Every record that holds these ids."""
-        ...
 
     def get(self, memory_id: str) -> Row | None:
         """One record, or None if there is none."""
-        ...
 
     def marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
         """Records of which a metadata key holds one of the values."""
-        ...
 
-    def add(self, new: New, *, mark: tuple[str, str]) -> str | None:
-        """Write a record; None if the service drops it, because it holds this text already."""
-        ...
+    def add(self, new: New) -> str | None:
+        """Write a record, once; None if the service drops it, or does not say what became of it."""
 
     def update(self, memory_id: str, changes: Mapping[str, Any]) -> None:
         """Change `text`, `metadata` or `expiration_date` of a record."""
-        ...
 
     def delete(self, memory_id: str) -> None:
         """Delete one record and nothing else; one that is gone already is no error."""
-        ...
 
     def search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
         """Ids of what a search finds."""
-        ...
 
     def refuses_deletion(self, row: Row) -> str | None:
         """Why deleting this record would do more than that, if it would."""
-        ...
 
     def close(self) -> None:
         """Release connections."""
-        ...
 
 
 class RemoteStore:
@@ -114,16 +95,7 @@ class RemoteStore:
     def __init__(self, api: Api, *, section: Mapping[str, Any] | None = None) -> None:
         self._api = api
         self.section = dict(section or {})
-
-    @property
-    def kind(self) -> str:
-        """Short name printed before ids."""
-        return self._api.kind
-
-    @property
-    def fingerprint(self) -> str:
-        """Equal for equal places; holds no secret."""
-        return self._api.fingerprint
+        self.kind, self.fingerprint = api.kind, api.fingerprint
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every memory of the matching scopes, expired ones included.
@@ -132,7 +104,7 @@ class RemoteStore:
             UsageError: If the filter names an id that the service does not know, or an empty one.
             StoreError: If the service cannot be asked.
         """
-        listing = self._api.listing(self._checked(scopes))
+        listing = self._api.listing(scopes.known(self._api.scope_keys, self.kind))
         memories = [memory_of(row, held=str(row["id"]) in listing.held) for row in listing.rows]
         return Inventory(
             store=self.fingerprint,
@@ -182,14 +154,14 @@ class RemoteStore:
         match change:
             case Add():
                 return self._add(change)
-            case Update():
-                return self._update(change)
-            case Amend():
-                return self._amend(change)
+            case Update(id=memory_id, text=text):
+                return self._change(memory_id, text=text)
+            case Amend(id=memory_id, metadata=added, created_at=created, expires=day):
+                return self._change(memory_id, added, created=created, expires=day)
+            case Retire(id=memory_id, metadata=added, day=last):
+                return self._change(memory_id, added, expires=last.isoformat())
             case Delete():
                 return self._delete(change.id)
-            case Retire():
-                return self._retire(change)
             case Restore():
                 return self._restore(change.snapshot)
 
@@ -200,15 +172,6 @@ class RemoteStore:
     def close(self) -> None:
         """Release connections."""
         self._api.close()
-
-    def _checked(self, scopes: ScopeFilter) -> dict[str, str]:
-        for name, value in scopes.ids.items():
-            if name not in self._api.scope_keys:
-                known = ", ".join(self._api.scope_keys)
-                raise UsageError(f"A store of the kind {self.kind} knows no {name}; it knows {known}.")
-            if not str(value).strip():
-                raise UsageError(f"{name} is empty; leave it out or name one.")
-        return dict(scopes.ids)
 
     def _session_ids(self, ids: Mapping[str, str]) -> dict[str, str]:
         return {key: value for key, value in ids.items() if key in self._api.scope_keys}
@@ -224,42 +187,33 @@ class RemoteStore:
         note = dates_note(change.text, created=change.created_at, updated=None)
         metadata = {**change.metadata, MARK_KEY: change.mark, DATES_KEY: note}
         new = New(change.text, dict(change.scope.ids), metadata, change.created_at)
-        added = self._api.add(new, mark=(MARK_KEY, change.mark))
+        added = self._written(new, (MARK_KEY, change.mark))
         if added is None:
             raise RefusedChangeError(
                 "the service drops a text that it holds already, so the memory that states it must stay"
             )
         if str(self._row(added).get("memory")) != change.text:
-            raise StoreError(f"The service did not keep memory {added} as written.", ids=(added,))
+            raise _not_kept(added)
         return added
 
-    def _update(self, change: Update) -> str:
-        """Give a memory another text; what others had stated is not stated anew by that."""
-        row = self._row(change.id)
-        memory = memory_of(row)
-        note = dates_note(change.text, created=memory.created_at, updated=memory.updated_at)
-        metadata = {**row_metadata(row), DATES_KEY: note}
-        return self._change(change.id, {"text": change.text, "metadata": metadata})
+    def _written(self, new: New, mark: tuple[str, str]) -> str | None:
+        """Add a record once, however often the request has to be made; None if the service drops it."""
+        key, value = mark
+        ids = self._session_ids(new.ids)
 
-    def _amend(self, change: Amend) -> str:
-        row = self._row(change.id)
-        memory = memory_of(row)
-        note = dates_note(
-            memory.text,
-            created=change.created_at or memory.created_at,
-            updated=memory.updated_at,
+        def earlier() -> list[str]:
+            """What attempts wrote of which the answer was lost."""
+            return sorted(str(row["id"]) for row in self._api.marked(key, [value], ids))
+
+        added = self._api.caller.ask(
+            "adding a memory", lambda: self._api.add(new), instead=lambda: next(iter(earlier()), None)
         )
-        changes: dict[str, Any] = {"metadata": {**row_metadata(row), **change.metadata, DATES_KEY: note}}
-        if change.expires is not None and (change.expires or None) != day_of(row):
-            changes["expiration_date"] = change.expires or None
-        return self._change(change.id, changes)
-
-    def _retire(self, change: Retire) -> str:
-        row = self._row(change.id)
-        memory = memory_of(row)
-        note = dates_note(memory.text, created=memory.created_at, updated=memory.updated_at)
-        metadata = {**row_metadata(row), DATES_KEY: note}
-        return self._change(change.id, {"metadata": metadata, "expiration_date": change.day.isoformat()})
+        if added is not None:
+            return added
+        copies = earlier()
+        for copy in copies[1:]:  # it was delivered twice
+            self._api.delete(copy)
+        return next(iter(copies), None)
 
     def _delete(self, memory_id: str) -> str:
         """Delete one memory; one that is gone already is no error."""
@@ -277,55 +231,53 @@ class RemoteStore:
             )
         return memory_id
 
-    def _change(self, memory_id: str, changes: Mapping[str, Any]) -> str:
-        """Change a record until it reads as wanted."""
+    def _change(
+        self,
+        memory_id: str,
+        added: Mapping[str, Any] | None = None,
+        *,
+        text: str | None = None,
+        created: datetime | None = None,
+        expires: str | None = None,
+    ) -> str:
+        """Change a record until it reads as wanted; what was stated before is not stated anew by that."""
+        row = self._row(memory_id)
+        memory = memory_of(row)
+        said, since = memory.text if text is None else text, created or memory.created_at
+        note = dates_note(said, created=since, updated=memory.updated_at)
+        changes: dict[str, Any] = {"metadata": {**row_metadata(row), **(added or {}), DATES_KEY: note}}
+        if text is not None:
+            changes["text"] = text
+        if expires is not None and (expires or None) != day_of(row):
+            changes["expiration_date"] = expires or None
         self._api.update(memory_id, changes)
         if not self._reads(memory_id, changes):
-            raise StoreError(f"The service did not keep memory {memory_id} as written.", ids=(memory_id,))
+            raise _not_kept(memory_id)
         return memory_id
 
-    def _reads(self, memory_id: str, changes: Mapping[str, Any]) -> bool:
-        def kept(row: Row | None) -> bool:
-            """Whether the record holds what was written."""
-            return row is not None and not _differing(row, changes)
-
-        return kept(self._api.caller.look(lambda: self._api.get(memory_id), until=kept))
+    def _reads(self, memory_id: str, wanted: Mapping[str, Any]) -> bool:
+        probe = self._api.caller.look
+        return probe(lambda: _holds(self._api.get(memory_id), wanted), until=bool)
 
     def _restore(self, snapshot: Snapshot) -> str:
         """Give a record its former content; under a new id where it was deleted."""
-        standing = self._standing(snapshot)
-        if standing is None:
-            added = self._bring_back(snapshot)
-            standing = self._row(added)
-        self._align(standing, snapshot)
-        return str(standing["id"])
-
-    def _standing(self, snapshot: Snapshot) -> Row | None:
-        """The record itself, or what an undo that was killed had put in its place."""
         row = self._api.get(snapshot.id)
-        if row is not None:
-            return row
-        ids = self._session_ids(ids_of(snapshot.payload))
-        return next(iter(self._api.marked(RESTORED_KEY, [snapshot.id], ids)), None)
+        if row is None:  # or is it what an undo that was killed had put in its place?
+            ids = self._session_ids(ids_of(snapshot.payload))
+            row = next(iter(self._api.marked(RESTORED_KEY, [snapshot.id], ids)), None)
+        if row is None:
+            row = self._row(self._bring_back(snapshot))
+        self._align(row, snapshot)
+        return str(row["id"])
 
     def _bring_back(self, snapshot: Snapshot) -> str:
-        memory = self.parse(snapshot)
-        mark = (RESTORED_KEY, snapshot.id)
-        new = New(
-            memory.text,
-            ids_of(snapshot.payload),
-            _restored_metadata(snapshot, memory),
-            memory.created_at,
-            day_of(snapshot.payload),
-        )
-        added = self._api.add(new, mark=mark)
+        memory, mark = self.parse(snapshot), (RESTORED_KEY, snapshot.id)
+        metadata, day = _restored_metadata(snapshot, memory), day_of(snapshot.payload)
+        new = New(memory.text, ids_of(snapshot.payload), metadata, memory.created_at, day)
+        added = self._written(new, mark)
         if added is None:
             # The service holds an equal text and drops this one; so it comes with other words first.
-            told = memory.text + moment_words(snapshot.id)
-            added = self._api.add(
-                New(told, new.ids, new.metadata, new.created_at, new.expires),
-                mark=mark,
-            )
+            added = self._written(replace(new, text=memory.text + moment_words(snapshot.id)), mark)
         if added is None:
             raise RefusedChangeError(
                 f"the service holds the text of memory {snapshot.id} already and takes no copy of it",
@@ -334,46 +286,40 @@ class RemoteStore:
         return added
 
     def _align(self, row: Row, snapshot: Snapshot) -> None:
-        memory = self.parse(snapshot)
-        metadata = _restored_metadata(snapshot, memory, of=row)
-        wanted: dict[str, Any] = {
-            "text": memory.text,
-            "metadata": metadata,
-            "expiration_date": day_of(snapshot.payload),
-        }
-        memory_id = str(row["id"])
+        memory_id, memory = str(row["id"]), self.parse(snapshot)
+        metadata = _restored_metadata(snapshot, memory, renamed=memory_id != snapshot.id)
+        day = day_of(snapshot.payload)
+        wanted: dict[str, Any] = {"text": memory.text, "metadata": metadata, "expiration_date": day}
         for _ in range(2):  # a service that only adds keys keeps one until it is told to empty it
             changes = {key: wanted[key] for key in _differing(row, wanted)}
             if not changes:
                 return
             if "metadata" in changes:
-                left = row_metadata(row).keys() - metadata.keys()
-                changes["metadata"] = metadata | dict.fromkeys(left)
+                changes["metadata"] = metadata | dict.fromkeys(row_metadata(row).keys() - metadata.keys())
             self._api.update(memory_id, changes)
             self._reads(memory_id, wanted)
             row = self._row(memory_id)
         if _differing(row, wanted):
-            raise StoreError(f"The service did not keep memory {memory_id} as written.", ids=(memory_id,))
+            raise _not_kept(memory_id)
 
 
-def _restored_metadata(snapshot: Snapshot, memory: Memory, *, of: Row | None = None) -> dict[str, Any]:
+def _restored_metadata(snapshot: Snapshot, memory: Memory, *, renamed: bool = True) -> dict[str, Any]:
     """The metadata as it was, with the dates the server would forget, and the former id of a new record."""
     note = dates_note(memory.text, created=memory.created_at, updated=memory.updated_at)
-    renamed = of is None or str(of["id"]) != snapshot.id
-    return (
-        row_metadata(snapshot.payload) | {DATES_KEY: note} | ({RESTORED_KEY: snapshot.id} if renamed else {})
-    )
+    former = {RESTORED_KEY: snapshot.id} if renamed else {}
+    return row_metadata(snapshot.payload) | {DATES_KEY: note} | former
 
 
 def _differing(row: Row, wanted: Mapping[str, Any]) -> list[str]:
     """Which of the wanted values a record does not hold."""
-    fields: list[str] = []
-    if "text" in wanted and row.get("memory") != wanted["text"]:
-        fields.append("text")
-    if "metadata" in wanted:
-        filled = {key: value for key, value in wanted["metadata"].items() if value is not None}
-        if row_metadata(row) != filled:
-            fields.append("metadata")
-    if "expiration_date" in wanted and day_of(row) != wanted["expiration_date"]:
-        fields.append("expiration_date")
-    return fields
+    filled = {key: value for key, value in wanted.get("metadata", {}).items() if value is not None}
+    held = {"text": row.get("memory"), "metadata": row_metadata(row), "expiration_date": day_of(row)}
+    return [key for key in wanted if held[key] != (filled if key == "metadata" else wanted[key])]
+
+
+def _holds(row: Row | None, wanted: Mapping[str, Any]) -> bool:
+    return row is not None and not _differing(row, wanted)
+
+
+def _not_kept(memory_id: str) -> StoreError:
+    return StoreError(f"The service did not keep memory {memory_id} as written.", ids=(memory_id,))

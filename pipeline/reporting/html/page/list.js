@@ -1,89 +1,132 @@
-// The list of proposals, page by page; what filters it, and the line from which merges are automatic.
-function tiles() {
-  const s = data.summary;
-  const rows = [[s.memories, "memory", "memories"], [s.merges, "merge"], [s.conflicts, "conflict"], [s.prunes, "prune"], [s.rewrites, "change"], [s.unsure, "unsure", "unsure"]];
-  const drawn = data.run && data.history.runs.find((run) => run.id === data.run.id);
-  if (drawn) rows.unshift([drawn.before.reduce((a, b) => a + (b || 0), 0), "before", "before"], [drawn.after.reduce((a, b) => a + (b || 0), 0), "afterwards", "afterwards"]);
-  if (drawn) rows.splice(2, 1);
-  $("summary").replaceChildren(...rows.filter(([count], place) => place < 4 || count).map(([count, one, many = one + "s"]) => el("div", { class: "tile" }, el("b", {}, count.toLocaleString("en")), el("span", {}, count === 1 ? one : many))));
-  const run = data.run;
-  const count = data.cards.length;
+// The lists of proposals, answers and runs, page by page; what filters them, and the automatic threshold.
+function head() {
+  const s = data.summary, run = data.run, count = data.cards.length;
   $("title").textContent = run ? `Run ${run.id}, ${run.state}` : count ? `${live ? "Review: " : ""}${plural(count, "proposal")} for ${plural(s.memories, "memory", "memories")}` : live && data.live.readonly ? "Review" : "Nothing to propose";
-  $("subtitle").replaceChildren(`${data.kind} store · judged by ${data.scorer.split("@")[0]} · ${data.now.slice(0, 16).replace("T", " ")} UTC`, ...(run && run.undo ? [" · take it back: ", el("code", {}, run.undo)] : []));
+  const drawn = run && data.history.runs.find((each) => each.id === run.id);
+  const sum = (counts) => counts.reduce((a, b) => a + (b || 0), 0).toLocaleString("en");
+  const told = [["merges", "merge"], ["conflicts", "conflict"], ["prunes", "prune"], ["changes", "change"], ["unsure", "doubt"]].filter(([name]) => s[name]).map(([name, noun]) => plural(s[name], noun));
+  fill($("subtitle"), !count && live && data.live.readonly && told.length && `${[plural(s.memories, "memory", "memories"), ...told].join(" · ")} · `, `${data.kind} store · ${data.scorer ? `judged by ${data.scorer.split("@")[0]} · ` : ""}${data.now.slice(0, 16).replace("T", " ")} UTC`,
+    drawn && ` · ${sum(drawn.before)} memories before, ${sum(drawn.after)} afterwards`, run && run.undo && [" · take it back: ", el("code", {}, run.undo)]);
+  const done = data.cards.filter(answered).length;
+  const counts = { open: live ? count - done : count, answered: done + (data.earlier || []).length, applied: (data.applied || []).reduce((all, each) => all + each.done.length, 0) };
+  if ($("bulk")) fill($("bulk"), bulk(listed()));
+  $("tabs").replaceChildren(...TABS.map(([name, words]) => el("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(state.tab === name), "aria-controls": "panel", tabindex: state.tab === name ? "0" : "-1",
+    onclick: () => openTab(name), onkeydown: (event) => { const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]; if (by) openTab(TABS[(TABS.findIndex((each) => each[0] === name) + by + TABS.length) % TABS.length][0]); } },
+  words, live && counts[name] !== undefined && el("span", { class: "count" }, counts[name].toLocaleString("en")))));
 }
 
+function openTab(name) { choose("tab", name); show(); $(`tab-${name}`).focus(); }
+
 function choice(label, name, options) {
-  return el("label", {}, label, el("select", { "data-filter": name, onchange: (event) => { state[name] = event.target.value; state.page = 0; showList(); } },
-    options.map(([value, words]) => el("option", { value, selected: String(value) === String(state[name]) }, words))));
+  return el("label", {}, label, el("select", { "data-filter": name, onchange: (event) => { choose(name, event.target.value); showList(); } },
+    options.map(([value, words]) => el("option", { value, selected: value === state[name] }, words))));
 }
 
 function filters() {
-  const counts = {};
-  for (const card of data.cards) counts[group(card)] = (counts[group(card)] || 0) + 1;
-  const kinds = [["all", "All", data.cards.length], ["merge", "Merges", counts.merge], ["resolve", "Conflicts", counts.resolve], ["prune", "Prunes", counts.prune], ["rewrite", "Changes", counts.rewrite], ["unsure", "Unsure", counts.unsure]];
-  const chips = kinds.filter(([kind, , count]) => count || kind === "all").map(([kind, words, count]) => el("button", { class: "chip", type: "button", "data-kind": kind, "aria-pressed": String(state.kind === kind), onclick: () => { state.kind = kind; state.page = 0; show(); } }, `${words} ${count || 0}`));
+  const counts = {}, cards = data.cards.filter(inTab);
+  for (const card of cards) counts[group(card)] = (counts[group(card)] || 0) + 1;
+  const kinds = [["", "All", cards.length], ["merge", "Merges"], ["resolve", "Conflicts"], ["prune", "Prunes"], ["rewrite", "Changes"], ["unsure", "Unsure"]];
+  const chips = kinds.filter(([kind]) => !kind || counts[kind] || state.kind === kind).map(([kind, words, all]) => el("button", { class: "chip", type: "button", "data-kind": kind || "all", "aria-pressed": String(state.kind === kind), onclick: () => { choose("kind", kind); show(); $("panel").querySelector(`[data-kind="${kind || "all"}"]`).focus(); } }, `${words} ${all ?? (counts[kind] || 0)}`));
+  const named = (names) => [["", "all"], ...names.map((name) => [name, flat(name, 40)])];
+  const chosen = ["scope", "category", "sure", "sort"].some((name) => state[name]);
   return el("div", { class: "filters" }, el("div", { class: "chips", role: "group", "aria-label": "Kind" }, chips),
-    data.scopes.length > 1 && choice("Scope", "scope", [["", "all"], ...data.scopes.map((name, place) => [place, flat(name, 40)])]),
-    data.categories.length > 1 && choice("Category", "category", [["", "all"], ...data.categories.map((name, place) => [place, flat(name, 40)])]),
-    choice("Confidence", "confidence", [["", "all"], ["high", "90% and more"], ["middle", "60% to 90%"], ["low", "below 60%"]]),
-    el("label", {}, el("span", { class: "visually-hidden" }, "Search"), el("input", { type: "search", placeholder: "Search texts", value: state.search, oninput: (event) => { state.search = event.target.value.toLowerCase(); state.page = 0; showList(); } })),
-    live && el("label", {}, el("input", { type: "checkbox", "data-filter": "open", checked: state.open, onchange: (event) => { state.open = event.target.checked; state.page = 0; showList(); } }), "unanswered only"));
+    el("label", {}, el("span", { class: "visually-hidden" }, "Search"), el("input", { type: "search", id: "search", placeholder: "Search texts", value: state.q, oninput: (event) => { choose("q", event.target.value); showList(); } })),
+    el("details", { class: "more", open: chosen || window.innerWidth > 640 }, el("summary", { class: "small quiet" }, "Filter and order"), el("div", { class: "filters" },
+    data.scopes.length > 1 && choice("Scope", "scope", named(data.scopes)), data.categories.length > 1 && choice("Category", "category", named(data.categories)),
+    choice("Certainty", "sure", [["", "all"], ["high", "90% and more"], ["middle", "60% to 90%"], ["low", "below 60%"]]),
+    choice("Order", "sort", [["", "as proposed"], ["certain", "most certain first"], ["doubtful", "least certain first"]]))));
 }
 
 function lineWords() {
-  const now = data.cards.filter((card) => automaticAt(card, data.thresholds[0]));
-  const then = data.cards.filter((card) => automaticAt(card, state.line));
+  const cards = data.cards.filter((card) => !answered(card)), now = cards.filter((card) => automaticAt(card, data.thresholds[0])), then = cards.filter((card) => automaticAt(card, state.line));
   const more = then.filter((card) => !now.includes(card)).length, fewer = now.filter((card) => !then.includes(card)).length;
   const change = more || fewer ? `${more} more and ${fewer} fewer than at ${data.thresholds[0].toFixed(3)}, where the line lies now.` : "That is where the line lies now, or as good as there.";
   return [then, `${plural(then.length, "merge")} would need no person. ${change}`];
 }
 
 function linePanel() {
-  if (!data.thresholds || data.run || !data.cards.some((card) => card.kind === "merge")) return null;
+  if (!data.thresholds || data.run || state.tab !== "open" || !data.cards.some((card) => card.kind === "merge")) return null;
   if (state.line === null) state.line = data.thresholds[0];
-  const told = el("p", { class: "small", role: "status" });
-  const shownLine = el("output", { for: "line" }, state.line.toFixed(3));
-  const accept = canWrite() ? el("button", { type: "button", "data-do": "accept-line", onclick: () => acceptAll(lineWords()[0]) }, "Accept these merges") : null;
-  const update = () => { const [then, words] = lineWords(); told.textContent = words; shownLine.textContent = state.line.toFixed(3); if (accept) accept.disabled = !then.length; };
-  const slider = el("input", { id: "line", type: "range", min: "0", max: "1", step: "0.005", value: String(state.line), "aria-label": "Automatic threshold", oninput: (event) => { state.line = Number(event.target.value); state.near = true; near.checked = true; state.page = 0; update(); showList(); } });
-  const near = el("input", { type: "checkbox", "data-do": "near", onchange: (event) => { state.near = event.target.checked; state.page = 0; showList(); } });
-  near.checked = state.near;
+  const told = el("p", { class: "small", role: "status" }), value = el("output", { for: "line" });
+  const accept = canWrite() ? el("button", { type: "button", "data-do": "accept-line", onclick: () => answerAll(lineWords()[0], "yes") }, "Accept these merges") : null;
+  const update = () => { const [then, words] = lineWords(); told.textContent = words; value.textContent = state.line.toFixed(3); if (accept) accept.disabled = !then.length; };
+  const near = el("input", { type: "checkbox", "data-do": "near", checked: state.near, onchange: (event) => { state.near = event.target.checked; state.page = 0; showList(); } });
+  const slider = el("input", { id: "line", type: "range", min: "0", max: "1", step: "0.005", value: String(state.line), "aria-label": "Automatic threshold", oninput: (event) => { state.line = Number(event.target.value); state.near = near.checked = true; state.page = 0; update(); showList(); } });
   update();
   return el("details", { class: "panel", id: "line-panel", open: state.near }, el("summary", {}, "Automatic threshold"),
     el("p", { class: "small quiet" }, "From which score on may merges happen without a person? Move the line to see what would change; nothing is stored."),
-    el("div", { class: "slider" }, slider, shownLine), told, el("div", { class: "do" }, accept, el("label", { class: "small" }, near, " nearest to the line first")));
+    el("div", { class: "do" }, slider, value), told, el("div", { class: "do" }, accept, el("label", { class: "small" }, near, " nearest to the line first")));
 }
 
+// All that the filters let through, on every page, but for what needs an answer of its own.
+function bulk(cards) {
+  if (!canWrite()) return null;
+  if (state.tab === "answered") {
+    const given = cards.filter(answerTo);
+    return given.length > 1 ? el("button", { type: "button", "data-do": "undo-all", onclick: () => takeBack(given) }, `Undo all ${given.length} answers shown`) : null;
+  }
+  const open = bulkOf(cards);
+  const all = (say, words, key) => el("button", { type: "button", "data-do": `${say}-all`, onclick: () => answerAll(open, say) }, `${words} all ${open.length} shown`, el("kbd", { "aria-hidden": "true" }, key));
+  return open.length > 1 ? [all("yes", "Accept", "A"), all("no", "Reject", "R")] : null;
+}
+function bulkOf(cards) { return cards.filter((card) => !answered(card) && card.kind !== "resolve"); }
+
 function showList() {
-  const cards = listed();
-  const pages = Math.max(1, Math.ceil(cards.length / PAGE));
+  const cards = listed(), pages = Math.max(1, Math.ceil(cards.length / PAGE));
   state.page = Math.min(state.page, pages - 1);
   const part = state.everything ? cards : cards.slice(state.page * PAGE, (state.page + 1) * PAGE);
   const turn = (by) => { state.page += by; state.current = null; showList(); window.scrollTo(0, $("list").offsetTop - 80); };
-  $("list").replaceChildren(...(part.length ? part.map(cardNode) : [el("p", { class: "empty" }, data.cards.length ? "Nothing matches these filters." : live && data.live.readonly ? "Open the link that the terminal printed to see the proposals." : "No duplicate, contradictory, or stale memories found.")]));
-  $("pages").replaceChildren(...(pages > 1 ? [el("button", { type: "button", "data-do": "previous", disabled: state.page === 0, onclick: () => turn(-1) }, "Previous"), el("span", { class: "small quiet" }, `Page ${state.page + 1} of ${pages} · ${plural(cards.length, "proposal")}`), el("button", { type: "button", "data-do": "next", disabled: state.page >= pages - 1, onclick: () => turn(1) }, "Next")] : []));
+  const nothing = data.cards.some(inTab) ? "Nothing matches these filters." : state.tab === "answered" ? "Nothing is answered that waits to be applied." : live && data.live.readonly ? "Open the link that the terminal printed to see the proposals."
+    : data.cards.length ? "Everything is answered." : "No duplicate, contradictory, or stale memories found.";
+  fill($("list"), part.length ? part.map(cardNode) : !(state.tab === "answered" && data.earlier.length) && el("p", { class: "empty" }, nothing));
+  fill($("pages"), pages > 1 && [el("button", { type: "button", "data-do": "previous", disabled: state.page === 0, onclick: () => turn(-1) }, "Previous"), el("span", { class: "small quiet" }, `Page ${state.page + 1} of ${pages} · ${plural(cards.length, "proposal")}`), el("button", { type: "button", "data-do": "next", disabled: state.page >= pages - 1, onclick: () => turn(1) }, "Next")]);
+  head();
+}
+
+function details(title, items) {
+  return items.length ? el("details", { class: "panel" }, el("summary", {}, `${title} (${items.length})`), el("ul", { class: "plainlist small" }, items.map((item) => el("li", { dir: "auto" }, item)))) : null;
 }
 
 function proposals() {
   const heard = data.gaps.map((gap) => el("div", { class: "notice bad" }, el("span", {}, "Read-only: ", shown(gap))));
-  const remarks = data.remarks.length ? el("details", { class: "panel", open: true }, el("summary", {}, "Besides"), el("ul", { class: "plainlist small" }, data.remarks.map((line) => el("li", {}, shown(line))))) : null;
-  const notes = data.notes.map((note) => el("p", { class: "small quiet" }, shown(note)));
-  return [...heard, filters(), linePanel(), ...notes, el("div", { id: "list" }), el("div", { id: "pages", class: "pages" }), remarks, apart()].filter(Boolean);
+  const lists = [el("div", { id: "bulk", class: "do" }), el("div", { id: "list" }), el("div", { id: "pages", class: "pages" })];
+  if (state.tab === "answered") return [filters(), lists, earlier()];
+  return [heard, filters(), linePanel(), lists, data.notes.map((note) => el("p", { class: "small quiet" }, shown(note))), details("Besides", data.remarks.map((line) => shown(line))),
+    details("Equal words that stay apart", data.apart.map(([a, b, reason]) => [el("code", {}, shown(a)), " and ", el("code", {}, shown(b)), ": ", shown(reason)]))];
 }
 
-function apart() {
-  if (!data.apart.length) return null;
-  return el("details", { class: "panel" }, el("summary", {}, `Equal words that stay apart (${data.apart.length})`),
-    el("ul", { class: "plainlist small" }, data.apart.map(([a, b, why]) => el("li", {}, el("code", {}, shown(a)), " and ", el("code", {}, shown(b)), ": ", shown(why)))));
+// Answers to what is not proposed any more: refusals, what was taken back, pins.
+function earlier() {
+  if (!data.earlier.length) return null;
+  return [el("h2", {}, "Answered earlier, and not proposed any more"), data.earlier.map((each) => el("div", { class: `card folded ${each.say.replace(" ", "-")}` },
+    el("details", {}, el("summary", {}, el("b", { class: "said" }, SAID[each.say]), " ", el("span", { class: "quiet" }, NAMES[each.what] || "Pair", " ", each.at.slice(0, 10)), " ", el("bdi", {}, flat(each.texts[0] || "", 120))), each.texts.map((text) => textBox(shown(text), text.length))),
+    canWrite() && el("button", { type: "button", "data-do": "forget", onclick: () => work("Withdrawing", "/forget", { number: each.number }) }, "Undo answer")))];
 }
 
-// The neighbour of the present proposal, on the next page if need be.
-function move(by) {
-  const cards = listed();
-  if (!cards.length) return;
-  const at = cards.findIndex((card) => card.key === state.current);
-  const next = at < 0 ? (by > 0 ? state.page * PAGE : 0) : Math.max(0, Math.min(cards.length - 1, at + by));
-  jump(cards[next], cards);
+function tallyWords(tally) {
+  const relations = tally.relations ? `, ${plural(tally.relations, "relation")} changed` : "";
+  return `${tally.deleted} deleted, ${tally.expired ? `${tally.expired} expired, ` : ""}${tally.rewritten} rewritten, ${tally.added} added${relations}`;
+}
+
+function applied() {
+  if (!data.applied.length) return [el("p", { class: "empty" }, "Nothing was applied yet, or all of it was taken back.")];
+  const line = (run, each) => el("div", { class: `card folded ${each.kind}` },
+    el("details", {}, el("summary", {}, el("b", { class: "said" }, NAMES[each.kind]), " ", el("bdi", {}, flat(each.gone[0] || each.text, 120))), each.lines.length ? lineDiff(each.lines) : each.text && row("stays", "Stands", each.text), each.gone.map((text) => row("goes", each.expires ? "Expired" : "Gone", text))),
+    canWrite() && el("button", { type: "button", "data-do": "undo-action", onclick: () => work("Taking it back", "/undo", { run: run.id, action: each.id }) }, "Take back"));
+  return data.applied.map((run, place) => {
+    const lines = el("div");
+    const opened = (event) => { if (event.target.open && !lines.childNodes.length) fill(lines, run.done.map((each) => line(run, each))); };
+    return el("section", { class: "run" }, el("h2", {}, tallyWords(run.tally)), el("div", { class: "do" }, el("span", { class: "small quiet" }, `${run.at.slice(0, 16).replace("T", " ")} UTC · `, el("code", {}, run.id)), runButtons(run)),
+      el("details", { open: place === 0, ontoggle: opened }, el("summary", {}, plural(run.done.length, "change")), lines));
+  });
+}
+
+// The neighbour of the present proposal, on the next page if need be; after an answer the next one that is open.
+function move(by, open = false) {
+  const cards = listed(), at = cards.findIndex((card) => card.key === state.current);
+  let next = at < 0 ? (by > 0 ? state.page * PAGE : 0) : at + by;
+  while (open && cards[next] && answered(cards[next])) next += by;
+  if (cards.length && !(open && !cards[next])) jump(cards[Math.max(0, Math.min(cards.length - 1, next))], cards);
 }
 
 function jump(card, cards = listed()) {

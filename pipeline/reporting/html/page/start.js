@@ -1,26 +1,43 @@
-// Tabs and keys, and the first drawing of it all.
-const TABS = [["proposals", data.run ? "Before and after" : "Proposals", proposals], ["map", "Map", drawMap], ["history", "Over time", drawHistory]].filter(([name]) => name !== "map" || !data.run);
+// Tabs, keys and the first drawing of it all.
+const SHEET = [["j", "next proposal"], ["k", "previous proposal"], ["a", "accept; of two sides keep A"], ["b", "keep B"], ["r", "reject; both sides hold"], ["o", "both hold"], ["m", "both say the same"], ["s", "leave it open"], ["e", "edit the text"], ["u", "undo the answer"], ["w", "why, and ids, dates, scores"],
+  ["A", "accept all that is shown"], ["R", "reject all that is shown"], ["p", "apply: shows first what will be done"], ["l", "look again"], ["/", "search"], ["1 – 4", "tabs"], ["?", "these keys"]];
+
+function keySheet() {
+  const box = $("dialog");
+  fill(box, el("h2", { id: "dialog-title" }, "Keys"), el("table", { class: "sheet" }, el("tbody", {}, SHEET.filter(([key]) => live || "jkw/?".includes(key)).map(([key, words]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, words))))),
+    el("p", { class: "small quiet" }, el("mark", {}, "Marked"), " words differ; ", el("del", {}, "struck"), " ones are in no text that stays."), el("div", { class: "do" }, el("button", { type: "button", "data-do": "close", onclick: () => box.close() }, "Close")));
+  box.showModal();
+}
+
+// A run that was cut off comes before everything else.
+function stopped() {
+  const run = live && data.live.interrupted;
+  return run ? el("div", { class: "notice bad", role: "alert", id: "stopped" }, el("span", {}, `Run ${run.id} was interrupted while ${run.state}. Finish it, or take it back, before anything else is done.`), runButtons(run)) : null;
+}
 
 function show() {
-  tiles();
-  $("tabs").replaceChildren(...TABS.map(([name, words]) => el("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-selected": String(state.tab === name), "aria-controls": "panel", tabindex: state.tab === name ? "0" : "-1",
-    onclick: () => { state.tab = name; show(); $(`tab-${name}`).focus(); },
-    onkeydown: (event) => { const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]; if (!by) return; const at = TABS.findIndex((t) => t[0] === name); state.tab = TABS[(at + by + TABS.length) % TABS.length][0]; show(); $(`tab-${state.tab}`).focus(); } }, words)));
+  head();
   const panel = $("panel");
   panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
-  fill(panel, TABS.find(([name]) => name === state.tab)[2]());
-  if (state.tab === "proposals") showList();
+  const listing = state.tab === "open" || state.tab === "answered";
+  fill(panel, stopped(), listing ? proposals() : state.tab === "applied" ? applied() : drawHistory());
+  if (listing) showList();
   if (live) showBar();
 }
 
+const ALWAYS = {
+  "?": keySheet, l: () => canWrite() && refresh(), p: () => canWrite() && preview(), "/": () => $("search") && $("search").focus(), j: () => $("list") && move(1), k: () => $("list") && move(-1),
+  A: () => $("list") && canWrite() && answerAll(bulkOf(listed()), "yes"), R: () => $("list") && canWrite() && answerAll(bulkOf(listed()), "no"),
+  w: () => { const node = $(`c-${state.current}`); for (const each of node ? node.querySelectorAll("details") : []) if (each.matches(".why, .folded > details")) each.open = !each.open; },
+};
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest("input, textarea, select, dialog");
-  if (typing || event.ctrlKey || event.metaKey || event.altKey || state.tab !== "proposals") return;
-  if (event.key === "j" || event.key === "k") { event.preventDefault(); move(event.key === "j" ? 1 : -1); return; }
-  const card = data.cards.find((item) => item.key === state.current);
-  if (live && card && pressed(event.key, card)) event.preventDefault();
+  if (event.target.closest("input, textarea, select, dialog") || event.ctrlKey || event.metaKey || event.altKey || state.busy) return;
+  const card = $("list") && data.cards.find((item) => item.key === state.current), tab = TABS[Number(event.key) - 1];
+  const done = tab ? openTab(tab[0]) || true : ALWAYS[event.key] ? ALWAYS[event.key]() || true : live && card && pressed(event.key, card);
+  if (done) event.preventDefault();
 });
+window.addEventListener("hashchange", () => { readAddress(); show(); });
 // Paper has no pages to turn: everything is printed.
-window.addEventListener("beforeprint", () => { state.everything = true; if (state.tab === "proposals") showList(); });
-window.addEventListener("afterprint", () => { state.everything = false; if (state.tab === "proposals") showList(); });
+for (const [name, everything] of [["beforeprint", true], ["afterprint", false]]) window.addEventListener(name, () => { state.everything = everything; if ($("list")) showList(); });
+readAddress();
 show();

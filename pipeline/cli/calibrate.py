@@ -1,0 +1,129 @@
+"""Fitting the decisions to a person's own memories: calibrate."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ...errors import UsageError
+from .options import Options, command
+
+if TYPE_CHECKING:
+    from ..judging.calibration import Calibration
+    from ..judging.labelling import LabelledPair
+
+
+@command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--scorer", help="Whose thresholds to fit. [default: the configured one]")
+@click.option("--encoder", help="Embedding model, a path or a name.")
+@click.option("--precision", default=0.98, show_default=True, type=click.FloatRange(0.5, 1))
+@click.option("--reset", is_flag=True, help="Forget fitted thresholds and use the scorer's own again.")
+@click.option("--state-dir", type=click.Path(path_type=Path), help="Where fitted thresholds are kept.")
+def calibrate(options: Options, file: Path | None, *, precision: float, reset: bool) -> None:
+    """Fit the thresholds to the labelled pairs in FILE, for a stated precision of automatic merges.
+
+    Without FILE they are the answers that were given in the terminal, in the browser and through agents.
+
+    Example:
+      mem0-dream calibrate my-pairs.jsonl --precision 0.99
+    """
+    from ...models.registry import load_scorer
+    from ...settings import Settings
+    from ..judging import calibration
+    from ..judging.labelling import read_pairs
+    from ..stores.files.database import state_directory
+
+    spec, directory = options.scorer or Settings().scorer, state_directory(options.state_dir)
+    if reset:
+        calibration.save_thresholds(directory, load_scorer(spec).name, None)
+        click.echo(f"{spec} decides by its own thresholds again.")
+        return
+    pairs = read_pairs(file) if file else answered_pairs(directory)
+    click.echo(fitted(pairs, directory, scorer=spec, encoder=options.encoder, precision=precision))
+
+
+def answered_pairs(directory: Path) -> tuple[LabelledPair, ...]:
+    """What the answers in the journal teach.
+
+    Raises:
+        UsageError: If there are none yet.
+    """
+    from ..judging.labelling import parse_pairs
+    from ..writing.journal import Journal
+
+    with contextlib.closing(Journal(directory)) as journal:
+        pairs = parse_pairs(journal.pairs(), source="the journal")
+    if not pairs:
+        raise UsageError(
+            "There are no answers to learn from yet; answer some proposals, or name a file of labelled pairs."
+        )
+    return pairs
+
+
+def fitted(
+    labelled: Sequence[LabelledPair], directory: Path, *, scorer: str, encoder: str | None, precision: float
+) -> str:
+    """Fit and keep the thresholds of a scorer, and say what they reach.
+
+    Raises:
+        UsageError: If there are too few pairs.
+    """
+    from ...models.registry import load_encoder, load_scorer
+    from ..judging import calibration
+
+    judge = load_scorer(scorer)
+    pairs = _with_cosines(labelled, load_encoder(encoder, scorer=scorer))
+    fit = calibration.calibrate(
+        judge.score([item.pair for item in pairs]).probabilities,
+        _vetoes(pairs),
+        [item.label for item in pairs],
+        base=judge.thresholds,
+        auto_precision=precision,
+    )
+    calibration.save_thresholds(directory, judge.name, fit.thresholds)
+    return _table(fit, len(pairs))
+
+
+def _with_cosines(pairs: Sequence[LabelledPair], encoder: Any) -> list[LabelledPair]:
+    first = encoder.encode([item.pair.a for item in pairs])
+    second = encoder.encode([item.pair.b for item in pairs])
+    cosines = (first * second).sum(axis=1)
+    return [
+        replace(item, pair=replace(item.pair, cosine=float(cosine)))
+        for item, cosine in zip(pairs, cosines, strict=True)
+    ]
+
+
+def _vetoes(pairs: list[LabelledPair]) -> list[bool]:
+    from ...models.guards import compare
+
+    return [
+        any(
+            evidence.veto
+            for evidence in compare(
+                item.pair.a, item.pair.b, a_date=item.pair.a_date, b_date=item.pair.b_date
+            )
+        )
+        for item in pairs
+    ]
+
+
+def _table(fitted: Calibration, count: int) -> str:
+    lines = [f"Fitted on {count} pairs:"]
+    for name, reached in (("auto merge", fitted.auto), ("contradiction", fitted.contradiction)):
+        lines.append(
+            f"  {name:<14} from {reached.threshold:.3f}: precision {reached.precision:.3f}, "
+            f"recall {reached.recall:.3f}, {reached.predicted} pairs"
+            if reached.predicted
+            else f"  {name:<14} cannot reach its precision on these pairs; practically switched off"
+        )
+    return "\n".join(lines)
+
+
+COMMANDS = (calibrate,)

@@ -1,0 +1,247 @@
+"""The command line for knowledge graphs: opening one, what a pass does first, what else one can ask."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from ...errors import ConfigError, RefusedChangeError, UsageError
+from ..planning.plan_file import json_text, parse_plan
+from .asking import confirmed, say_aside
+from .logs import tell
+from .options import GRAPH, Options, command
+from .places import again
+
+if TYPE_CHECKING:
+    from ..engine import Session
+    from ..kinds.graph import GraphKind
+    from ..planning.stages import Observer
+    from ..reporting.graph.reflection import LookBack
+    from ..rules.graph.nodes import Node
+    from ..rules.graph.settings import GraphSettings
+    from ..stores.graph.store import GraphStore
+
+
+def open_graph(options: Options, observer: Observer | None = None) -> Session:
+    """A session on the graph that the options name.
+
+    Raises:
+        ConfigError: If they name none, or two.
+    """
+    from ..engine import Session
+    from ..kinds.graph import GraphKind
+    from ..stores.files.database import state_directory
+    from ..stores.graph.file import FileMedium, Medium
+    from ..stores.graph.store import GraphStore
+    from .terminal import Bars
+
+    require_place(options)
+    section, limits = _configured(options)
+    settings = options.settings(section)
+    medium: Medium
+    if options.graph_file is not None:
+        medium = FileMedium(options.graph_file)
+    else:
+        from ..stores.graph.server import ServerMedium
+
+        medium = ServerMedium(str(options.mcp))
+    state = state_directory(options.state_dir)
+    kind = GraphKind(
+        GraphStore(medium, state=state, core=options.core),
+        limits=limits,
+        relate=options.relate,
+        repair_relations=options.repair_relations,
+        wanted=options.wanted(),
+    )
+    return Session(kind.store, settings=settings, state_dir=state, observer=observer or Bars(), kind=kind)
+
+
+def require_place(options: Options) -> None:
+    """Refuse options that name no graph, or two."""
+    if (options.graph_file is None) == (options.mcp is None):
+        raise ConfigError(
+            "Name one graph: its file with --file memory.jsonl, or its server with --mcp COMMAND."
+        )
+
+
+def ready(session: Session, options: Options) -> bool:
+    """Refuse what cannot be; say what cannot be promoted."""
+    if options.repair and (options.dry_run or (options.as_json and not options.auto)):
+        raise UsageError("--repair changes the graph, and a dry run does not; choose one.")
+    try:
+        _kind(session).core  # noqa: B018  (read to see whether it can be)
+    except RefusedChangeError as error:
+        say_aside(f"{error}; nothing can be promoted.")
+    return True
+
+
+def repaired(session: Session, options: Options) -> bool:
+    """Move broken lines away, shown and asked about first; False if the person did not want it."""
+    from ..reporting import report
+
+    if not options.repair:
+        return True
+    kind = _kind(session)
+    broken, archive = kind.store.document().broken, kind.store.archive
+    plan = kind.repair(options.clock)
+    if plan is None:
+        say_aside("there are no broken lines.")
+        return True
+    click.echo(f"Broken lines ({len(broken)}):", err=options.auto)
+    for number, line in broken:
+        click.echo(f"  line {number}, {line.reason}: {report.clip(line.raw)}", err=options.auto)
+    if not options.auto and not confirmed(f"Proposed: move them to {archive}."):
+        click.echo(report.CANCELLED)
+        return False
+    result = session.apply(plan, now=options.clock)
+    for _, reason in result.moved:
+        raise RefusedChangeError(f"The broken lines stay: {reason}.")
+    say_aside(f"{len(broken)} broken lines moved to {archive}.")
+    tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
+    return True
+
+
+def due_reason(session: Session, options: Options) -> tuple[bool, str]:
+    """Whether a pass over this graph is due, and why or why not."""
+    return _kind(session).due(options.moment)
+
+
+@command("store", kind=GRAPH)
+@click.argument("name")
+def restore(options: Options, name: str) -> None:
+    """Bring a forgotten memory back from the archive, with its relations.
+
+    Example:
+      mem0-dream restore "grunt builds" --store graph --file memory.jsonl
+    """
+    from ..reporting.report import visible
+
+    with _opened(options) as (session, kind, _), session.locked():
+        relations, left = kind.store.bring_back(name, now=options.clock)
+        click.echo(f"Restored: {visible(name)}, with {relations} relations.")
+        if left:
+            click.echo(f"Left out: {left} relations to memories that are gone.")
+
+
+@command("store", "plan", "json", kind=GRAPH)
+@click.option("--quick", is_flag=True, help="Only this week's learnings and uses.")
+@click.option("--beliefs", "about_beliefs", is_flag=True, help="What speaks for and against the core memory.")
+@click.option("--memories", "about_memories", is_flag=True, help="All memories by effectiveness.")
+def reflect(options: Options, *, quick: bool, about_beliefs: bool, about_memories: bool) -> None:
+    """Look back: what worked and what did not since the last run; changes nothing.
+
+    Example:
+      mem0-dream reflect --beliefs --store graph --file memory.jsonl --core core-memory.json
+    """
+    if quick + about_beliefs + about_memories > 1:
+        raise UsageError("--quick, --beliefs and --memories exclude each other; choose one.")
+    from ..reporting.graph import reflection
+
+    data: dict[str, Any]
+    with _opened(options) as (session, kind, nodes):
+        if about_beliefs:
+            held = reflection.beliefs(kind.core, nodes, kind.models(session.means(options.moment)))
+            lines, data = reflection.belief_lines(held), {"beliefs": [item.to_json() for item in held]}
+        elif about_memories:
+            lines = reflection.memories_lines(nodes)
+            data = {"memories": [reflection.node_json(node) for node in reflection.ranking(nodes)]}
+        elif quick:
+            lines = reflection.quick_lines(nodes, now=options.moment)
+            learned, used = reflection.this_week(nodes, now=options.moment)
+            data = {
+                "since": (options.moment - reflection.WEEK).isoformat(),
+                "learned": [reflection.node_json(node) for node in learned],
+                "used": [reflection.node_json(node) for node in used],
+            }
+        else:
+            looked = _looked_back(session, kind.store, nodes)
+            lines, data = reflection.look_back_lines(looked), looked.to_json() if looked else {"since": None}
+    _tell(data if options.as_json else None, lines)
+
+
+@command("store", "plan", "json", kind=GRAPH)
+@click.option("--focus", help="Protect what is about this topic from being forgotten.")
+@click.option("--reset", is_flag=True, help="Take the focus back.")
+def attention(options: Options, *, focus: str | None, reset: bool) -> None:
+    """Show what the memory is about at present; set or reset a focus by hand.
+
+    Example:
+      mem0-dream attention --focus "payment service" --store graph --file memory.jsonl
+    """
+    from ...models.text.words import significant_words
+    from ..rules.graph.use import attention_lines, focused, topics
+
+    if focus is not None and reset:
+        raise UsageError("--focus and --reset exclude each other; choose one.")
+    if focus is not None and not focus.strip():
+        raise UsageError("The focus is empty; give a topic, or take it back with --reset.")
+    if focus is not None and not significant_words(focus):
+        raise UsageError(f"The focus {focus!r} holds no word that tells memories apart; give a topic.")
+    with _opened(options) as (_, kind, nodes):
+        notes = kind.store.notes
+        if focus is not None or reset:
+            notes.focus = focus
+        shown = topics(nodes, now=options.moment, settings=kind.graph, focus=notes.focus)
+        matched = focused(nodes, notes.focus)
+        whole = {
+            "focus": notes.focus,
+            "in_focus": list(matched),
+            "topics": [item.to_json() for item in shown],
+        }
+        _tell(whole if options.as_json else None, attention_lines(shown, notes.focus, len(matched)))
+
+
+COMMANDS = (restore, reflect, attention)
+"""What the main group offers for graphs alone."""
+
+
+@contextlib.contextmanager
+def _opened(options: Options) -> Iterator[tuple[Session, GraphKind, tuple[Node, ...]]]:
+    """Open the graph that the options name, and read its entities."""
+    from ..rules.graph.nodes import nodes_of
+    from ..stores.base import ScopeFilter
+
+    with open_graph(options) as session:
+        yield session, _kind(session), nodes_of(session.read(ScopeFilter()).memories)
+
+
+def _kind(session: Session) -> GraphKind:
+    return cast("GraphKind", session.kind)  # opened by `open_graph`
+
+
+def _configured(options: Options) -> tuple[dict[str, Any], GraphSettings]:
+    """The sections `mem0_dream` and `mem0_dream.graph` of a configuration, if one was given."""
+    from ...settings import checked
+    from ..rules.graph.settings import GraphSettings
+
+    section = options.section()
+    return section, checked(GraphSettings, section.pop("graph", {}), "mem0_dream.graph")
+
+
+def _looked_back(session: Session, store: GraphStore, nodes: Sequence[Node]) -> LookBack | None:
+    """What became of a graph since the last run; None if there was none."""
+    from ..reporting.graph.reflection import look_back
+    from ..writing.journal import Outcome, RunState
+
+    last = store.notes.last
+    if last is None or not last.run or session.journal.run(last.run).state is not RunState.APPLIED:
+        return look_back(nodes, last) if last else None
+    plan = parse_plan(session.journal.run(last.run).plan)
+    done = {name for name, row in session.journal.outcomes(last.run).items() if row[0] is Outcome.APPLIED}
+    return look_back(
+        nodes,
+        last,
+        merged=[f"{' + '.join(item.removes)} -> {item.survivor}" for item in plan.merges if item.id in done],
+        forgotten=[name for item in plan.prunes if item.id in done for name in item.removes],
+    )
+
+
+def _tell(data: dict[str, Any] | None, lines: Sequence[str]) -> None:
+    """Print an answer: as JSON if there is any, else as lines."""
+    from ..reporting.report import visible
+
+    text = json_text(data, sort_keys=False) if data is not None else "\n".join(map(visible, lines))
+    click.echo(text)

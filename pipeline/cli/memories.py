@@ -1,0 +1,319 @@
+"""The commands about single memories and about all of them: status, why, history, check, forget."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from ...errors import IncompleteListingError, UsageError
+from .asking import confirmed
+from .logs import tell
+from .opening import open_session, tell_fidelity
+from .options import TROUBLE, Moment, Options, command
+from .places import again, full_commands
+from .terminal import echo
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ...records import Memory, Verdict
+    from ..engine import Session
+    from ..reporting.status import Status
+
+
+@command("store", "scope", "plan", "json")
+@click.option("--check", is_flag=True, help="Exit code 9 if an indicator warns, or not all could be read.")
+@click.option(
+    "--across", "repeated", is_flag=True, help="List what is said in several scopes, and nothing else."
+)
+def status(options: Options, *, check: bool, repeated: bool) -> None:
+    """Show what the store holds, how it is doing and what was done to it; changes nothing.
+
+    Example:
+      mem0-dream status --config mem0.yaml --all
+      mem0-dream status --file memory.jsonl --core core-memory.json --check
+    """
+    from ..planning.plan_file import json_text
+    from ..reporting.graph.health import health_lines
+    from ..reporting.status import across_lines, said_across, spoken_status
+    from ..rules.hygiene import shown_text
+
+    with open_session(options) as session:
+        if repeated:
+            show = functools.partial(shown_text, settings=session.settings)
+            found = said_across(session.read(options.scopes()), options.moment, show)
+            if options.as_json:
+                click.echo(json_text({"across": found}, sort_keys=False))
+            else:
+                echo(across_lines(found, session.store.kind))
+            return
+        state = found_status(session, options)
+        inventory = session.inventory or session.read(options.scopes())
+        health = session.kind.health(inventory, session.means(options.moment))
+    if options.as_json:
+        click.echo(json_text(state.to_json() | {"health": health.to_json()}, sort_keys=False))
+    else:
+        lines = [*spoken_status(state), "", *health_lines(health)]
+        echo(full_commands(line, options) for line in lines)
+    if check and not health.ok:
+        raise click.exceptions.Exit(TROUBLE)
+
+
+def found_status(session: Session, options: Options) -> Status:
+    """What an open store holds."""
+    from ..reporting.status import status_of
+
+    inventory = session.read(options.scopes())
+    return status_of(
+        inventory,
+        session.journal.runs(session.store.fingerprint),
+        settings=session.settings,
+        now=options.moment,
+        accessed=session.access.last(session.store.fingerprint),
+        answers=session.answered,
+        kind=session.store.kind,
+        condemned=session.kind.condemned(inventory, session.means(options.moment)),
+    )
+
+
+@command("store", "plan")
+@click.argument("first")
+@click.argument("second")
+def why(options: Options, first: str, second: str) -> None:
+    """Say how two memories are judged and why, whether or not anything is proposed about them.
+
+    FIRST and SECOND are ids, names or paths, or beginnings of them, as the report prints them.
+
+    Example:
+      mem0-dream why 1f2e3d4c 5a6b7c8d --config mem0.yaml
+    """
+    from ..reporting.pair import Pair
+    from ..stores.base import ScopeFilter
+
+    with open_session(options) as session:
+        memories = session.read(ScopeFilter()).memories
+        a, b = (found(session, memories, text) for text in (first, second))
+        answered = [
+            f"{answer.at:%Y-%m-%d}: {answer.say.spoken}"
+            for answer in session.answered
+            if {item.id for item in answer.about} >= {a.id, b.id}
+        ]
+        echo(Pair(session.store.kind, a, b, _judged(session, a, b, options), answered).lines())
+
+
+@command("store", "scope", "plan", "json")
+@click.argument("query", required=False)
+@click.option("--as-of", type=Moment(), metavar="DATE", help="Only what was held true then.")
+def history(options: Options, *, query: str | None, as_of: datetime | None) -> None:
+    """Show what a memory said before, and what took its place; changes nothing.
+
+    QUERY is an id, the beginning of one, or words of a memory, also of one that is gone. Without it, --as-of
+    lists all that was held true at a date.
+
+    Example:
+      mem0-dream history "lives in" --config mem0.yaml --user-id alice
+      mem0-dream history --as-of 2026-03-01 --config mem0.yaml --user-id alice
+    """
+    if query is None and as_of is None:
+        raise UsageError("Name an id, or words of a memory, or a date with --as-of.")
+    from ..planning.plan_file import json_text
+    from ..reporting.past import chain, matching, spoken_versions, version_json, versions
+
+    with open_session(options) as session:
+        memories = session.read(options.scopes()).memories
+        every = versions(memories, session.journal, session.store.fingerprint, scopes=options.scopes())
+        kind = session.store.kind
+        shown = every if query is None else chain(matching(query, every, kind), every)
+        shown = [one for one in shown if as_of is None or one.held_at(as_of)]
+    if options.as_json:
+        click.echo(json_text({"versions": [version_json(one) for one in shown]}, sort_keys=False))
+    elif not shown:
+        click.echo("Nothing is known of that.")
+    else:
+        echo(spoken_versions(shown, every, kind))
+
+
+def _judged(session: Session, a: Memory, b: Memory, options: Options) -> Verdict | None:
+    """The verdict on two memories, however far apart they are; None if they are never compared."""
+    if a.scope != b.scope or a.id == b.id:
+        return None
+    from ..judging.inventory import Judging
+    from ..judging.subjects import keys_by_scope
+
+    pair = [a, replace(b, category=a.category)]
+    judging = Judging(
+        session.models.read(),
+        session.models.asked(),
+        session.settings.model_copy(update={"floor": -1.0}),
+        replace(session.means(options.moment).circumstances, rejected=frozenset()),
+        keys_by_scope(pair, settings=session.settings),
+    )
+    verdicts = judging.all_pairs(pair)
+    return verdicts[0] if verdicts else None
+
+
+@command("store", "scope", "plan", "json")
+@click.argument("texts", nargs=-1, metavar="[TEXT]...")
+@click.option(
+    "--learning", metavar="FILE", help="Say whether a learning, JSON (- for the input), is worth saving."
+)
+@click.option("--threshold", type=int, help="With --learning: relevance from which to save. [default: 5]")
+def check(options: Options, texts: tuple[str, ...], *, learning: str | None, threshold: int | None) -> None:
+    """Say what each TEXT is to the memories before you store it: new, the same, more, or against one.
+
+    Without TEXT each line of the input is one. Writes nothing. Exit code 10: all of it is known, or the
+    learning is not worth saving.
+
+    Example:
+      mem0-dream check "Lives in Faro now" --config mem0.yaml --user-id alice
+      mem0-dream check --learning learning.json --file memory.jsonl --core core-memory.json
+    """
+    options.scopes()  # whose memories are meant is asked before anything is read
+    from ..judging.check import Finding
+    from ..planning.plan_file import json_text
+    from ..reporting.pair import check_json, check_lines
+    from ..rules.graph.relevance import NOTHING_NEW, load_learning
+    from ..rules.hygiene import shown_text
+
+    asked = load_learning(learning) if learning is not None else None
+    if asked is not None and texts:
+        raise UsageError("--learning and texts exclude each other; give one of them.")
+    if asked is None and not texts:
+        texts = tuple(filter(None, (line.strip() for line in _input_lines())))
+    if asked is None and not any(text.strip() for text in texts):
+        raise UsageError("There is no text to check; give one, or one on each line of the input.")
+    with open_session(options) as session:
+        known = session.known(options.scopes(), now=options.moment)
+        inventory = session.inventory
+        assert inventory is not None  # noqa: S101  (`known` has read it)
+        for gap in inventory.gaps:
+            tell(f"note: {gap}; what is known may be more than this.")
+        if asked is not None:
+            answer = session.kind.relevance(
+                asked, inventory.memories, known=known, encoder=session.models.encoder,
+                threshold=threshold, now=options.moment,
+            )  # fmt: skip
+            click.echo(json_text(answer.to_json(), sort_keys=False))
+            worth = answer.save
+        else:
+            show, found = functools.partial(shown_text, settings=session.settings), []
+            for number, text in enumerate(texts):
+                found.append(known.check(text))
+                if not options.as_json:
+                    echo(
+                        [""] * bool(number)
+                        + check_lines(found[-1], session.store.kind, show, named=len(texts) > 1)
+                    )
+            if options.as_json:
+                click.echo(json_text({"texts": [check_json(each, show) for each in found]}, sort_keys=False))
+            worth = any(each.finding is not Finding.SAME for each in found)
+    if not worth:
+        raise click.exceptions.Exit(NOTHING_NEW)
+
+
+def _input_lines() -> list[str]:
+    """The lines of the input.
+
+    Raises:
+        UsageError: If it is no text.
+    """
+    try:
+        return sys.stdin.read().splitlines()
+    except UnicodeDecodeError:
+        raise UsageError("The input is no text in UTF-8.") from None
+
+
+@command("store", "scope", "plan", "write")
+@click.argument("query")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="Show at most so many memories.",
+)
+def forget(options: Options, query: str, *, limit: int) -> None:
+    """Find memories about QUERY, and forget the ones you pick; undo brings them back.
+
+    Example:
+      mem0-dream forget "old phone number" --config mem0.yaml --user-id alice
+    """
+    from ..planning.forgetting import forget_plan, rank
+    from ..reporting import report
+    from ..reporting.text import one_line, spoken_ids, visible
+    from ..rules.hygiene import shown_text
+
+    with open_session(options) as session, session.locked():
+        inventory = session.read(options.scopes())
+        matches = rank(query, inventory, encoder=session.models.encoder, now=options.moment)[:limit]
+        if not matches:
+            click.echo("No memory matches.")
+            return
+        short = spoken_ids((memory.id for memory in inventory.memories), session.store.kind)
+        for number, memory in enumerate(matches, 1):
+            pinned = " (pinned, never touched)" if memory.pinned else ""
+            label = f"[{session.store.kind}:{short[memory.id]}]"
+            text = one_line(shown_text(memory.text, session.settings))
+            click.echo(visible(f"{number:>3}. {label} {text}{pinned}"))
+        if inventory.gaps:
+            raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
+        chosen = [matches[i] for i in _pick(len(matches)) if not matches[i].pinned]
+        tell_fidelity(session, inventory.fidelity, begun=bool(chosen))
+        if not chosen or not _is_meant(chosen, session, short):
+            click.echo(report.CANCELLED)
+            return
+        plan = forget_plan(
+            chosen, inventory, kind=session.store.kind, now=options.moment, settings=session.settings
+        )
+        plan = session.completed(plan)
+        result = session.apply(plan, now=options.clock, retire=options.retire, within_budget=False)
+        click.echo(f"Forgotten: {result.pruned}. Undo with: {again(options, 'undo', result.run)}")
+
+
+def found(session: Session, memories: Iterable[Memory], text: str) -> Memory:
+    """The one memory with this id, name or beginning of an id.
+
+    Raises:
+        UsageError: If there is none, or more than one.
+    """
+    wanted = text.strip("[]").removeprefix(f"{session.store.kind}:")
+    listed = list(memories)
+    matching = [memory for memory in listed if memory.id == wanted] or [
+        memory for memory in listed if memory.id.startswith(wanted)
+    ]
+    if len(matching) != 1:
+        raise UsageError(
+            f"{len(matching)} memories have an id that begins with {wanted!r}; give one that is unique."
+        )
+    return matching[0]
+
+
+def _is_meant(chosen: list[Memory], session: Session, short: Mapping[str, str]) -> bool:
+    from ..reporting.text import visible
+
+    names = " ".join(f"[{session.store.kind}:{short[memory.id]}]" for memory in chosen)
+    try:
+        return confirmed(visible(f"To forget: {names}."))
+    except UsageError:
+        raise UsageError(
+            "Nobody answered, so nothing was changed; a script answers both questions: "
+            r"printf 'all\ny\n' | mem0-dream forget ..."
+        ) from None
+
+
+def _pick(count: int) -> list[int]:
+    click.echo("Forget which? Numbers such as 1 3, all, or empty for none: ", nl=False)
+    words = sys.stdin.readline().replace(",", " ").lower().split()
+    if words == ["all"]:
+        return list(range(count))
+    if not all(word.isdigit() and 1 <= int(word) <= count for word in words):
+        raise UsageError(f"Give numbers from 1 to {count}, or all; nothing was changed.")
+    return sorted({int(word) - 1 for word in words})
+
+
+COMMANDS = (status, why, history, check, forget)

@@ -1,0 +1,181 @@
+"""The plan as a page: `report` writes one HTML file, `review` serves it to be answered one by one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ...errors import UsageError
+from .asking import looked, proposed
+from .night import note_pass
+from .opening import open_session
+from .options import Options, command
+from .places import again, full_commands
+from .terminal import Bars
+
+if TYPE_CHECKING:
+    from ...settings import Settings
+    from ..engine import Session
+    from ..fronts import StoreAccess
+    from ..judging.models import Models
+    from ..planning.stages import Observer
+
+_OURS = '<meta name="generator" content="mem0-dream">'
+"""A page of ours says so; only such a file is written over unasked."""
+
+
+@command("store", "scope", "plan", name="report")
+@click.argument("run", required=False)
+@click.option(
+    "-o", "--output", default="report.html", show_default=True, help="Write the page here; - prints it."
+)
+@click.option("--force", is_flag=True, help="Write over a file that is no report.")
+def report_command(options: Options, run: str | None, output: str, *, force: bool) -> None:
+    """Write what a pass would do as one HTML file, to be read in any browser; changes nothing.
+
+    With RUN, a name from `mem0-dream runs`, the page shows what that run found and what it left. The file
+    holds the texts of the memories, and asks nothing of any network.
+
+    Example:
+      mem0-dream report --config mem0.yaml --all -o report.html
+      mem0-dream report 20261121-030000-1f2e --config mem0.yaml
+    """
+    from ..fronts import plan_material, run_material
+    from ..reporting.html import page_data, render
+    from ..reporting.text import counted
+
+    if run is None:
+        options.scopes()  # whose memories are meant is asked before anything is opened
+    with open_session(options) as session:
+        if run is not None:
+            material = run_material(session, run, undo=again(options, "undo", run))
+        else:
+            material = plan_material(session, proposed(session, options))
+    page = render(page_data(material), lines=material.lines)
+    if output == "-":
+        click.echo(page, nl=False)
+        return
+    _write(Path(output), page, force=force)
+    shown = counted(len(material.plan.actions) + len(material.plan.unsure), "proposal")
+    click.echo(f"{shown} written to {output}.", err=True)
+
+
+def _write(path: Path, page: str, *, force: bool) -> None:
+    """The page holds memories, so that only its owner may read it; a file that is not ours stays."""
+    try:
+        if not force and path.exists() and (not path.is_file() or _OURS.encode() not in path.read_bytes()):
+            raise UsageError(f"{path} is no report of mem0-dream; name another file, or add --force.")
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with open(handle, "w", encoding="utf-8") as stream:  # noqa: PTH123  (a descriptor, no path)
+            path.chmod(0o600)  # also if it was there before
+            stream.write(page)
+    except OSError as error:
+        raise UsageError(f"The report cannot be written to {path}: {error.strerror}.") from error
+
+
+@command("store", "scope", "plan", "write", name="review")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Listen here. [default: a free port]")
+@click.option(
+    "--open/--no-open", "opens", default=None, help="Open the browser. [default: where there is one]"
+)
+def review_command(options: Options, *, port: int, opens: bool | None) -> None:
+    """Look at the plan in the browser, answer proposal by proposal, and apply what you accepted.
+
+    The page is served to this machine alone, under a link that holds a secret. Answers are kept at once;
+    nothing is changed before you press Apply. End it with Ctrl-C.
+
+    Example:
+      mem0-dream review --config mem0.yaml --user-id alice
+    """
+    from ..web.serve import require_web, serve
+
+    require_web()
+    options.scopes()
+    from ..stores.files.database import state_directory
+
+    def opened(address: str, _end: Callable[[], None]) -> None:
+        click.echo(f"Review: {address}")
+        click.echo("Answers are kept as you give them. End with Ctrl-C.", err=True)
+        if opens or (opens is None and _has_browser()):
+            _open(address, state_directory(options.state_dir))
+
+    from ..web.desk import ReviewObserver
+
+    watched = ReviewObserver(Bars())
+    with contextlib.suppress(KeyboardInterrupt):
+        serve(access_of(options), watched, port=port, opened=opened)
+    click.echo("Review ended; answers that were not applied are kept.", err=True)
+
+
+def access_of(options: Options) -> StoreAccess:
+    """How a front reaches the store that the options name, each time anew."""
+    from ..fronts import StoreAccess
+    from .memories import found_status
+
+    seen: list[Settings] = []
+    models: list[Models] = []
+
+    @contextlib.contextmanager
+    def opened(observer: Observer) -> Iterator[Session]:
+        with open_session(options, observer=observer) as session:
+            for loaded in models:  # once, however often the store is opened
+                session.models.take(loaded)
+            seen[:], models[:] = [session.settings], [session.models]
+            yield session
+
+    def calibrated() -> str:
+        """Fit the thresholds of the scorer that judged the pairs, as `mem0-dream calibrate` does."""
+        from ..stores.files.database import state_directory
+        from .calibrate import answered_pairs, fitted
+
+        directory = state_directory(options.state_dir)
+        used, pairs = seen[0], answered_pairs(directory)
+        return fitted(pairs, directory, scorer=used.scorer, encoder=used.encoder, precision=_PRECISION)
+
+    return StoreAccess(
+        open=opened,
+        look=lambda session: looked(session, options),
+        status=lambda session: found_status(session, options),
+        scopes=options.scopes,
+        moment=lambda: options.moment,
+        clock=lambda: options.clock,
+        command=lambda *words: again(options, *words),
+        spoken=lambda sentence: full_commands(sentence, options),
+        settled=lambda session, result: note_pass(session, options, result.run),
+        calibrate=calibrated,
+        state_dir=options.state_dir,
+        retire=options.retire,
+    )
+
+
+_PRECISION = 0.98
+"""Share of automatic merges that must be right on the answers, as `mem0-dream calibrate` has it."""
+
+
+def _open(address: str, folder: Path) -> None:
+    """Open the browser by way of a file of ours: every user of a machine can read the words of a command."""
+    import html
+    import webbrowser
+
+    file = folder / "review.html"
+    file.unlink(missing_ok=True)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+        stream.write(f'<meta http-equiv="refresh" content="0; url={html.escape(address)}">')
+    webbrowser.open(file.absolute().as_uri())
+
+
+def _has_browser() -> bool:
+    """Whether there is a graphical browser; one in the terminal would take the terminal away."""
+    screen = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(v) for v in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    return screen and sys.stdout.isatty()
+
+
+COMMANDS = (report_command, review_command)

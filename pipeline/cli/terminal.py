@@ -1,0 +1,179 @@
+"""The terminal: colour and who wants it, lines as wide as it is, progress on the error stream.
+
+Colour is added to whole lines of ours and to marks that stand beside a line; it never depends on what a
+memory says. Where it is not wanted, differing words stand in brackets.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from ..reporting.text import bracketed
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+    from rich.text import Text
+
+_HEADINGS = {
+    "Merges": "green",
+    "Likely": "cyan",
+    "Possible": "yellow",
+    "Conflicts": "yellow",
+    "Prunes": "red",
+    "##": "cyan",
+    "#": "cyan",
+}
+_TONES = {"goes": "red", "stays": "green"}
+_NARROWEST = 40
+QUIET_S = 60.0
+"""Where nobody watches the error stream: seconds between two lines of progress."""
+
+
+def color_option() -> click.Option:
+    """What every command takes."""
+    return click.Option(
+        ["--color/--no-color"],
+        default=None,
+        expose_value=False,
+        callback=_chosen,
+        help="Colour or none; else as the terminal and NO_COLOR say.",
+    )
+
+
+def _chosen(context: click.Context, _parameter: click.Parameter, value: bool | None) -> None:  # noqa: FBT001
+    """Colour as asked for, here and in what is called from here; said after a command, it counts, too."""
+    if value is not None:
+        context.color = value
+
+
+def plain_terminal() -> bool:
+    """Whether the user, or the terminal, asks for text alone: https://no-color.org."""
+    return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+
+
+def colours() -> bool:
+    """Whether the output is coloured."""
+    context = click.get_current_context(silent=True)
+    chosen = context.color if context is not None else None
+    return chosen if chosen is not None else sys.stdout.isatty() and not plain_terminal()
+
+
+def echo(lines: Iterable[str]) -> None:
+    """Print lines of a report: headings and differing words in colour, words wrapped on a terminal."""
+    coloured, watched = colours(), sys.stdout.isatty()
+    if not coloured and not watched:
+        for line in lines:
+            click.echo(bracketed(line))
+        return
+    from rich.console import Console
+
+    console = Console(
+        force_terminal=coloured, color_system="standard" if coloured else None, no_color=not coloured,
+        highlight=False, markup=False, emoji=False,
+    )  # fmt: skip
+    for line in lines:
+        for row in _wrapped(_styled(line, coloured=coloured), console.width if watched else 0):
+            console.print(row, soft_wrap=True)
+
+
+def _styled(line: str, *, coloured: bool) -> Text:
+    from rich.text import Text
+
+    if not coloured:
+        return Text(bracketed(line))
+    colour = _HEADINGS.get(line.split(" ", 1)[0])
+    text = Text(line, style=f"bold {colour}" if colour else "")
+    for start, end, tone in getattr(line, "spans", ()):
+        text.stylize(f"bold underline {_TONES[tone]}", start, end)
+    return text
+
+
+def _wrapped(text: Text, width: int) -> Iterable[Text]:
+    """A line as rows, each behind the white space that the line begins with; not wrapped for width 0."""
+    from rich.console import Console
+
+    if not width or text.cell_len <= width:
+        return [text]
+    indent = len(text.plain) - len(text.plain.lstrip())
+    rows = text[indent:].wrap(Console(), max(_NARROWEST, width - indent))
+    for row in rows:
+        row.rstrip()
+        row.pad_left(indent)
+    return rows
+
+
+class Bars:
+    """Tells how far each stage of a pass has come: a bar for a person, now and then a line for a file.
+
+    A bar names its stage, and says how much is done and how much is left; the time beside it runs on while
+    one piece takes long.
+    """
+
+    def __init__(self) -> None:
+        """Draw nothing yet."""
+        self._display: Progress | None = None
+        self._open = 0
+        self._told = time.monotonic()
+
+    @contextlib.contextmanager
+    def stage(self, name: str, total: int | None) -> Iterator[Callable[[int], None]]:
+        """Show one stage while it runs."""
+        # A dumb terminal cannot move its cursor back to redraw a bar.
+        if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+            yield lambda done: self._tell(name, done, total)
+            return
+        display = self._enter()
+        task = display.add_task(name, total=total, left="")
+
+        def advance(done: int) -> None:
+            display.update(task, completed=done, left="" if total is None else f"{total - done} left")
+
+        try:
+            yield advance
+        finally:
+            display.remove_task(task)
+            self._leave()
+
+    def _tell(self, name: str, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        if now - self._told >= QUIET_S:
+            from .logs import tell
+
+            self._told = now
+            tell(f"{name}: {done}" + (f" of {total}" if total is not None else ""))
+
+    def _enter(self) -> Progress:
+        if self._display is None:
+            from rich.console import Console
+            from rich.progress import (
+                BarColumn,
+                MofNCompleteColumn,
+                Progress,
+                SpinnerColumn,
+                TextColumn,
+                TimeElapsedColumn,
+            )
+
+            words = TextColumn("{task.description:<9}")
+            left = TextColumn("{task.fields[left]}")
+            columns = (SpinnerColumn(), words, BarColumn(), MofNCompleteColumn(), left, TimeElapsedColumn())
+            context = click.get_current_context(silent=True)
+            plain = True if context is not None and context.color is False else None
+            console = Console(stderr=True, no_color=plain)
+            self._display = Progress(*columns, console=console, transient=True)
+            self._display.start()
+        self._open += 1
+        return self._display
+
+    def _leave(self) -> None:
+        self._open -= 1
+        if self._open == 0 and self._display is not None:
+            self._display.stop()
+            self._display = None

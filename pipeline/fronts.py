@@ -1,0 +1,160 @@
+"""What the fronts share: how a store is reached, what a page about it is made of, what a run has done."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import JournalError
+from ..records import Memory
+from .actions import Action, acts
+from .plan import Plan
+from .planning.plan_file import parse_plan
+from .reporting.html import Material, RunPoint, run_point
+from .reporting.text import bracketed
+from .results import RunResult
+from .rules.hygiene import shown_text
+from .writing.journal import Journal, Outcome
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .engine import Session
+    from .planning.proposal import Proposal
+    from .planning.stages import Observer
+    from .reporting.status import Status
+    from .stores.base import ScopeFilter
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreAccess:
+    """How a front that opens the store anew for each request reaches it; the command line knows.
+
+    Attributes:
+        open: Opens it, and closes it again; the observer is told how far the work has come.
+        look: What a pass would propose to a person.
+        status: What it holds.
+        scopes: Whose memories are meant.
+        moment: The moment ages are reckoned from.
+        clock: The present moment.
+        command: A command line on the same store.
+        spoken: Makes the commands that a sentence names complete.
+        settled: Told what a run did, while the store is still open.
+        calibrate: Fits the thresholds to the answers, and says what they reach.
+        state_dir: Where state lives; the usual place if omitted.
+        retire: See `Session.apply`.
+    """
+
+    open: Callable[[Observer], contextlib.AbstractContextManager[Session]]
+    look: Callable[[Session], Proposal]
+    status: Callable[[Session], Status]
+    scopes: Callable[[], ScopeFilter]
+    moment: Callable[[], datetime]
+    clock: Callable[[], datetime]
+    command: Callable[..., str]
+    spoken: Callable[[str], str] = str
+    settled: Callable[[Session, RunResult], None] = lambda _session, _result: None
+    calibrate: Callable[[], str] = str
+    state_dir: Path | None = None
+    retire: bool | None = None
+
+
+def done_by(session: Session, result: RunResult, plan: Plan) -> list[Action]:
+    """The actions that a run has carried out."""
+    outcomes = session.journal.outcomes(result.run) if result.run else {}
+    return [
+        action
+        for action in plan.actions
+        if acts(action) and outcomes.get(action.id, ("",))[0] is Outcome.APPLIED
+    ]
+
+
+def counts(session: Session, result: RunResult, plan: Plan) -> dict[str, int]:
+    """How many changes of each kind a run has made."""
+    return dict(sorted(Counter(str(action.kind) for action in done_by(session, result, plan)).items()))
+
+
+def mend(session: Session, result: RunResult, plan: Plan, *, now: datetime) -> RunResult | None:
+    """Where changes were skipped, what should follow from them is worked out again from what is there."""
+    if not result.moved:
+        return None
+    mended = session.completed(replace(plan, actions=(), unsure=()))
+    return session.apply(mended, now=now) if mended.actions else None
+
+
+def plan_material(session: Session, plan: Plan) -> Material:
+    """The material of a page that proposes a plan, made of what the session has just read."""
+    read = session.inventory
+    shown = {total.scope for total in plan.totals}
+    memories = [
+        memory
+        for memory in (read.memories if read else ())
+        if memory.scope in shown and not memory.is_retired(plan.now.date())
+    ]
+    return Material(
+        plan=plan,
+        memories=[replace(memory, text=shown_text(memory.text, session.settings)) for memory in memories],
+        accessed=session.access.last(session.store.fingerprint),
+        thresholds=session.models.thresholds,
+        points=run_points(session.journal, session.store.fingerprint),
+        vectors=_vectors(session, memories),
+        lines=report_lines(session, plan),
+        remarks=[*session.reporter(plan).remarks(), *session.kind.left_out()],
+    )
+
+
+def run_material(session: Session, name: str, *, undo: str) -> Material:
+    """The material of a page about a run of the journal: what was there before it, and what it left.
+
+    Args:
+        session: Its journal knows the run.
+        name: Name of the run.
+        undo: The command that takes it back.
+
+    Raises:
+        JournalError: If there is no such run, or it was made on another store.
+    """
+    journal = session.journal
+    run = journal.run(name)
+    if run.store != session.store.fingerprint:
+        raise JournalError(f"Run {name} was made on another store; use the configuration it was made with.")
+    plan = parse_plan(run.plan)
+    told = journal.changes(name)
+    return Material(
+        plan=plan,
+        accessed=session.access.last(session.store.fingerprint),
+        points=run_points(journal, run.store),
+        lines=report_lines(session, plan),
+        remarks=session.kind.besides(session.journal, name),
+        run=name,
+        state=str(run.state),
+        undo=undo if told and not run.state.startswith("undo") else "",
+        outcomes=journal.outcomes(name),
+    )
+
+
+def run_points(journal: Journal, fingerprint: str) -> list[RunPoint]:
+    """All runs of a store as they are drawn, oldest first."""
+    return [
+        run_point(run, journal.changes(run.id), journal.outcomes(run.id))
+        for run in reversed(journal.runs(fingerprint))
+    ]
+
+
+def report_lines(session: Session, plan: Plan, *, explain: bool = False) -> list[str]:
+    """The plan as the terminal prints it, every change with its text; explained, with every text in full."""
+    shown = session.reporter(plan, explain=explain or session.kind.explained, texts=True)
+    return list(map(bracketed, shown.lines()))
+
+
+def _vectors(session: Session, memories: Sequence[Memory]) -> NDArray[np.float32] | None:
+    """What the encoder makes of the texts; most of it lies in the cache since the plan was made."""
+    if not memories:
+        return None
+    return session.models.read().encode([memory.text for memory in memories])

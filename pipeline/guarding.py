@@ -1,0 +1,201 @@
+"""A mem0 client whose `add` looks first whether the text is known; see `guarded`."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..errors import StoreLockedError, UsageError
+from ..records import Scope
+from .actions import Side
+from .answers import Answer, Say
+from .engine import SCOPE_IDS, Session, scope_filter
+from .judging.check import Checked, Finding, Known
+from .plan import Plan
+from .planning.engine import conflict_of_pair
+from .stores import open_store
+
+if TYPE_CHECKING:
+    from ..models.encoder import Encoder
+    from ..models.scorer import PairScorer
+    from ..settings import Settings
+    from .judging.models import Models
+
+PATIENCE_S = 5.0
+"""Seconds to wait for a pass over the store before a contradiction is only noted."""
+
+
+class Guarded:
+    """A client of mem0; everything but `add` and `check` is its own."""
+
+    def __init__(
+        self,
+        memory: Any,  # noqa: ANN401  (mem0 is untyped)
+        *,
+        known: Literal["skip", "add"] = "skip",
+        contradicted: Literal["note", "retire"] = "note",
+        settings: Settings | None = None,
+        state_dir: Path | str | None = None,
+        encoder: Encoder | None = None,
+        scorer: PairScorer | None = None,
+    ) -> None:
+        """Wrap a client; models are loaded with the first text.
+
+        Args:
+            memory: A `Memory` of mem0, or a `MemoryClient`.
+            known: What becomes of a text that a memory says already.
+            contradicted: What becomes of a memory that the text is surely against: a person is asked about
+                it by the next pass, or it is retired (undo brings it back).
+            settings: Limits and models; the defaults if omitted.
+            state_dir: Where the journal lives.
+            encoder: Instead of the one the settings name.
+            scorer: Instead of the one the settings name.
+
+        Raises:
+            UsageError: If a policy is none of these, or it is another kind of client.
+        """
+        policies = (("known", known, ("skip", "add")), ("contradicted", contradicted, ("note", "retire")))
+        for name, given, allowed in policies:
+            if given not in allowed:
+                raise UsageError(f"{name} is {' or '.join(map(repr, allowed))}, not {given!r}.")
+        self._client, self._store = memory, open_store(memory)
+        self._skips, self._retires = known == "skip", contradicted == "retire"
+        self._options: dict[str, Any] = {
+            "settings": settings, "state_dir": state_dir, "encoder": encoder, "scorer": scorer,
+        }  # fmt: skip
+        self._loaded: Models | None = None
+        self._known: Known | None = None
+        self._turn = threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._client, name)
+
+    def check(self, text: str, *, metadata: Mapping[str, Any] | None = None, **ids: str) -> Checked:
+        """What a text is to the memories of exactly this user, agent, run and app; writes nothing.
+
+        Args:
+            text: What would be stored.
+            metadata: What would be stored with it.
+            ids: user_id, agent_id, run_id, app_id.
+        """
+        with self._opened() as session:
+            return self._checked(session, text, Scope.of(**ids), metadata)
+
+    def add(
+        self,
+        messages: Any,  # noqa: ANN401  (text, message or messages, as mem0 takes them)
+        *,
+        metadata: Mapping[str, Any] | None = None,
+        infer: bool = False,
+        **options: Any,  # noqa: ANN401
+    ) -> dict[str, Any]:
+        """Store what is not known yet, each message verbatim; the options are those of mem0's `add`.
+
+        With `infer` mem0's language model is asked, unless each message is known already.
+
+        Returns:
+            What mem0 gives, an event "NONE" with the memory for each text that was known, and under "check"
+            what each text is to the memories, as `mem0-dream check --json` tells it.
+        """
+        from .reporting.pair import check_json
+
+        ids = {name: options.get(name) for name in SCOPE_IDS}
+        given = [messages] if isinstance(messages, str | Mapping) else list(messages)
+        said = [{"role": "user", "content": each} if isinstance(each, str) else dict(each) for each in given]
+        told, results, unknown = [], [], []
+        with self._opened() as session:
+            for message in said:
+                text, role = message.get("content"), message.get("role")
+                if not isinstance(text, str) or role == "system":  # pictures; and what mem0 leaves out
+                    unknown.append(message)
+                    continue
+                scope = Scope.of(**ids, role=None if role == "user" else role, actor_id=message.get("name"))
+                checked = self._checked(session, text, scope, metadata)
+                told.append(check_json(checked, str))
+                if checked.finding is Finding.SAME and self._skips:
+                    held = checked.matches[0].memory
+                    results.append({"id": held.id, "memory": held.text, "event": "NONE"})
+                elif infer:
+                    unknown.append(message)
+                else:
+                    added = self._added([message], metadata, options, infer=False)
+                    results += added
+                    if len(added) == 1 and "id" in added[0]:
+                        self._oppose(session, str(added[0]["id"]), checked)
+            if infer and unknown:
+                results += self._added(said, metadata, options, infer=True)
+        return {"results": results, "check": told}
+
+    def _added(
+        self,
+        messages: Any,  # noqa: ANN401
+        metadata: Mapping[str, Any] | None,
+        options: Mapping[str, Any],
+        *,
+        infer: bool,
+    ) -> list[Any]:
+        given = {"metadata": dict(metadata)} if metadata is not None else {}
+        added = self._client.add(messages, infer=infer, **given, **options)
+        return list(added.get("results", [added]) if isinstance(added, Mapping) else added or ())
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[Session]:
+        """A session of its own for each call, since a journal belongs to one thread; models are kept."""
+        with self._turn:
+            session = Session(self._store, **self._options)
+            if self._loaded is not None:
+                session.models.take(self._loaded)
+            self._loaded = session.models
+            try:
+                yield session
+            finally:
+                session.release()
+
+    def _checked(
+        self, session: Session, text: str, scope: Scope, metadata: Mapping[str, Any] | None
+    ) -> Checked:
+        ids = scope_filter(**{name: value for name, value in scope.ids if name in SCOPE_IDS})
+        self._known = session.known(ids, now=datetime.now(UTC), into=self._known, only=scope)
+        return self._known.check(text, metadata)
+
+    def _oppose(self, session: Session, added: str, checked: Checked) -> None:
+        """Retire what the new memory is surely against, if that is wanted; else note it for the next pass.
+
+        Of a memory that says more than the sentence in question only a person may take anything away.
+        """
+        against = [match for match in checked.matches if match.sure and match.finding is Finding.AGAINST]
+        found = self._store.fetch([added]) if against else {}
+        for match in against if added in found else ():
+            new, old, now = self._store.parse(found[added]), match.memory, datetime.now(UTC)
+            verdict = replace(match.verdict, pair=replace(match.verdict.pair, a=old.id, b=new.id))
+            conflict = replace(conflict_of_pair(verdict, {old.id: old, new.id: new}), id="c1")
+            whole = not (match.said or match.part or old.pinned)
+            if self._retires and whole and self._store.capabilities.retire:
+                fingerprint, scorer = session.store.fingerprint, session.models.scorer.name
+                plan = Plan(fingerprint, session.store.kind, now, scorer, totals=(), actions=(conflict,))
+                side: Side = "a" if conflict.a[0] == new.id else "b"
+                with contextlib.suppress(StoreLockedError), session.locked(wait_s=PATIENCE_S):
+                    session.apply(plan, now=now, choices={"c1": side}, retire=True, within_budget=False)
+                    continue
+            noted = replace(Answer.to(conflict, Say.NOTED, at=now), key="")
+            session.journal.answer(session.store.fingerprint, [noted])
+
+
+def guarded(memory: Any, **policy: Any) -> Guarded:  # noqa: ANN401
+    """A mem0 client whose `add` stores only what is not known, and says what each text is to the memories.
+
+    Example:
+        memory = guarded(Memory.from_config(config))
+        memory.add("Lives in Faro now", user_id="alice")["check"][0]["finding"]   # "contradicts"
+
+    Args:
+        memory: A `Memory` of mem0, or a `MemoryClient`.
+        policy: See `Guarded`: `known="add"` stores what is known, too; `contradicted="retire"` retires
+            what a text is surely against.
+    """
+    return Guarded(memory, **policy)

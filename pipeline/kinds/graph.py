@@ -1,0 +1,444 @@
+"""An MCP knowledge graph as a kind of store: entities are merged, observations settled, relations follow."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, cast
+
+from ...errors import RefusedChangeError
+from ...models.merger import MergeRefused
+from ...models.same_statement import statement_key
+from ...models.text.words import topic
+from ...records import ActionKind, Candidate, Inventory, Label, Memory, Verdict
+from ..actions import Action, Member, Merge, Promote, Prune, Resolve, Rewrite, Side
+from ..answers import prune_key, rewritten
+from ..plan import Plan
+from ..planning.graph.judging import GraphJudge, GraphModels, GraphView, judged_text, look_alikes
+from ..planning.graph.observations import once, question, united
+from ..planning.graph.relations import Related, followed
+from ..planning.hooks import Entails, Found, Judge, United, View
+from ..planning.proposal import Means, OnStage, Proposal
+from ..rules.due import LastPass, due_reason
+from ..rules.graph.nodes import LEARNINGS, Node, nodes_of
+from ..rules.graph.settings import GraphSettings
+from ..rules.graph.use import (
+    forget_reason,
+    forgettable,
+    promotion_mark,
+    promotion_reason,
+    records_use,
+    weights_of,
+)
+from ..stores.base import ScopeFilter
+from ..stores.graph.notes import LastRun
+from ..stores.graph.store import GraphStore
+from ..stores.graph.text import BROKEN_LINES, edited_observations, entity_text, owner_of, statement
+from ..stores.graph.usage import Usage, content, usage
+from .base import Kind
+
+if TYPE_CHECKING:
+    from ..reporting.graph.health import Health
+    from ..reporting.report import Report
+    from ..rules.graph.relevance import Learning, Relevance
+    from ..writing.journal import Journal, Run
+
+_HELD = "{count} memories may be forgotten; a person decides."
+
+
+class GraphKind(Kind):
+    """Plans changes of one graph.
+
+    Attributes:
+        graph: Limits of the graph; what was not set is as the core memory itself states it.
+    """
+
+    store: GraphStore
+    scoped = False
+    explained = True
+    amends = False
+    collapses = False
+
+    def __init__(
+        self,
+        store: GraphStore,
+        *,
+        limits: GraphSettings | None = None,
+        relate: bool = False,
+        repair_relations: bool = False,
+        wanted: Collection[ActionKind] | None = None,
+    ) -> None:
+        """Bind a store.
+
+        Args:
+            store: Whose memories.
+            limits: Limits of the graph.
+            relate: Propose new relations.
+            repair_relations: Propose to remove relations that lead nowhere or stand twice.
+            wanted: Kinds of actions to propose; all if omitted.
+        """
+        self.store = store
+        self.wanted = tuple(ActionKind if wanted is None else wanted)
+        self.graph = _with_stated(store, limits or GraphSettings())
+        self._relate = relate and ActionKind.RELATE in self.wanted
+        self._repair = repair_relations and ActionKind.RELATE in self.wanted
+        self._view: GraphView | None = None
+        self._judge: GraphJudge | None = None
+
+    @property
+    def core(self) -> tuple[tuple[str, str], ...]:
+        """Name and text of each core memory."""
+        return self.store.core.statements() if self.store.core is not None else ()
+
+    def models(self, means: Means, on_stage: OnStage | None = None) -> GraphModels:
+        """Models and limits at a moment."""
+        models, plain = means.models, _counts_words(means)
+        return GraphModels(
+            encoder=models.encoder if plain else models.read(on_stage=on_stage),
+            scorer=models.scorer if plain else models.asked(on_stage=on_stage),
+            settings=self.graph,
+            neighbours=means.settings.neighbours,
+            now=means.now,
+            thresholds=models.calibrated,
+            rejected=means.rejected,
+        )
+
+    def look_alikes(self, nodes: Sequence[Node], means: Means) -> int:
+        """How many memories another one may replace; no pair is judged, and no scorer loaded."""
+        encoder = means.models.encoder if _counts_words(means) else means.models.read()
+        return look_alikes(nodes, encoder, settings=self.graph, neighbours=means.settings.neighbours)
+
+    def view(self, inventory: Inventory, means: Means) -> GraphView:
+        """All entities; those that are not pinned are judged by what they say."""
+        nodes = {node.id: node for node in nodes_of(inventory.memories)}
+        self._judge = None
+        self._view = GraphView(
+            inventory=inventory,
+            units=tuple(judged_text(n.memory, n.statement) for n in nodes.values() if not n.memory.pinned),
+            stored={memory.id: memory for memory in inventory.memories},
+            nodes=nodes,
+            document=self.store.document(),
+            means=means,
+            last=self.store.notes.last,
+        )
+        return self._view
+
+    def judge(self, view: View, means: Means, on_stage: OnStage) -> Judge:
+        """Pairs are found by words and names; see `GraphJudge`."""
+        self._judge = GraphJudge(cast("GraphView", view).nodes, self.models(means, on_stage))
+        return self._judge
+
+    def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:  # noqa: ARG002
+        """What is forgotten, promoted, or stands twice; and observations that may say the same."""
+        view = cast("GraphView", view)
+        prunes = self._forgotten(view, means)
+        # What may be a fact about a person, and is no learning, goes by a person's word alone.
+        held = [
+            item for item in prunes if means.unattended and (item.category or "").casefold() not in LEARNINGS
+        ]
+        prunes = [item for item in prunes if item not in held]
+        notes = (_HELD.format(count=len(held)),) if held else ()
+        return Found(
+            actions=(*prunes, *self._rewrites(view, means)), doubts=self._questions(view, prunes), notes=notes
+        )
+
+    def _questions(self, view: GraphView, gone: Iterable[Action]) -> tuple[Merge | Resolve, ...]:
+        """What may say the same, or exclude each other; where each of two says more, which one stays."""
+        said = self._judge.said if self._judge is not None else ()
+        parts = {part.id: part for node in view.nodes.values() for part in node.parts}
+        going = {name for action in gone for name in action.removes}
+        return tuple(
+            (question(*pair, item) if item.label is Label.DUPLICATE else None)
+            or _conflict(view.nodes, pair, item)
+            for item in said
+            if item.label is not Label.CONTRADICTION
+            and not going & {owner_of(item.pair.a), owner_of(item.pair.b)}
+            for pair in [(parts[item.pair.a], parts[item.pair.b])]
+        )
+
+    def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:  # noqa: ARG002
+        """The most descriptive entity stays and says what all of them say."""
+        assert self._view is not None and self._judge is not None  # noqa: PT018, S101  (asked during a pass alone)
+        members = [self._view.nodes[unit.id] for unit in units]
+        survivor, observations = united(members, self._judge.models)
+        used, nodes = usage(observations), self._view.nodes.values()
+        if records_use(nodes) and forget_reason(used, settings=self.graph, now=self._view.means.now):
+            raise MergeRefused("the united memory would be forgotten at once")
+        text = statement(survivor.id, content(observations))
+        self._judge.sources[text] = frozenset(unit.id for unit in units)
+        if self._promotion(used, survivor.type, self._view.means.now) is not None:
+            observations = (*observations, promotion_mark(self._view.means.now))
+        said = {statement_key(each) for each in survivor.content}
+        return United(
+            text=text,
+            survivor=survivor.id,
+            whole=any(unit.id == survivor.id and unit.text == text for unit in among),
+            stored=entity_text(survivor.id, observations),
+            observations=observations,
+            exact=tuple(
+                node.id
+                for node in members
+                if node is not survivor and said.issuperset(map(statement_key, node.content))
+            ),
+        )
+
+    def conflicts(
+        self,
+        view: View,
+        verdicts: Sequence[Verdict],  # noqa: ARG002  (of whole entities)
+        actions: Sequence[Action],
+    ) -> Sequence[Resolve]:
+        """One for each two observations that cannot both hold."""
+        view, judge = cast("GraphView", view), cast("GraphJudge", self._judge)
+        pruned = {name for action in actions if isinstance(action, Prune) for name in action.removes}
+        parts = {part.id: part for node in view.nodes.values() for part in node.parts}
+        return [
+            _conflict(view.nodes, [parts[item.pair.a], parts[item.pair.b]], item)
+            for item in judge.said
+            if item.label is Label.CONTRADICTION
+            and not pruned & {owner_of(item.pair.a), owner_of(item.pair.b)}
+        ]
+
+    def present(self) -> Related:
+        """The relations as they are, and what new ones may be made of if they were asked for."""
+        view = self._view
+        near: Sequence[Candidate] = ()
+        if self._relate and view is not None:
+            units = [
+                replace(judged_text(node.memory, node.statement), category=None)
+                for node in view.nodes.values()
+                if node.content
+            ]
+            near = self.models(view.means).near(units, floor=self.graph.related_above)
+        return Related(
+            document=self.store.document(),
+            scope=self.store.scope,
+            settings=self.graph,
+            nodes=view.nodes if view else {},
+            near=near,
+            proposes=self._relate and view is not None,
+            repairs=self._repair,
+            copies=view is not None
+            and ActionKind.RELATE in self.wanted
+            and self.store.medium.verbatim
+            and not view.means.unattended,
+        )
+
+    def follow(self, plan: Plan, present: Related) -> Plan:
+        """What a settled contradiction changes is not merged in the same run, nor parts of what changes."""
+        plan = replace(plan, actions=tuple(map(_as_edited, plan.actions)))
+        lost = {owner_of(name) for conflict in plan.conflicts for name in conflict.removes}
+        parts = [item for item in plan.merges if not item.observations]
+        whole = {m.id for item in plan.actions for m in item.members if item not in parts}
+        kept = tuple(
+            action
+            for action in plan.actions
+            if not (
+                whole & {owner_of(member.id) for member in action.members}
+                if action in parts
+                else isinstance(action, Merge) and lost & {member.id for member in action.members}
+            )
+        )
+        return followed(replace(plan, actions=kept), present)
+
+    def report(self, proposal: Proposal, journal: Journal, *, explain: bool, texts: bool) -> Report:  # noqa: ARG002
+        """What is forgotten is archived, so no texts are added."""
+        from ..reporting.graph.report import GraphReport
+
+        return GraphReport(
+            self.store,
+            journal,
+            proposal,
+            settings=self.graph,
+            look_alikes=self.look_alikes,
+            explain=explain,
+        )
+
+    def health(self, inventory: Inventory, means: Means) -> Health:
+        """How the graph is doing as it stands; nothing is planned, and no pair is judged."""
+        from ..reporting.graph.health import graph_state
+
+        nodes = nodes_of(inventory.memories)
+        return graph_state(
+            nodes,
+            self.store.document(),
+            self.graph,
+            means.now,
+            self.look_alikes(nodes, means),
+            gaps=inventory.gaps,
+            last=self.store.notes.last,
+        )
+
+    def remark(self, journal: Journal, run: Run) -> str:
+        """What the run did to relations."""
+        from ..reporting.graph.report import changes_of_run
+
+        changes = changes_of_run(run.id, journal, self.store)
+        return f", {changes.counts}" if changes else ""
+
+    def besides(self, journal: Journal, run: str) -> list[str]:
+        """The relations that a run changed."""
+        from ..reporting.graph.report import changes_of_run
+
+        changes = changes_of_run(run, journal, self.store)
+        return [f"Relations ({changes.counts}):", *changes.lines] if changes else []
+
+    def spoken(self, inventory: Inventory, today: date) -> Iterator[tuple[Memory, Sequence[str]]]:  # noqa: ARG002
+        """Entities; an observation with the name of what it is about, unless that is a label."""
+        for node in nodes_of(inventory.memories):
+            said = [text if node.labelled else statement(node.id, [text]) for text in node.content]
+            yield judged_text(node.memory, node.statement), said
+
+    def relevance(self, learning: Learning, memories: Sequence[Memory], **asked: Any) -> Relevance:  # noqa: ANN401
+        """By the limits and the core memory of this graph."""
+        return super().relevance(learning, memories, limits=self.graph, core=self.core, **asked)
+
+    def remember(self, *, now: datetime, run: str) -> None:
+        """Note the state of every memory, for the next `reflect` and `--if-due`."""
+        nodes = nodes_of(self.store.read(ScopeFilter()).memories)
+        rows = {node.id: (node.usage.uses, node.usage.effectiveness) for node in nodes}
+        self.store.notes.remember(LastRun(now, rows, run))
+
+    def due(self, now: datetime) -> tuple[bool, str]:
+        """Whether a pass is due, and why; one that the core memory notes counts, whoever made it."""
+        names, noted = self.store.document().names, self.store.notes.last
+        last = LastPass(noted.at, noted.memories) if noted else None
+        with contextlib.suppress(RefusedChangeError):  # a damaged core memory is told before
+            day = self.store.core.consolidated if self.store.core is not None else None
+            if day is not None and (last is None or day.date() > last.at.date()):
+                nodes = nodes_of(self.store.read(ScopeFilter()).memories)
+                later = {node.id for node in nodes if node.usage.discovered and node.usage.discovered > day}
+                last = LastPass(day, names - later)
+        limits = self.graph
+        return due_reason(
+            names, last, after=limits.due_after, new=limits.due_new, now=now, most=limits.max_memories
+        )
+
+    def repair(self, now: datetime) -> Plan | None:
+        """Move unreadable lines to the archive; None if there is no such line."""
+        store = self.store
+        count = len(store.document().broken)
+        if not count:
+            return None
+        memory = store.parse(store.fetch([BROKEN_LINES])[BROKEN_LINES])
+        reason = f"move {count} broken lines to the archive"
+        move = _rewrite(Rewrite, memory, "broken", text="", reason=reason)
+        return Plan(store.fingerprint, store.kind, now, "none", totals=(), actions=(move,))
+
+    def _forgotten(self, view: GraphView, means: Means) -> list[Prune]:
+        """What may go, and why; nothing that a person brought back."""
+        notes, now = self.store.notes, means.now
+        weights = weights_of(list(view.nodes.values()), now=now, settings=self.graph, focus=notes.focus)
+        weights |= dict.fromkeys(notes.brought_back(now, within=self.graph.forget_unused), 1.0)
+        reasons = forgettable(view.nodes, settings=self.graph, now=now, weights=weights)
+        return [
+            Prune(
+                id="",
+                scope=node.memory.scope,
+                category=node.memory.category,
+                members=(Member.of(node.memory),),
+                reason="stale",
+                age_days=node.usage.age_days(now),
+                detail=why,
+            )
+            for node, why in ((view.nodes[name], why) for name, why in reasons.items())
+            if prune_key(node.memory) not in means.rejected
+        ]
+
+    def _rewrites(self, view: GraphView, means: Means) -> list[Rewrite | Promote]:
+        """Promotions, and observations that stand twice in one memory."""
+        refused = rewritten(means.rejected)
+        changes: list[Rewrite | Promote] = []
+        for node in view.nodes.values():
+            if node.memory.pinned or node.memory.text_hash in refused:
+                continue
+            texts = once(node)
+            double = len(node.observations) - len(texts)
+            reasons = [f"{double} observations stand twice"] if double else []
+            why = self._promotion(usage(texts), node.type, means.now)
+            if why is not None:
+                texts, reasons = [*texts, promotion_mark(means.now)], [*reasons, why]
+            if reasons:
+                kind = Rewrite if why is None else Promote
+                changes.append(_rewrite(kind, node.memory, "", observations=texts, reason="; ".join(reasons)))
+        return changes
+
+    def _promotion(self, used: Usage, entity_type: str, now: datetime) -> str | None:
+        if self.store.core is None:
+            return None
+        return promotion_reason(used, entity_type, settings=self.graph, now=now)
+
+
+def _counts_words(means: Means) -> bool:
+    """Whether words are counted, which is faster than reading a cache."""
+    return means.settings.scorer == "keywords" and means.settings.encoder in (None, "words")
+
+
+def _with_stated(store: GraphStore, given: GraphSettings) -> GraphSettings:
+    """The limits that were given, and for all others those that the core memory itself states."""
+    try:
+        stated = store.core.limits() if store.core is not None else {}
+    except RefusedChangeError:  # told when something is to be promoted
+        return given
+    new = {name: value for name, value in stated.items() if name not in given.model_fields_set}
+    return given.model_copy(update=new)
+
+
+def _rewrite(
+    kind: type[Rewrite | Promote],
+    memory: Memory,
+    name: str,
+    *,
+    reason: str,
+    text: str | None = None,
+    observations: Sequence[str] = (),
+) -> Rewrite | Promote:
+    return kind(
+        id=name,
+        scope=memory.scope,
+        category=memory.category,
+        members=(Member.of(memory),),
+        text=entity_text(memory.id, observations) if text is None else text,
+        reason=reason,
+        observations=tuple(observations),
+    )
+
+
+def _as_edited(action: Action) -> Action:
+    """A merge whose text a person has edited says what stands there."""
+    if not isinstance(action, Merge) or not action.observations or action.survivor is None:
+        return action
+    if action.text == entity_text(action.survivor, action.observations):
+        return action
+    try:
+        return replace(action, observations=tuple(edited_observations(action.survivor, action.text)))
+    except ValueError:  # the store refuses it
+        return action
+
+
+def _conflict(nodes: Mapping[str, Node], pair: Sequence[Memory], verdict: Verdict) -> Resolve:
+    """The question which of two observations holds; of one entity the later one is the newer."""
+
+    def stated(part: Memory) -> tuple[str, int, str]:
+        """When an observation was learned, as far as its entity says; then its place among the others."""
+        node = nodes[owner_of(part.id)]
+        moment = node.usage.discovered.isoformat() if node.usage.discovered else ""
+        return (moment, node.observations.index(part.text), part.id)
+
+    older, newer = sorted(pair, key=stated)
+    one = owner_of(older.id) == owner_of(newer.id)
+    dated = stated(older)[0] and stated(older)[0] < stated(newer)[0]
+    known: Side | None = "b" if one or dated else None
+    return Resolve(
+        id="",
+        scope=older.scope,
+        category=older.category,
+        members=tuple(Member.of(memory) for memory in sorted(pair, key=lambda memory: memory.id)),
+        a=(older.id,),
+        b=(newer.id,),
+        topic=topic(older.text, newer.text) or owner_of(older.id),
+        newer=known,
+        verdicts=(verdict,),
+    )

@@ -1,0 +1,328 @@
+"""Markdown memory directories as a kind of store: files and list entries, with an index that follows them."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ...indexes import exact_groups
+from ...models.merger import MergeRefused
+from ...models.same_statement import same_statement, statement_key
+from ...models.text.words import significant_words
+from ...records import ActionKind, Candidate, Inventory, Label, Memory, Scope, Verdict
+from ..actions import Action, Merge, Resolve
+from ..answers import held
+from ..judging.candidates import SAME_TEXT
+from ..judging.inventory import Judging
+from ..judging.statements import Finding, Statement, findings, sharing
+from ..plan import Plan
+from ..planning.engine import merge_action
+from ..planning.hooks import Entails, Found, Judge, United, View
+from ..planning.markdown.follow import follow
+from ..planning.markdown.look import MarkdownView, Present, look, superseded
+from ..planning.markdown.statements import Questions, questions, repeated, repeating, statements_of
+from ..planning.merges import Consolidated
+from ..rules.markdown.drift import YOUNG
+from ..rules.markdown.prose import combined, merely_joins, statements
+from ..rules.markdown.signal import Fact
+from ..stores.base import ScopeFilter
+from ..stores.markdown.directories import GATHERED, sessions
+from ..stores.markdown.rows import file_of, whole_id
+from ..stores.markdown.store import MarkdownStore
+from ..stores.markdown.transcripts import Quotation, evidence, used_lately
+from .base import Kind
+
+if TYPE_CHECKING:
+    from ...settings import Settings
+    from ..planning.proposal import Means, OnStage, Proposal
+    from ..reporting.report import Report
+    from ..writing.journal import Journal
+
+NEVER = timedelta(days=36_500)
+"""Age alone prunes no Markdown memory: only references that are provably gone do."""
+KEYWORD_FLOOR = 0.39
+"""Just under the overlap from which the keyword rule says anything; the cosine of words is never below it."""
+_KINDS = frozenset({ActionKind.MERGE, ActionKind.RESOLVE, ActionKind.PRUNE})
+_JUDGED = frozenset({ActionKind.MERGE, ActionKind.RESOLVE})
+_UNKNOWN = datetime.min.replace(tzinfo=UTC)
+
+
+class MarkdownKind(Kind):
+    """The memory directories of one project."""
+
+    store: MarkdownStore
+
+    def __init__(
+        self,
+        store: MarkdownStore,
+        *,
+        only: Collection[ActionKind] | None = None,
+        supersede: bool = False,
+        transcripts: Path | None = None,
+        dates: bool | None = None,
+        certain: bool = False,
+    ) -> None:
+        """Bind a store.
+
+        Args:
+            store: Whose memories.
+            only: Merges, conflicts or prunes alone, and the index; everything if omitted, texts too.
+            supersede: Newer contradicting statements win without a person.
+            transcripts: Folder of session transcripts to search for evidence; where agents keep them if
+                omitted.
+            dates: Write relative dates out; where a person looks on, if omitted.
+            certain: Only what needs no person, although one looks on: merges of equal statements, no mended
+                paths, and an index loses only what is known to be gone.
+        """
+        self.store = store
+        self.wanted = _KINDS if only is None else frozenset(only)
+        self._texts = only is None
+        self._supersede, self._dates, self._certain = supersede, dates, certain
+        self._strict = certain
+        self._means: Means | None = None
+        self._transcripts = transcripts
+        self._looked: MarkdownView | None = None
+        self._judged: tuple[tuple[Memory, ...], list[Statement], list[Finding]] | None = None
+
+    def limits(self, settings: Settings) -> Settings:
+        """The same limits, but neither age nor brevity prunes, nor what a rule for extractors calls junk."""
+        update: dict[str, Any] = {"stale_after": NEVER, "retention": {}, "min_words": 0}
+        update |= {"hygiene": (), "hygiene_auto": ()}
+        if settings.scorer == "keywords" and settings.encoder is None:
+            update["floor"] = max(settings.floor, KEYWORD_FLOOR)
+        return settings.model_copy(update=update)
+
+    def view(self, inventory: Inventory, means: Means) -> MarkdownView:
+        """The memories as they will read: dates written out, moved paths mended, overruled sentences gone."""
+        self._means, self._strict = means, self._certain or means.unattended
+        view = self._look(inventory, means)
+        if self._supersede and ActionKind.RESOLVE in self.wanted:
+            kept = held(means.answers, inventory.memories)
+            view = superseded(view, lambda memories: self._questions(view, memories).conflicts, kept)
+        self._looked = view
+        return replace(view, units=tuple(view.staying) if ActionKind.MERGE in self.wanted else ())
+
+    def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:  # noqa: ARG002
+        """What the project says is gone goes; sentences and files that may say the same are asked about."""
+        view = cast("MarkdownView", view)
+        if view.inventory.gaps or _JUDGED.isdisjoint(self.wanted):
+            return Found(actions=view.prunes)
+        doubts = self._questions(view, view.staying, merges).doubts
+        return Found(actions=view.prunes, doubts=tuple(d for d in doubts if d.kind in self.wanted))
+
+    def judge(self, view: View, means: Means, on_stage: OnStage) -> Judge:
+        """The session's models; whole memories are judged where they share most of their words."""
+        models = means.models
+        scorer, encoder = models.asked(on_stage=on_stage), models.read(on_stage=on_stage)
+        return _Judging(encoder, scorer, means.settings, means.circumstances, view.keys)
+
+    def may_merge(self, a: Memory, b: Memory) -> bool:
+        """Where no person looks on, only what is the same statement."""
+        return not self._strict or same_statement(a.text, b.text)
+
+    def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:
+        """The newest stays, and takes over the lines that only the others say.
+
+        A file takes in files only and an entry entries only, so that each keeps its form.
+        """
+        drafted = super().unite(units, among, entails)
+        newest = max(units, key=lambda m: (m.stated_at or _UNKNOWN, m.id == drafted.survivor, m.id))
+        complete = next((unit for unit in units if unit.id == drafted.survivor), newest)
+        survivor = newest if ("#" in newest.id) == ("#" in complete.id) else complete
+        others = [unit for unit in units if unit is not survivor]
+        said = [survivor.text, *(unit.text for unit in others)]
+        text: str | None = drafted.text
+        if text not in said and any("\n" in each for each in said):
+            text = combined(survivor.text, said[1:])
+        if text is None or (text not in said and merely_joins(text, said)):
+            raise MergeRefused("a text that says one after the other takes nothing away")
+        key = statement_key(text)
+        return United(
+            text=text,
+            survivor=survivor.id,
+            whole=text == survivor.text and survivor.id in {unit.id for unit in among},
+            exact=tuple(unit.id for unit in others if statement_key(unit.text) == key),
+        )
+
+    def conflicts(
+        self,
+        view: View,
+        verdicts: Sequence[Verdict],  # noqa: ARG002
+        actions: Sequence[Action],
+    ) -> Sequence[Resolve]:
+        """Sentences of what stays that cannot both hold, and what a rule answered."""
+        if ActionKind.RESOLVE not in self.wanted:
+            return ()
+        view = cast("MarkdownView", view)
+        merges = [action for action in actions if isinstance(action, Merge)]
+        away = {name for merge in merges for name in merge.removes}
+        texts = {str(merge.survivor): merge.text for merge in merges}
+        left = [replace(m, text=texts.get(m.id, m.text)) for m in view.staying if m.id not in away]
+        return [*view.overruled, *self._questions(view, left, merges).conflicts]
+
+    def present(self) -> Present:
+        """The directories as they are; after a look, with what it found besides, once."""
+        memories = {memory.id: memory for memory in self.store.read(ScopeFilter()).memories}
+        present = Present(
+            directories=self.store.directories,
+            memories=memories,
+            indexes=self.store.indexes(),
+            refused=self._means.rejected if self._means else frozenset(),
+            certain=self._strict,
+            shorten=not self.wanted and not self._texts,
+        )
+        view, self._looked = self._looked, None
+        if view is None:
+            return present
+        facts, against = self._facts(view)
+        listed = {file_of(name) for name in memories if "#" in name} if any(facts.values()) else set()
+        gathered = {f"{name}/{GATHERED}" for name, found in facts.items() if found}
+        files = {file: self.store.fetch([whole_id(file)])[whole_id(file)] for file in listed | gathered}
+        return replace(
+            present,
+            memories=view.stored,
+            edits=view.edits,
+            facts=facts,
+            against=against,
+            files={file: str(snapshot.payload["text"]) for file, snapshot in files.items()},
+        )
+
+    def follow(self, plan: Plan, present: Present) -> Plan:
+        """All new texts in one for each memory, links, and the indexes."""
+        return follow(plan, present)[0]
+
+    def spoken(self, inventory: Inventory, today: date) -> Iterator[tuple[Memory, Sequence[str]]]:  # noqa: ARG002
+        """All memories, by all of their sentences."""
+        for memory in inventory.memories:
+            yield memory, statements(memory.text)
+
+    def condemned(self, inventory: Inventory, means: Means) -> int:
+        """How many memories a pass would prune; needs no model."""
+        view = self._look(inventory, means)
+        return sum(not {f"prune:{m.text_hash}" for m in p.members} & means.rejected for p in view.prunes)
+
+    def evidence(self, view: MarkdownView, plan: Plan) -> dict[str, tuple[Quotation, ...]]:
+        """What the transcripts say about memories in doubt; nothing without transcripts."""
+        folder = self._sessions
+        if folder is None:
+            return {}
+        terms = {drift.memory: drift.terms for drift in view.flagged(plan)}
+        for conflict in plan.conflicts:
+            for memory_id in (*conflict.a, *conflict.b):
+                own = sorted(significant_words(conflict.topic), key=lambda word: (-len(word), word))
+                terms.setdefault(memory_id, tuple(own[:2]))
+        return evidence(folder, terms)
+
+    def report(self, proposal: Proposal, journal: Journal, *, explain: bool, texts: bool) -> Report:  # noqa: ARG002
+        """See `Kind.report`; texts are always shown."""
+        from ..reporting.markdown.report import MarkdownReport, PlanReport
+
+        if proposal.findings is None:
+            return PlanReport(proposal.plan, explain=explain)
+        found = self.evidence(proposal.findings, proposal.plan)
+        return MarkdownReport(proposal, evidence=found, explain=explain)
+
+    def left_out(self) -> list[str]:
+        """Files that are not read."""
+        from ..reporting.markdown.report import left_out
+
+        return left_out(self.store.directories)
+
+    def _look(self, inventory: Inventory, means: Means) -> MarkdownView:
+        strict = self._certain or means.unattended
+        since = (means.now - YOUNG).timestamp()
+        folder = self._sessions
+        return look(
+            self.store,
+            inventory,
+            now=means.now,
+            texts=self._texts,
+            dates=not means.unattended if self._dates is None else self._dates,
+            attended=not strict,
+            used=lambda terms: used_lately(folder, terms, since=since) if folder else frozenset(),
+            refused=means.rejected,
+        )
+
+    def _facts(self, view: MarkdownView) -> tuple[dict[str, list[Fact]], dict[str, tuple[str, str]]]:
+        """The facts of the logs that no memory says, and of these the sentence that each is against."""
+        means = cast("Means", self._means)
+        told = {f"\0{n}": fact for n, fact in enumerate(itertools.chain.from_iterable(view.facts.values()))}
+        statements = statements_of(view.staying, {}) if told else []
+        for name, fact in told.items():
+            memory = Memory(name, fact.text, Scope(()), updated_at=fact.day)
+            statements.append(Statement(memory, fact.text, fact.text))
+        models, known, against = means.models, set[str](), dict[str, tuple[str, str]]()
+        for each in (
+            findings(statements, models.read(), models.asked(), thresholds=models.calibrated, of=told)
+            if told
+            else ()
+        ):
+            new, other = (each.a, each.b) if each.a.memory.id in told else (each.b, each.a)
+            if other.memory.id not in told:
+                known |= {new.text} if each.same else set()
+                against |= {} if each.same or not each.sure else {new.text: (other.memory.id, other.text)}
+        facts = {
+            name: [fact for fact in found if fact.text not in known] for name, found in view.facts.items()
+        }
+        return facts, against
+
+    def _questions(
+        self, view: MarkdownView, memories: Sequence[Memory], merges: Sequence[Merge] = ()
+    ) -> Questions:
+        """What is asked about the statements of memories as they will read, and about files that repeat."""
+        means = cast("Means", self._means)
+        if self._judged is None or self._judged[0] != tuple(memories):
+            statements = statements_of(memories, self.store.indexes())
+            models = means.models
+            found = findings(statements, models.read(), models.asked(), thresholds=models.calibrated)
+            self._judged = tuple(memories), statements, found
+        _, statements, found = self._judged
+        groups = [frozenset(member.id for member in merge.members) for merge in merges]
+        files: list[Merge | Resolve] = []
+        for a, b, repeats in repeating(found, statements):
+            try:
+                united = self.unite((a, b), (), lambda _a, _b: 0.0)
+            except MergeRefused:
+                united = United(text=f"{a.text}\n\n{b.text}", survivor=b.id)
+            verdict = replace(repeats[0].verdict, evidence=(repeated(len(repeats)),))
+            files.append(merge_action(self, view.stored, Consolidated.of((a, b), united, (verdict,))))
+            groups.append(frozenset((a.id, b.id)))
+        asked = questions(found, view.stored, rejected=means.rejected, merged=groups)
+        return Questions(asked.conflicts, [*files, *asked.doubts])
+
+    @property
+    def _sessions(self) -> Path | None:
+        return self._transcripts or sessions(self.store.root)
+
+
+class _Judging(Judging):
+    """Judges whole memories that share most of their words; what is no merge is left to their statements."""
+
+    def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
+        asked = (Label.UNSURE, Label.DUPLICATE)
+        return tuple(
+            replace(verdict, label=Label.DISTINCT) if verdict.label in asked and not verdict.auto else verdict
+            for verdict in super()._judge(memories, pairs)
+        )
+
+    def _candidates(self, memories: Sequence[Memory], *, contexts: bool) -> tuple[Candidate, ...]:  # noqa: ARG002
+        groups: dict[tuple[Scope, str | None], list[Memory]] = defaultdict(list)
+        for memory in sorted(memories, key=lambda each: each.id):
+            groups[memory.scope, memory.category].append(memory)
+        same: list[Candidate] = []
+        near: list[tuple[Memory, Memory]] = []
+        for group in groups.values():
+            chosen = []
+            for first, *copies in exact_groups([each.text for each in group]):
+                chosen.append(group[first])
+                same += [Candidate(group[first].id, group[copy].id, SAME_TEXT, exact=True) for copy in copies]
+            near += [(chosen[i], chosen[j]) for i, j in sharing([each.text for each in chosen])]
+        texts = list(dict.fromkeys(memory.text for pair in near for memory in pair))
+        vectors = dict(zip(texts, self.encoder.encode(texts), strict=True)) if texts else {}
+        pairs = [Candidate(a.id, b.id, float(vectors[a.text] @ vectors[b.text])) for a, b in near]
+        return tuple(sorted((*same, *pairs), key=lambda pair: (pair.a, pair.b)))

@@ -1,0 +1,173 @@
+"""Stores of single records, such as mem0's: old, vague and junk memories may go, and nothing follows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory, Verdict
+from ..actions import Merge, Prune
+from ..answers import noted_pairs, prune_key
+from ..judging.subjects import keys_by_scope
+from ..planning.engine import conflict_of_pair, planned
+from ..planning.hooks import Entails, Found, United, View
+from ..planning.merges import most_complete
+from ..planning.proposal import Means, Proposal
+from ..rules.hygiene import find_junk, prunes_of, without_junk
+from ..rules.stale import stale_prune, vague_prune
+from ..rules.unattended import kept_although_old, notes_of
+from .base import Kind
+
+if TYPE_CHECKING:
+    from ...models.encoder import Encoder
+    from ...models.scorer import PairScorer, Thresholds
+    from ...settings import Settings
+    from ..judging.models import Models
+    from ..plan import Plan
+    from ..planning.proposal import OnStage
+    from ..reporting.report import Report
+    from ..stores.base import Store
+    from ..writing.journal import Journal
+
+
+NOTED = Evidence("noted", "the newer one was against the older when it was stored")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsView(View):
+    """A view of single records.
+
+    Attributes:
+        living: All but the retired ones, and but junk that goes and secrets, which no report may show.
+        junk: What goes because it is no memory.
+        old: What is past its age, by id; nothing that a person wants to keep.
+        vague: What says nothing, by id; nothing that a person wants to keep.
+    """
+
+    living: tuple[Memory, ...]
+    junk: tuple[Prune, ...]
+    old: Mapping[str, Prune] = field(hash=False)
+    vague: Mapping[str, Prune] = field(hash=False)
+
+
+class Mem0Kind(Kind):
+    """Merges, conflicts and prunes of single records."""
+
+    scoped = True
+    collapses = True
+
+    def __init__(self, store: Store, *, wanted: Collection[ActionKind] | None = None) -> None:
+        """Bind a store.
+
+        Args:
+            store: Whose memories.
+            wanted: Kinds of actions to propose; all if omitted.
+        """
+        self.store = store
+        self.wanted = tuple(ActionKind if wanted is None else wanted)
+        self.amends = store.capabilities.amend
+
+    def view(self, inventory: Inventory, means: Means) -> RecordsView:
+        """What is alive, unpinned, and says something."""
+        now = means.now
+        present = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
+        keys = keys_by_scope(present, settings=means.settings)
+        findings = find_junk(present, means.hygiene, keys=keys)
+        junk = prunes_of(findings, now=now, unattended=means.unattended, refused=means.rejected)
+        living = tuple(without_junk(present, findings, junk))
+        free = [m for m in living if not m.pinned and prune_key(m) not in means.rejected]
+        vague = {m.id: prune for m in free if (prune := vague_prune(m, settings=means.settings, now=now))}
+        old = {
+            m.id: prune
+            for m in free
+            if (prune := stale_prune(m, settings=means.settings, now=now, accessed=means.accessed.get(m.id)))
+        }
+        return RecordsView(
+            inventory=inventory,
+            units=tuple(m for m in living if not m.pinned and m.id not in vague),
+            stored={memory.id: memory for memory in present},
+            keys=keys,
+            living=living,
+            junk=junk,
+            old=old,
+            vague=vague,
+        )
+
+    def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:
+        """What is old, vague or junk goes; what is old is kept where its age is no reason."""
+        view = cast("RecordsView", view)
+        kept = kept_although_old(
+            [memory for memory in view.living if memory.id in view.old],
+            view.living,
+            merges,
+            settings=means.settings,
+            unattended=means.unattended,
+            tracked=means.tracked,
+        )
+        old = {name: prune for name, prune in view.old.items() if name not in kept}
+        return Found(
+            actions=(*{**view.vague, **old}.values(), *view.junk),
+            doubts=tuple(
+                conflict_of_pair(Verdict(Candidate(a, b, 0.0), Label.UNSURE, evidence=(NOTED,)), view.stored)
+                for a, b in noted_pairs(means.answers, view.units)
+            ),
+            notes=notes_of(kept),
+        )
+
+    def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:
+        """As every kind; where texts are written in place, the most complete one takes in a new text."""
+        united = super().unite(units, among, entails)
+        if united.whole or not self.store.capabilities.in_place:
+            return united
+        return replace(united, survivor=most_complete(units).id)
+
+    def report(self, proposal: Proposal, journal: Journal, *, explain: bool, texts: bool) -> Report:  # noqa: ARG002
+        """See `Kind.report`."""
+        from ..reporting.report import Report
+
+        return Report(proposal.plan, explain=explain, texts=texts)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenModels:
+    """Models that are there already, without a cache before them; see `judging.models.Models`."""
+
+    encoder: Encoder
+    scorer: PairScorer
+    calibrated: Thresholds | None = None
+
+    def read(self, *, on_stage: OnStage | None = None) -> Encoder:  # noqa: ARG002
+        """The encoder."""
+        return self.encoder
+
+    def asked(self, *, on_stage: OnStage | None = None) -> PairScorer:  # noqa: ARG002
+        """The scorer."""
+        return self.scorer
+
+
+def build_plan(
+    inventory: Inventory,
+    *,
+    store: Store,
+    encoder: Encoder,
+    scorer: PairScorer,
+    settings: Settings,
+    thresholds: Thresholds | None = None,
+    **circumstances: Any,  # noqa: ANN401
+) -> Plan:
+    """What the engine proposes about single records with these models; for evaluations and tests.
+
+    Args:
+        inventory: Every memory of the scopes in question.
+        store: Says what it can do.
+        encoder: Embeds the texts, float32 [n, d], L2-normalised.
+        scorer: Judges pairs.
+        settings: Limits.
+        thresholds: Calibrated thresholds instead of the scorer's own.
+        circumstances: As `Means` has them; `now` at least.
+    """
+    kind = Mem0Kind(store)
+    models = cast("Models", GivenModels(encoder, scorer, thresholds))
+    means = Means(models=models, settings=settings, **circumstances)
+    return planned(kind, kind.view(inventory, means), means)

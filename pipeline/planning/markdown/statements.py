@@ -1,0 +1,224 @@
+"""What the statements of Markdown memories say of each other: questions about two sentences, or two files.
+
+Sentences, bullets and rows of all directories are compared, whatever heading, file, topic or type they stand
+under, and those of an index, too. A sentence that says the same as another is a question, one that cannot
+hold beside another a conflict; where most of a file is said in another one, whether they are one file.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ....models.bindings import relation
+from ....models.guards import missing
+from ....models.same_statement import statement_key
+from ....models.text.words import significant_words, topic
+from ....records import Evidence, Memory, Scope, rejection_key
+from ...actions import Member, Merge, Resolve, Side
+from ...answers import said_key
+from ...judging.original_rules import RULE
+from ...judging.statements import Finding, Statement
+from ...rules.markdown.index_lines import index_lines
+from ...rules.markdown.prose import said
+from ...stores.markdown.directories import INDEX
+from ...stores.markdown.rows import INDEX_CATEGORY, file_of, whole_id
+from ..merges import LONG_AGO, last_stated
+
+REPEATED = 0.6
+"""Share of a file's statements that another must repeat to be asked whether both are one (origin: 60%)."""
+FEWEST_REPEATED = 3
+_GENERAL = significant_words(
+    "notes rules overview summary details key facts decision important context background general misc other"
+    " conventions guidelines status current todo next steps open questions lessons learned gotchas user"
+    " project preferences feedback reference memory index topics about usage examples why how what apply"
+    " when patterns practices best tips warnings history log updates later findings"
+)
+"""Words of headings that name no subject."""
+
+
+class Questions(NamedTuple):
+    """What a person is asked about statements; nothing has an id yet."""
+
+    conflicts: list[Resolve]
+    doubts: list[Merge | Resolve]
+
+
+def statements_of(memories: Iterable[Memory], indexes: Mapping[str, str]) -> list[Statement]:
+    """All statements of memories, and those of indexes that are no pointers to files.
+
+    Args:
+        memories: As they will read.
+        indexes: Text of each MEMORY.md that may be written, by directory.
+    """
+    found = []
+    files = {file_of(memory.id) for memory in memories}
+    owners = [
+        *memories,
+        *(_index(name, text) for name, text in indexes.items() if f"{name}/{INDEX}" not in files),
+    ]
+    for memory in owners:
+        lines = index_lines(memory.text) if memory.category == INDEX_CATEGORY and "#" in memory.id else ()
+        own = str(memory.metadata.get("heading") or "")
+        for each in said(memory.text):
+            if lines and ".md" in lines[each.line].text:
+                continue  # it sums a file up
+            above = [name for name in (own, *each.heading) if significant_words(name) - _GENERAL]
+            block = "\0".join((file_of(memory.id), own, *each.heading)) if each.kind != "text" or own else ""
+            found.append(
+                Statement(
+                    memory,
+                    each.text,
+                    each.words,
+                    above[-1] if above else "",
+                    each.line,
+                    each.kind == "table",
+                    block,
+                )
+            )
+    return found
+
+
+def questions(
+    found: Sequence[Finding],
+    stored: Mapping[str, Memory],
+    *,
+    rejected: Collection[str],
+    merged: Collection[frozenset[str]] = (),
+) -> Questions:
+    """What is asked about findings.
+
+    Args:
+        found: Of statements as they will read.
+        stored: All memories as they stand.
+        rejected: Keys of what a person answered.
+        merged: Memories that are merged anyway.
+    """
+    first_of: dict[str, tuple[str, int, str]] = {}
+    asked = [
+        each
+        for each in found
+        # Of many copies each is asked about beside the first alone.
+        if not (each.exact and first_of.setdefault(statement_key(each.a.judged), each.a.key) != each.a.key)
+        and not _keys(each, stored) & set(rejected)
+        and not any({each.a.memory.id, each.b.memory.id} <= group for group in merged)
+    ]
+    conflicts = [_conflict(each, stored) for each in asked if not each.same]
+    sure = [
+        conflict
+        for conflict, each in zip(conflicts, (e for e in asked if not e.same), strict=True)
+        if each.sure
+    ]
+    doubts: list[Merge | Resolve] = [_duplicate(each, stored) for each in asked if each.same]
+    doubts += [conflict for conflict in conflicts if conflict not in sure]
+    return Questions(sure, doubts)
+
+
+def repeating(
+    found: Iterable[Finding], statements: Iterable[Statement]
+) -> list[tuple[Memory, Memory, list[Finding]]]:
+    """Pairs of files of one folder of which one repeats most of what the other says."""
+    own: dict[str, int] = defaultdict(int)
+    for each in statements:
+        own[each.memory.id] += 1
+    between: dict[tuple[str, str], list[Finding]] = defaultdict(list)
+    for finding in found:
+        a, b = finding.a.memory, finding.b.memory
+        alike = a.scope == b.scope and a.id != b.id
+        if alike and finding.same and "#" not in a.id + b.id:
+            between[min(a.id, b.id), max(a.id, b.id)].append(finding)
+    pairs = []
+    for (first, second), repeats in between.items():
+        few = min((first, second), key=lambda name: (own[name], name))
+        times = len({(e.a if e.a.memory.id == few else e.b).key for e in repeats})
+        if times >= max(FEWEST_REPEATED, REPEATED * own[few]):
+            memories = {m.id: m for e in repeats for m in (e.a.memory, e.b.memory)}
+            pairs.append((memories[first], memories[second], repeats))
+    return pairs
+
+
+def repeated(times: int) -> Evidence:
+    """Why two files are asked about."""
+    return Evidence(RULE, f"{times} statements of one stand in the other, which is most of it")
+
+
+def place_of(statement: Statement) -> str:
+    """File and line of a statement, with the heading above it."""
+    first = statement.memory.metadata.get("line")
+    line = f":{int(first) + statement.line}" if isinstance(first, int) else ""
+    under = statement.block.split("\0")[1:] or [statement.subject]
+    heading = next((name for name in reversed(under) if name), "")
+    return f"{file_of(statement.memory.id)}{line}" + (f" ({heading})" if heading else "")
+
+
+def _index(directory: str, text: str) -> Memory:
+    name = whole_id(f"{directory}/{INDEX}")
+    return Memory(name, text, Scope.of(directory=directory), INDEX_CATEGORY, metadata={"line": 1})
+
+
+def _keys(finding: Finding, stored: Mapping[str, Memory]) -> set[str]:
+    """Names by which an answer to this question is known."""
+    a, b = finding.a, finding.b
+    keys = {said_key(a.text, b.text)}
+    if a.memory.id != b.memory.id:
+        keys.add(rejection_key(a.memory, b.memory))
+        keys.add(rejection_key(stored.get(a.memory.id, a.memory), stored.get(b.memory.id, b.memory)))
+    return keys
+
+
+def _members(statements: Sequence[Statement], stored: Mapping[str, Memory]) -> tuple[Member, ...]:
+    by_id = {each.memory.id: stored.get(each.memory.id, each.memory) for each in statements}
+    return tuple(Member.of(by_id[name]) for name in sorted(by_id))
+
+
+def _conflict(finding: Finding, stored: Mapping[str, Memory]) -> Resolve:
+    older, newer = _by_age(finding)
+    dates = [last_stated(each.memory) or LONG_AGO for each in (older, newer)]
+    known: Side | None = "b" if LONG_AGO < dates[0] < dates[1] else None
+    memory = stored.get(older.memory.id, older.memory)
+    return Resolve(
+        id="",
+        scope=memory.scope,
+        category=memory.category,
+        members=_members((older, newer), stored),
+        a=(older.memory.id,),
+        b=(newer.memory.id,),
+        topic=topic(older.words, newer.words) or memory.category or "same topic",
+        newer=known,
+        verdicts=(finding.verdict,),
+        said=(older.text, newer.text),
+        places=(place_of(older), place_of(newer)),
+    )
+
+
+def _duplicate(finding: Finding, stored: Mapping[str, Memory]) -> Merge:
+    """The question about two sayings of one thing: what says more stays, else the newer; no detail goes."""
+    goes, stays = _by_age(finding)
+    told = dict(zip((finding.a.key, finding.b.key), finding.told, strict=True))
+    if told[goes.key] < told[stays.key]:
+        goes, stays = stays, goes
+    unsaid = relation(goes.words, stays.words).unsaid[0]
+    alone = any(unit.detail or any(map(str.isdigit, unit.text)) for unit in unsaid)
+    lost = goes.words == goes.text and (alone or missing([goes.text], stays.text))
+    memory = stored.get(goes.memory.id, goes.memory)
+    return Merge(
+        id="",
+        scope=memory.scope,
+        category=memory.category,
+        members=_members((goes, stays), stored),
+        survivor=stays.memory.id,
+        text=f"{stays.text} {goes.text}" if lost else stays.text,
+        verdicts=(finding.verdict,),
+        said=(goes.text, stays.text),
+        places=(place_of(goes), place_of(stays)),
+    )
+
+
+def _by_age(finding: Finding) -> tuple[Statement, Statement]:
+    """The older statement and the newer one; within one memory the earlier one stays."""
+    a, b = finding.a, finding.b
+    if a.memory.id == b.memory.id:
+        return (b, a) if finding.same else (a, b)
+    older, newer = sorted((a, b), key=lambda each: (last_stated(each.memory) or LONG_AGO, each.key))
+    return older, newer

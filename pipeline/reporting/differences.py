@@ -1,0 +1,216 @@
+"""Where two texts differ: the one diff behind reports, questions and the page.
+
+A mark is kept beside its line, never inside it: no text can forge one, and wherever a line is cut, joined
+or written to a file, the plain line is what is left.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal, Self
+
+from .text import one_line, visible
+
+Tone = Literal["goes", "stays"]
+Span = tuple[int, int, Tone]
+"""Where a mark begins, where it ends, and whether the words go or stay."""
+Places = list[list[int]]
+CUT_FROM = 300
+"""Characters of a text from which only the surroundings of its differences are shown."""
+CONTEXT = 6
+"""Words that are kept before and after a difference when a text is cut."""
+MAX_WORDS = 90
+"""Words of a cut text that are shown at most: about eight lines of a terminal."""
+MAX_WORD = 60
+"""Characters of one word of a cut text that are shown at most."""
+MATCHED_WORDS = 400
+"""Words between the common beginning and end that are compared; the comparison is quadratic."""
+_WORD = re.compile(r"[^ \t\r\n]+")
+_PUNCTUATION = ".,;:!?\"'“”‘’()"
+_LINES_AROUND = 2
+
+
+class Marked(str):
+    """A line whose differing words are known."""
+
+    __slots__ = ("spans",)
+    spans: tuple[Span, ...]
+
+    def __new__(cls, line: str, spans: Iterable[Span] = ()) -> Self:
+        """Keep the line with its marks."""
+        made = super().__new__(cls, line)
+        made.spans = tuple(spans)
+        return made
+
+    def followed(self, more: str) -> Marked:
+        """The line with something after it."""
+        return Marked(self + more, self.spans)
+
+    def behind(self, prefix: str) -> Marked:
+        """The line with something before it."""
+        at = len(prefix)
+        return Marked(prefix + self, ((start + at, end + at, tone) for start, end, tone in self.spans))
+
+
+def differing(a: str, b: str) -> Places:
+    """Ranges of words that differ, each as first and behind-last word of either text.
+
+    A word is what stands between spaces, tabs and line breaks. Case, and punctuation around a word, is no
+    difference.
+
+    >>> differing("Takes 20 mg daily", "takes 40 mg, daily")
+    [[1, 2, 1, 2]]
+    """
+    first, second = (
+        [word.strip(_PUNCTUATION).casefold() or word for word in _WORD.findall(text)] for text in (a, b)
+    )
+    start = _common(first, second)
+    end = _common(first[start:][::-1], second[start:][::-1])
+    left, right = first[start : len(first) - end], second[start : len(second) - end]
+    if max(len(left), len(right)) > MATCHED_WORDS:
+        return [[start, len(first) - end, start, len(second) - end]]
+    matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
+    return [
+        [start + i, start + j, start + k, start + n]
+        for kind, i, j, k, n in matcher.get_opcodes()
+        if kind != "equal"
+    ]
+
+
+def marked(text: str, others: Sequence[str], *, tone: Tone) -> Marked:
+    """A text with the words marked that one of the others does not say at that place.
+
+    Args:
+        text: One line, as it is shown.
+        others: What it is held against.
+        tone: Whether the text goes or stays.
+
+    >>> marked("Lives in Oslo.", ["Lives in Bergen."], tone="goes").spans
+    ((9, 14, 'goes'),)
+    """
+    places = {at for other in others for i, j, _, _ in differing(text, other) for at in range(i, j)}
+    return Marked(text, _spans(text, places, tone))
+
+
+def unlike(text: str, others: Sequence[str]) -> list[tuple[int, int]]:
+    """Where a text says what none of the others says there, as ranges of characters.
+
+    >>> unlike("Lives in Oslo.", ["Lives in Bergen.", "Works in Bergen."])
+    [(9, 14)]
+    """
+    each = [{at for i, j, _, _ in differing(text, other) for at in range(i, j)} for other in others]
+    places = set.intersection(*each) if each else set()
+    return [(start, end) for start, end, _ in _spans(text, places, "goes")]
+
+
+def excerpts(a: str, b: str, *, tones: tuple[Tone, Tone] = ("goes", "stays")) -> tuple[Marked, Marked]:
+    """Both texts on one line each, differing words marked; if one is long, both are cut around these."""
+    a, b = one_line(a), one_line(b)
+    places = differing(a, b)
+    if max(len(a), len(b)) <= CUT_FROM:
+        return (
+            Marked(a, _spans(a, {at for i, j, _, _ in places for at in range(i, j)}, tones[0])),
+            Marked(b, _spans(b, {at for _, _, k, n in places for at in range(k, n)}, tones[1])),
+        )
+    words_a, words_b = a.split(" "), b.split(" ")
+    return (
+        _cut(words_a, words_b, places, tones[0]),
+        _cut(words_b, words_a, [[k, n, i, j] for i, j, k, n in places], tones[1]),
+    )
+
+
+def changes(old: str, new: str) -> list[str]:
+    r"""The lines that go and come, indented, with a sign for whatever a terminal would act on.
+
+    Of a long line that changed in one place, what stays the same is left out but for some words around it.
+
+    >>> changes("a\nb", "a\nc")
+    ['    - b', '    + c']
+    """
+    before, after = (
+        [visible(line) for line in text.removesuffix("\n").split("\n")] if text else [] for text in (old, new)
+    )
+    rows: list[str] = []
+    for kind, i, j, k, n in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        gone, come = before[i:j], after[k:n]
+        if len(gone) == len(come):
+            pairs = [_changed(*pair) for pair in zip(gone, come, strict=True)]
+            rows += [pair[0].behind("    - ") for pair in pairs] + [
+                pair[1].behind("    + ") for pair in pairs
+            ]
+        else:
+            rows += [f"    - {line}".rstrip() for line in gone] + [f"    + {line}".rstrip() for line in come]
+    return rows
+
+
+def changed_lines(before: str, after: str) -> list[tuple[str, str]]:
+    """Lines that go, come and surround them, as they stand; an ellipsis where lines are left out.
+
+    >>> changed_lines("a", "b")
+    [('-', 'a'), ('+', 'b')]
+    """
+    old, new = (text.split("\n") if text else [] for text in (before, after))
+    lines: list[tuple[str, str]] = []
+    for row in list(difflib.unified_diff(old, new, lineterm="", n=_LINES_AROUND))[2:]:
+        if row.startswith("@@"):
+            lines += [("…", "")] if lines else []
+        else:
+            lines.append((row[0], row[1:]))
+    return lines
+
+
+def _changed(old: str, new: str) -> tuple[Marked, Marked]:
+    if max(len(old), len(new)) > CUT_FROM:
+        return excerpts(old, new)
+    return marked(old.rstrip(), [new], tone="goes"), marked(new.rstrip(), [old], tone="stays")
+
+
+def _spans(text: str, places: Iterable[int], tone: Tone) -> Iterable[Span]:
+    words = list(_WORD.finditer(text))
+    for start, end in _runs(places):
+        yield words[start].start(), words[end - 1].end(), tone
+
+
+def _runs(places: Iterable[int]) -> Iterable[tuple[int, int]]:
+    """Neighbouring numbers as ranges.
+
+    >>> list(_runs({1, 2, 5}))
+    [(1, 3), (5, 6)]
+    """
+    for _, group in itertools.groupby(enumerate(sorted(places)), key=lambda item: item[1] - item[0]):
+        run = [place for _, place in group]
+        yield run[0], run[-1] + 1
+
+
+def _cut(words: Sequence[str], others: Sequence[str], places: Places, tone: Tone) -> Marked:
+    differs = {at for i, j, _, _ in places for at in range(i, j)}
+    near = {at for i, j, _, _ in places or [[0, 0, 0, 0]] for at in range(i - CONTEXT, j + CONTEXT)}
+    kept = sorted(near & set(range(len(words))))[:MAX_WORDS]
+    counterpart = {i + at: others[k + at] for i, j, k, n in places for at in range(min(j - i, n - k))}
+    shown: list[str] = []
+    marks: set[int] = set()
+    for start, end in _runs(kept):
+        shown += ["…"] if start or shown else []
+        for at in range(start, end):
+            marks |= {len(shown)} if at in differs else set()
+            shown.append(_clipped(words[at], _common(words[at], counterpart.get(at, ""))))
+    shown += ["…"] if not kept or kept[-1] + 1 < len(words) else []
+    line = " ".join(shown)
+    return Marked(line, _spans(line, marks, tone))
+
+
+def _clipped(word: str, at: int) -> str:
+    if len(word) <= MAX_WORD:
+        return word
+    start = max(0, min(at - CONTEXT, len(word) - MAX_WORD))
+    stop = start + MAX_WORD
+    return "…" * (start > 0) + word[start:stop] + "…" * (stop < len(word))
+
+
+def _common(a: Sequence[str], b: Sequence[str]) -> int:
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))

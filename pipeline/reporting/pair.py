@@ -1,0 +1,115 @@
+"""Two memories, how they are judged and why (`why`); a text, and what it is to the memories (`check`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...records import Label, Memory, Verdict
+from ..judging.check import Checked, Finding, Match
+from .differences import excerpts
+from .evidence import spoken
+from .text import day, one_line, spoken_ids, visible, whole
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two memories, how they are judged and why, whether or not anything is proposed about them."""
+
+    kind: str
+    a: Memory
+    b: Memory
+    verdict: Verdict | None
+    answered: Sequence[str] = ()
+
+    def lines(self) -> list[str]:
+        """The pair as lines."""
+        short = spoken_ids([self.a.id, self.b.id], self.kind)
+        lines: list[str] = []
+        texts = excerpts(self.a.text, self.b.text)
+        for side, memory, text in zip("AB", (self.a, self.b), texts, strict=True):
+            pinned = ", pinned: never touched" if memory.pinned else ""
+            name = f"[{self.kind}:{short[memory.id]}]"
+            lines.append(visible(f"{side}: {name} {day(memory.stated_at)}{pinned}"))
+            lines.append(text.behind("    "))
+        return [*lines, *self._verdict(), *(f"Answered {answer}" for answer in self.answered)]
+
+    def _verdict(self) -> list[str]:
+        if self.a.id == self.b.id:
+            return ["This is one memory."]
+        if self.a.scope != self.b.scope:
+            return [visible(f"Never compared: A is of {self.a.scope}, B of {self.b.scope}.")]
+        if self.verdict is None:
+            return ["Not compared."]
+        verdict, flipped = self.verdict, self.verdict.pair.a == self.b.id
+        told = {
+            Label.DUPLICATE: "The same fact; a pass merges them by itself."
+            if verdict.auto
+            else "Likely the same fact; only a person may merge them.",
+            Label.CONTRADICTION: "A contradiction; a person chooses.",
+            Label.DISTINCT: "Different facts; both stay.",
+            Label.UNSURE: "Unsure; only a person can decide.",
+        }[verdict.label]
+        apart = self.a.category != self.b.category
+        other = [visible(f"They are of different categories: {self.a.category}, {self.b.category}.")]
+        said = spoken(verdict.evidence, flipped=flipped)
+        return [told, *(other if apart else []), *([visible(said)] if said else []), scores(verdict)]
+
+
+def scores(verdict: Verdict) -> str:
+    """What the scorer says of a pair, in numbers."""
+    duplicate, contradiction, distinct = verdict.probabilities
+    forward, backward = verdict.entailment
+    return (
+        f"{verdict.label}; duplicate {duplicate:.2f}, contradiction {contradiction:.2f}, "
+        f"distinct {distinct:.2f}; entails {forward:.2f} -> / {backward:.2f} <-; "
+        f"cosine {verdict.pair.cosine:.2f}"
+    )
+
+
+def check_lines(found: Checked, kind: str, show: Callable[[str], str], *, named: bool) -> list[str]:
+    """What a text is to the memories, each with its evidence.
+
+    Args:
+        found: What was found.
+        kind: Of the store, printed before ids.
+        show: A text of a memory as it may be shown.
+        named: Say which text is meant.
+    """
+    short = spoken_ids((match.memory.id for match in found.matches), kind)
+    lines = [visible(f'"{one_line(found.text)}"')] if named else []
+    lines += [] if found.finding is not Finding.NEW else ["new"]
+    for match in found.matches:
+        told = match.finding if match.sure else f"perhaps {match.finding}"
+        lines.append(
+            visible(
+                f"{told} [{kind}:{short[match.memory.id]}] {whole(show(match.said or match.memory.text))}"
+            )
+        )
+        lines += [f"    {said}" for said in _why(match)]
+    return lines if not named else [lines[0], *(f"  {line}" for line in lines[1:])]
+
+
+def check_json(found: Checked, show: Callable[[str], str]) -> dict[str, Any]:
+    """The same for a program."""
+    matches = [
+        {
+            "finding": str(match.finding),
+            "sure": match.sure,
+            "id": match.memory.id,
+            "scope": dict(match.memory.scope.ids),
+            "text": show(match.memory.text),
+            "said": show(match.said),
+            "evidence": _why(match),
+        }
+        for match in found.matches
+    ]
+    return {"text": found.text, "finding": str(found.finding), "matches": matches}
+
+
+def _why(match: Match) -> list[str]:
+    """Which part of the text is meant if not all of it, and the evidence."""
+    part = [visible(f'This part: "{one_line(match.part)}".')] if match.part else []
+    said = spoken(match.verdict.evidence, flipped=True, names=("the text", "the memory"))
+    return [*part, *([said] if said else [])]

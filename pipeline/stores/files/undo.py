@@ -1,0 +1,379 @@
+"""The one undo of files: every write of ours is noted before it is made, and can be taken back on its own.
+
+A step is a file before and after one write: bytes, permission bits, modification time. Taking it back puts
+the file back to the letter where nothing was written since. Where something was, by us or by anybody, it is
+a merge of three by lines: what the step changed turns back, everything else stays, and where both changed
+the same lines nothing is done. Each step carries a note of the caller's, found again by the bytes it led to.
+
+    history = FileHistory(state)
+    history.write(path, b"new", before=read_image(path), key="notes.md#a1", note={"ids": ["a1"]})
+    history.noted("/…/notes.md", digest(b"new"))    # {"ids": ["a1"]}
+    history.take_back(path, "notes.md#a1")          # the newest step of that key which still stands
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+from ....errors import RefusedChangeError
+from . import digest
+from .database import Database
+from .exchange import refusing, remove_file, replace_file
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS images (digest TEXT PRIMARY KEY, base TEXT NOT NULL, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS steps (
+    number INTEGER PRIMARY KEY, file TEXT NOT NULL, key TEXT NOT NULL, before TEXT, mode INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL, after TEXT, note TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX IF NOT EXISTS steps_by_key ON steps (file, key);
+CREATE INDEX IF NOT EXISTS steps_by_after ON steps (file, after);
+"""
+_NEW_FILE = 0o644
+_IN_MEMORY = 64
+"""States of files that are held besides being kept."""
+
+Lines = Sequence[bytes]
+Resolve = Callable[[Lines, Lines, Lines], Lines | None]
+"""Settles lines that both sides changed, from (base, ours, theirs); None where it cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A file as it stands: bytes, permission bits, modification time in nanoseconds."""
+
+    data: bytes
+    mode: int = _NEW_FILE
+    mtime_ns: int = 0
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of its bytes."""
+        return digest(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One write of ours; None stands for no file."""
+
+    number: int
+    before: Image | None
+    after: bytes | None
+    note: Mapping[str, Any]
+
+
+def read_image(path: Path) -> Image | None:
+    """Read a file; None if there is none.
+
+    Raises:
+        RefusedChangeError: If it is there and cannot be read.
+    """
+    with refusing(path, "read"), contextlib.suppress(FileNotFoundError):
+        about = path.stat()
+        if not stat.S_ISREG(about.st_mode):  # opening a pipe would wait for ever
+            raise RefusedChangeError(f"the file {path.name} is no regular file")
+        return Image(path.read_bytes(), about.st_mode & 0o7777, about.st_mtime_ns)
+    return None
+
+
+class FileHistory:
+    """All steps of ours on this machine, in the database of the state directory."""
+
+    def __init__(self, directory: Path) -> None:
+        """Open the database in the state directory.
+
+        Raises:
+            JournalError: If it is damaged or cannot be written.
+        """
+        self._db = Database(directory, _SCHEMA)
+        self._known: dict[str, bytes] = {}
+
+    def close(self) -> None:
+        """Close the database."""
+        self._db.close()
+
+    def write(
+        self,
+        path: Path,
+        data: bytes | None,
+        *,
+        before: Image | None,
+        key: str,
+        note: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Note a step and take it: give a file other bytes, create it, or remove it (None).
+
+        Args:
+            path: The file.
+            data: Its new bytes.
+            before: As it was when the change was worked out; None if there was none.
+            key: What the step is taken back by, such as the memory's id.
+            note: What `noted` gives for these bytes from now on.
+
+        Raises:
+            RefusedChangeError: If it is no longer as it was, or cannot be written.
+        """
+        self.note(str(path), before, data, key=key, note=note)
+        _put(path, before, data, mode=before.mode if before else _NEW_FILE)
+
+    def take_back(
+        self,
+        path: Path,
+        key: str,
+        *,
+        resolve: Resolve | None = None,
+        note: Callable[[bytes], Mapping[str, Any]] = lambda _: {},
+    ) -> None:
+        """Take the newest step of a key back that still stands; one that is back already stays so.
+
+        Args:
+            path: The file.
+            key: Which step.
+            resolve: Settles lines that were changed since.
+            note: The note of bytes that come of a merge.
+
+        Raises:
+            RefusedChangeError: If there is none, or what it wrote was changed since.
+        """
+        step, now = self.last(str(path), key), read_image(path)
+        if step is None:
+            raise RefusedChangeError(f"no change of {path.name} is on record")
+        data = self.without(str(path), step, now.data if now else None, resolve=resolve)
+        was = self._image_before(str(path), data)
+        if data is not None and now is not None and now.data == data:
+            with refusing(path):
+                path.chmod(was.mode if was else now.mode)
+                times = was.mtime_ns if was else now.mtime_ns
+                os.utime(path, ns=(times, times))
+        elif data is not None or now is not None:
+            if was is None and data is not None:
+                self.note(str(path), now, data, key="", note=note(data))
+            mode = was.mode if was else now.mode if now else _NEW_FILE
+            _put(path, now, data, mode=mode, mtime_ns=was.mtime_ns if was else None)
+        self.taken_back(step)
+
+    def note(
+        self,
+        file: str,
+        before: Image | None,
+        after: bytes | None,
+        *,
+        key: str,
+        note: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Note a step that the caller takes itself, before it does; `file` is any name of its own."""
+        with self._db.transaction():
+            was = self._keep(before.data, base=None) if before else None
+            now = self._keep(after, base=before.data if before else None) if after is not None else None
+            mode, mtime = (before.mode, before.mtime_ns) if before else (0, 0)
+            self._db.tell(
+                "INSERT INTO steps (file, key, before, mode, mtime_ns, after, note) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (file, key, was, mode, mtime, now, json.dumps(note or {})),
+            )
+
+    def noted(self, file: str, digest_: str) -> dict[str, Any] | None:
+        """The note of the last step that gave a file the bytes of this hash, if one did."""
+        rows = self._db.ask(
+            "SELECT note FROM steps WHERE file = ? AND after = ? ORDER BY number DESC LIMIT 1",
+            (file, digest_),
+        )
+        return dict(json.loads(rows[0][0])) if rows else None
+
+    def last(self, file: str, key: str) -> Step | None:
+        """The newest step of a key that was not taken back."""
+        rows = self._db.ask(
+            "SELECT number, before, mode, mtime_ns, after, note FROM steps "
+            "WHERE file = ? AND key = ? AND undone = 0 ORDER BY number DESC LIMIT 1",
+            (file, key),
+        )
+        if not rows:
+            return None
+        number, before, mode, mtime, after, note = rows[0]
+        image = Image(self._bytes(before), mode, mtime) if before else None
+        return Step(number, image, self._bytes(after) if after else None, json.loads(note))
+
+    def without(
+        self, file: str, step: Step, now: bytes | None, *, resolve: Resolve | None = None
+    ) -> bytes | None:
+        """The bytes of a file without what one step did to it; None if there is then no file.
+
+        Raises:
+            RefusedChangeError: If the same lines were changed since.
+        """
+        before = step.before.data if step.before else None
+        if now in (before, step.after):
+            return before
+        if now is None or before is None or step.after is None:
+            name = Path(file).name
+            raise RefusedChangeError(f"the file {name} was {'removed' if now is None else 'changed'} since")
+        after, ours, theirs, first = (
+            data.split(b"\n") for data in (step.after, before, now, self._first(file, step))
+        )
+        lines = merge_lines(after, ours, theirs, order=first, resolve=resolve)
+        if lines is None:
+            raise RefusedChangeError(f"the file {Path(file).name} was changed since, in the same place")
+        return b"\n".join(lines)
+
+    def taken_back(self, step: Step) -> None:
+        """Note that a step was taken back."""
+        self._db.tell("UPDATE steps SET undone = 1 WHERE number = ?", (step.number,))
+
+    def _image_before(self, file: str, data: bytes | None) -> Image | None:
+        """The file as somebody else left it with these very bytes, so that its times come back, too."""
+        if data is None:
+            return None
+        rows = self._db.ask(
+            "SELECT mode, mtime_ns FROM steps WHERE file = ? AND before = ? ORDER BY number DESC LIMIT 1",
+            (file, digest(data)),
+        )
+        return Image(data, *rows[0]) if rows else None
+
+    def _first(self, file: str, step: Step) -> bytes:
+        """The file before the oldest of the steps that led to this one: the order its lines had."""
+        data, number = step.before.data if step.before else b"", step.number
+        while rows := self._db.ask(
+            "SELECT number, before FROM steps WHERE file = ? AND after = ? AND number < ? "
+            "AND before IS NOT NULL ORDER BY number DESC LIMIT 1",
+            (file, digest(data), number),
+        ):
+            number, data = rows[0][0], self._bytes(rows[0][1])
+        return data
+
+    def _keep(self, data: bytes, *, base: bytes | None) -> str:
+        """Keep a state of a file: what we made as its difference to the one before, what we found as a whole.
+
+        What a run finds is kept as a whole once more, so that no chain of differences is longer than a run.
+        """
+        name = digest(data)
+        if name not in self._known:
+            limit = 0 if base is None else min(len(base), len(data))
+            start = _common(base or b"", data, limit)
+            end = _common((base or b"")[::-1], data[::-1], limit - start)
+            middle = zlib.compress(data[start : len(data) - end])
+            packed = start.to_bytes(8, "big") + end.to_bytes(8, "big") + middle
+            way = "REPLACE" if base is None else "IGNORE"
+            of = "" if base is None else digest(base)
+            self._db.tell(f"INSERT OR {way} INTO images VALUES (?, ?, ?)", (name, of, packed))
+            self._remember(name, data)
+        return name
+
+    def _remember(self, name: str, data: bytes) -> None:
+        self._known[name] = data
+        while len(self._known) > _IN_MEMORY:
+            del self._known[next(iter(self._known))]
+
+    def _bytes(self, name: str) -> bytes:
+        """A state of a file by its hash."""
+        chain: list[tuple[str, bytes]] = []
+        while name and name not in self._known:
+            base, packed = self._db.ask("SELECT base, data FROM images WHERE digest = ?", (name,))[0]
+            chain.append((name, packed))
+            name = base
+        data = self._known[name] if name else b""
+        for each, packed in reversed(chain):
+            start, end = int.from_bytes(packed[:8], "big"), int.from_bytes(packed[8:16], "big")
+            data = data[:start] + zlib.decompress(packed[16:]) + data[len(data) - end :]
+            self._remember(each, data)
+        return data
+
+
+def merge_lines(
+    base: Lines, ours: Lines, theirs: Lines, *, order: Lines = (), resolve: Resolve | None = None
+) -> list[bytes] | None:
+    """What comes of two changes of the same lines; None where both changed the same ones.
+
+    Lines that both put into one place stand in the order that `order` gives, else ours first.
+
+    >>> merge_lines([b"a", b"b"], [b"a", b"x", b"b"], [b"a", b"b", b"c"])
+    [b'a', b'x', b'b', b'c']
+    """
+    edits = sorted([*_edits(base, ours, 0), *_edits(base, theirs, 1)], key=lambda e: (e[0], e[1], e[3]))
+    merged: list[bytes] = []
+    at = 0
+    while edits:
+        start, end = edits[0][:2]
+        group = [edits.pop(0)]
+        # Overlapping edits, and insertions into one and the same place.
+        while edits and (edits[0][0] < end or edits[0][1] == start == end):
+            group.append(edits.pop(0))
+            end = max(end, group[-1][1])
+        sides = [[edit for edit in group if edit[3] == side] for side in (0, 1)]
+        mine, yours = (_side(base, start, end, side) for side in sides)
+        if not all(sides) or mine == yours:
+            settled: Lines | None = mine if sides[0] else yours
+        elif start == end:
+            settled = [*yours, *mine] if _stood_before(yours, mine, order) else [*mine, *yours]
+        elif all(first == last for first, last, *_ in sides[0]):
+            settled = [*yours, *(line for edit in sides[0] for line in edit[2])]
+        elif all(first == last for first, last, *_ in sides[1]):
+            settled = [*mine, *(line for edit in sides[1] for line in edit[2])]
+        elif not any(edit[2] for edit in group):
+            gone = {place for edit in group for place in range(edit[0], edit[1])}
+            settled = [base[place] for place in range(start, end) if place not in gone]
+        else:
+            settled = resolve(base[start:end], mine, yours) if resolve else None
+        if settled is None:
+            return None
+        merged += [*base[at:start], *settled]
+        at = end
+    return [*merged, *base[at:]]
+
+
+_Edit = tuple[int, int, Lines, int]
+"""Lines from and to, what takes their place, and whose edit it is."""
+
+
+def _edits(base: Lines, new: Lines, side: int) -> list[_Edit]:
+    """What one side changed; as many lines in place of as many others are changed each on its own."""
+    edits: list[_Edit] = []
+    for tag, i, j, k, m in SequenceMatcher(None, base, new, autojunk=False).get_opcodes():
+        if tag == "replace" and j - i == m - k:
+            edits += [(i + n, i + n + 1, new[k + n : k + n + 1], side) for n in range(j - i)]
+        elif tag != "equal":
+            edits.append((i, j, new[k:m], side))
+    return edits
+
+
+def _side(base: Lines, start: int, end: int, edits: Sequence[_Edit]) -> list[bytes]:
+    """The lines of a span after one side's edits in it."""
+    lines: list[bytes] = []
+    for first, last, new, _ in edits:
+        lines += [*base[start:first], *new]
+        start = last
+    return [*lines, *base[start:end]]
+
+
+def _stood_before(one: Lines, other: Lines, order: Lines) -> bool:
+    """Whether the lines of one insertion stood before those of the other."""
+    places = [next((order.index(line) for line in lines if line in order), None) for lines in (one, other)]
+    return None not in places and places[0] < places[1]  # type: ignore[operator]
+
+
+def _common(a: bytes, b: bytes, limit: int) -> int:
+    """Length of the common beginning; halving, since comparing slices is much faster than bytes."""
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _put(
+    path: Path, before: Image | None, data: bytes | None, *, mode: int, mtime_ns: int | None = None
+) -> None:
+    if data is not None:
+        replace_file(path, data, before=before.data if before else None, mode=mode, mtime_ns=mtime_ns)
+    elif before is not None:
+        remove_file(path, before=before.data)

@@ -1,0 +1,406 @@
+"""Memories exported from any store: JSON Lines, or one JSON document, in; a new file beside it out.
+
+The export itself is never written. What changes goes into a file beside it, in the form of the export, or
+into a file of decisions that the owner's own code carries out; that file is the state, so a later pass goes
+on from there, and where all is taken back it is gone again.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import ConfigError, RefusedChangeError, UsageError
+from ...models.text.tables import table_lines
+from ...records import Inventory, Memory, Scope
+from .base import Add, Amend, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
+from .files.exchange import remove_file, replace_file
+from .mem0.payload import SCOPE_KEYS, parse_memory
+
+PRESETS = ("mem0", "claude-mem", "hindsight", "mcp-memory-service", "plain")
+"""Mappings of the table `exports`, the most telling first."""
+_DATES = {"created_at": "created_at", "updated_at": "updated_at", "accessed_at": "last_accessed_at"}
+_FIELDS = ("rows", "id", "text", *SCOPE_KEYS[:4], "category", *_DATES, "expires", "metadata")
+_EXPIRES, _METADATA, _TEXT = "expiration_date", "metadata", "text"
+_LOOKED_AT = 20
+_SPACE = uuid.UUID("5b0c8a86-6f5b-4c39-9f0d-2f6f1c1f8a11")
+
+Row = dict[str, Any]
+Mapped = Mapping[str, tuple[str, ...]]
+
+
+def read_mapping(text: str) -> dict[str, tuple[str, ...]]:
+    """Read `--map`: a preset, fields, or a preset and fields that differ from it.
+
+    >>> read_mapping("text=content,id=uuid")["text"]
+    ('content',)
+
+    Raises:
+        UsageError: If a preset or a field is unknown.
+    """
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    named = parts[0] if parts and "=" not in parts[0] else "plain"
+    if named not in PRESETS:
+        raise UsageError(
+            f"{named!r} is no preset; they are {', '.join(PRESETS)}, or give text=FIELD,id=FIELD."
+        )
+    found = {name: tuple(paths.split("|")) for name, paths in map(str.split, table_lines("exports", named))}
+    for part in parts[named == parts[0] :]:
+        name, _, path = part.partition("=")
+        name = {"scope": "user_id"}.get(name.strip(), name.strip())
+        if name not in _FIELDS or not path.strip():
+            raise UsageError(
+                f"{part!r} maps nothing; write FIELD=PATH with one of {', '.join(_FIELDS)}, scope."
+            )
+        found[name] = (path.strip(),)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What a file holds.
+
+    Attributes:
+        rows: Payloads by id, in their order: the record, its place, and its line as it was written.
+        document: Everything around the records, if it is one JSON document.
+        where: Key of the records in it.
+        faults: Why it is not all that there is.
+    """
+
+    rows: dict[str, Row]
+    document: Any = None
+    where: str = ""
+    faults: tuple[str, ...] = ()
+
+
+class JsonlStore:
+    """An export as a store.
+
+    Args:
+        path: The export.
+        mapping: Which fields say what, as `--map` has it; by what the file holds if omitted.
+        decisions: Write decisions here instead of a new file beside the export.
+
+    Raises:
+        ConfigError: If it cannot be read, or holds nothing that is a memory.
+        UsageError: If the mapping is wrong.
+    """
+
+    kind = "jsonl"
+    capabilities = Capabilities(retire=True, amend=True, in_place=True)
+
+    def __init__(self, path: Path, *, mapping: str | None = None, decisions: Path | None = None) -> None:
+        self._path = path.expanduser().absolute()
+        self._target = (
+            (decisions or path.with_name(f"{path.stem}.dreamed{path.suffix}")).expanduser().absolute()
+        )
+        if self._target == self._path:
+            raise UsageError("The file of decisions is the export itself; name another file.")
+        self._decides = decisions is not None
+        self._seen: tuple[object, _Rows, _Rows] | None = None
+        self._map: Mapped = read_mapping(mapping) if mapping is not None else {}
+        if not self._map:
+            self._map = self._recognised()
+        self.fingerprint = hashlib.sha256(f"jsonl:{self._path}:{self._target}".encode()).hexdigest()[:16]
+        if not self._loaded()[0].rows and self._loaded()[0].faults:
+            raise ConfigError(
+                f"{self._path.name} holds no memory that can be read: {self._loaded()[0].faults[0]}."
+            )
+
+    def read(self, scopes: ScopeFilter) -> Inventory:
+        """All records of the matching scopes, as they are after what was written."""
+        source, current = self._loaded()
+        memories = (self.parse(Snapshot(name, row)) for name, row in current.rows.items())
+        matching = sorted((m for m in memories if scopes.matches(m.scope)), key=lambda m: m.id)
+        return Inventory(
+            self.fingerprint, tuple(matching), tuple(dict.fromkeys((*source.faults, *current.faults)))
+        )
+
+    def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
+        """The records as they are now."""
+        rows = self._loaded()[1].rows
+        return {name: Snapshot(name, copy.deepcopy(rows[name])) for name in ids if name in rows}
+
+    def parse(self, snapshot: Snapshot) -> Memory:
+        """A record as mem0's payload says the same."""
+        row = snapshot.payload["row"]
+        held = self._get(row, _METADATA)
+        known = {path.partition(".")[0] for paths in self._map.values() for path in paths}
+        payload = dict(held) if isinstance(held, dict) else {k: v for k, v in row.items() if k not in known}
+        payload |= {ours: self._get(row, name) for name, ours in _DATES.items()}
+        payload |= {name: self._get(row, name) for name in SCOPE_KEYS[:4]}
+        payload |= {"category": self._get(row, "category"), "data": str(self._get(row, _TEXT) or "")}
+        payload[_EXPIRES] = self._get(row, "expires") or row.get(_EXPIRES)
+        return parse_memory(Snapshot(snapshot.id, {k: v for k, v in payload.items() if v is not None}))
+
+    def find_mark(self, mark: str, scope: Scope) -> str | None:
+        """The id of an addition follows from its mark."""
+        found = self.fetch([_marked(mark)]).get(_marked(mark))
+        return found.id if found is not None and self.parse(found).scope == scope else None
+
+    def finds(self, memory_id: str) -> bool:
+        """An export is not searched: what is there is found."""
+        return memory_id in self._loaded()[1].rows
+
+    def write(self, change: Change) -> str:
+        """Make one change in the file beside the export.
+
+        Raises:
+            RefusedChangeError: If that file changed meanwhile, or cannot be written.
+        """
+        source, current = self._loaded()
+        rows, before = copy.deepcopy(current.rows), _bytes(self._target)
+        memory_id = _marked(change.mark) if isinstance(change, Add) else _id_of(change)
+        if isinstance(change, Restore):
+            rows[memory_id] = copy.deepcopy(dict(change.snapshot.payload))
+        elif isinstance(change, Delete):
+            rows.pop(memory_id, None)
+        elif isinstance(change, Add):
+            last = max((row["place"] for row in (*rows.values(), *source.rows.values())), default=0)
+            rows[memory_id] = {"row": self._added(memory_id, change), "place": last + 1, "line": None}
+        elif memory_id not in rows:
+            raise RefusedChangeError(f"the memory {memory_id} is gone", ids=(memory_id,))
+        else:
+            self._change(rows[memory_id], change)
+        rows = dict(sorted(rows.items(), key=lambda item: (item[1]["place"], item[0])))
+        if _said(rows) == _said(source.rows):
+            if before is not None:
+                remove_file(self._target, before=before)
+        else:
+            data = self._decided(source.rows, rows) if self._decides else self._whole(source, rows)
+            replace_file(self._target, data, before=before)
+        return memory_id
+
+    def backup(self, folder: Path) -> Sequence[Path]:  # noqa: ARG002
+        """The export itself is never written."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _recognised(self) -> Mapped:
+        """The first preset whose document and fields the file has; of lines the plain one."""
+        for name in PRESETS:
+            self._map = read_mapping(name)
+            found = self._read(self._path)
+            some = [payload["row"] for payload in list(found.rows.values())[:_LOOKED_AT]]
+            if found.where and some and all(self._get(row, _TEXT) and self._get(row, "id") for row in some):
+                break
+        return self._map
+
+    def _get(self, row: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401
+        """What a record has under the first path of a field that says something."""
+        values = (_at(row, path) for path in self._map.get(name, ()))
+        return next((value for value in values if value not in (None, "", [], {})), None)
+
+    def _put(self, row: Row, name: str, value: Any, default: str) -> None:  # noqa: ANN401
+        """Set a field where it stands, else under its first path."""
+        paths = self._map.get(name) or (default,)
+        path = next((each for each in paths if _at(row, each) not in (None, "")), paths[0])
+        *outer, last = path.split(".")
+        for key in outer:
+            row = row.setdefault(key, {}) if isinstance(row.get(key, {}), dict) else row
+        row[last] = value
+
+    def _change(self, payload: Row, change: Change) -> None:
+        row, payload["line"] = payload["row"], None
+        if isinstance(change, Update):
+            self._put(row, _TEXT, change.text, _TEXT)
+        elif isinstance(change, Amend | Retire):
+            more = json.loads(json.dumps(dict(change.metadata)))
+            held = self._get(row, _METADATA)
+            if more and (isinstance(held, dict) or _METADATA in self._map):
+                self._put(row, _METADATA, {**(held or {}), **more}, _METADATA)
+            else:
+                row |= more
+            if isinstance(change, Retire):
+                self._put(row, "expires", change.day.isoformat(), _EXPIRES)
+            else:
+                if change.expires is not None:
+                    self._put(row, "expires", change.expires or None, _EXPIRES)
+                if (
+                    change.created_at is not None
+                    and change.created_at != self.parse(Snapshot("", payload)).created_at
+                ):
+                    self._put(row, "created_at", change.created_at.isoformat(), "created_at")
+
+    def _added(self, memory_id: str, change: Add) -> Row:
+        row: Row = {}
+        self._put(row, "id", memory_id, "id")
+        self._put(row, _TEXT, change.text, _TEXT)
+        for name, value in change.scope.ids:
+            self._put(row, name, value, name)
+        if change.created_at is not None:
+            self._put(row, "created_at", change.created_at.isoformat(), "created_at")
+        more = json.loads(json.dumps(dict(change.metadata)))
+        if "category" in more and self._map.get("category"):
+            self._put(row, "category", more.pop("category"), "category")
+        if more:
+            self._put(row, _METADATA, more, _METADATA)
+        return row
+
+    def _loaded(self) -> tuple[_Rows, _Rows]:
+        """The export, and what it is by now; read again when one of the files is another."""
+        stamp = tuple(_stamp(path) for path in (self._path, self._target))
+        if self._seen is None or self._seen[0] != stamp:
+            source = self._read(self._path)
+            data = _bytes(self._target)
+            if data is None:
+                current = source
+            elif self._decides:
+                current = self._with_decisions(source, data)
+            else:
+                current = self._beside(source)
+            self._seen = (stamp, source, current)
+        return self._seen[1], self._seen[2]
+
+    def _beside(self, source: _Rows) -> _Rows:
+        """The new file; each record has the place that it has in the export."""
+        found = self._read(self._target)
+        last = len(source.rows)
+        for number, (name, payload) in enumerate(found.rows.items()):
+            held = source.rows.get(name)
+            payload["place"] = held["place"] if held else last + number + 1
+            if held and held["row"] == payload["row"]:
+                payload["line"] = held["line"]
+        newer = self._path.stat().st_mtime_ns > self._target.stat().st_mtime_ns
+        told = (f"{self._path.name} is newer than {self._target.name}; move that away to begin anew",)
+        return _Rows(found.rows, faults=(*found.faults, *(told if newer else ())))
+
+    def _with_decisions(self, source: _Rows, data: bytes) -> _Rows:
+        """The export with the decisions carried out, as far as it still says what they are about."""
+        rows, stale = dict(source.rows), 0
+        for line in data.decode("utf-8", "replace").splitlines():
+            decision = _parsed(line)
+            name = str(decision.get("id")) if isinstance(decision, dict) else ""
+            if not isinstance(decision, dict) or "action" not in decision or not name:
+                raise ConfigError(f"{self._target.name} holds no decisions of mem0-dream; name another file.")
+            held = source.rows.get(name)
+            if decision["action"] != "add" and held is None:
+                continue  # carried out by the owner
+            if held is not None and str(self._get(held["row"], _TEXT) or "") != decision["was"]:
+                stale += 1
+            elif decision["action"] == "delete":
+                rows.pop(name)
+            else:
+                place = held["place"] if held else len(source.rows) + len(rows) + 1
+                rows[name] = {"row": decision["row"], "place": place, "line": None}
+        told = f"{self._path.name} changed since {stale} decisions were made; move {self._target.name} away"
+        rows = dict(sorted(rows.items(), key=lambda item: (item[1]["place"], item[0])))
+        return _Rows(rows, faults=(told,) if stale else ())
+
+    def _decided(self, source: Mapping[str, Row], rows: Mapping[str, Row]) -> bytes:
+        """What has to be done to the export, one decision on each line."""
+        lines: list[Row] = []
+        for name, payload in source.items():
+            was, new = str(self._get(payload["row"], _TEXT) or ""), rows.get(name)
+            if new is None:
+                lines.append({"action": "delete", "id": name, "was": was})
+            elif new["row"] != payload["row"]:
+                memory = self.parse(Snapshot(name, new))
+                action = "supersede" if memory.expires_on else "rewrite" if memory.text != was else "amend"
+                lines.append(
+                    {"action": action, "id": name, "was": was, "text": memory.text, "row": new["row"]}
+                )
+        added = ((name, payload) for name, payload in rows.items() if name not in source)
+        lines += [
+            {"action": "add", "id": name, "was": None, "row": payload["row"]} for name, payload in added
+        ]
+        return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+
+    def _whole(self, source: _Rows, rows: Mapping[str, Row]) -> bytes:
+        """The export as it should be: lines that did not change to the letter."""
+        if source.document is None:
+            lines = (row["line"] or json.dumps(row["row"], ensure_ascii=False) for row in rows.values())
+            return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
+        held = [payload["row"] for payload in rows.values()]
+        whole = {**source.document, source.where: held} if source.where else held
+        return (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "surrogatepass")
+
+    def _read(self, path: Path) -> _Rows:
+        """All records of a file; a line that is none, or an id that stands twice, is a fault.
+
+        Raises:
+            ConfigError: If it cannot be read.
+        """
+        try:
+            text = path.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise ConfigError(f"{path.name} is no text in UTF-8.") from None
+        except OSError as error:
+            raise ConfigError(f"The export {path} cannot be read: {error.strerror}.") from None
+        document, where = _parsed(text), ""
+        if isinstance(document, dict):
+            keys = (key for key in self._map.get("rows", ()) if isinstance(document.get(key), list))
+            where = next(keys, "")
+        listed = document.get(where) if isinstance(document, dict) else document
+        if isinstance(listed, list):
+            given: list[tuple[Any, str | None]] = [(row, None) for row in listed]
+        else:
+            document = None
+            given = [(_parsed(line), line) for line in text.splitlines() if line.strip()]
+        rows: dict[str, Row] = {}
+        faults: list[str] = []
+        for number, (row, line) in enumerate(given, 1):
+            said = self._get(row, _TEXT) if isinstance(row, dict) else None
+            if not isinstance(said, str):
+                faults.append(f"record {number} of {path.name} has no text")
+                continue
+            name = self._get(row, "id")
+            known = (
+                str(name)
+                if isinstance(name, str | int)
+                else hashlib.sha256(f"{number}:{said}".encode()).hexdigest()[:12]
+            )
+            if known in rows:
+                faults.append(f"the id {known} stands twice in {path.name}")
+            rows[known] = {"row": row, "place": number, "line": line}
+        return _Rows(rows, document, where, tuple(faults[:3]))
+
+
+def _said(rows: Mapping[str, Row]) -> list[tuple[str, Any]]:
+    return [(name, payload["row"]) for name, payload in rows.items()]
+
+
+def _at(row: Any, path: str) -> Any:  # noqa: ANN401
+    for key in path.split("."):
+        row = row.get(key) if isinstance(row, dict) else None
+    return row
+
+
+def _parsed(text: str) -> Any:  # noqa: ANN401
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ConfigError(f"The file {path} cannot be read: {error.strerror}.") from None
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_mtime_ns, state.st_size, state.st_ino
+
+
+def _marked(mark: str) -> str:
+    return str(uuid.uuid5(_SPACE, mark))
+
+
+def _id_of(change: Change) -> str:
+    return change.snapshot.id if isinstance(change, Restore) else "" if isinstance(change, Add) else change.id

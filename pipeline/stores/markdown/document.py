@@ -1,0 +1,271 @@
+"""A Markdown file of memories: text that goes back to the same bytes, its body, and the entries of a list.
+
+A file is one memory, unless its body is nothing but headings and bullets: then each bullet with all that is
+nested in it is one. Nothing is re-serialised: an edit keeps every line that it does not change.
+"""
+
+from __future__ import annotations
+
+import codecs
+import difflib
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ....models.markdown_blocks import bullets, frontmatter, markdown_lines, split_lines
+
+BOM = codecs.BOM_UTF8
+ENTRIES = 2
+"""Fewest bullets of a file of lists."""
+DESCRIBED_ENTRIES = 4
+"""Fewest bullets where the frontmatter describes the file: a few bullets are the parts of one memory."""
+_STRAY = 0xF700
+"""A byte that is no UTF-8 becomes the private character U+F700 + byte: unlike a surrogate it can be
+kept in JSON and SQLite."""
+_ERRORS = "mem0-dream-stray-bytes"
+_BULLET = re.compile(r"[ ]{0,3}[-*+](?:[ \t]+|$)")
+_PART = re.compile(
+    r"\**(?:why|how to apply|how|when|example|context|reason|note)\b[^:\n]{0,30}:", re.IGNORECASE
+)
+_POINTS = re.compile(r"[^\w\[]*(?:\[[^\]\n]*\]\([^)\n]*\.md|\[\[)", re.IGNORECASE)
+_LEADING_BLANKS = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*")
+
+
+def _keep_stray(error: UnicodeError) -> tuple[str | bytes, int]:
+    if isinstance(error, UnicodeDecodeError):
+        stray = error.object[error.start : error.end]
+        return "".join(chr(_STRAY + byte) for byte in stray), error.end
+    raise error
+
+
+codecs.register_error(_ERRORS, _keep_stray)
+
+
+class Line(NamedTuple):
+    """A line of a memory: what it says, what stands in the file (bullet, indentation), and its ending."""
+
+    content: str
+    raw: str
+    ending: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One bullet of a file of lists."""
+
+    id: str  # its name inside the file
+    text: str  # what it says, without bullet and indentation
+    heading: str  # the nearest heading below the title, in lower case
+    start: int  # where its first line begins
+    end: int  # where its last line with any content ends, line ending excluded
+    lines: tuple[Line, ...]  # its lines
+
+    @property
+    def bullet(self) -> str:
+        """Bullet and white space before the text."""
+        return self.lines[0].raw.removesuffix(self.lines[0].content)
+
+    def edited(self, text: str, *, newline: str) -> str:
+        """What stands in the file for another text of this entry."""
+        indent = " " * len(self.bullet)
+
+        def render(number: int, content: str) -> str:
+            """A new line: behind the bullet, or indented under it."""
+            return self.bullet + content if number == 0 else (indent + content if content else "")
+
+        return edit_lines(self.lines, text, newline=newline, render=render)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed Markdown file."""
+
+    source: str  # its whole text
+    bom: bool  # whether a byte order mark stands before it
+    faithful: bool  # whether its bytes can be given back exactly; else it is never edited
+    newline: str  # its usual line ending
+    frontmatter: Mapping[str, Any] = field(hash=False)  # what the frontmatter says; empty without one
+    start: int  # where the body's text begins
+    end: int  # where it ends
+    entries: tuple[Entry, ...] = ()  # its memories if it is a file of lists
+    mixed: bool = False  # its bullets are memories whatever stands around them
+
+    @property
+    def body(self) -> str:
+        """Text of the body, without blank lines around it."""
+        return plain(self.source[self.start : self.end])
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there are headings and nothing below them, as where every entry of a list was taken out."""
+        return {line.kind for line in markdown_lines(self.body)} - {"blank"} == {"heading"}
+
+    def entry(self, name: str) -> Entry | None:
+        """The entry of a name."""
+        return next((entry for entry in self.entries if entry.id == name), None)
+
+    def value(self, *names: str) -> Any:  # noqa: ANN401  (frontmatter may hold anything)
+        """The first of these keys the frontmatter has, at the top or under `metadata`."""
+        nested = self.frontmatter.get("metadata")
+        for place in (self.frontmatter, nested if isinstance(nested, Mapping) else {}):
+            for name in names:
+                if place.get(name) is not None:
+                    return place[name]
+        return None
+
+    def replaced(self, start: int, end: int, text: str) -> bytes:
+        """Bytes of the file with one span replaced."""
+        return encode(self.source[:start] + text + self.source[end:], bom=self.bom)
+
+    def with_entries(self, raw: Mapping[str, str]) -> bytes:
+        """Bytes of the file with its entries as given, by name; one that is not given goes with its line."""
+        text = self.source
+        for entry in reversed(self.entries):
+            new = raw.get(entry.id)
+            end = entry.end if new is not None else entry.end + len(entry.lines[-1].ending)
+            text = text[: entry.start] + (new or "") + text[end:]
+        return encode(text, bom=self.bom)
+
+    @property
+    def raw_entries(self) -> dict[str, str]:
+        """What stands in the file for each entry, by name."""
+        return {entry.id: self.source[entry.start : entry.end] for entry in self.entries}
+
+
+def parse(data: bytes, *, ids: Sequence[str] | None = None, mixed: bool = False) -> Document:
+    """Find the memories of a file.
+
+    Args:
+        data: The whole file.
+        ids: Names of its entries where an earlier change of ours fixed them; they also say that it is
+            a file of lists, however few of its bullets are left.
+        mixed: Take the bullets, whatever stands around them; pointers to files are left out.
+    """
+    source = decode(data)
+    rows = split_lines(source)
+    values, header = frontmatter(source)
+    offset = sum(len(row) + len(ending) for row, ending in rows[:header])
+    start = offset + len(_LEADING_BLANKS.match(source[offset:])[0])  # type: ignore[index]  # always matches
+    found = _entries(rows[header:], offset, mixed=mixed)
+    wanted = DESCRIBED_ENTRIES if values.get("description") else ENTRIES
+    if ids is None and not mixed and (len(found) < wanted or any(_PART.match(entry.text) for entry in found)):
+        found = []
+    names = ids if ids is not None and len(ids) == len(found) else entry_ids([entry.text for entry in found])
+    endings = Counter(ending for _, ending in rows if ending)
+    return Document(
+        source=source,
+        bom=data.startswith(BOM),
+        faithful=is_faithful(data),
+        newline=max(endings, key=lambda ending: (endings[ending], ending)) if endings else "\n",
+        frontmatter=values,
+        start=start,
+        end=max(start, len(source.rstrip())),
+        entries=tuple(
+            Entry(name, e.text, e.heading, e.start, e.end, e.lines)
+            for name, e in zip(names, found, strict=True)
+        ),
+        mixed=mixed,
+    )
+
+
+def entry_ids(texts: Sequence[str]) -> tuple[str, ...]:
+    """Names of entries from what they say, so that a change of a neighbour changes none of them."""
+    seen: Counter[str] = Counter()
+    names = []
+    for text in texts:
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+        seen[digest] += 1
+        names.append(digest if seen[digest] == 1 else f"{digest}.{seen[digest]}")
+    return tuple(names)
+
+
+def decode(data: bytes) -> str:
+    """Text of a file, without its byte order mark."""
+    return data.removeprefix(BOM).decode("utf-8", _ERRORS)
+
+
+def encode(text: str, *, bom: bool) -> bytes:
+    """Bytes of a text, stray bytes put back."""
+
+    def byte(char: str) -> bytes:
+        code = ord(char) - _STRAY
+        return bytes([code]) if 0x80 <= code <= 0xFF else char.encode("utf-8")
+
+    stray = any(_STRAY + 0x80 <= ord(char) <= _STRAY + 0xFF for char in text)
+    return (BOM if bom else b"") + (b"".join(map(byte, text)) if stray else text.encode("utf-8"))
+
+
+def is_faithful(data: bytes) -> bool:
+    """Whether the text of these bytes leads back to them; only such a file is ever edited."""
+    return encode(decode(data), bom=data.startswith(BOM)) == data
+
+
+def plain(text: str) -> str:
+    """The text with every line ending as LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def lines_of(text: str) -> list[Line]:
+    """The lines of a text that stands in a file as it is."""
+    return [Line(row, row, ending) for row, ending in split_lines(text)]
+
+
+def edit_lines(
+    old: Sequence[Line], new: str, *, newline: str, render: Callable[[int, str], str] = lambda _, line: line
+) -> str:
+    r"""Write a new text over some lines, and keep the bytes of each line that stays.
+
+    Args:
+        old: The lines as they stand.
+        new: The new contents, LF between the lines, none at the end.
+        newline: Ending of lines that are new.
+        render: Turns the content of a new line, with its number, into what stands in the file.
+
+    >>> edit_lines(lines_of("a\r\nb"), "a\nc", newline="\n")
+    'a\r\nc'
+    """
+    contents = new.split("\n")
+    kept: dict[int, Line] = {}
+    matcher = difflib.SequenceMatcher(None, [line.content for line in old], contents, autojunk=False)
+    for block in matcher.get_matching_blocks():
+        for step in range(block.size):
+            # A first line carries the bullet, so it may stay only where it was.
+            if (block.a + step == 0) == (block.b + step == 0):
+                kept[block.b + step] = old[block.a + step]
+    pieces: list[str] = []
+    for number, content in enumerate(contents):
+        line = kept.get(number)
+        pieces.append(line.raw if line else render(number, content))
+        if number < len(contents) - 1:
+            pieces.append((line.ending if line else "") or newline)
+    return "".join(pieces)
+
+
+def _entries(rows: Sequence[tuple[str, str]], offset: int, *, mixed: bool) -> list[Entry]:
+    """All bullets, if the text holds nothing but headings and bullets, or if that does not matter."""
+    pure, found = bullets("".join(row + ending for row, ending in rows))
+    if not (pure or mixed):
+        return []
+    starts = [offset]
+    for row, ending in rows:
+        starts.append(starts[-1] + len(row) + len(ending))
+    entries = []
+    for item in found:
+        first = rows[item.first][0]
+        bullet = _BULLET.match(first)
+        if bullet is None or "\t" in bullet[0] or not first[bullet.end() :].strip():
+            if not mixed:
+                return []
+            continue
+        own = [Line(first[bullet.end() :], *rows[item.first])]
+        for row, ending in rows[item.first + 1 : item.last]:
+            indent = min(bullet.end(), len(row) - len(row.lstrip(" ")))
+            own.append(Line(row[indent:], row, ending))
+        text = "\n".join(line.content for line in own)
+        if not (mixed and (_PART.match(text) or _POINTS.match(text))):
+            end = starts[item.last - 1] + len(rows[item.last - 1][0])
+            entries.append(Entry("", text, item.heading, starts[item.first], end, tuple(own)))
+    return entries

@@ -1,0 +1,146 @@
+"""All files of a project that agents take instructions or memories from, and when each of them is loaded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from .directories import agent_folder, unreadable
+from .document import Document, parse
+
+_PATHS = ("paths", "globs", "fileMatchPattern")
+"""Frontmatter that says for which files a rule is loaded."""
+_IMPORT = re.compile(r"(?<![\w`@])@((?:~/|\.{0,2}/)?[\w./-]+\.\w+)")
+_DEPTH = 5
+"""Imports of imports are followed so far (origin: Claude Code)."""
+
+
+class Layout(NamedTuple):
+    """Where an agent looks, and when it loads what it finds there."""
+
+    agent: str
+    at: str  # "project", "home", or "own": the agent's folder of this project below the home directory
+    files: tuple[str, ...]
+    when: str
+    lines: int = 0  # of an index
+
+
+LAYOUTS = (
+    Layout("Claude Code", "project", ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"), "always"),
+    Layout("Claude Code", "home", (".claude/CLAUDE.md",), "always"),
+    Layout("Claude Code", "project", (".claude/rules/**/*.md",), "matching"),
+    Layout("Claude Code", "home", (".claude/rules/**/*.md",), "matching"),
+    Layout("Claude Code", "project", (".claude/skills/*/SKILL.md",), "described"),
+    Layout(
+        "Claude Code",
+        "project",
+        (".claude/memory/MEMORY.md", ".claude/agent-memory/*/MEMORY.md"),
+        "index",
+        200,
+    ),
+    Layout("Claude Code", "own", ("memory/MEMORY.md",), "index", 200),
+    Layout("Claude Code", "project", (".claude/memory/**/*.md", ".claude/agent-memory/*/**/*.md"), "asked"),
+    Layout("Claude Code", "own", ("memory/**/*.md",), "asked"),
+    Layout("Claude Code", "home", (".claude/memory/**/*.md",), "asked"),
+    Layout("Codex", "project", ("AGENTS.md", "AGENTS.override.md"), "always"),
+    Layout("Codex", "home", (".codex/AGENTS.md",), "always"),
+    Layout("Codex", "home", (".codex/memories/**/*.md",), "asked"),
+    Layout("Cursor", "project", (".cursorrules",), "always"),
+    Layout("Cursor", "project", (".cursor/rules/**/*.mdc", ".cursor/rules/**/*.md"), "matching"),
+    Layout("Kiro", "project", (".kiro/steering/**/*.md",), "matching"),
+    Layout("memory bank", "project", ("memory-bank/**/*.md", "memory_bank/**/*.md"), "asked"),
+    Layout("Serena", "project", (".serena/memories/**/*.md",), "asked"),
+    Layout(
+        "notes", "project", ("memory/**/*.md", "memories/**/*.md", "logs/[0-9][0-9][0-9][0-9]-*.md"), "asked"
+    ),
+)
+"""The first row that finds a file names it. It is loaded "always"; of an "index" its first lines; if
+"matching", always unless its frontmatter names paths; if "described", its frontmatter; or when "asked" for.
+"""
+ORDER = ("always", "index", "described", "matching", "asked")
+"""What is loaded most stands first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A file of instructions or memories.
+
+    Attributes:
+        name: Relative to the project where it lies in it, else with "~" for the home directory.
+        when: One of `ORDER`.
+        lines: How many of its lines are loaded unasked; the last ones are cut off.
+    """
+
+    name: str
+    path: Path
+    agent: str
+    when: str
+    text: str
+    lines: int
+
+    @property
+    def cut_off(self) -> int:
+        """How many of its last lines an index loses."""
+        return len(self.text.splitlines()) - self.lines if self.when == "index" else 0
+
+    @property
+    def tokens(self) -> int:
+        """About how many tokens of it are loaded unasked: a quarter of the characters."""
+        if self.when in ("matching", "asked"):
+            return 0
+        return len("\n".join(self.text.splitlines()[: self.lines])) // 4
+
+
+def instruction_files(root: Path, *, home: Path | None = None) -> list[Loaded]:
+    """Find the files, each once, under the layout that comes first; what is always loaded first.
+
+    Args:
+        root: The project.
+        home: The user's home directory if omitted.
+    """
+    project, house = root.resolve(), (home or Path.home()).resolve()
+    places = {"project": project, "home": house, "own": agent_folder(project, house)}
+    found: dict[Path, Loaded] = {}
+    for layout in LAYOUTS:
+        for pattern in layout.files:
+            for path in sorted(places[layout.at].glob(pattern)):
+                if path.is_file() and unreadable(path) is None and path.resolve() not in found:
+                    found[path.resolve()] = _loaded(path.resolve(), layout, project, house)
+    for one in [one for one in found.values() if one.when == "always"]:
+        for path in _imported(one.path, house):
+            if path not in found or found[path].when != "always":
+                found[path] = _loaded(path, Layout(one.agent, "", (), "always"), project, house)
+    return sorted(found.values(), key=lambda one: (ORDER.index(one.when), one.name))
+
+
+def _loaded(path: Path, layout: Layout, project: Path, house: Path) -> Loaded:
+    document = parse(path.read_bytes())
+    every = len(document.source.splitlines())
+    when = _matching(document) if layout.when == "matching" else layout.when
+    shown = {"index": layout.lines, "described": document.source[: document.start].count("\n")}.get(
+        when, every
+    )
+    if path.is_relative_to(project):
+        name = path.relative_to(project).as_posix()
+    else:
+        name = f"~/{path.relative_to(house).as_posix()}" if path.is_relative_to(house) else str(path)
+    return Loaded(name, path, layout.agent, when, document.source, min(shown, every))
+
+
+def _matching(document: Document) -> str:
+    if document.value("inclusion") == "manual":
+        return "asked"
+    limited = document.value(*_PATHS) or document.value("alwaysApply") is False
+    return "matching" if limited and document.value("alwaysApply") is not True else "always"
+
+
+def _imported(path: Path, house: Path, depth: int = _DEPTH) -> Iterator[Path]:
+    """Files that `@path` in a file loads with it."""
+    for name in _IMPORT.findall(path.read_text(encoding="utf-8", errors="replace")):
+        target = (house / name[2:] if name.startswith("~/") else path.parent / name).resolve()
+        if target.is_file() and unreadable(target) is None:
+            yield target
+            yield from _imported(target, house, depth - 1) if depth > 1 else ()

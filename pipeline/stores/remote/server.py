@@ -1,0 +1,216 @@
+"""mem0's self-hosted REST server as a store; its routes are its own.
+
+It lists at most 1000 memories of a scope, without pages. A scope that reaches the bound, or of which the
+server's own count differs, cannot be seen whole and is never written to. `delete-all`, `reset` and
+`configure` are never called.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+from ....errors import ConfigError, StoreError
+from ..mem0.backends import LISTING_FAULTS
+from .calling import Caller, Patience
+from .rows import Listing, New, Row, ids_of, row_metadata
+from .store import RemoteStore
+
+if TYPE_CHECKING:
+    import httpx
+
+KEY_VARIABLE = "MEM0_SERVER_API_KEY"
+TOKEN_VARIABLE = "MEM0_SERVER_TOKEN"  # noqa: S105  (the name of a variable)
+LISTED_AT_MOST = 1000
+"""The server refuses a larger `top_k`, and has no pages."""
+COUNTED_AT_MOST = 10_000
+"""Rows that the server looks at for its list of entities."""
+_ENTITIES = {"user": "user_id", "agent": "agent_id", "run": "run_id"}
+_UNREACHABLE = ("actor_id",)
+FIDELITY: tuple[str, ...] = (
+    (
+        "a mem0 server gives no deleted id out again: an undo brings a deleted memory back, with its text, "
+        "scope, metadata and expiry, under a new id; with --retire nothing is deleted and ids stay"
+    ),
+    (
+        "the server dates changes itself: earlier dates are kept in the metadata (mem0_dream_dates), and a "
+        "key that a merge added stays there, emptied, after an undo"
+    ),
+    "every change of a memory embeds its text again, on the server",
+)
+
+
+def open_server(
+    url: str, *, patience: Patience | None = None, section: Mapping[str, Any] | None = None
+) -> RemoteStore:
+    """Open the server at an address, with a key, a token, or neither where it asks for none.
+
+    Args:
+        url: Its address; never with a password in it.
+        patience: How long and how often it is asked.
+        section: The `mem0_dream:` section of a configuration.
+
+    Raises:
+        ConfigError: If the address is none, or the server refuses the key.
+        StoreError: If it does not answer.
+    """
+    import httpx
+
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError("The address of a mem0 server begins with http:// or https://.")
+    if parts.username or parts.password:
+        raise ConfigError(f"Leave user and password out of the address; keys go into {KEY_VARIABLE}.")
+    # A server asks for every answer to be computed, embeddings included, so a pace is of less use here.
+    caller = Caller(f"The mem0 server at {parts.hostname}", patience)
+    client = httpx.Client(
+        base_url=url.rstrip("/"), headers=_headers(), timeout=caller.patience.timeout, follow_redirects=True
+    )
+    return RemoteStore(ServerApi(client, caller), section=section)
+
+
+def _headers() -> dict[str, str]:
+    key, token = (os.environ.get(name, "").strip() for name in (KEY_VARIABLE, TOKEN_VARIABLE))
+    if key:
+        return {"X-API-Key": key}
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+class ServerApi:
+    """A mem0 server behind one address.
+
+    Args:
+        client: Connections to it, with its address and key.
+        caller: Makes its requests.
+    """
+
+    kind = "server"
+    fidelity = FIDELITY
+    scope_keys: tuple[str, ...] = ("user_id", "agent_id", "run_id")
+
+    def __init__(self, client: httpx.Client, caller: Caller) -> None:
+        self._client, self.caller = client, caller
+        place = json.dumps(["server", str(client.base_url).rstrip("/").lower()])
+        self.fingerprint = hashlib.sha256(place.encode()).hexdigest()[:16]
+
+    def listing(self, ids: Mapping[str, str]) -> Listing:
+        """Every memory that holds these ids, or of every entity, as far as the server lists them."""
+        totals = self._totals()
+        asked = [dict(ids)] if ids else [{name: value} for name, value in sorted(totals)]
+        rows: dict[str, Row] = {}
+        gaps = [*self._known_faults()]
+        for one in asked:
+            listed = self._list(one)
+            gaps += _gap(one, len(listed), totals)
+            rows |= {str(row["id"]): row for row in listed}
+        if sum(totals.values()) >= COUNTED_AT_MOST:
+            gaps.append(f"the server counts no more than {COUNTED_AT_MOST} memories")
+        held = frozenset(row_id for row_id, row in rows.items() if any(row.get(key) for key in _UNREACHABLE))
+        return Listing(tuple(rows.values()), held, tuple(dict.fromkeys(gaps)))
+
+    def get(self, memory_id: str) -> Row | None:
+        """One memory; the server answers null for one that it does not have."""
+        row = self._ask(f"reading memory {memory_id}", "GET", _path(memory_id))
+        if row is not None and not (isinstance(row, Mapping) and "memory" in row):
+            raise StoreError("The server's record has another form than expected; nothing was changed.")
+        return row
+
+    def marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
+        """Memories of which a metadata key holds one of the values; the server cannot look for them."""
+        asked = [ids] if ids else [{name: value} for name, value in sorted(self._totals())]
+        rows = {str(row["id"]): row for one in asked for row in self._list(one)}
+        return [row for _, row in sorted(rows.items()) if row_metadata(row).get(key) in values]
+
+    def add(self, new: New) -> None:
+        """Write a memory verbatim, once; what came of it is found by its mark."""
+        created = {"created_at": new.created_at.isoformat()} if new.created_at else {}
+        content: dict[str, Any] = {
+            "messages": [{"role": new.ids.get("role", "user"), "content": new.text}],
+            "metadata": {**new.metadata, **created},
+            "infer": False,
+            **{key: value for key, value in new.ids.items() if key in self.scope_keys},
+        }
+        if new.expires is not None:
+            content["expiration_date"] = new.expires
+        self._once("POST", "/memories", json=content)
+
+    def update(self, memory_id: str, changes: Mapping[str, Any]) -> None:
+        """Change a memory; repeating the request changes nothing more."""
+        self._ask(f"changing memory {memory_id}", "PUT", _path(memory_id), json=dict(changes))
+
+    def delete(self, memory_id: str) -> None:
+        """Delete one memory; an earlier attempt may have done it."""
+        self._ask(f"deleting memory {memory_id}", "DELETE", _path(memory_id), missing_ok=True)
+
+    def search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
+        """Ids of what an agent's search finds."""
+        content = {"query": query, "filters": dict(ids), "top_k": bound, "threshold": 0.0}
+        answer = self._ask("searching", "POST", "/search", json=content)
+        return [str(row["id"]) for row in answer.get("results", ())]
+
+    def refuses_deletion(self, row: Row) -> str | None:
+        """What cannot be written back is not removed."""
+        lost = [key for key in _UNREACHABLE if ids_of(row).get(key)]
+        return f"memory {row['id']} has an {lost[0]}, which the server cannot write back" if lost else None
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _totals(self) -> dict[tuple[str, str], int]:
+        """How many memories the server counts for each user, agent and run."""
+        entities = self._ask("listing entities", "GET", "/entities")
+        if not isinstance(entities, list):
+            raise StoreError("The server's list of entities has another form than expected.")
+        return {
+            (_ENTITIES[item["type"]], str(item["id"])): int(item["total_memories"])
+            for item in entities
+            if item.get("type") in _ENTITIES
+        }
+
+    def _list(self, ids: Mapping[str, str]) -> list[Row]:
+        params = {**ids, "top_k": str(LISTED_AT_MOST), "show_expired": "true"}
+        answer = self._ask("listing memories", "GET", "/memories", params=params)
+        rows = answer.get("results") if isinstance(answer, Mapping) else None
+        if not isinstance(rows, list):
+            raise StoreError("The server's listing has another form than expected; nothing was changed.")
+        return rows
+
+    def _known_faults(self) -> tuple[str, ...]:
+        """Why the listing of the server's own vector store cannot be trusted, if that is known."""
+        configured = self._ask("reading the configuration", "GET", "/configure", missing_ok=True)
+        store = configured.get("vector_store") if isinstance(configured, Mapping) else None
+        provider = str(store.get("provider") or "") if isinstance(store, Mapping) else ""
+        if not provider:
+            return ("the server does not say which vector store it keeps memories in",)
+        reason = LISTING_FAULTS.get(provider)
+        return (f"the server keeps memories in {provider}: {reason}",) if reason else ()
+
+    def _ask(self, what: str, method: str, path: str, **request: Any) -> Any:
+        return self.caller.ask(what, lambda: self._once(method, path, **request))
+
+    def _once(self, method: str, path: str, *, missing_ok: bool = False, **request: Any) -> Any:
+        response = self._client.request(method, path, **request)
+        if missing_ok and response.status_code == 404:
+            return None
+        response.raise_for_status()
+        return response.json()
+
+
+def _gap(ids: Mapping[str, str], listed: int, totals: Mapping[tuple[str, str], int]) -> list[str]:
+    """Why the listing of one scope does not hold all of it."""
+    name = " ".join(f"{key}={value}" for key, value in sorted(ids.items()))
+    if listed >= LISTED_AT_MOST:
+        return [f"the server lists at most {LISTED_AT_MOST} memories, and {name} has as many or more"]
+    counted = totals.get(next(iter(ids.items())), 0)
+    if len(ids) == 1 and counted != listed:
+        return [f"{listed} memories of {name} were listed where the server counts {counted}"]
+    return []
+
+
+def _path(memory_id: str) -> str:
+    return f"/memories/{quote(memory_id, safe='')}"

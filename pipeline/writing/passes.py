@@ -1,0 +1,166 @@
+"""Unattended passes: one row for each, beside the runs, for a pass that changes nothing leaves no run.
+
+The row is written before a pass opens anything and again when it ends, and can be read without opening the
+store: a job of a scheduler that died, that fails each night, or that is no longer started is visible. For
+each choice of memories the last pass also leaves which there were, so that the next one knows what is new; of
+an id only eight bytes of a hash are kept, so that a million of them fit into eight megabytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..rules.due import LastPass
+from ..stores.base import ScopeFilter
+from ..stores.files.database import Database
+from .lock import Owner
+
+KEPT = 100
+"""Passes that are kept of each job."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS passes (
+    number INTEGER PRIMARY KEY, place TEXT NOT NULL, job TEXT NOT NULL, night TEXT NOT NULL,
+    owner TEXT NOT NULL, ok_at TEXT);
+CREATE TABLE IF NOT EXISTS seen (
+    store TEXT NOT NULL, scopes TEXT NOT NULL, at TEXT NOT NULL, known BLOB NOT NULL,
+    PRIMARY KEY (store, scopes));
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One pass of a job.
+
+    Attributes:
+        job: The command line that reaches the same memories.
+        night: Its summary, as `reporting.night` writes it.
+        owner: The process that ran it.
+        ok_at: When a pass of this job last ended well.
+    """
+
+    number: int
+    job: str
+    night: Mapping[str, Any]
+    owner: Owner
+    ok_at: datetime | None = None
+
+    @property
+    def started_at(self) -> datetime:
+        """When it began."""
+        return datetime.fromisoformat(str(self.night["started_at"])).astimezone(UTC)
+
+    def trouble(self, *, now: datetime, within: timedelta) -> str:
+        """What is wrong with this job, in a few words; empty if nothing is.
+
+        Args:
+            now: The present moment.
+            within: So long ago it may have run.
+        """
+        outcome = self.night.get("outcome")
+        if outcome == "failed":
+            return f"the last run failed: {self.night.get('said')}"
+        if outcome == "running" and self.owner.is_gone(silent_s=(now - self.started_at).total_seconds()):
+            return "the last run died before it ended"
+        if now - self.started_at > within:
+            hours = int((now - self.started_at) / timedelta(hours=1))
+            return f"it has not run for {hours} hours"
+        return ""
+
+
+class Passes:
+    """The passes in the journal's database."""
+
+    def __init__(self, directory: Path) -> None:
+        """Open the database in the state directory.
+
+        Raises:
+            JournalError: If it cannot be used.
+        """
+        self._db = Database(directory, _SCHEMA)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._db.close()
+
+    def begin(self, place: str, job: str, night: Mapping[str, Any]) -> int:
+        """Note that a pass begins; returns its number.
+
+        Args:
+            place: The store, by the options that name it.
+            job: The store and the scopes, by the options that name them.
+            night: The summary so far.
+        """
+        with self._db.transaction():
+            self._db.tell(
+                "INSERT INTO passes (place, job, night, owner, ok_at) VALUES (?, ?, ?, ?, "
+                "(SELECT ok_at FROM passes WHERE job = ? ORDER BY number DESC LIMIT 1))",
+                (place, job, json.dumps(night), json.dumps(asdict(Owner.present())), job),
+            )
+            number = int(self._db.ask("SELECT MAX(number) FROM passes")[0][0])
+            self._db.tell(
+                "DELETE FROM passes WHERE job = ? AND number NOT IN "
+                "(SELECT number FROM passes WHERE job = ? ORDER BY number DESC LIMIT ?)",
+                (job, job, KEPT),
+            )
+        return number
+
+    def end(self, number: int, night: Mapping[str, Any], *, ok: bool) -> datetime | None:
+        """Note how a pass ended; returns when a pass of its job last ended well."""
+        ended = str(night["finished_at"]) if ok else None
+        self._db.tell(
+            "UPDATE passes SET night = ?, ok_at = COALESCE(?, ok_at) WHERE number = ?",
+            (json.dumps(night), ended, number),
+        )
+        rows = self._db.ask("SELECT ok_at FROM passes WHERE number = ?", (number,))
+        return _moment(rows[0][0]) if rows else None
+
+    def last(self, place: str) -> tuple[Pass, ...]:
+        """The last pass of each job of a store, newest first."""
+        rows = self._db.ask(
+            "SELECT MAX(number), job, night, owner, ok_at FROM passes WHERE place = ? "
+            "GROUP BY job ORDER BY 1 DESC",
+            (place,),
+        )
+        return tuple(
+            Pass(r[0], r[1], json.loads(r[2]), Owner(**json.loads(r[3])), _moment(r[4])) for r in rows
+        )
+
+    def last_seen(self, store: str, scopes: ScopeFilter) -> LastPass | None:
+        """When these memories were last passed over, and which there were."""
+        statement = "SELECT at, known FROM seen WHERE store = ? AND scopes = ?"
+        for at, known in self._db.ask(statement, (store, _spoken(scopes))):
+            seen = frozenset(np.frombuffer(known, dtype=np.uint64).tolist())
+            return LastPass(datetime.fromisoformat(at).astimezone(UTC), seen)
+        return None
+
+    def note_seen(self, store: str, scopes: ScopeFilter, *, at: datetime, known: Iterable[int]) -> None:
+        """Remember which memories there are after a pass."""
+        names = np.array(sorted(known), dtype=np.uint64).tobytes()
+        row = (store, _spoken(scopes), at.isoformat(), names)
+        self._db.tell("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", row)
+
+
+def names_of(ids: Iterable[str]) -> frozenset[int]:
+    """Short names of ids, equal on every machine."""
+    return frozenset(
+        int.from_bytes(
+            hashlib.blake2b(each.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+        )
+        for each in ids
+    )
+
+
+def _spoken(scopes: ScopeFilter) -> str:
+    return json.dumps(dict(scopes.ids), sort_keys=True)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text).astimezone(UTC) if text else None
