@@ -18,8 +18,9 @@ Generated from `{PROGRAM} --help` by `make docs`; do not edit.
 Options may stand before or after a command's name: `{PROGRAM} --config c.yaml status` equals
 `{PROGRAM} status --config c.yaml`. The report goes to the output, everything else to the error stream.
 
-`{PROGRAM} md`, `graph`, `platform` and `server` are passes over one kind of store with its own options alone;
-`--store md`, `--store graph` and so on mean the same. The journal knows how a store was opened, so that
+`{PROGRAM}` alone is a pass over a mem0 store; `{PROGRAM} md`, `graph`, `platform` and `server` are passes
+over the other kinds, each with its own options. Every other command takes `--store md` and so on, or finds
+the kind by a place that it alone has, such as `--file`. The journal knows how a store was opened, so that
 `{PROGRAM} runs`, `undo RUN` and `resume RUN` need no other option. It keeps no secret: a store behind
 `--mcp COMMAND`, or behind an address with a password, has to be named again.
 
@@ -33,9 +34,13 @@ $ _MEM0_DREAM_COMPLETE=fish_source {PROGRAM} > ~/.config/fish/completions/{PROGR
 """
 OUTSIDE_THE_TREE = (
     (0, "", "Done, nothing to do, or declined by the person."),
-    (9, "", "`--health`: an indicator warns, or not all of the memory could be read."),
-    (10, "", "`relevance`: the learning is not worth saving."),
-    (130, "", "Interrupted with Ctrl-C; `mem0-dream resume` finishes a run that had begun."),
+    (
+        9,
+        "",
+        "`status --check`: something warns, or could not be read; `runs --last`, `doctor`: trouble.",
+    ),
+    (10, "", "`check`: all of it is known already, or the learning is not worth saving."),
+    (130, "", "Interrupted with Ctrl-C; it says whether anything was changed, and how to go on."),
 )
 
 

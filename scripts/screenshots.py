@@ -6,6 +6,7 @@ Chromium, and photographs what a person sees. Nothing of it is drawn by hand.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -35,12 +36,17 @@ def main() -> int:
     from playwright.sync_api import sync_playwright
 
     place = demo.Place(Path(tempfile.gettempdir()) / "mem0-dream-pages")
-    now = fill(place)
+    content: dict[str, Any] = json.loads(demo.MEMORIES.read_text(encoding="utf-8"))
+    demo.prepare(place)
+    os.environ.update(place.environment)
+    demo.fill(place, content)
+    now = str(content["now"])
     IMAGES.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        command(place, "report", "--all", "--now", now, "-o", str(place.folder / "report.html"))
-        draw_report(browser, place.folder / "report.html")
+        report = place.folder / "report.html"
+        subprocess.run(program(place, "report", "--all", "--now", now, "-o", str(report)), check=True)
+        draw_report(browser, report)
         with review(place, now) as address:
             draw_review(browser, address)
         browser.close()
@@ -48,79 +54,53 @@ def main() -> int:
     return 0
 
 
-def fill(place: demo.Place) -> str:
-    """The demonstration's store, made anew; gives the day it is seen on."""
-    import json
-
-    content: dict[str, Any] = json.loads(demo.MEMORIES.read_text(encoding="utf-8"))
-    demo.prepare(place)
-    os.environ.update(place.environment)
-    demo.fill(place, content)
-    return str(content["now"])
-
-
 def draw_report(browser: Any, report: Path) -> None:  # noqa: ANN401  (playwright is optional)
-    """The cards by day and by night, on a phone, and the map."""
-    for name, scheme, size in (
-        ("report", "light", WIDE),
-        ("report-dark", "dark", WIDE),
-        ("report-phone", "light", PHONE),
-    ):
+    """The cards by day and by night, and on a phone."""
+    sights = (("report", "light", WIDE), ("report-dark", "dark", WIDE), ("report-phone", "light", PHONE))
+    for name, scheme, size in sights:
         tab = browser.new_page(viewport=size, color_scheme=scheme)
         tab.goto(report.as_uri())
+        tab.locator("article.resolve .why summary").first.click()
+        if size is WIDE:
+            tab.evaluate("window.scrollTo(0, document.querySelector('article.resolve').offsetTop - 360)")
         tab.screenshot(path=IMAGES / f"{name}.png")
         tab.close()
-    tab = browser.new_page(viewport=WIDE)
-    tab.goto(report.as_uri())
-    tab.click("#tab-map")
-    tab.focus("svg.map")
-    tab.keyboard.press("ArrowRight")
-    tab.screenshot(path=IMAGES / "report-map.png", full_page=True)
-    tab.close()
 
 
 def draw_review(browser: Any, address: str) -> None:  # noqa: ANN401
     """Answers, a text that would lose something, what will be done, and what was done."""
     tab = browser.new_page(viewport=WIDE)
     tab.goto(address)
-    tab.locator("article.merge").first.locator('[data-say="accept"]').click()
-    tab.get_by_text("Accepted").first.wait_for()
-    tab.locator("article.resolve").first.locator('[data-say="b"]').click()
-    tab.get_by_text("B stays").first.wait_for()
-    tab.locator("article.resolve").first.scroll_into_view_if_needed()
-    tab.evaluate("window.scrollTo(0, document.querySelector('article.resolve').offsetTop - 320)")
+    for kind, say in (("resolve", "b"), ("merge", "yes"), ("merge", "no")):
+        card = tab.locator(f"article.{kind}:not(.folded)").first
+        card.locator(f'[data-say="{say}"]').click()
+        tab.wait_for_timeout(500)
+    tab.evaluate("window.scrollTo(0, 0)")
     tab.screenshot(path=IMAGES / "review.png")
-    tab.click('[data-kind="unsure"]')
-    doubt = tab.locator("article.card", has_text="Lyon office").first
-    doubt.locator('[data-say="edit"]').click()
-    doubt.locator("textarea").fill("The weekly call with the Lyon office is on Tuesday.")
-    tab.get_by_text("This would lose").wait_for()
-    tab.evaluate("window.scrollTo(0, document.querySelector('.edit').closest('article').offsetTop - 70)")
+    tab.locator('[data-say="edit"]').last.click()
+    words = tab.locator("textarea").input_value().split()
+    tab.locator("textarea").fill(" ".join(words[: len(words) // 2]))
+    tab.locator(".edit .warn").first.wait_for()
+    tab.evaluate("window.scrollTo(0, document.querySelector('.edit').closest('article').offsetTop - 170)")
     tab.screenshot(path=IMAGES / "review-edit.png")
-    doubt.locator('[data-do="cancel"]').click()
+    tab.locator('.edit [data-do="cancel"]').click()
     tab.click('[data-do="apply"]')
-    tab.locator("dialog pre").wait_for()
+    tab.locator("dialog[open]").wait_for()
     tab.screenshot(path=IMAGES / "review-apply.png")
     tab.click('[data-do="confirm"]')
-    tab.locator('[data-do="undo-run"]').wait_for()
-    apply_more(tab)
-    tab.click("#tab-history")
-    tab.set_viewport_size({"width": 1180, "height": 1290})
-    tab.screenshot(path=IMAGES / "review-history.png")
-    tab.close()
-
-
-def apply_more(tab: Any) -> None:  # noqa: ANN401
-    """A second run, so that there is a line to draw."""
+    tab.locator('[data-do="undo-last"]').wait_for()
     tab.locator('#notices [aria-label="Close"]').click()
-    tab.click('[data-kind="prune"]')
-    for place in range(3):
-        card = tab.locator("article.prune").nth(place)
-        card.locator('[data-say="accept"]').click()
-        card.get_by_text("Accepted").wait_for()
+    tab.click('[data-kind="prune"]')  # a second run, so that there is a line to draw
+    tab.click('[data-do="yes-all"]')
+    tab.get_by_text("accepted.").wait_for()
     tab.click('[data-do="apply"]')
     tab.click('[data-do="confirm"]')
-    tab.locator('[data-do="undo-run"]').wait_for()
+    tab.locator('[data-do="undo-last"]').wait_for()
+    tab.locator('#notices [aria-label="Close"]').click()
+    tab.click("#tab-history")
+    tab.set_viewport_size({"width": 1180, "height": 1100})
+    tab.screenshot(path=IMAGES / "review-history.png")
+    tab.close()
 
 
 @contextmanager
@@ -134,11 +114,6 @@ def review(place: demo.Place, now: str) -> Iterator[str]:
             yield process.stdout.readline().split()[-1]
         finally:
             process.send_signal(signal.SIGINT)
-
-
-def command(place: demo.Place, *words: str) -> None:
-    """Run the command line to its end."""
-    subprocess.run(program(place, *words), check=True)
 
 
 def program(place: demo.Place, *words: str) -> list[str]:

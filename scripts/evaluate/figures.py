@@ -1,7 +1,8 @@
 """Prints the quality tables of the README as Markdown: `make figures DATA=...`.
 
 DATA holds `pairs/dev.jsonl` (hard pairs), `pairs/real_dev.jsonl` (real ones, counted by their weight),
-`stores/*.json` and, if there are any, `worlds/w*.txt`, of which those count that the network never saw. The
+`stores/*.json` and, if there are any, `worlds/w*.txt`, of which those count that the network never saw, and
+`outside/`: sets of others, of which no part was fitted on. The
 calibrator of `bundled` is fitted on all of these, so its rows show the figures that were cross-validated
 while fitting, as they stand beside the weights. With --held-out it is measured like the others, which is
 honest on data that no fitting ever saw, and on no other.
@@ -18,41 +19,45 @@ from pathlib import Path
 from typing import Any
 
 from mem0_dream.errors import DreamError, UsageError
+from mem0_dream.models.bundled.config import CONFIG_FILE
 from mem0_dream.models.bundled.scorer import FOLDER
 from mem0_dream.models.cosine import DUPLICATE_COSINE
 from mem0_dream.models.registry import CHOICES
 from mem0_dream.records import Label
-from mem0_dream.scripts.evaluate.labelled import LabelledPair, LabelledStore, read_files
+from mem0_dream.scripts.evaluate.labelled import (
+    STORES,
+    LabelledPair,
+    LabelledStore,
+    held_stores,
+    read_files,
+)
 from mem0_dream.scripts.evaluate.metrics import Figures
-from mem0_dream.scripts.evaluate.quality import load_models, measure, pairs_report
+from mem0_dream.scripts.evaluate.quality import (
+    WORLDS,
+    evaluate_store,
+    load_models,
+    measure,
+    pairs_report,
+    store_report,
+)
 from mem0_dream.scripts.evaluate.semhash_scorer import SEMHASH
-from mem0_dream.scripts.train.stores import STORES, WORLDS, held_stores, store_report
 
 BUNDLED = "bundled"
 ROWS = ("keywords", "cosine", SEMHASH, BUNDLED)
-
 _PAIR_FILES = {"hard": "dev.jsonl", "real": "real_dev.jsonl"}
-_CONFIG = "config.json"
+_PAIR_COLUMNS = ("macro-F1", "merged by itself: precision, recall", "merged, though no duplicates")
+_STORE_COLUMNS = (
+    "duplicates removed", "with a person's yes", "wrongly removed", "contradictions found",
+    "reports right", "questions right", "prunes right, wrong",
+)  # fmt: skip
+_OUTSIDE_COLUMNS = (
+    "PAWS-X, no paraphrases: merged by itself", "paraphrases merged", "BEAM: contradictions reported",
+    "FactConsolidation: conflicts found", "reports right", "wrongly removed",
+)  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns the exit code."""
-    options = _parser().parse_args(arguments)
-    scorers = options.scorer or list(ROWS)
-    try:
-        pairs = {name: read_files([options.data / "pairs" / file])[0] for name, file in _PAIR_FILES.items()}
-        stores = {} if options.no_stores else held_stores(options.data)
-        for line in pair_table(pairs, scorers, held_out=options.held_out):
-            print(line, flush=True)
-        for line in store_tables(stores, scorers, held_out=options.held_out) if stores else ():
-            print(line, flush=True)
-    except DreamError as error:
-        print(f"figures: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -63,24 +68,29 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--held-out", action="store_true", help="measure `bundled` on these pairs")
     parser.add_argument("--no-stores", action="store_true", help="print the table of pairs only")
-    return parser
+    options = parser.parse_args(arguments)
+    scorers, held_out = options.scorer or list(ROWS), options.held_out
+    try:
+        pairs = {name: read_files([options.data / "pairs" / file])[0] for name, file in _PAIR_FILES.items()}
+        tables = [pair_table(pairs, scorers, held_out=held_out)]
+        if not options.no_stores:
+            tables.append(store_tables(held_stores(options.data), scorers, held_out=held_out))
+        for table in (*tables, outside_table(options.data / "outside", scorers)):
+            for line in table:
+                print(line, flush=True)
+    except DreamError as error:
+        print(f"figures: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
 
 
-def pair_table(
-    pairs: dict[str, list[LabelledPair]], scorers: Sequence[str], *, held_out: bool
-) -> Iterator[str]:
-    """A line for each scorer: how good its most probable label is, and what it would merge by itself."""
-    titles = ("macro-F1", "merged by itself: precision, recall", "merged, though no duplicates")
-    heads = [f"{name} pairs: {titles[0]} | {titles[1]} | {titles[2]}" for name in pairs]
-    yield f"| | {' | '.join(heads)} |"
-    yield "|---" * (1 + len(titles) * len(pairs)) + "|"
-    for spec in scorers:
-        kind, _, folder = spec.partition(":")
-        if kind == BUNDLED and not held_out:
-            parts = _cross_validated(pairs, Path(folder).expanduser() if folder else FOLDER)
-        else:
-            parts = _measured(pairs, spec)
-        yield f"| {_name(spec)} | {' | '.join(parts)} |"
+def _head(*cells: str) -> Iterator[str]:
+    yield _row(*cells)
+    yield "|---" * len(cells) + "|"
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |" if cells[0] else "| | " + " | ".join(cells[1:]) + " |"
 
 
 def _name(spec: str) -> str:
@@ -89,37 +99,50 @@ def _name(spec: str) -> str:
     return f"`{spec}` ({DUPLICATE_COSINE})" if spec == "cosine" else f"`{spec}`"
 
 
-def _measured(pairs: dict[str, list[LabelledPair]], spec: str) -> list[str]:
-    models = load_models(spec)
-    reports = [
-        pairs_report(measure(rows, models, weighted=True), models, by_kind=False) for rows in pairs.values()
-    ]
-    return [_cells(r["macro_f1"], r["auto"], whole=r["weight"] == r["pairs"]) for r in reports]
+def _validated(spec: str, *names: str) -> dict[str, Any] | None:
+    """The cross-validated figures beside the weights that a name means; None where it means other scorers.
 
-
-def _cross_validated(pairs: dict[str, list[LabelledPair]], folder: Path) -> list[str]:
-    """The figures that stand beside the weights.
-
-    Wrong merges are reckoned from precision and recall: of r duplicates merged at precision p, r (1 - p) / p
-    other pairs were merged too; nothing follows from a precision of 0.
+    Raises:
+        UsageError: If there are none, or one of the given names is not among them.
     """
-    figures = _validated(folder / _CONFIG)
-    try:
-        return [_reckoned(figures[name], rows) for name, rows in pairs.items()]
-    except KeyError as error:
-        raise UsageError(f"{folder / _CONFIG} holds no cross-validated figures: {error!r}.") from error
-
-
-def _validated(path: Path) -> dict[str, Any]:
-    """The cross-validated figures of a configuration."""
+    kind, _, folder = spec.partition(":")
+    if kind != BUNDLED:
+        return None
+    path = (Path(folder).expanduser() if folder else FOLDER) / CONFIG_FILE
     try:
         figures: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["cross_validated"]
+        return figures | {name: figures[name] for name in names}
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(f"{path} holds no cross-validated figures: {error!r}.") from error
-    return figures
 
 
-def _reckoned(figures: dict[str, float], rows: Sequence[LabelledPair]) -> str:
+def pair_table(
+    pairs: dict[str, list[LabelledPair]], scorers: Sequence[str], *, held_out: bool
+) -> Iterator[str]:
+    """A line for each scorer: how good its most probable label is, and what it would merge by itself."""
+    yield from _head("", *(f"{name} pairs: {_PAIR_COLUMNS[0]}" if not at else column
+                           for name in pairs for at, column in enumerate(_PAIR_COLUMNS)))  # fmt: skip
+    for spec in scorers:
+        figures = None if held_out else _validated(spec, *pairs)
+        if figures is not None:
+            cells = [cell for name, rows in pairs.items() for cell in _reckoned(figures[name], rows)]
+        else:
+            models = load_models(spec)
+            measured = (measure(rows, models, weighted=True) for rows in pairs.values())
+            found = (pairs_report(one, models, by_kind=False) for one in measured)
+            cells = [
+                cell
+                for one in found
+                for cell in _cells(one["macro_f1"], one["auto"], whole=one["weight"] == one["pairs"])
+            ]
+        yield _row(_name(spec), *cells)
+
+
+def _reckoned(figures: dict[str, float], rows: Sequence[LabelledPair]) -> Sequence[str]:
+    """Wrong merges follow from precision and recall.
+
+    Of r duplicates merged at precision p, r (1 - p) / p other pairs were merged too; nothing follows from 0.
+    """
     duplicates = sum(pair.weight for pair in rows if pair.label is Label.DUPLICATE)
     others = sum(pair.weight for pair in rows) - duplicates
     precision, recall = figures["auto_precision"], figures["auto_recall"]
@@ -128,13 +151,11 @@ def _reckoned(figures: dict[str, float], rows: Sequence[LabelledPair]) -> str:
     return _cells(figures["macro_f1"], auto, whole=all(pair.weight == 1 for pair in rows))
 
 
-def _cells(macro_f1: float, auto: Figures, *, whole: bool) -> str:
-    wrong, others = auto["false_merges"], auto["non_duplicates"]
-    if wrong is None:
-        merged = "-"
-    else:
+def _cells(macro_f1: float, auto: Figures, *, whole: bool) -> Sequence[str]:
+    wrong, others, merged = auto["false_merges"], auto["non_duplicates"], "-"
+    if wrong is not None:
         merged = f"{wrong:.0f} of {others:.0f}" if whole else f"{100 * wrong / others:.1f}%"
-    return f"{macro_f1:.3f} | {auto['precision']:.3f}, {auto['recall']:.3f} | {merged}"
+    return f"{macro_f1:.3f}", f"{auto['precision']:.3f}, {auto['recall']:.3f}", merged
 
 
 def store_tables(
@@ -150,36 +171,26 @@ def store_tables(
         if some is None:
             continue
         yield ""
-        yield f"| {some['memories']} memories in {some['stores']} {title} | {' | '.join(_STORE_COLUMNS)} |"
-        yield "|---" * (len(_STORE_COLUMNS) + 1) + "|"
-        yield from (f"| {_name(spec)} | {_store_cells(cells[name])} |" for spec, cells in rows.items())
+        yield from _head(f"{some['memories']} memories in {some['stores']} {title}", *_STORE_COLUMNS)
+        yield from (_row(_name(spec), *_store_cells(cells[name])) for spec, cells in rows.items())
         if name == WORLDS and BUNDLED in rows:
             styles = [style for style in rows[BUNDLED] if style not in (STORES, WORLDS)]
-            yield from (f"| - {style} | {_store_cells(rows[BUNDLED][style])} |" for style in styles)
-
-
-_STORE_COLUMNS = (
-    "duplicates removed", "with a person's yes", "wrongly removed", "contradictions found",
-    "reports right", "questions right", "prunes right, wrong",
-)  # fmt: skip
+            yield from (_row(f"- {style}", *_store_cells(rows[BUNDLED][style])) for style in styles)
 
 
 def _inside(
     stores: Mapping[str, Sequence[LabelledStore]], spec: str, *, held_out: bool
 ) -> dict[str, dict[str, int]]:
-    kind, _, folder = spec.partition(":")
-    if kind == BUNDLED and not held_out:
-        path = (Path(folder).expanduser() if folder else FOLDER) / _CONFIG
-        figures: dict[str, dict[str, int]] = _validated(path).get("in_stores", {})
-        if figures:
-            return figures
+    figures: dict[str, dict[str, int]] = ({} if held_out else _validated(spec) or {}).get("in_stores", {})
+    if figures:
+        return figures
     models = load_models(spec)
     scorers = {one.name: models.scorer for members in stores.values() for one in members}
     return store_report(stores, scorers, models.encoder)
 
 
-def _store_cells(row: Mapping[str, int]) -> str:
-    cells = (
+def _store_cells(row: Mapping[str, int]) -> Sequence[str]:
+    return (
         f"{row['removed']} of {row['duplicates']}",
         f"{row['reviewed']} of {row['duplicates']}",
         str(row["wrongly_removed"]),
@@ -188,7 +199,33 @@ def _store_cells(row: Mapping[str, int]) -> str:
         f"{row['asked_right']} of {row['asked']}",
         f"{row['prunes_right']} of {row['prunes']}, {row['prunes_wrong']}",
     )
-    return " | ".join(cells)
+
+
+def outside_table(folder: Path, scorers: Sequence[str]) -> Iterator[str]:
+    """What a scorer makes of PAWS-X, BEAM and FactConsolidation; nothing where they are not there."""
+    files = [folder / name for name in ("pawsx_en_dev.jsonl", "beam_dev.jsonl", "factcon_6k.json")]
+    if not all(file.is_file() for file in files):
+        return
+    swapped, opposed, stores = (read_files([file]) for file in files)
+    yield ""
+    yield from _head("", *_OUTSIDE_COLUMNS)
+    for spec in scorers:
+        models = load_models(spec)
+        if models.alone:
+            continue
+        pairs, conflicts = (measure(one[0], models, weighted=False).decisions for one in (swapped, opposed))
+        same = pairs.gold == 0
+        facts = evaluate_store(stores[1][0], models, now=None)
+        told = facts["contradictions"]
+        yield _row(
+            _name(spec),
+            f"{(pairs.auto & ~same).sum()} of {(~same).sum()}",
+            f"{(pairs.auto & same).sum()} of {same.sum()}",
+            f"{(conflicts.decided == 1).sum()} of {len(conflicts)}",
+            f"{told['found']} of {told['gold']}",
+            f"{told['right']} of {told['reported']}",
+            str(len(facts["wrongly_removed"])),
+        )
 
 
 if __name__ == "__main__":

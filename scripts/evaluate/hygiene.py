@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 from mem0_dream.pipeline.rules.hygiene import find_junk
@@ -20,35 +18,24 @@ from mem0_dream.settings import HYGIENE
 
 def main(data: Path) -> int:
     """Print each proposal and their number; 1 if there is any."""
-    memories = [*_lines(data / "worlds"), *_kept(data / "stores")]
-    findings = find_junk(memories, HYGIENE)
+    of_worlds = [
+        Memory(f"w{number}-{row}", line.text, Scope.of(run_id=f"{number}"), category=line.category)
+        for number, world in enumerate(read_worlds(data / "worlds"))
+        for row, line in enumerate(world.lines)
+    ]
+    of_stores = []
+    for path in sorted((data / "stores").glob("*.json")):
+        store = json.loads(path.read_text(encoding="utf-8"))
+        kept = {row if isinstance(row, str) else row["id"] for row in store["gold"]["keep"]}
+        rows = [row for row in store["memories"] if row["id"] in kept]
+        of_stores += [Memory(row["id"], row["memory"], Scope.of(run_id=path.stem)) for row in rows]
+    findings = find_junk([*of_worlds, *of_stores], HYGIENE)
     for item in findings:
         print(f"{item.junk}: {item.detail}: {item.shown or item.memory.text}")
-    counted = Counter(memory.scope.get("agent_id") for memory in memories)
-    print(
-        f"{len(memories)} facts ({', '.join(f'{n} {name}' for name, n in sorted(counted.items()))}): ", end=""
-    )
-    print(f"{len(findings)} proposed")
+    counted = f"{len(of_stores)} of stores, {len(of_worlds)} of worlds"
+    print(f"{len(of_worlds) + len(of_stores)} facts ({counted}): {len(findings)} proposed")
     return bool(findings)
 
 
-def _lines(folder: Path) -> Iterator[Memory]:
-    for number, world in enumerate(read_worlds(folder)):
-        scope = Scope.of(agent_id="of worlds", run_id=f"{number}")
-        for row, line in enumerate(world.lines):
-            yield Memory(f"w{number}-{row}", line.text, scope, category=line.category)
-
-
-def _kept(folder: Path) -> Iterator[Memory]:
-    for path in sorted(folder.glob("*.json")):
-        store = json.loads(path.read_text(encoding="utf-8"))
-        kept = {row if isinstance(row, str) else row["id"] for row in store["gold"]["keep"]}
-        for row in store["memories"]:
-            if row["id"] in kept:
-                yield Memory(row["id"], row["memory"], Scope.of(agent_id="of stores", run_id=path.stem))
-
-
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1])) if len(sys.argv) == 2 else __doc__)

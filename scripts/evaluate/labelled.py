@@ -16,19 +16,19 @@ from typing import Any
 from mem0_dream.errors import UsageError
 from mem0_dream.records import PIN_PREFIX, Inventory, Label, Memory, Scope, as_utc
 from mem0_dream.scripts.evaluate.metrics import LABELS, Gold
-from mem0_dream.scripts.evaluate.worlds import World, read_world_file
+from mem0_dream.scripts.evaluate.worlds import World, held_out, read_world_file, read_worlds
 
+STORES = "stores"
 _PINNING = ("pinned", "immutable", "critical")
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
     """One line of a pairs file: two memories of one scope and category, and what they are to each other.
 
-    Attributes:
-        source: The file, without its suffix.
-        style: What stands before the first dash of the id, such as "p1": who wrote the pair, or how.
-        group: Pairs of one group (a user) are drawn together by the bootstrap.
+    `source` is the file without its suffix; `style` what stands before the first dash of the id, such as
+    "p1": who wrote the pair, or how. Pairs of one `group` (a user) are drawn together by the bootstrap.
     """
 
     name: str
@@ -69,17 +69,22 @@ def read_files(paths: Sequence[Path]) -> tuple[list[LabelledPair], list[Labelled
             lines = enumerate(text.splitlines(), 1)
             pairs += [_pair(line, path, number) for number, line in lines if line.strip()]
         elif path.suffix == ".txt":
-            stores += _worlds(path)
+            try:
+                stores += map(world_store, read_world_file(path))
+            except ValueError as error:
+                raise UsageError(f"{path} is no file of worlds: {error}.") from error
         else:
             stores.append(_store(text, path))
     return pairs, stores
 
 
-def _worlds(path: Path) -> list[LabelledStore]:
-    try:
-        return [world_store(world) for world in read_world_file(path)]
-    except ValueError as error:
-        raise UsageError(f"{path} is no file of worlds: {error}.") from error
+def held_stores(data: Path) -> dict[str, list[LabelledStore]]:
+    """The labelled stores under `STORES`, and by style the worlds that the network never saw."""
+    stores: dict[str, list[LabelledStore]] = defaultdict(list)
+    stores[STORES] = read_files(sorted((data / "stores").glob("*.json")))[1]
+    for world in held_out(read_worlds(data / "worlds"))[1]:
+        stores[world.style].append(world_store(world))
+    return dict(stores)
 
 
 def world_store(world: World) -> LabelledStore:
@@ -89,69 +94,47 @@ def world_store(world: World) -> LabelledStore:
     """
     scope = Scope.of(user_id=world.name)
     now = max((line.stated_at for line in world.lines), default=None)
-    memories, blocks = [], defaultdict[int, dict[str, list[str]]](lambda: {"same": [], "against": []})
+    blocks = defaultdict[int, tuple[list[str], list[str]]](lambda: ([], []))
     for number, line in enumerate(world.lines):
-        memory_id = f"{number:04}"
         if line.role != "~":
-            blocks[line.block]["against" if line.role == "!" else "same"].append(memory_id)
-        memories.append(
-            Memory(
-                id=memory_id,
-                text=line.text,
-                scope=scope,
-                created_at=line.stated_at,
-                updated_at=line.stated_at,
-                accessed_at=now,
-                metadata=line.metadata,
-            )
+            blocks[line.block][line.role == "!"].append(f"{number:04}")
+    memories = tuple(
+        Memory(
+            f"{number:04}", line.text, scope, created_at=line.stated_at, updated_at=line.stated_at,
+            accessed_at=now, metadata=line.metadata,
         )
+        for number, line in enumerate(world.lines)
+    )  # fmt: skip
     gold = Gold(
-        groups=tuple(frozenset(block["same"]) for block in blocks.values()),
+        groups=tuple(frozenset(same) for same, _ in blocks.values()),
         contradictions=tuple(
-            (frozenset(block["same"]), frozenset([against]))
-            for block in blocks.values()
-            for against in block["against"]
+            (frozenset(same), frozenset([other])) for same, against in blocks.values() for other in against
         ),
-        prune=frozenset(),
-        keep=frozenset(),
     )
     name = f"{world.style}/{world.name}"
-    return LabelledStore(name, Inventory(store=name, memories=tuple(memories)), now, gold)
+    return LabelledStore(name, Inventory(name, memories), now, gold)
 
 
 def _pair(line: str, path: Path, number: int) -> LabelledPair:
     try:
         row = json.loads(line)
-        label = Label(row["label"])
-        scope = Scope.of(user_id=path.stem)
+        label, scope, category = Label(row["label"]), Scope.of(user_id=path.stem), row.get("category")
         a, b = (
             Memory(
-                id=f"{path.stem}-{number:07}{side}",
-                text=row[side],
-                scope=scope,
-                category=row.get("category"),
+                f"{path.stem}-{number:07}{side}", row[side], scope, category=category,
                 created_at=moment(row.get(f"{side}_date")),
             )
             for side in ("a", "b")
-        )
+        )  # fmt: skip
         weight = float(row.get("weight", 1.0))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except _UNREADABLE as error:
         raise UsageError(f"Line {number} of {path} is no labelled pair: {error!r}.") from error
     if label not in LABELS:
         raise UsageError(f"Line {number} of {path} has the label {label}, which no pair is given.")
     name = str(row.get("id", number))
-    style, _, number_in_style = name.partition("-")
-    return LabelledPair(
-        name=name,
-        source=path.stem,
-        style=style if number_in_style else "",
-        a=a,
-        b=b,
-        label=label,
-        kind=str(row.get("kind")),
-        weight=weight,
-        group=row.get("store", name),
-    )
+    style, dash, _ = name.partition("-")
+    style, kind, group = style if dash else "", str(row.get("kind")), row.get("store", name)
+    return LabelledPair(name, path.stem, style, a, b, label, kind, weight, group)
 
 
 def _store(text: str, path: Path) -> LabelledStore:
@@ -160,26 +143,20 @@ def _store(text: str, path: Path) -> LabelledStore:
         scope = Scope.of(**{name: data.get(name) for name in ("user_id", "agent_id", "run_id", "app_id")})
         memories = sorted((_memory(row, scope) for row in data["memories"]), key=lambda memory: memory.id)
         gold = Gold.of(data["gold"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except _UNREADABLE as error:
         raise UsageError(f"{path} is no labelled store: {error!r}.") from error
     name = str(data.get("name", path.stem))
-    return LabelledStore(name, Inventory(store=name, memories=tuple(memories)), moment(data.get("now")), gold)
+    return LabelledStore(name, Inventory(name, tuple(memories)), moment(data.get("now")), gold)
 
 
 def _memory(row: dict[str, Any], scope: Scope) -> Memory:
-    metadata = row.get("metadata") or {}
-    text = row["memory"]
+    metadata, text = row.get("metadata") or {}, row["memory"]
     return Memory(
-        id=row["id"],
-        text=text,
-        scope=scope,
-        category=row.get("category"),
-        created_at=moment(row.get("created_at")),
-        updated_at=moment(row.get("updated_at")),
-        accessed_at=moment(row.get("last_accessed_at")),
+        row["id"], text, scope, category=row.get("category"), created_at=moment(row.get("created_at")),
+        updated_at=moment(row.get("updated_at")), accessed_at=moment(row.get("last_accessed_at")),
         pinned=text.lstrip().startswith(PIN_PREFIX) or any(metadata.get(key) for key in _PINNING),
         metadata=metadata,
-    )
+    )  # fmt: skip
 
 
 def moment(text: str | None) -> datetime | None:

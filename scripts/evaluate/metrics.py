@@ -1,4 +1,4 @@
-"""How good decisions are: figures of labelled pairs, with bootstrap intervals, and of labelled stores.
+"""How good decisions are: figures of labelled pairs, with intervals and curves, and of labelled stores.
 
 Pure functions over arrays and plans; nothing here loads a model or reads a file. A decision "unsure"
 counts as distinct in every three-way figure, since nothing happens to such a pair, and is counted apart.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from mem0_dream.pipeline.actions import Merge, Resolve
@@ -18,6 +18,7 @@ from mem0_dream.records import ActionKind, Label
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 Figures = dict[str, Any]
 
 LABELS = (Label.DUPLICATE, Label.CONTRADICTION, Label.DISTINCT)
@@ -29,7 +30,6 @@ DECISIONS = (*LABELS, Label.UNSURE)
 RESAMPLES = 1_000
 SEED = 20_261_121
 BINS = 10
-
 _CELLS = len(LABELS) * len(DECISIONS)
 
 
@@ -37,18 +37,14 @@ _CELLS = len(LABELS) * len(DECISIONS)
 class Decisions:
     """What was decided about n labelled pairs.
 
-    Attributes:
-        gold: int64 [n], row of `LABELS`.
-        decided: int64 [n], column of `DECISIONS`.
-        auto: bool [n], merged without a person.
-        probabilities: float64 [n, 3].
-        weight: float64 [n], how many pairs of the wild this one stands for.
-        group: int64 [n], pairs of one group (a user, a set) are drawn together by the bootstrap.
+    `gold` int64 [n] is a row of `LABELS`, `decided` int64 [n] a column of `DECISIONS`, `auto` bool [n] says
+    what is merged without a person; `probabilities` are float64 [n, 3], `weight` float64 [n] is how many
+    pairs of the wild this one stands for, and pairs of one `group` (a user, a set) are drawn together.
     """
 
     gold: NDArray[np.int64]
     decided: NDArray[np.int64]
-    auto: NDArray[np.bool_]
+    auto: Bools
     probabilities: Floats
     weight: Floats
     group: NDArray[np.int64]
@@ -56,12 +52,15 @@ class Decisions:
     def __len__(self) -> int:
         return len(self.gold)
 
-    def where(self, rows: NDArray[np.bool_]) -> Decisions:
+    @property
+    def best(self) -> NDArray[np.int64]:
+        """The most probable label, int64 [n]."""
+        best: NDArray[np.int64] = self.probabilities.argmax(axis=1)
+        return best
+
+    def where(self, rows: Bools) -> Decisions:
         """The same of some pairs only."""
-        return Decisions(
-            self.gold[rows], self.decided[rows], self.auto[rows],
-            self.probabilities[rows], self.weight[rows], self.group[rows],
-        )  # fmt: skip
+        return Decisions(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 def pair_figures(decisions: Decisions, *, threshold: float, resamples: int = RESAMPLES) -> Figures:
@@ -74,53 +73,68 @@ def pair_figures(decisions: Decisions, *, threshold: float, resamples: int = RES
     Args:
         decisions: At least one.
         threshold: Probability from which the scorer merges by itself, for the record.
-        resamples: Bootstrap samples behind the 95% intervals.
+        resamples: Bootstrap samples behind the 95% intervals; whole groups are drawn, always the same.
     """
-    sums = group_sums(decisions)
-    best_sums = group_sums(replace(decisions, decided=decisions.probabilities.argmax(axis=1)))
+    sums, best_sums = group_sums(decisions), group_sums(replace(decisions, decided=decisions.best))
     total = sums.sum(axis=0, keepdims=True)
-    auto_right, auto_wrong, duplicates, others = total[0, _CELLS:]
+    right, wrong, duplicates, others = total[0, _CELLS:]
+    shares = decided_shares(total)
+    groups = len(sums)
+    drawn = np.random.default_rng(SEED).multinomial(groups, np.full(groups, 1 / groups), size=resamples)
+    drawn_shares = {"macro_f1": macro_f1(drawn @ best_sums), **decided_shares(drawn @ sums)}
+    probabilities, gold, weight = decisions.probabilities, decisions.gold, decisions.weight
     return {
         "pairs": len(decisions),
-        "weight": count(decisions.weight.sum()),
+        "weight": count(weight.sum()),
         **_label_part(best_sums),
         "decided": _label_part(sums),
-        "unsure": count(_table(total)[:, -1].sum()),
+        "unsure": count(_table(total)[0, :, -1].sum()),
         "auto": {
             "threshold": threshold,
-            "precision": float(auto_precision(total)[0]),
-            "recall": float(auto_recall(total)[0]),
-            "merges": count(auto_right + auto_wrong),
-            "false_merges": count(auto_wrong),
+            "precision": float(shares["auto_precision"][0]),
+            "recall": float(shares["auto_recall"][0]),
+            "merges": count(right + wrong),
+            "false_merges": count(wrong),
             "duplicates": count(duplicates),
             "non_duplicates": count(others),
         },
         "ece": {
-            "label": label_calibration(decisions),
-            "duplicate": calibration_error(
-                decisions.probabilities[:, 0], decisions.gold == 0, decisions.weight
-            ),
+            "label": calibration_error(probabilities.max(axis=1), decisions.best == gold, weight),
+            "duplicate": calibration_error(probabilities[:, 0], gold == 0, weight),
         },
-        "intervals": intervals(sums, best_sums, resamples=resamples),
+        "intervals": {
+            name: [float(edge) for edge in np.percentile(values, [2.5, 97.5])]
+            for name, values in drawn_shares.items()
+        },
     }
 
 
 def _label_part(sums: Floats) -> Figures:
+    """Macro-F1, precision, recall, F1 and support of each label, and the confusion table."""
     total = sums.sum(axis=0, keepdims=True)
-    table = _table(total)
-    return {
-        "macro_f1": float(macro_f1(total)[0]),
-        "labels": label_figures(table),
-        "confusion": {
-            gold: dict(zip(DECISIONS, map(count, row), strict=True))
-            for gold, row in zip(LABELS, table, strict=True)
-        },
-    }
+    table, figures = _three_way(total)[0], {}
+    for row, label in enumerate(LABELS):
+        right, decided, support = table[row, row], table[:, row].sum(), table[row].sum()
+        figures[label.value] = {
+            "precision": float(right / decided) if decided else 0.0,
+            "recall": float(right / support) if support else 0.0,
+            "f1": float(2 * right / (decided + support)) if decided + support else 0.0,
+            "support": count(support),
+        }
+    rows = (dict(zip(DECISIONS, map(count, row), strict=True)) for row in _table(total)[0])
+    confusion = dict(zip(LABELS, rows, strict=True))
+    return {"macro_f1": float(macro_f1(total)[0]), "labels": figures, "confusion": confusion}
 
 
-def _table(total: Floats) -> Floats:
-    table: Floats = total[0, :_CELLS].reshape(len(LABELS), len(DECISIONS))
-    return table
+def _table(sums: Floats) -> Floats:
+    return sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LABELS), len(DECISIONS))
+
+
+def _three_way(sums: Floats) -> Floats:
+    """Confusion [..., 3, 3] with unsure taken as distinct."""
+    folded = _table(sums)[..., : len(LABELS)].copy()
+    folded[..., -1] += _table(sums)[..., -1]
+    return folded
 
 
 def count(value: float) -> int | float:
@@ -134,9 +148,8 @@ def group_sums(decisions: Decisions) -> Floats:
     Columns: twelve cells of the confusion table, right and wrong automatic merges, duplicates, other pairs.
     """
     columns = np.zeros((len(decisions), _CELLS + 4))
-    rows = np.arange(len(decisions))
     same = decisions.gold == 0
-    columns[rows, decisions.gold * len(DECISIONS) + decisions.decided] = 1
+    columns[np.arange(len(decisions)), decisions.gold * len(DECISIONS) + decisions.decided] = 1
     columns[:, _CELLS:] = np.stack([decisions.auto & same, decisions.auto & ~same, same, ~same], axis=1)
     _, group = np.unique(decisions.group, return_inverse=True)
     sums = np.zeros((int(np.max(group, initial=-1)) + 1, columns.shape[1]))
@@ -144,250 +157,231 @@ def group_sums(decisions: Decisions) -> Floats:
     return sums
 
 
-def _three_way(sums: Floats) -> Floats:
-    """Confusion [..., 3, 3] with unsure taken as distinct."""
-    table = sums[..., :_CELLS].reshape(*sums.shape[:-1], len(LABELS), len(DECISIONS))
-    folded = table[..., : len(LABELS)].copy()
-    folded[..., -1] += table[..., -1]
-    return folded
+def _share(right: Floats, total: Floats, *, of_none: float) -> Floats:
+    share: Floats = np.divide(right, total, out=np.full_like(right, of_none), where=total > 0)
+    return share
 
 
 def macro_f1(sums: Floats) -> Floats:
     """Mean F1 of the three labels for each row of sums; a label neither there nor decided counts 0."""
     table = _three_way(sums)
     right = np.diagonal(table, axis1=-2, axis2=-1)
-    both = table.sum(axis=-1) + table.sum(axis=-2)
-    scores: Floats = np.divide(2 * right, both, out=np.zeros_like(right), where=both > 0).mean(axis=-1)
+    scores: Floats = _share(2 * right, table.sum(axis=-1) + table.sum(axis=-2), of_none=0.0).mean(axis=-1)
     return scores
 
 
-def auto_precision(sums: Floats) -> Floats:
-    """Share of automatic merges that are right, for each row of sums; 1 where nothing is merged."""
-    right, wrong = sums[..., _CELLS], sums[..., _CELLS + 1]
-    return np.divide(right, right + wrong, out=np.ones_like(right), where=right + wrong > 0)
+def decided_shares(sums: Floats) -> dict[str, Floats]:
+    """Precision and recall of automatic merges and of reported contradictions, for each row of sums.
 
-
-def auto_recall(sums: Floats) -> Floats:
-    """Share of duplicates that are merged by themselves, for each row of sums."""
-    right, duplicates = sums[..., _CELLS], sums[..., _CELLS + 2]
-    return np.divide(right, duplicates, out=np.zeros_like(right), where=duplicates > 0)
-
-
-def conflict_precision(sums: Floats) -> Floats:
-    """Share of reported contradictions that are one, for each row of sums; 1 where none is reported."""
-    table = _three_way(sums)
-    right, reported = table[..., 1, 1], table[..., :, 1].sum(axis=-1)
-    precision: Floats = np.divide(right, reported, out=np.ones_like(right), where=reported > 0)
-    return precision
-
-
-def conflict_recall(sums: Floats) -> Floats:
-    """Share of contradictions that are reported, for each row of sums."""
-    table = _three_way(sums)
-    right, actual = table[..., 1, 1], table[..., 1, :].sum(axis=-1)
-    recall: Floats = np.divide(right, actual, out=np.zeros_like(right), where=actual > 0)
-    return recall
-
-
-def label_figures(table: Floats) -> Figures:
-    """Precision, recall, F1 and support of each label, from the confusion table [3, 4]."""
-    three = _three_way(table.reshape(1, -1))[0]
-    figures = {}
-    for row, label in enumerate(LABELS):
-        right, decided, support = three[row, row], three[:, row].sum(), three[row].sum()
-        figures[label.value] = {
-            "precision": float(right / decided) if decided else 0.0,
-            "recall": float(right / support) if support else 0.0,
-            "f1": float(2 * right / (decided + support)) if decided + support else 0.0,
-            "support": count(support),
-        }
-    return figures
-
-
-def label_calibration(decisions: Decisions) -> float:
-    """Expected calibration error of the most probable label."""
-    best = decisions.probabilities.argmax(axis=1)
-    confidence = decisions.probabilities.max(axis=1)
-    return calibration_error(confidence, best == decisions.gold, decisions.weight)
-
-
-def calibration_error(confidence: Floats, right: NDArray[np.bool_], weight: Floats) -> float:
-    """Mean gap between stated and true share over ten equal bins, weighted by how much lies in each.
-
-    >>> calibration_error(np.array([0.9, 0.9]), np.array([True, False]), np.ones(2))
-    0.4
+    Precision is 1 where nothing is decided.
     """
-    bins = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
-    gap = np.zeros(BINS)
-    np.add.at(gap, bins, weight * (confidence - right))
-    return float(np.abs(gap).sum() / weight.sum())
-
-
-def intervals(sums: Floats, best_sums: Floats, *, resamples: int = RESAMPLES, seed: int = SEED) -> Figures:
-    """95% intervals by drawing whole groups with replacement; the same seed gives the same intervals."""
-    groups = len(sums)
-    drawn = np.random.default_rng(seed).multinomial(groups, np.full(groups, 1 / groups), size=resamples)
-    measures = {
-        "macro_f1": macro_f1(drawn @ best_sums),
-        "auto_precision": auto_precision(drawn @ sums),
-        "auto_recall": auto_recall(drawn @ sums),
-        "contradiction_precision": conflict_precision(drawn @ sums),
-        "contradiction_recall": conflict_recall(drawn @ sums),
-    }
+    right, wrong, duplicates = sums[..., _CELLS], sums[..., _CELLS + 1], sums[..., _CELLS + 2]
+    table = _three_way(sums)
+    found = table[..., 1, 1]
     return {
-        name: [float(edge) for edge in np.percentile(values, [2.5, 97.5])]
-        for name, values in measures.items()
+        "auto_precision": _share(right, right + wrong, of_none=1.0),
+        "auto_recall": _share(right, duplicates, of_none=0.0),
+        "contradiction_precision": _share(found, table[..., :, 1].sum(axis=-1), of_none=1.0),
+        "contradiction_recall": _share(found, table[..., 1, :].sum(axis=-1), of_none=0.0),
     }
 
 
 def kind_figures(decisions: Decisions, kinds: Sequence[str]) -> Figures:
     """For each label and kind: pairs, share whose most probable label is right, share merged by itself."""
     named = np.array([f"{LABELS[gold]}/{kind}" for gold, kind in zip(decisions.gold, kinds, strict=True)])
-    best = decisions.probabilities.argmax(axis=1)
     figures = {}
-    for name in sorted(set(named.tolist())):
-        rows = named == name
-        weight = decisions.weight[rows]
+    for name in np.unique(named).tolist():
+        some = decisions.where(named == name)
         figures[name] = {
-            "pairs": int(rows.sum()),
-            "right": float(np.average(best[rows] == decisions.gold[rows], weights=weight)),
-            "auto": float(np.average(decisions.auto[rows], weights=weight)),
+            "pairs": len(some),
+            "right": float(np.average(some.best == some.gold, weights=some.weight)),
+            "auto": float(np.average(some.auto, weights=some.weight)),
         }
     return figures
 
 
+def _bins(confidence: Floats) -> NDArray[np.int64]:
+    return np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
+
+
+def calibration_error(confidence: Floats, right: Bools, weight: Floats) -> float:
+    """Mean gap between stated and true share over ten equal bins, weighted by how much lies in each.
+
+    >>> calibration_error(np.array([0.9, 0.9]), np.array([True, False]), np.ones(2))
+    0.4
+    """
+    gap = np.zeros(BINS)
+    np.add.at(gap, _bins(confidence), weight * (confidence - right))
+    return float(np.abs(gap).sum() / weight.sum())
+
+
+class Bins(NamedTuple):
+    """Stated and true probability and the share of all pairs, in those of ten equal bins that hold one."""
+
+    stated: Floats
+    true: Floats
+    share: Floats
+
+
+def reliability(confidence: Floats, right: Bools, weight: Floats) -> Bins:
+    """The bins of the calibration error, each array float64 [k]."""
+    values = (weight, weight * confidence, weight * right)
+    mass, stated, true = (np.bincount(_bins(confidence), weights=one, minlength=BINS) for one in values)
+    held = mass > 0
+    return Bins(stated[held] / mass[held], true[held] / mass[held], mass[held] / mass.sum())
+
+
+class Curve(NamedTuple):
+    """Precision and recall of `score >= threshold` for every score there is, the highest first."""
+
+    threshold: Floats
+    precision: Floats
+    recall: Floats
+
+    @property
+    def average_precision(self) -> float:
+        """Area under the steps of the curve."""
+        return float(np.sum(np.diff(self.recall, prepend=0.0) * self.precision))
+
+
+def precision_recall(score: Floats, positive: Bools, weight: Floats) -> Curve:
+    """The curve of one score.
+
+    >>> precision_recall(np.array([0.9, 0.5, 0.5]), np.array([True, False, True]), np.ones(3)).recall
+    array([0.5, 1. ])
+    """
+    order = np.argsort(-score, kind="stable")
+    ranked = score[order]
+    last = np.append(ranked[1:] != ranked[:-1], np.ones(min(1, len(ranked)), dtype=bool))
+    right = np.cumsum(np.where(positive, weight, 0.0)[order])[last]
+    wanted = weight[positive].sum()
+    recall = right / wanted if wanted else np.zeros_like(right)
+    return Curve(ranked[last], right / np.cumsum(weight[order])[last], recall)
+
+
+def share_right(score: Floats, positive: Bools, weight: Floats, threshold: float) -> tuple[float, float]:
+    """Precision and recall of `score >= threshold`; precision is 1 where nothing is chosen."""
+    chosen = score >= threshold
+    hit = float(weight[chosen & positive].sum())
+    total, wanted = float(weight[chosen].sum()), float(weight[positive].sum())
+    return hit / total if total else 1.0, hit / wanted if wanted else 0.0
+
+
+def threshold_at(score: Floats, positive: Bools, weight: Floats, precision: float) -> float:
+    """The lowest threshold whose precision is at least the stated one; infinite if there is none."""
+    curve = precision_recall(score, positive, weight)
+    good = (curve.precision >= precision) & (curve.recall > 0)
+    return float(curve.threshold[good][-1]) if good.any() else float("inf")
+
+
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What a careful maintainer would do with a store.
+    """What a careful maintainer would do with a store, in ids.
 
-    Attributes:
-        groups: Ids that state one fact.
-        contradictions: Ids of one fact on one side, ids of what opposes it on the other, older side first.
-        prune: Ids that may go, stale or vague.
-        keep: Ids that must stay.
+    `groups` state one fact each; of `contradictions` the first side is the older; what is in `prune` may go,
+    stale or vague, and what is in `keep` must stay.
     """
 
     groups: tuple[frozenset[str], ...]
     contradictions: tuple[tuple[frozenset[str], frozenset[str]], ...]
-    prune: frozenset[str]
-    keep: frozenset[str]
+    prune: frozenset[str] = frozenset()
+    keep: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Gold:
         """Read the `gold` part of a labelled store."""
         return cls(
             groups=tuple(frozenset(group) for group in record["duplicate_groups"]),
-            contradictions=tuple(
-                (frozenset([older]), frozenset([newer])) for older, newer in record["contradictions"]
-            ),
+            contradictions=tuple((frozenset([a]), frozenset([b])) for a, b in record["contradictions"]),
             prune=frozenset(record["prune"]["stale"]) | frozenset(record["prune"]["vague"]),
             keep=frozenset(entry["id"] if isinstance(entry, dict) else entry for entry in record["keep"]),
         )
+
+    def one_fact(self, ids: set[str]) -> bool:
+        """Whether all these memories state one fact."""
+        return any(ids <= group for group in self.groups)
+
+    def opposed(self, conflict: Resolve) -> list[int]:
+        """Contradictions of which ids stand on the two sides of a conflict."""
+        first, second = frozenset(conflict.a), frozenset(conflict.b)
+        return [
+            number
+            for number, (a, b) in enumerate(self.contradictions)
+            if (a & first and b & second) or (b & first and a & second)
+        ]
 
 
 def store_figures(plan: Plan, gold: Gold) -> Figures:
     """What --auto would do to a labelled store, and what a person would be shown on top."""
     acted = plan.only(ActionKind.MERGE, ActionKind.PRUNE)
     removed = {memory_id for action in acted.actions for memory_id in action.removes}
-    lost = wrong_merges(plan.merges, gold) | {
-        memory_id for prune in plan.prunes for memory_id in prune.removes if memory_id not in gold.prune
-    }
-    extras = sum(len(group) - 1 for group in gold.groups)
-    gone = sum(extras_removed(group, plan.merges, removed - lost) for group in gold.groups)
     pruned = {memory_id for prune in plan.prunes for memory_id in prune.removes}
-    reviewed = sum(extras_reviewed(group - lost, plan) for group in gold.groups)
+    lost = _wrong_merges(plan.merges, gold) | (pruned - gold.prune)
+    doubts = [doubt for doubt in plan.unsure if isinstance(doubt, Merge)]
+    asked = [doubt for doubt in plan.unsure if isinstance(doubt, Resolve)]
+    extras = sum(len(group) - 1 for group in gold.groups)
+    gone = sum(_extras_removed(group, plan.merges, removed - lost) for group in gold.groups)
+    found = {number for conflict in plan.conflicts for number in gold.opposed(conflict)}
+    right = sum(bool(gold.opposed(conflict)) for conflict in plan.conflicts)
+    reported, opposed = len(plan.conflicts), len(gold.contradictions)
     return {
         "actions": len(plan.actions),
         "merges": len(plan.merges),
-        "conflicts": len(plan.conflicts),
+        "conflicts": reported,
         "prunes": len(plan.prunes),
         "duplicates": {
             "gold": extras,
             "removed": gone,
-            "reviewed": reviewed,
+            "reviewed": sum(_extras_reviewed(group - lost, plan.merges, doubts) for group in gold.groups),
             "share": gone / extras if extras else None,
         },
         "wrongly_removed": sorted(lost | (removed & gold.keep)),
         "kept_violated": sorted(removed & gold.keep),
-        "contradictions": contradiction_figures(plan, gold),
+        "contradictions": {
+            "gold": opposed,
+            "found": len(found),
+            "share": len(found) / opposed if opposed else None,
+            "reported": reported,
+            "right": right,
+            "precision": right / reported if reported else None,
+        },
         "pruned": {
             "gold": len(gold.prune),
             "right": len(pruned & gold.prune),
             "wrong": sorted(pruned - gold.prune),
             "missed": sorted(gold.prune - removed),
         },
-        "shown_unsure": unsure_figures(plan, gold),
+        "shown_unsure": {
+            "merges": len(doubts),
+            "duplicates": sum(gold.one_fact({member.id for member in doubt.members}) for doubt in doubts),
+            "conflicts": len(asked),
+            "contradictions": sum(bool(gold.opposed(conflict)) for conflict in asked),
+        },
     }
 
 
-def wrong_merges(merges: Iterable[Merge], gold: Gold) -> set[str]:
+def _wrong_merges(merges: Iterable[Merge], gold: Gold) -> set[str]:
     """Removed memories whose fact is not that of the survivor; in a fused text, not that of all others."""
     lost: set[str] = set()
     for merge in merges:
         kept = merge.survivor if merge.rewrites is None else None
         others = {kept} if kept else {member.id for member in merge.members}
-        lost |= {gone for gone in merge.removes if not _together(gold.groups, {gone, *others})}
+        lost |= {gone for gone in merge.removes if not gold.one_fact({gone, *others})}
     return lost
 
 
-def extras_removed(group: frozenset[str], merges: Iterable[Merge], removed: set[str]) -> int:
+def _extras_removed(group: frozenset[str], merges: Iterable[Merge], removed: set[str]) -> int:
     """By how many memories a group of duplicates shrank; a fused text counts as one that stays."""
     fused = sum(1 for merge in merges if merge.adds and group & set(merge.removes))
     return max(0, len(group) - max(1, len(group - removed) + fused))
 
 
-def extras_reviewed(group: frozenset[str], plan: Plan) -> int:
+def _extras_reviewed(group: frozenset[str], merges: Iterable[Merge], doubts: Iterable[Merge]) -> int:
     """By how many memories a group shrinks once a person has said yes to every doubt that is right."""
-    part = {memory_id: memory_id for memory_id in group}
-
-    def root(memory_id: str) -> str:
-        """The memory that stands for all that are joined with this one."""
-        while part[memory_id] != memory_id:
-            memory_id = part[memory_id]
-        return memory_id
-
-    doubts = [doubt for doubt in plan.unsure if isinstance(doubt, Merge)]
-    right = [doubt for doubt in doubts if {member.id for member in doubt.members} <= group]
-    for merge in (*plan.merges, *right):
-        for first, other in itertools.pairwise(sorted(group & {member.id for member in merge.members})):
-            part[root(other)] = root(first)
-    return len(group) - len({root(memory_id) for memory_id in group})
-
-
-def contradiction_figures(plan: Plan, gold: Gold) -> Figures:
-    """Gold contradictions of which an id of each side stands in a conflict, and conflicts that hold one."""
-    found = sum(any(_opposed(pair, conflict) for conflict in plan.conflicts) for pair in gold.contradictions)
-    right = sum(any(_opposed(pair, conflict) for pair in gold.contradictions) for conflict in plan.conflicts)
-    reported = len(plan.conflicts)
-    return {
-        "gold": len(gold.contradictions),
-        "found": found,
-        "share": found / len(gold.contradictions) if gold.contradictions else None,
-        "reported": reported,
-        "right": right,
-        "precision": right / reported if reported else None,
-    }
-
-
-def unsure_figures(plan: Plan, gold: Gold) -> Figures:
-    """What is left to a person: how much of it, and how much of that is what the gold says."""
-    merges = [doubt for doubt in plan.unsure if isinstance(doubt, Merge)]
-    conflicts = [doubt for doubt in plan.unsure if isinstance(doubt, Resolve)]
-    return {
-        "merges": len(merges),
-        "duplicates": sum(_together(gold.groups, {m.id for m in merge.members}) for merge in merges),
-        "conflicts": len(conflicts),
-        "contradictions": sum(
-            any(_opposed(pair, conflict) for pair in gold.contradictions) for conflict in conflicts
-        ),
-    }
-
-
-def _opposed(sides: tuple[frozenset[str], frozenset[str]], conflict: Resolve) -> bool:
-    """Whether ids of the two sides stand on the two sides of a conflict."""
-    first, second = (frozenset(side) for side in (conflict.a, conflict.b))
-    return any(a & first and b & second for a, b in (sides, sides[::-1]))
-
-
-def _together(groups: Iterable[frozenset[str]], ids: set[str]) -> bool:
-    return any(ids <= group for group in groups)
+    right = (doubt for doubt in doubts if {member.id for member in doubt.members} <= group)
+    parts = [{memory_id} for memory_id in group]
+    for merge in itertools.chain(merges, right):
+        ids = {member.id for member in merge.members}
+        joined = set[str]().union(*(part for part in parts if part & ids))
+        parts = [part for part in parts if not part & ids] + ([joined] if joined else [])
+    return len(group) - len(parts)

@@ -12,7 +12,7 @@ import itertools
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,14 +22,13 @@ import numpy as np
 from mem0_dream.errors import DreamError, UsageError
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
 from mem0_dream.models.scorer import PairInput, limits_for
-from mem0_dream.models.words import exact_key
+from mem0_dream.models.text.words import exact_key
 from mem0_dream.pipeline.judging.candidates import find_candidates
-from mem0_dream.pipeline.judging.inventory import Circumstances
 from mem0_dream.pipeline.judging.judge import judge
-from mem0_dream.pipeline.planning.planner import build_plan
-from mem0_dream.records import Candidate, Memory, Verdict
+from mem0_dream.pipeline.kinds.mem0 import build_plan
+from mem0_dream.records import Candidate, Verdict
 from mem0_dream.scripts.evaluate import plots
-from mem0_dream.scripts.evaluate.labelled import LabelledPair, LabelledStore, moment, read_files
+from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, moment, read_files
 from mem0_dream.scripts.evaluate.metrics import (
     DECISIONS,
     LABELS,
@@ -42,20 +41,19 @@ from mem0_dream.scripts.evaluate.metrics import (
 from mem0_dream.scripts.evaluate.report import render
 from mem0_dream.scripts.evaluate.semhash_scorer import SEMHASH, RememberingEncoder, SemHashScorer, judge_alone
 from mem0_dream.settings import Settings
+from mem0_dream.testing import InMemoryStore
 
 if TYPE_CHECKING:
     from mem0_dream.models.encoder import Encoder
     from mem0_dream.models.scorer import PairScorer, Thresholds
     from numpy.typing import NDArray
 
+WORLDS = "worlds"
+
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """What is measured.
-
-    Attributes:
-        alone: The scorer judges by itself, without our guards and exact copies.
-    """
+    """What is measured; `alone` is a scorer that judges by itself, without our guards and exact copies."""
 
     spec: str
     scorer: PairScorer
@@ -63,10 +61,10 @@ class Models:
     settings: Settings
     alone: bool = False
 
-    def judge(self, candidates: Sequence[Candidate], memories: dict[str, Memory]) -> tuple[Verdict, ...]:
-        """A verdict for each candidate, in the same order."""
-        by = judge_alone if self.alone else judge
-        return by(candidates, memories, self.scorer)
+    @property
+    def limits(self) -> Thresholds:
+        """The thresholds of pairs of which no store is known."""
+        return limits_for(self.scorer, PairInput("", "", 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +77,14 @@ class Measured:
     decisions: Decisions
     seconds: float
 
+    def rows(self, of_pair: Callable[[LabelledPair], str]) -> dict[str, NDArray[np.bool_]]:
+        """The rows of each value that something of a pair has."""
+        values = np.array([of_pair(pair) for pair in self.pairs])
+        return {str(value): values == value for value in np.unique(values)}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program; returns the exit code."""
-    options = _parser().parse_args(arguments)
-    try:
-        report = evaluate(options)
-    except DreamError as error:
-        print(f"evaluate: {error}", file=sys.stderr)
-        return error.exit_code
-    print(json.dumps(_rounded(report), indent=2) if options.json else render(report))
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -101,15 +93,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--encoder", help="another sentence-transformers model, folder or hub name")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--weighted", action="store_true", help="count each pair by its field `weight`")
-    parser.add_argument(
-        "--by-kind",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="figures for each kind of pair",
-    )
+    either_way = argparse.BooleanOptionalAction
+    parser.add_argument("--by-kind", action=either_way, default=True, help="figures for each kind of pair")
     parser.add_argument("--plots", type=Path, metavar="FOLDER", help="write PNG curves of each pairs file")
     parser.add_argument("--now", type=moment, help="reckon ages from this date, not from the store's own")
-    return parser
+    options = parser.parse_args(arguments)
+    try:
+        report = evaluate(options)
+    except DreamError as error:
+        print(f"evaluate: {error}", file=sys.stderr)
+        return error.exit_code
+    print(json.dumps(_rounded(report), indent=2) if options.json else render(report))
+    return 0
 
 
 def evaluate(options: argparse.Namespace) -> Figures:
@@ -126,7 +121,14 @@ def evaluate(options: argparse.Namespace) -> Figures:
         measured = measure(pairs, models, weighted=options.weighted)
         report |= pairs_report(measured, models, by_kind=options.by_kind)
         if options.plots:
-            report["plots"] = _plot(options.plots, measured, models)
+            report["plots"] = [
+                str(path)
+                for name, rows in measured.rows(lambda pair: pair.source).items()
+                for path in plots.write(
+                    options.plots, measured.decisions.where(rows), scorer=models.spec, name=name,
+                    thresholds=models.limits,
+                )
+            ]  # fmt: skip
     report["stores"] = {store.name: evaluate_store(store, models, now=options.now) for store in stores}
     return report
 
@@ -148,10 +150,11 @@ def load_models(spec: str, encoder: str | None = None) -> Models:
 def measure(pairs: Sequence[LabelledPair], models: Models, *, weighted: bool) -> Measured:
     """Judge labelled pairs as the program judges candidates."""
     memories = {memory.id: memory for pair in pairs for memory in (pair.a, pair.b)}
-    candidates = _as_candidates(pairs, models.encoder)
-    models.judge(candidates[:1], memories)  # loads the model before the clock starts
+    candidates = tuple(_as_candidates(pairs, models.encoder))
+    by = judge_alone if models.alone else judge
+    by(candidates[:1], memories, models.scorer)  # loads the model before the clock starts
     start = time.perf_counter()
-    verdicts = models.judge(candidates, memories)
+    verdicts = by(candidates, memories, models.scorer)
     seconds = time.perf_counter() - start
     decisions = Decisions(
         gold=np.array([LABELS.index(pair.label) for pair in pairs]),
@@ -161,102 +164,52 @@ def measure(pairs: Sequence[LabelledPair], models: Models, *, weighted: bool) ->
         weight=np.array([pair.weight if weighted else 1.0 for pair in pairs]),
         group=np.unique([f"{pair.source}/{pair.group}" for pair in pairs], return_inverse=True)[1],
     )
-    return Measured(tuple(pairs), tuple(candidates), verdicts, decisions, seconds)
+    return Measured(tuple(pairs), candidates, verdicts, decisions, seconds)
+
+
+def _as_candidates(pairs: Sequence[LabelledPair], encoder: Encoder) -> Iterator[Candidate]:
+    texts = sorted({memory.text for pair in pairs for memory in (pair.a, pair.b)})
+    vector = dict(zip(texts, encoder.encode(texts), strict=True))
+    for a, b in ((pair.a, pair.b) for pair in pairs):
+        cosine = float(np.float32(np.dot(vector[a.text].astype(np.float64), vector[b.text])))
+        exact = exact_key(a.text) == exact_key(b.text)
+        yield Candidate(a.id, b.id, 1.0 if exact else cosine, exact=exact)
 
 
 def pairs_report(measured: Measured, models: Models, *, by_kind: bool) -> Figures:
-    """All figures of labelled pairs."""
-    decisions, threshold = measured.decisions, _limits(models).auto
+    """All figures of labelled pairs; sets are files, and styles in a file, where there are several."""
+    decisions, threshold, floor = measured.decisions, models.limits.auto, models.settings.floor
     figures = pair_figures(decisions, threshold=threshold)
     judged = zip(measured.pairs, measured.verdicts, strict=True)
     figures["auto"]["false_merge_ids"] = [pair.name for pair, v in judged if v.auto and pair.label != v.label]
-    figures["candidates"] = _reachable(measured.candidates, decisions, floor=models.settings.floor)
-    figures["latency"] = {
-        "seconds": measured.seconds,
-        "pairs_per_second": len(decisions) / measured.seconds,
-    }
-    figures["sets"] = {
-        name: pair_figures(decisions.where(rows), threshold=threshold)
-        for name, rows in _sets(measured.pairs).items()
-    }
+    near = np.array([pair.exact or pair.cosine >= floor for pair in measured.candidates])
+    figures["candidates"] = {"floor": floor}
+    for row, label in enumerate(LABELS[:2]):
+        rows = decisions.gold == row
+        share = np.average(near[rows], weights=decisions.weight[rows]) if rows.any() else None
+        figures["candidates"][label.value] = None if share is None else float(share)
+    rate = len(decisions) / measured.seconds
+    figures["latency"] = {"seconds": measured.seconds, "pairs_per_second": rate}
+    figures["sets"] = {}
+    sources, styles = measured.rows(lambda pair: pair.source), measured.rows(lambda pair: pair.style)
+    for source, of_source in sources.items():
+        inside = {f"{source}/{style}": of_source & rows for style, rows in styles.items()}
+        inside = {name: rows for name, rows in inside.items() if rows.any()}
+        sets = ({source: of_source} if len(sources) > 1 else {}) | (inside if len(inside) > 1 else {})
+        for name, rows in sets.items():
+            figures["sets"][name] = pair_figures(decisions.where(rows), threshold=threshold)
     if by_kind:
         figures["kinds"] = kind_figures(decisions, [pair.kind for pair in measured.pairs])
     return figures
-
-
-def _limits(models: Models) -> Thresholds:
-    """The thresholds of pairs of which no store is known."""
-    return limits_for(models.scorer, PairInput("", "", 0.0))
-
-
-def _sets(pairs: Sequence[LabelledPair]) -> dict[str, NDArray[np.bool_]]:
-    """Rows of each file, and of each style in a file, wherever there is more than one."""
-    sets = {}
-    sources = np.array([pair.source for pair in pairs])
-    styles = np.array([pair.style for pair in pairs])
-    for source in (names := np.unique(sources).tolist()):
-        of_source = sources == source
-        if len(names) > 1:
-            sets[source] = of_source
-        inside = np.unique(styles[of_source]).tolist()
-        if len(inside) > 1:
-            sets |= {f"{source}/{style}": of_source & (styles == style) for style in inside}
-    return sets
-
-
-def _plot(folder: Path, measured: Measured, models: Models) -> list[str]:
-    """Curves of each file; the paths that were written."""
-    sources = np.array([pair.source for pair in measured.pairs])
-    return [
-        str(path)
-        for source in np.unique(sources).tolist()
-        for path in plots.write(
-            folder,
-            measured.decisions.where(sources == source),
-            scorer=models.spec,
-            name=source,
-            thresholds=_limits(models),
-        )
-    ]
-
-
-def _as_candidates(pairs: Sequence[LabelledPair], encoder: Encoder) -> list[Candidate]:
-    texts = sorted({memory.text for pair in pairs for memory in (pair.a, pair.b)})
-    row = {text: number for number, text in enumerate(texts)}
-    vectors = encoder.encode(texts)
-    candidates = []
-    for pair in pairs:
-        cosine = np.dot(vectors[row[pair.a.text]].astype(np.float64), vectors[row[pair.b.text]])
-        exact = exact_key(pair.a.text) == exact_key(pair.b.text)
-        candidates.append(
-            Candidate(pair.a.id, pair.b.id, 1.0 if exact else float(np.float32(cosine)), exact=exact)
-        )
-    return candidates
-
-
-def _reachable(candidates: Sequence[Candidate], decisions: Decisions, *, floor: float) -> Figures:
-    """Share of duplicates and contradictions that lie above the floor at all."""
-    near = np.array([pair.exact or pair.cosine >= floor for pair in candidates])
-    shares: Figures = {"floor": floor}
-    for row, label in enumerate(LABELS[:2]):
-        rows = decisions.gold == row
-        shares[label.value] = (
-            float(np.average(near[rows], weights=decisions.weight[rows])) if rows.any() else None
-        )
-    return shares
 
 
 def evaluate_store(store: LabelledStore, models: Models, *, now: datetime | None) -> Figures:
     """All figures of one labelled store, from the plan that the program would make."""
     start = time.perf_counter()
     plan = build_plan(
-        store.inventory,
-        kind="evaluation",
-        encoder=models.encoder,
-        scorer=models.scorer,
-        settings=models.settings,
-        circumstances=Circumstances(now=now or store.now or datetime.now(UTC)),
-    )
+        store.inventory, store=InMemoryStore(), encoder=models.encoder, scorer=models.scorer,
+        settings=models.settings, now=now or store.now or datetime.now(UTC),
+    )  # fmt: skip
     seconds = time.perf_counter() - start
     figures = {"memories": len(store.inventory.memories), **store_figures(plan, store.gold)}
     figures["candidates"] = _candidate_recall(store, models)
@@ -268,30 +221,71 @@ def _candidate_recall(store: LabelledStore, models: Models) -> Figures:
     """Share of gold pairs that become candidates; a copy is reached through the one that stands for it."""
     living = [memory for memory in store.inventory.memories if not memory.pinned]
     vectors = models.encoder.encode([memory.text for memory in living])
-    floor, neighbours = models.settings.floor, models.settings.neighbours
-    candidates = find_candidates(living, vectors, floor=floor, neighbours=neighbours)
+    limits = {"floor": models.settings.floor, "neighbours": models.settings.neighbours}
+    candidates = find_candidates(living, vectors, **limits)  # type: ignore[arg-type]
     stands_for = {pair.b: pair.a for pair in candidates if pair.exact}
     near = {frozenset((pair.a, pair.b)) for pair in candidates}
 
-    def _reached(a: str, b: str) -> bool:
+    def near_by(a: str, b: str) -> bool:
         ends = frozenset((stands_for.get(a, a), stands_for.get(b, b)))
         return len(ends) == 1 or ends in near
 
-    def _any_reached(older: frozenset[str], newer: frozenset[str]) -> bool:
-        return any(_reached(a, b) for a in older for b in newer)
+    def share(facts: Sequence[tuple[frozenset[str], frozenset[str]]]) -> float | None:
+        """Of pairs of sides: those of which one id of each is near the other."""
+        reached = [any(itertools.starmap(near_by, itertools.product(*sides))) for sides in facts]
+        return float(np.mean(reached)) if reached else None
 
-    duplicates = [pair for group in store.gold.groups for pair in itertools.combinations(sorted(group), 2)]
+    same = [pair for group in store.gold.groups for pair in itertools.combinations(sorted(group), 2)]
+    duplicate = share([(frozenset([a]), frozenset([b])) for a, b in same])
+    contradiction = share(store.gold.contradictions)
+    return {"pairs": len(candidates), **limits, "duplicate": duplicate, "contradiction": contradiction}
+
+
+def store_report(
+    stores: Mapping[str, Sequence[LabelledStore]], scorers: Mapping[str, PairScorer], encoder: Encoder
+) -> dict[str, dict[str, int]]:
+    """Sums over the stores of each name, and over all worlds under `WORLDS`.
+
+    Args:
+        stores: By name, as `held_stores` gives them.
+        scorers: By the name of a store, one that never saw it.
+        encoder: Finds the candidates.
+    """
+    table = {}
+    for name, members in stores.items():
+        models = (Models("bundled", scorers[one.name], encoder, Settings()) for one in members)
+        reports = (evaluate_store(one, each, now=None) for one, each in zip(members, models, strict=True))
+        table[name] = _summed([_counts(report) for report in reports])
+    table[WORLDS] = _summed([row for name, row in table.items() if name != STORES])
+    return table
+
+
+def _counts(report: Figures) -> dict[str, int]:
+    """The counts of one store that the tables show."""
+    same, against, pruned, asked = (
+        report[part] for part in ("duplicates", "contradictions", "pruned", "shown_unsure")
+    )
     return {
-        "pairs": len(candidates),
-        "floor": floor,
-        "neighbours": neighbours,
-        "duplicate": float(np.mean([_reached(*pair) for pair in duplicates])) if duplicates else None,
-        "contradiction": (
-            float(np.mean([_any_reached(*sides) for sides in store.gold.contradictions]))
-            if store.gold.contradictions
-            else None
-        ),
+        "stores": 1,
+        "memories": report["memories"],
+        "duplicates": same["gold"],
+        "removed": same["removed"],
+        "reviewed": same["reviewed"],
+        "wrongly_removed": len(report["wrongly_removed"]),
+        "contradictions": against["gold"],
+        "found": against["found"],
+        "reported": against["reported"],
+        "right": against["right"],
+        "prunes": pruned["gold"],
+        "prunes_right": pruned["right"],
+        "prunes_wrong": len(pruned["wrong"]),
+        "asked": asked["merges"] + asked["conflicts"],
+        "asked_right": asked["duplicates"] + asked["contradictions"],
     }
+
+
+def _summed(rows: Sequence[dict[str, int]]) -> dict[str, int]:
+    return {key: sum(row[key] for row in rows) for key in (rows[0] if rows else {})}
 
 
 def _rounded(value: Any) -> Any:  # noqa: ANN401  (any part of a JSON object)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from mem0_dream.errors import MissingExtraError
@@ -30,21 +30,16 @@ class RememberingEncoder:
     """Encodes each text once, because SemHash asks anew for every pair."""
 
     def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
+        self._encoder, self.name = encoder, encoder.name
         self._known: dict[str, NDArray[np.float32]] = {}
-
-    @property
-    def name(self) -> str:
-        """Identity of the encoder behind."""
-        return self._encoder.name
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed all texts: float32 [n, d], rows of length 1."""
         new = sorted(set(texts) - self._known.keys())
-        if new or not texts:
-            self._known |= dict(zip(new, vectors := self._encoder.encode(new), strict=True))
-            if not texts:
-                return vectors
+        if not texts:
+            return self._encoder.encode(new)
+        if new:
+            self._known |= dict(zip(new, self._encoder.encode(new), strict=True))
         return np.stack([self._known[text] for text in texts])
 
 
@@ -60,30 +55,26 @@ class SemHashScorer:
         MissingExtraError: If SemHash is not installed.
     """
 
+    thresholds = Thresholds(auto=1.0, duplicate=1.0, contradiction=NEVER)
+
     def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-        self._class = _semhash()
-
-    @property
-    def name(self) -> str:
-        """Package and version."""
-        return f"semhash-{metadata.version('semhash')}"
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """A yes is a yes."""
-        return Thresholds(auto=1.0, duplicate=1.0, contradiction=NEVER)
+        try:
+            from semhash import SemHash
+        except ImportError as error:
+            raise MissingExtraError(
+                "SemHash is not installed; install it with: pip install 'mem0-dream[semhash]'"
+            ) from error
+        self._encoder, self._class = encoder, SemHash
+        self.name = f"semhash-{metadata.version('semhash')}"
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Run SemHash once for each pair."""
         self._encoder.encode(sorted({text for pair in pairs for text in (pair.a, pair.b)}))
-        same = np.array([self._drops_one(pair.a, pair.b) for pair in pairs], dtype=np.float32)
+        found = (self._class.from_records([pair.a, pair.b], model=self._encoder) for pair in pairs)
+        same = np.array([bool(one.self_deduplicate().filtered) for one in found], dtype=np.float32)
         probabilities = np.zeros((len(pairs), 3), dtype=np.float32)
         probabilities[:, DUPLICATE], probabilities[:, DISTINCT] = same, 1 - same
         return PairScores(probabilities, np.repeat(same[:, None], 2, axis=1))
-
-    def _drops_one(self, a: str, b: str) -> bool:
-        return bool(self._class.from_records([a, b], model=self._encoder).self_deduplicate().filtered)
 
 
 def judge_alone(
@@ -98,13 +89,3 @@ def judge_alone(
         entailment = (float(directions[0]), float(directions[1]))
         verdicts.append(Verdict(pair, label, auto=auto, probabilities=probabilities, entailment=entailment))
     return tuple(verdicts)
-
-
-def _semhash() -> Any:  # noqa: ANN401  (the class of a lazily imported package)
-    try:
-        from semhash import SemHash
-    except ImportError as error:
-        raise MissingExtraError(
-            "SemHash is not installed; install it with: pip install 'mem0-dream[semhash]'"
-        ) from error
-    return SemHash

@@ -1,13 +1,14 @@
-"""Invented memory stores ("worlds"): labelled pairs at natural prevalence.
+"""Labelled texts of our own: invented memory stores ("worlds") at natural prevalence, and sets of exchanges.
 
 A world file holds many small stores. A block is one fact: `-` states it, `=` repeats it, `!` contradicts it
-and every repetition, `~` only looks like it. Lines of different blocks of a world are distinct.
+and every repetition, `~` only looks like it. Lines of different blocks of a world are distinct. An exchange
+binds the words of a fact otherwise.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import combinations
@@ -21,6 +22,12 @@ Role = Literal["-", "=", "!", "~"]
 
 PROVENANCE = frozenset({"source", "date", "time", "seq", "type", "session", "channel"})
 """Metadata keys of the worlds that say where a line came from; all others name whom it is about."""
+
+HELD = 5
+"""One world of a style, and one set of exchanges, in so many is kept for calibration and figures."""
+
+ExchangeSet = tuple[tuple[str, str, str], str, str]
+"""Three wordings of one fact, the same words bound otherwise, and `c` (contradiction) or `d` (distinct)."""
 
 _LINE = re.compile(r"^\s*([-=!~])\s+(?:\[([^\]]+)\]\s+)?(\d{4}-\d{2}-\d{2})\s+(.*)$")
 _METADATA = re.compile(r"\s*\{([^{}]*)\}\s*$")
@@ -60,11 +67,7 @@ class World:
 
 
 def read_worlds(folder: Path) -> list[World]:
-    """All worlds of `w*.txt` in a folder, in the order of file names and lines.
-
-    Raises:
-        ValueError: a line that is neither a heading nor a memory, naming file and line.
-    """
+    """All worlds of `w*.txt` in a folder, in the order of file names and lines."""
     return [world for path in sorted(folder.glob("w*_*.txt")) for world in read_world_file(path)]
 
 
@@ -94,14 +97,11 @@ def _line(match: re.Match[str], block: int, category: str) -> WorldLine:
     role, _, day, rest = match.groups()
     braces = _METADATA.search(rest)
     text = rest[: braces.start()] if braces else rest
-    metadata = _read_metadata(braces.group(1)) if braces else {}
+    parts = re.split(r"[;,]\s*(?=\w+\s*:)", braces[1]) if braces else ()
+    pairs = (part.partition(":") for part in parts)
+    metadata = {key.strip(): value.strip() for key, _, value in pairs if value.strip()}
     stated_at = datetime.fromisoformat(day).replace(tzinfo=UTC)
     return WorldLine(role, block, category, stated_at, text.strip(), metadata)  # type: ignore[arg-type]
-
-
-def _read_metadata(braces: str) -> dict[str, str]:
-    pairs = (part.partition(":") for part in re.split(r"[;,]\s*(?=\w+\s*:)", braces))
-    return {key.strip(): value.strip() for key, _, value in pairs if value.strip()}
 
 
 def label(a: WorldLine, b: WorldLine) -> int:
@@ -129,15 +129,28 @@ def labelled_pairs(world: World) -> Iterator[tuple[int, int, int]]:
             yield i, j, relation
 
 
-def held_out(worlds: Iterable[World], *, share: int = 5) -> tuple[list[World], list[World]]:
-    """Worlds to train on, and one in `share` to calibrate on, drawn by name within each style."""
-    train: list[World] = []
-    held: list[World] = []
+def held_out(worlds: Iterable[World]) -> tuple[list[World], list[World]]:
+    """Worlds to train on, and one in `HELD` to calibrate on, drawn by name within each style."""
     by_style: dict[str, list[World]] = {}
     for world in worlds:
         by_style.setdefault(world.style, []).append(world)
-    for style in sorted(by_style):
-        drawn = sorted(by_style[style], key=lambda one: (crc32(f"{style}/{one.name}".encode()), one.name))
-        for at, world in enumerate(drawn):
-            (held if at % share == 0 else train).append(world)
-    return train, held
+    drawn = [
+        (at, world)
+        for style in sorted(by_style)
+        for at, world in enumerate(
+            sorted(by_style[style], key=lambda one: (crc32(f"{one.style}/{one.name}".encode()), one.name))
+        )
+    ]
+    return [world for at, world in drawn if at % HELD], [world for at, world in drawn if at % HELD == 0]
+
+
+def read_exchanges(folder: Path) -> list[ExchangeSet]:
+    """The sets of `x*.tsv` in a folder, in the order of files and lines; none where there is no file."""
+    files = sorted(folder.glob("x*.tsv"))
+    rows = [line.split("\t") for path in files for line in path.read_text(encoding="utf-8").splitlines()]
+    return [((fact, one, two), other, label) for fact, one, two, other, label in rows]
+
+
+def held_exchanges(sets: Sequence[ExchangeSet]) -> tuple[list[ExchangeSet], list[ExchangeSet]]:
+    """Sets to train on, and one in `HELD` that no training sees."""
+    return [one for at, one in enumerate(sets) if at % HELD], list(sets[::HELD])

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...models.bundled.calibrator import Calibrator
 from ...models.scorer import Thresholds
-from ..evaluate.metrics import calibration_error
-from .figures import at_precision, macro_f1, point
+from ..evaluate.metrics import Decisions, calibration_error, pair_figures, share_right, threshold_at
 from .signals import Table
 
 FOLDS = 6
@@ -26,15 +26,17 @@ LEAVES = 8
 SMALLEST_LEAF = 12
 PENALTY = 3.0
 BALANCE = 0.3  # 0 keeps the labels' natural shares within an origin, 1 makes them equal
-ORIGIN_MASS = {"hard": 1.0, "real": 1.0, "store": 0.6, "world": 2.0}
-AUTO_PRECISION = 0.965  # of real pairs alone: nearly all that is wrong above it is of one of twelve users
+ORIGIN_MASS = {"hard": 1.0, "real": 0.7, "people": 0.7, "bound": 0.8, "store": 0.6, "world": 2.0}
+AUTO_PRECISION = 0.98  # of real pairs alone
 INSIDE_PRECISION = 0.97  # of candidates in worlds, where far more looks alike than in most stores
 HARD_FALSE_MERGES = 0.0
+BOUND_FALSE_MERGES = 0.0  # of exchanges: the same words bound otherwise
+PEOPLE_CONTRADICTION = 0.70  # of pairs among a person's memories; a report is right if one of its pairs is
 CONTRADICTION_PRECISION = 0.85  # a person decides each one, but a report that is wrong costs trust
 INSIDE_CONTRADICTION = 0.90  # of pairs; several pairs of one fact are one report, so 0.86 of the reports
 SHOWN_PRECISION = 0.80
 INSIDE_SHOWN = 0.75
-ALONE = ("hard", "real")  # origins of pairs of which no store is known
+ALONE = ("hard", "real", "bound")  # origins of pairs of which no store is known
 
 Floats = NDArray[np.float64]
 
@@ -74,33 +76,26 @@ def fit(data: Table, chosen: NDArray[np.bool_] | None = None, *, seed: int) -> C
 
 def flatten(boosters: Sequence[object]) -> Calibrator:
     """The trees of fitted scikit-learn boosters as one `Calibrator`."""
-    parts: dict[str, list[NDArray[np.float64]]] = {
-        k: [] for k in ("feature", "threshold", "left", "right", "value", "missing_left")
-    }
-    root, column, member, start = [], [], [], 0
-    for number, booster in enumerate(boosters):
-        for round_trees in booster._predictors:  # type: ignore[attr-defined]  # noqa: SLF001
-            for label, tree in enumerate(round_trees):
-                nodes = tree.nodes
-                leaf = nodes["is_leaf"].astype(bool)
-                parts["feature"].append(np.where(leaf, -1, nodes["feature_idx"]))
-                parts["threshold"].append(np.where(leaf, 0.0, nodes["num_threshold"]))
-                parts["missing_left"].append(nodes["missing_go_to_left"])
-                parts["left"].append(np.where(leaf, 0, nodes["left"] + start))
-                parts["right"].append(np.where(leaf, 0, nodes["right"] + start))
-                parts["value"].append(np.where(leaf, nodes["value"], 0.0))
-                root.append(start)
-                column.append(label)
-                member.append(number)
-                start += len(nodes)
+    trees = [
+        (label, number, tree.nodes)
+        for number, booster in enumerate(boosters)
+        for together in booster._predictors  # type: ignore[attr-defined]  # noqa: SLF001
+        for label, tree in enumerate(together)
+    ]
+    column, member, nodes = zip(*trees, strict=True)
     baselines = [booster._baseline_prediction.reshape(1, -1) for booster in boosters]  # type: ignore[attr-defined]  # noqa: SLF001
-    joined = {name: np.concatenate(arrays) for name, arrays in parts.items()}
+    root = np.cumsum([0, *map(len, nodes[:-1])])
+    every, start = np.concatenate(nodes), np.repeat(root, [len(one) for one in nodes])
+    leaf = every["is_leaf"].astype(bool)
     return Calibrator(
-        feature=joined["feature"].astype(np.int32), threshold=joined["threshold"].astype(np.float64),
-        left=joined["left"].astype(np.int32), right=joined["right"].astype(np.int32),
-        missing_left=joined["missing_left"].astype(bool), value=joined["value"].astype(np.float64),
-        root=np.array(root, np.int32), column=np.array(column, np.int32),
-        member=np.array(member, np.int32), baseline=np.concatenate(baselines).astype(np.float64),
+        feature=np.where(leaf, -1, every["feature_idx"]).astype(np.int32),
+        threshold=np.where(leaf, 0.0, every["num_threshold"]).astype(np.float64),
+        left=np.where(leaf, 0, every["left"] + start).astype(np.int32),
+        right=np.where(leaf, 0, every["right"] + start).astype(np.int32),
+        missing_left=every["missing_go_to_left"].astype(bool),
+        value=np.where(leaf, every["value"], 0.0).astype(np.float64), root=root.astype(np.int32),
+        column=np.array(column, np.int32), member=np.array(member, np.int32),
+        baseline=np.concatenate(baselines).astype(np.float64),
     )  # fmt: skip
 
 
@@ -136,71 +131,84 @@ class Limits:
 def thresholds(probability: Floats, data: Table) -> Limits:
     """Thresholds from cross-validated probabilities.
 
-    Alone: `auto` keeps `AUTO_PRECISION` on real pairs at natural prevalence and merges at most
-    `HARD_FALSE_MERGES` of the hard pairs that are not duplicates; `contradiction` keeps
-    `CONTRADICTION_PRECISION` on hard pairs, `duplicate` keeps `SHOWN_PRECISION` on real ones. Inside: `auto`
-    keeps `INSIDE_PRECISION` over all candidates of worlds and merges nothing wrong in a labelled store; the
-    others keep `INSIDE_CONTRADICTION` and `INSIDE_SHOWN` there. Without worlds both are one.
+    Alone: `auto` keeps `AUTO_PRECISION` on real pairs at natural prevalence and merges no hard pair and at
+    most `BOUND_FALSE_MERGES` of the exchanges that are no duplicates; `contradiction` keeps
+    `CONTRADICTION_PRECISION` on hard pairs, `duplicate` keeps `SHOWN_PRECISION` on real ones, those among
+    them that evidence leaves to a person. Inside: `auto`
+    keeps `INSIDE_PRECISION` over all candidates of worlds and of people, and merges nothing wrong in a
+    labelled store; `contradiction` keeps `INSIDE_CONTRADICTION` in worlds and `PEOPLE_CONTRADICTION` among
+    people; `duplicate` keeps `INSIDE_SHOWN` in worlds. Without worlds both are one.
     """
     score, same, opposed = mergeable(probability, data), data.label == 0, data.label == 1
 
-    def at(rows: NDArray[np.bool_], columns: Floats, right: NDArray[np.bool_], precision: float) -> float:
-        """The lowest threshold on these rows that keeps a precision with the highest recall."""
-        return at_precision(columns[rows], right[rows], data.weight[rows], precision).threshold
+    def at(origin: str, columns: Floats, right: NDArray[np.bool_], precision: float) -> float:
+        rows = data.origin == origin
+        return threshold_at(columns[rows], right[rows], data.weight[rows], precision) if rows.any() else 0.0
 
-    hard, real, store, world = (data.origin == origin for origin in ("hard", "real", "store", "world"))
-    wrong_hard = np.sort(score[hard & ~same])[::-1]
-    auto = max(
-        at(real, score, same, AUTO_PRECISION),
-        _above(wrong_hard[int(len(wrong_hard) * HARD_FALSE_MERGES)]),
-    )
-    unharmed = _above(score[store & ~same].max(initial=0.0))
-    alone = Thresholds(
-        auto=auto,
-        duplicate=min(at(real, score, same, SHOWN_PRECISION), auto),
-        contradiction=at(hard, probability[:, 1], opposed, CONTRADICTION_PRECISION),
-    )
-    if not (world & same).any():
+    def above_wrong(origin: str, share: float) -> float:
+        wrong = np.sort(score[(data.origin == origin) & ~same])[::-1]
+        highest = np.float32(wrong[int(len(wrong) * share)]) if len(wrong) else None
+        return 0.0 if highest is None else float(np.nextafter(highest, np.float32(2)))
+
+    asked, conflict = probability[:, 0], probability[:, 1]
+    harmless = max(above_wrong("hard", HARD_FALSE_MERGES), above_wrong("bound", BOUND_FALSE_MERGES))
+    auto = max(at("real", score, same, AUTO_PRECISION), harmless)
+    unharmed = above_wrong("store", 0.0)
+    shown = min(at("real", asked, same, SHOWN_PRECISION), auto)
+    alone = Thresholds(auto, shown, at("hard", conflict, opposed, CONTRADICTION_PRECISION))
+    if not ((data.origin == "world") & same).any():
         alone = replace(alone, auto=max(auto, unharmed))
         return Limits(inside=alone, alone=alone)
-    auto = max(at(world, score, same, INSIDE_PRECISION), unharmed)
-    inside = Thresholds(
-        auto=auto,
-        duplicate=min(at(world, score, same, INSIDE_SHOWN), auto),
-        contradiction=at(world, probability[:, 1], opposed, INSIDE_CONTRADICTION),
+    auto = max(unharmed, *(at(origin, score, same, INSIDE_PRECISION) for origin in ("world", "people")))
+    reported = max(
+        at("world", conflict, opposed, INSIDE_CONTRADICTION),
+        at("people", conflict, opposed, PEOPLE_CONTRADICTION),
     )
-    return Limits(inside=inside, alone=alone)
+    shown = min(at("world", asked, same, INSIDE_SHOWN), auto)
+    return Limits(inside=Thresholds(auto, shown, reported), alone=alone)
 
 
-def _above(value: float) -> float:
-    return float(np.nextafter(np.float32(value), np.float32(2)))
-
-
-def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[str, float]]:
+def report(probability: Floats, data: Table, fitted: Limits) -> dict[str, dict[str, Any]]:
     """Figures per origin for the log and the model card; merges count as automatic ones without a veto.
 
-    `world` is whole worlds, `small` the same pairs inside groups too small to tell anything.
+    Intervals hold 95% of draws of whole users, stores, worlds and folds.
+    `world` is whole worlds, `small` the same pairs inside groups too small to tell anything: judged alone.
     """
-    figures: dict[str, dict[str, float]] = {}
+    from sklearn.metrics import f1_score
+
+    figures: dict[str, dict[str, Any]] = {}
     score = mergeable(probability, data)
     named = np.where((data.origin == "world") & ~data.placed, "small", data.origin)
     for origin in np.unique(named):
         inside = named == origin
         p, label, weight = probability[inside], data.label[inside], data.weight[inside]
-        best, auto = p.argmax(axis=1), score[inside]
-        limits = fitted.alone if origin in ALONE else fitted.inside
-        merged = point(auto, label == 0, weight, limits.auto)
-        conflict = point(p[:, 1], label == 1, weight, limits.contradiction)
+        best, auto, same, opposed = p.argmax(axis=1), score[inside], label == 0, label == 1
+        limits = fitted.alone if origin in (*ALONE, "small") else fitted.inside
+        merged = share_right(auto, same, weight, limits.auto)
+        conflict = share_right(p[:, 1], opposed, weight, limits.contradiction)
+
+        def recall_at(precision: float, score: Floats, right: NDArray[np.bool_]) -> float:
+            return share_right(score, right, weight, threshold_at(score, right, weight, precision))[1]  # noqa: B023
+
+        opposed_first = (p[:, 1] >= limits.contradiction) & (p[:, 1] >= p[:, 0])
+        decided = np.where(opposed_first, 1, np.where(auto >= limits.auto, 0, 2))
+        of_groups = np.unique(data.group[inside], return_inverse=True)[1]
+        decisions = Decisions(label, decided, decided == 0, p, weight, of_groups)
+        intervals = pair_figures(decisions, threshold=limits.auto)["intervals"]
+        macro_f1 = f1_score(
+            label, best, labels=[0, 1, 2], average="macro", sample_weight=weight, zero_division=0
+        )
         figures[str(origin)] = {
-            "macro_f1": macro_f1(best, label, weight),
-            "auto_precision": merged.precision,
-            "auto_recall": merged.recall,
-            "false_merges": float((auto[label != 0] >= limits.auto).mean()),
-            "contradiction_precision": conflict.precision,
-            "contradiction_recall": conflict.recall,
-            "recall_at_98": at_precision(auto, label == 0, weight, 0.98).recall,
-            "recall_at_95": at_precision(auto, label == 0, weight, 0.95).recall,
-            "contradiction_recall_at_90": at_precision(p[:, 1], label == 1, weight, 0.90).recall,
+            "macro_f1": macro_f1,
+            "auto_precision": merged[0],
+            "auto_recall": merged[1],
+            "false_merges": float((auto[~same] >= limits.auto).mean()),
+            "contradiction_precision": conflict[0],
+            "contradiction_recall": conflict[1],
+            "recall_at_98": recall_at(0.98, auto, same),
+            "recall_at_95": recall_at(0.95, auto, same),
+            "contradiction_recall_at_90": recall_at(0.90, p[:, 1], opposed),
             "ece": calibration_error(p.max(axis=1), best == label, weight),
+            "intervals": {name: edges for name, edges in intervals.items() if name != "macro_f1"},
         }
     return figures

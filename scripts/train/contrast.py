@@ -40,22 +40,16 @@ _TARGETS: dict[Relation, tuple[Allowed, Allowed, Allowed]] = {
 }
 
 _COMPOUND: tuple[tuple[str, str, Relation], ...] = (
-    *(("base", part, "a_has_more") for part in ("sub", "sub2")),
-    ("super", "base", "a_has_more"),
+    ("base", "sub", "a_has_more"), ("base", "sub2", "a_has_more"), ("super", "base", "a_has_more"),
     ("base", "para", "equal"),
-    *(("para", part, "a_has_more") for part in ("sub", "sub2")),
-    ("super", "para", "a_has_more"),
-    *(("super", part, "a_has_more") for part in ("sub", "sub2")),
-    ("sub", "sub2", "distinct"),
+    ("para", "sub", "a_has_more"), ("para", "sub2", "a_has_more"), ("super", "para", "a_has_more"),
+    ("super", "sub", "a_has_more"), ("super", "sub2", "a_has_more"), ("sub", "sub2", "distinct"),
     *((text, other, "contradiction") for text in ("base", "para", "super") for other in ("contra", "update")),
-    *(
-        (text, other, "distinct")
-        for text in ("base", "para")
-        for other in ("partial", "partial2", "near", "near2")
-    ),
-)
+    *((a, b, "distinct") for a in ("base", "para") for b in ("partial", "partial2", "near", "near2")),
+)  # fmt: skip
 
 COMPOSED_PER_SET = 6
+_LOWERED = ("The ", "A ", "My ", "Our ", "Never ", "Always ", "All ", "Has ", "Wants ", "Prefers ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +72,16 @@ def both_orders(a: str, b: str, relation: Relation, *, weight: float = 1.0) -> I
 
 def read_short(path: Path) -> list[ShortSet]:
     """The short contrast sets of a JSON Lines file."""
-    return [_short(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [
+        ShortSet(
+            category=row["category"],
+            same=(row["anchor"], row["dup"], row["dup2"]),
+            contra=(row["contra"], row["contra2"]),
+            distinct=(row["distinct"], row["distinct2"]),
+            subsumed=(row["dup_kind"] == "subsumed", row["dup2_kind"] == "subsumed"),
+        )
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    ]
 
 
 def short_pairs(sets: Sequence[ShortSet]) -> Iterator[Example]:
@@ -86,7 +89,8 @@ def short_pairs(sets: Sequence[ShortSet]) -> Iterator[Example]:
     for group in sets:
         anchor, dup, dup2 = group.same
         for other, is_subsumed in zip((dup, dup2), group.subsumed, strict=True):
-            yield from both_orders(anchor, other, _detail(anchor, other) if is_subsumed else "equal")
+            more: Relation = "b_has_more" if len(other) > len(anchor) else "a_has_more"
+            yield from both_orders(anchor, other, more if is_subsumed else "equal")
         yield from both_orders(dup, dup2, "detail" if any(group.subsumed) else "equal")
         for text in group.same:
             for other in group.contra:
@@ -161,52 +165,13 @@ def join(facts: Sequence[str], rng: random.Random) -> str:
     rng.shuffle(order)
     if len(order) == 1:
         return order[0]
+    bare = [fact.rstrip(".") for fact in order]
     shape = rng.randrange(4)
     if shape == 0:
-        return "; ".join([order[0].rstrip("."), *(fact.rstrip(".") for fact in order[1:])]) + "."
+        return "; ".join(bare) + "."
     if shape == 1:
-        return ", and ".join([order[0].rstrip("."), *(_lower(fact).rstrip(".") for fact in order[1:])]) + "."
+        lowered = (fact[0].lower() + fact[1:] if fact.startswith(_LOWERED) else fact for fact in bare[1:])
+        return ", and ".join([bare[0], *lowered]) + "."
     if shape == 2:
         return "\n".join(f"- {fact}" for fact in order)
     return " ".join(fact if fact.endswith((".", "!", "?")) else fact + "." for fact in order)
-
-
-def _lower(text: str) -> str:
-    starts = (
-        "User",
-        "I ",
-        "I'",
-        "The ",
-        "A ",
-        "My ",
-        "Our ",
-        "Never ",
-        "Always ",
-        "All ",
-        "Has ",
-        "Wants ",
-        "Prefers ",
-    )
-    return (
-        text[0].lower() + text[1:] if text.startswith(starts) and not text.startswith(("User", "I")) else text
-    )
-
-
-def _short(row: dict[str, str]) -> ShortSet:
-    return ShortSet(
-        category=row["category"],
-        same=(row["anchor"], row["dup"], row["dup2"]),
-        contra=(row["contra"], row["contra2"]),
-        distinct=(row["distinct"], row["distinct2"]),
-        subsumed=(row["dup_kind"] == "subsumed", row["dup2_kind"] == "subsumed"),
-    )
-
-
-def _detail(anchor: str, other: str) -> Relation:
-    return "b_has_more" if len(other) > len(anchor) else "a_has_more"
-
-
-__all__ = [
-    "Relation", "ShortSet", "both_orders", "composed_pairs", "compound_pairs", "join", "minimal_pairs",
-    "read_short", "short_pairs",
-]  # fmt: skip

@@ -1,40 +1,51 @@
-"""The labelled development pairs: hard ones, pairs of real memories, candidates inside stores and worlds.
+"""The labelled development pairs: hard ones, real ones, exchanges, candidates of stores and worlds.
 
-They fit the calibrator and its thresholds; the network trains on them only in the optional stage `adapt`.
-Pairs of stores and worlds come with their place in the store: all candidates, at natural prevalence.
+They fit the calibrator and its thresholds; the network never trains on them.
+Pairs of stores, worlds and people come with their place in the store, at natural prevalence. The pairs of
+real memories come twice: alone (`real`), and among all memories of their user (`people`).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...indexes import choose_index
-from ...models.scorer import PairContext, PairInput
-from ...models.words import exact_key
+from ...models.scorer import PairContext
+from ...models.text.words import exact_key
 from ...pipeline.judging.neighbourhood import contexts_of
 from ...settings import Settings
-from ..evaluate.worlds import UNLABELLED, World, WorldLine, held_out, label, read_worlds
+from ..evaluate.labelled import LabelledStore, read_files
+from ..evaluate.metrics import LABELS
+from ..evaluate.worlds import (
+    CONTRADICTION,
+    DISTINCT,
+    DUPLICATE,
+    UNLABELLED,
+    World,
+    WorldLine,
+    held_exchanges,
+    held_out,
+    label,
+    read_exchanges,
+    read_worlds,
+)
 
 Encode = Callable[[list[str]], NDArray[np.float32]]
 """Texts to float32 [n, d] unit rows."""
 
-LABELS = ("duplicate", "contradiction", "distinct")
-ORIGINS = ("hard", "real", "store", "world")
+Origin = Literal["hard", "real", "people", "bound", "store", "world"]
+ORIGINS = ("hard", "real", "people", "bound", "store", "world")
 HARD_FOLDS = 12
-PINNED = "[PINNED]"
 CATEGORY_WEIGHT = 0.5  # the same pairs once more, among fewer neighbours
-
-Origin = Literal["hard", "real", "store", "world"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +65,22 @@ class LabelledPair:
     b_date: datetime | None = None
     context: PairContext | None = None
 
-    def scored(self, cosine: float) -> PairInput:
-        """The pair as a scorer is given it; `cosine` where the pair does not bring its own."""
-        near = cosine if self.cosine is None else self.cosine
-        return PairInput(self.a, self.b, near, self.category or None, self.a_date, self.b_date, self.context)
-
 
 def read_labelled(data: Path, encode: Encode) -> list[LabelledPair]:
-    """Hard and real pairs, the candidates of each store, and of each world that the network never saw.
+    """Hard and real pairs, kept exchanges, the candidates of stores and of worlds that the network never saw.
 
     `data` holds `pairs/dev.jsonl`, `pairs/real_dev.jsonl`, `stores/*.json` and, if there are any,
-    `worlds/w*.txt`.
+    `exchanges/x*.tsv` and `worlds/w*.txt`.
     """
-    pairs = [_hard(row) for row in _rows(data / "pairs" / "dev.jsonl")]
-    pairs += [_real(row) for row in _rows(data / "pairs" / "real_dev.jsonl")]
-    for path in sorted((data / "stores").glob("*.json")):
-        pairs += _store_pairs(json.loads(path.read_text(encoding="utf-8")), path.stem, encode)
-    if (data / "worlds").is_dir():
-        for world in held_out(read_worlds(data / "worlds"))[1]:
-            pairs += _world_pairs(world, encode)
-    return pairs
+    real = list(_alone(data / "pairs" / "real_dev.jsonl", "real"))
+    return [
+        *_alone(data / "pairs" / "dev.jsonl", "hard"),
+        *real,
+        *_among_people(real, encode),
+        *held_bound(data),
+        *_inside(read_files(sorted((data / "stores").glob("*.json")))[1], encode),
+        *(p for world in held_out(read_worlds(data / "worlds"))[1] for p in _world_pairs(world, encode)),
+    ]
 
 
 def folds(pairs: Sequence[LabelledPair], count: int) -> list[int]:
@@ -85,51 +92,78 @@ def folds(pairs: Sequence[LabelledPair], count: int) -> list[int]:
     return [fold[pair.origin, pair.group] for pair in pairs]
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+def near_pairs(
+    texts: Sequence[str], encode: Encode, *, floor: float, neighbours: int
+) -> Iterator[tuple[int, int, float, PairContext]]:
+    """Rows, cosine and place of the pairs that the program finds among all these texts."""
+    vectors = encode(list(texts))
+    near = choose_index(len(texts)).pairs(vectors, floor=floor, neighbours=neighbours)
+    for (i, j, cosine), context in zip(near, contexts_of(vectors, texts, near.rows), strict=True):
+        yield i, j, cosine, context
 
 
-def _hard(row: dict[str, Any]) -> LabelledPair:
-    group = f"{crc32(row['id'].encode()) % HARD_FOLDS:02d}"
-    return LabelledPair(
-        row["a"], row["b"], row["category"], LABELS.index(row["label"]), 1.0, "hard", group, row["kind"],
-        a_date=_day(row.get("a_date")), b_date=_day(row.get("b_date")),
-    )  # fmt: skip
+def _candidates(texts: Sequence[str], encode: Encode) -> Iterator[tuple[int, int, float, PairContext]]:
+    """Pairs of rows under the default settings, equal texts left out."""
+    limits = Settings()
+    for i, j, cosine, context in near_pairs(texts, encode, floor=limits.floor, neighbours=limits.neighbours):
+        if exact_key(texts[i]) != exact_key(texts[j]):
+            yield i, j, cosine, context
 
 
-def _real(row: dict[str, Any]) -> LabelledPair:
-    return LabelledPair(
-        row["a"], row["b"], "", LABELS.index(row["label"]), float(row["weight"]), "real", row["store"],
-        row["kind"], a_date=_day(row.get("a_date")), b_date=_day(row.get("b_date")),
-    )  # fmt: skip
+def _group(name: str) -> str:
+    return f"{crc32(name.encode()) % HARD_FOLDS:02d}"
 
 
-def _day(text: str | None) -> datetime | None:
-    if not text:
-        return None
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def _alone(path: Path, origin: Origin) -> Iterator[LabelledPair]:
+    for pair in read_files([path])[0]:
+        hard, dates = origin == "hard", (pair.a.created_at, pair.b.created_at)
+        category, group = (pair.a.category or "", _group(pair.name)) if hard else ("", pair.group)
+        yield LabelledPair(
+            pair.a.text, pair.b.text, category, LABELS.index(pair.label), 1.0 if hard else pair.weight,
+            origin, group, pair.kind, None, *dates,
+        )  # fmt: skip
 
 
-def _store_pairs(store: dict[str, Any], name: str, encode: Encode) -> Iterator[LabelledPair]:
-    gold = store["gold"]
-    same = {frozenset(pair) for group in gold["duplicate_groups"] for pair in combinations(group, 2)}
-    opposed = {frozenset(pair) for pair in gold["contradictions"]}
-    living = [row for row in store["memories"] if PINNED not in row["memory"]]
-    for category in sorted({row["category"] for row in living}):
-        rows = [row for row in living if row["category"] == category]
-        for i, j, cosine, context in _candidates([row["memory"] for row in rows], encode):
-            ids = frozenset((rows[i]["id"], rows[j]["id"]))
-            relation = 0 if ids in same else 1 if ids in opposed else 2
-            yield LabelledPair(
-                rows[i]["memory"], rows[j]["memory"], category, relation, 1.0, "store", name,
-                f"{rows[i]['id']} {rows[j]['id']}", cosine, _stated(rows[i]), _stated(rows[j]), context,
-            )  # fmt: skip
+def _among_people(real: Sequence[LabelledPair], encode: Encode) -> Iterator[LabelledPair]:
+    """The real pairs once more, each in its place among all texts of its user."""
+    for user in sorted({pair.group for pair in real}):
+        pairs = [pair for pair in real if pair.group == user]
+        texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
+        at = {text: row for row, text in enumerate(texts)}
+        placed = {(i, j): (cosine, context) for i, j, cosine, context in _candidates(texts, encode)}
+        for pair in pairs:
+            i, j = at[pair.a], at[pair.b]
+            found = placed.get((min(i, j), max(i, j)))
+            if found is not None:
+                context = found[1] if i < j else found[1].swapped()
+                yield replace(pair, origin="people", cosine=found[0], context=context)
 
 
-def _stated(row: dict[str, Any]) -> datetime | None:
-    known = [moment for key in ("created_at", "updated_at") if (moment := _day(row.get(key)))]
-    return max(known, default=None)
+def held_bound(data: Path) -> Iterator[LabelledPair]:
+    """The six pairs of each kept set: wordings of one fact, and the same words bound otherwise."""
+    for same, other, opposed in held_exchanges(read_exchanges(data / "exchanges"))[1]:
+        against = CONTRADICTION if opposed == "c" else DISTINCT
+        pairs = [(a, b, DUPLICATE) for a, b in combinations(same, 2)]
+        for a, b, relation in (*pairs, *((text, other, against) for text in same)):
+            yield LabelledPair(a, b, "", relation, 1.0, "bound", _group(same[0]), "exchange")
+
+
+def _inside(stores: Sequence[LabelledStore], encode: Encode) -> Iterator[LabelledPair]:
+    """The candidates of each category of labelled stores."""
+    for store in stores:
+        same = {frozenset(pair) for group in store.gold.groups for pair in combinations(group, 2)}
+        opposed = {older | newer for older, newer in store.gold.contradictions}
+        living = [memory for memory in store.inventory.memories if not memory.pinned]
+        for category in sorted({memory.category or "" for memory in living}):
+            rows = [memory for memory in living if (memory.category or "") == category]
+            for i, j, cosine, context in _candidates([memory.text for memory in rows], encode):
+                a, b = rows[i], rows[j]
+                ids = frozenset((a.id, b.id))
+                relation = DUPLICATE if ids in same else CONTRADICTION if ids in opposed else DISTINCT
+                yield LabelledPair(
+                    a.text, b.text, category, relation, 1.0, "store", store.name, f"{a.id} {b.id}", cosine,
+                    a.stated_at, b.stated_at, context,
+                )  # fmt: skip
 
 
 def _world_pairs(world: World, encode: Encode) -> Iterator[LabelledPair]:
@@ -146,25 +180,11 @@ def _of_lines(
 ) -> Iterator[LabelledPair]:
     for i, j, cosine, context in _candidates([line.text for line in lines], encode):
         a, b = lines[i], lines[j]
-        relation = label(a, b)
-        if relation != UNLABELLED and not _other_subject(a, b):
+        mine, theirs, relation = a.subjects, b.subjects, label(a, b)
+        # Where metadata names different subjects no scorer is asked.
+        other_subject = any(mine[key] != theirs[key] for key in mine.keys() & theirs.keys())
+        if relation != UNLABELLED and not other_subject:
             yield LabelledPair(
                 a.judged, b.judged, a.category, relation, weight, "world", f"{world.style}/{world.name}",
                 world.style, cosine, a.stated_at, b.stated_at, context,
             )  # fmt: skip
-
-
-def _other_subject(a: WorldLine, b: WorldLine) -> bool:
-    """Whether the metadata of two lines names different subjects, so that no scorer is asked."""
-    mine, theirs = a.subjects, b.subjects
-    return any(mine[key] != theirs[key] for key in mine.keys() & theirs.keys())
-
-
-def _candidates(texts: Sequence[str], encode: Encode) -> Iterator[tuple[int, int, float, PairContext]]:
-    """Pairs of rows as the program finds them under its default settings, equal texts left out."""
-    vectors = encode(list(texts))
-    settings = Settings()
-    near = choose_index(len(texts)).pairs(vectors, floor=settings.floor, neighbours=settings.neighbours)
-    for (i, j, cosine), context in zip(near, contexts_of(vectors, texts, near.rows), strict=True):
-        if exact_key(texts[i]) != exact_key(texts[j]):
-            yield i, j, cosine, context

@@ -24,10 +24,11 @@ from .examples import Example
 
 log = logging.getLogger(__name__)
 
-POOL_BATCHES = (
-    64  # batches sorted by length together: long enough to drop most padding, short enough to stay random
-)
+POOL_BATCHES = 64  # sorted by length together: enough to drop most padding, few enough to stay random
 CLIP_NORM = 1.0
+WEIGHT_DECAY = 0.01
+SAVE_EVERY = 200
+WARMUP, FINAL_FRACTION = 0.06, 0.1  # share of the steps; share of the rate that the last step has
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,7 @@ class LoopSettings:
     epochs: float = 1.0
     batch_size: int = 48
     learning_rate: float = 2e-4
-    final_fraction: float = 0.1
-    warmup: float = 0.06
-    weight_decay: float = 0.01
     seed: int = 7
-    save_every: int = 200
     bf16: bool = False
     threads: int = 2
     stop_after: int | None = None
@@ -57,11 +54,23 @@ def train(
     settings: LoopSettings,
 ) -> None:
     """Train in place, saving `<folder>/<stage>.pt` as it goes and continuing from there if it exists."""
-    tokens = _tokenize(tokenizer, examples)
+    texts = sorted({text for example in examples for text in (example.a, example.b)})
+    ids = dict(zip(texts, tokenizer.ids(texts), strict=True))
+    tokens = [(ids[example.a], ids[example.b]) for example in examples]
     plan = _plan_batches(tokens, settings)
-    optimizer = torch.optim.AdamW(_groups(network, settings.weight_decay), lr=settings.learning_rate)
+    trained = [p for p in network.parameters() if p.requires_grad]
+    groups: list[dict[str, Any]] = [
+        {"params": [p for p in trained if p.ndim > 1], "weight_decay": WEIGHT_DECAY},
+        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate)
     checkpoint = folder / f"{settings.name}.pt"
-    start = _resume(network, optimizer, checkpoint)
+    start = 0
+    if checkpoint.is_file():
+        state = torch.load(checkpoint, weights_only=True)
+        network.load_state_dict(state["network"])
+        optimizer.load_state_dict(state["optimizer"])
+        start = int(state["step"])
     began, losses = time.monotonic(), [0.0, 0.0]
     torch.set_num_threads(settings.threads)
     network.train()
@@ -78,42 +87,25 @@ def train(
         losses = [losses[0] + float(loss.detach()), losses[1] + 1]
         if (step + 1) % 50 == 0:
             pace = (step + 1 - start) / (time.monotonic() - began)
-            log.info(
-                "%s step %d/%d, loss %.4f, %.1f pairs/s, %.1f min left",
-                settings.name,
-                step + 1,
-                len(plan),
-                losses[0] / losses[1],
-                pace * settings.batch_size,
-                (len(plan) - step - 1) / pace / 60,
-            )
+            left, rate = (len(plan) - step - 1) / pace / 60, pace * settings.batch_size
+            message = "%s step %d/%d, loss %.4f, %.1f pairs/s, %.1f min left"
+            log.info(message, settings.name, step + 1, len(plan), losses[0] / losses[1], rate, left)
             losses = [0.0, 0.0]
-        if (step + 1) % settings.save_every == 0 or step + 1 in {len(plan), settings.stop_after}:
+        if (step + 1) % SAVE_EVERY == 0 or step + 1 in {len(plan), settings.stop_after}:
             _save(network, optimizer, checkpoint, step + 1)
 
 
-def load_checkpoint(network: PairNetwork, path: Path) -> None:
-    """Put the weights of a stage's checkpoint into the network."""
-    network.load_state_dict(torch.load(path, weights_only=True)["network"])
-
-
-def _tokenize(tokenizer: PairTokenizer, examples: Sequence[Example]) -> list[tuple[list[int], list[int]]]:
-    texts = sorted({text for example in examples for text in (example.a, example.b)})
-    known = dict(zip(texts, tokenizer.ids(texts), strict=True))
-    return [(known[example.a], known[example.b]) for example in examples]
-
-
 def _plan_batches(tokens: Sequence[tuple[list[int], list[int]]], settings: LoopSettings) -> list[list[int]]:
-    rng = random.Random(settings.seed)  # noqa: S311
+    rng, size = random.Random(settings.seed), settings.batch_size  # noqa: S311
     batches: list[list[int]] = []
     for epoch in range(math.ceil(settings.epochs)):
         order = list(range(len(tokens)))
         rng.shuffle(order)
         order = order[: round(len(order) * min(1.0, settings.epochs - epoch))]
-        pool_size = POOL_BATCHES * settings.batch_size
-        for at in range(0, len(order), pool_size):
-            pool = sorted(order[at : at + pool_size], key=lambda i: len(tokens[i][0]) + len(tokens[i][1]))
-            chunks = [pool[i : i + settings.batch_size] for i in range(0, len(pool), settings.batch_size)]
+        for at in range(0, len(order), POOL_BATCHES * size):
+            pool = order[at : at + POOL_BATCHES * size]
+            pool.sort(key=lambda i: len(tokens[i][0]) + len(tokens[i][1]))
+            chunks = [pool[i : i + size] for i in range(0, len(pool), size)]
             rng.shuffle(chunks)
             batches.extend(chunks)
     return batches
@@ -137,28 +129,11 @@ def _cost(logits: Tensor, allowed: Sequence[tuple[int, int, int]]) -> Tensor:
 
 
 def _rate(step: int, total: int, settings: LoopSettings) -> float:
-    warm = max(1, round(total * settings.warmup))
+    warm = max(1, round(total * WARMUP))
     if step < warm:
         return settings.learning_rate * (step + 1) / warm
     left = (total - step) / max(1, total - warm)
-    return settings.learning_rate * (settings.final_fraction + (1 - settings.final_fraction) * left)
-
-
-def _groups(network: PairNetwork, decay: float) -> list[dict[str, Any]]:
-    trained = [p for p in network.parameters() if p.requires_grad]
-    return [
-        {"params": [p for p in trained if p.ndim > 1], "weight_decay": decay},
-        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
-    ]
-
-
-def _resume(network: PairNetwork, optimizer: torch.optim.Optimizer, path: Path) -> int:
-    if not path.is_file():
-        return 0
-    state = torch.load(path, weights_only=True)
-    network.load_state_dict(state["network"])
-    optimizer.load_state_dict(state["optimizer"])
-    return int(state["step"])
+    return settings.learning_rate * (FINAL_FRACTION + (1 - FINAL_FRACTION) * left)
 
 
 def _save(network: PairNetwork, optimizer: torch.optim.Optimizer, path: Path, step: int) -> None:

@@ -1,4 +1,4 @@
-"""Train the bundled scorer: pretrain -> finetune (-> adapt) -> calibrate and export, each resumable.
+"""Train the bundled scorer: pretrain, finetune, measure, calibrate and export; each can be resumed.
 
     python -m mem0_dream.scripts.train.scorer pretrain --data DIR --work WORK
 
@@ -12,19 +12,38 @@ import argparse
 import json
 import logging
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+import numpy as np
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
 
-    from ...models.bundled.calibrator import Calibrator
-    from ...models.bundled.features import PairSignals
-    from ...models.bundled.network import PairNetwork
-    from .calibrate import Limits
-    from .examples import Example
-    from .signals import Known, Table
+from ...models.bundled.calibrator import Calibrator
+from ...models.bundled.network import PairNetwork, PairTokenizer
+from ...models.bundled.reader import PairReader
+from ...models.bundled.scorer import FOLDER
+from ...models.bundled.weights import WEIGHTS_FILE, unpack
+from ...models.encoder import SentenceEncoder
+from ...pipeline.judging.cache import Cache, CachedScorer
+from ..evaluate.labelled import held_stores
+from ..evaluate.quality import store_report
+from ..evaluate.worlds import held_exchanges, held_out, read_exchanges, read_worlds
+from .calibrate import FOLDS, cross_validated, fit, fit_folds, report, thresholds
+from .contrast import composed_pairs, compound_pairs, minimal_pairs, read_short, short_pairs
+from .edits import edited_pairs, exchange_pairs
+from .examples import DUPLICATE, Example, read_nli, read_nli_test
+from .labelled import folds, read_labelled
+from .loop import LoopSettings, train
+from .measure import figures, kept_pairs, memory_answers
+from .network import add_figures, base_folder, build, export, quantize
+from .restatements import constructed_pairs, read_restatements, restated_pairs
+from .signals import FoldScorer, Known, as_scored, encoder, load, needed, read_signals, table
+from .stories import read_stories, story_pairs
+from .worlds import wordings, world_examples
 
 log = logging.getLogger(__name__)
 
@@ -34,21 +53,17 @@ SHIPPED = "shipped"
 PRETRAIN_LENGTH = 96
 FINETUNE_LENGTH = 192
 MINIMAL_REPEATS = 2
-ACCURACY_PAIRS = 500
+ACCURACY_PAIRS = 200
 REPLAY_WEIGHT = 0.5
-OWN_REPLAY = 8_000
+DRAWN = {
+    "blocks": 32_000, "exchanges": 20_000, "constructed": 26_000, "restated": 10_000, "edits": 10_000,
+    "keeping": 7_000, "own": 18_000, "outside": 7_000,
+}  # fmt: skip
 OUR_DATA = Path(__file__).parent.parent / "data"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one stage; returns the exit code."""
-    options = _parser().parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    _STAGES[options.stage](options)
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -61,234 +76,146 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--name", default=None, help="name of the stage's own checkpoint")
     parser.add_argument("--out", type=Path, default=None, help="where calibrate writes the weights folder")
-    parser.add_argument(
-        "--folds-out",
-        type=Path,
-        default=None,
-        help="where calibrate --cross-fitted writes each fold's weights",
-    )
     parser.add_argument("--seed", type=int, default=SEED, help="draws and order of finetune's examples")
     parser.add_argument("--epochs", type=float, default=1.0)
     parser.add_argument("--rate", type=float, default=2e-4)
-    parser.add_argument("--both-orders", action="store_true", help="finetune on each pair in both orders")
     parser.add_argument("--replay", type=int, default=4_000, help="general pairs that finetune mixes in")
-    parser.add_argument("--freeze", type=int, default=2, help="lowest layers that finetune leaves alone")
-    parser.add_argument("--cross-fitted", action="store_true", help="calibrate on adapt's fold networks")
     parser.add_argument("--stop-after", type=int, default=None, help="stop at this step of the schedule")
     parser.add_argument("--bf16", action="store_true", help="bfloat16 products, where the processor has them")
     parser.add_argument("--threads", type=int, default=2)
-    return parser
+    options = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    _STAGES[options.stage](options)
+    return 0
 
 
 def _pretrain(options: argparse.Namespace) -> None:
-    import torch
-
-    from . import examples as train_examples
-    from . import loop as train_loop
-    from .base import build
-
     torch.manual_seed(SEED)
-    examples = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=SEED)
     network, tokenizer = build(options.base, max_length=PRETRAIN_LENGTH, dropout=False)
-    settings = train_loop.LoopSettings(
-        "pretrain",
-        epochs=options.epochs,
-        batch_size=64,
-        learning_rate=options.rate,
-        bf16=options.bf16,
-        seed=SEED,
-        threads=options.threads,
-        stop_after=options.stop_after,
-    )
-    train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
+    options.name, options.seed = "pretrain", SEED
+    _trained(network, tokenizer, options, _general(options), batch_size=64)
+
+
+def _finetune(options: argparse.Namespace) -> None:
+    """Memories of ours; restatements beside exchanges, so that other orders are told apart, not feared.
+
+    All duplicates of worlds and a share of their other pairs, exchanges, constructions and edits by program,
+    contrast sets and stories, with a share of general pairs and public sets against forgetting.
+    """
+    rng = random.Random(options.seed)  # noqa: S311
+    worlds, _ = held_out(read_worlds(options.data / "worlds"))
+    blocks = world_examples(worlds, encoder(base_folder(options.base)), seed=options.seed)
+    seen, _ = held_exchanges(read_exchanges(options.data / "exchanges"))
+    relations, patterns = read_restatements(OUR_DATA / "restatements.txt")
+    groups = [*wordings(worlds), *(one[0] for one in seen)]
+    outside = read_nli(options.data / "outside" / "train.tsv.gz", seed=options.seed)
+    general = [*outside[: DRAWN["outside"]], *_general(options, 2)[: options.replay]]
+    examples = [
+        *(one for one in blocks if one.memory == DUPLICATE),
+        *_some([one for one in blocks if one.memory != DUPLICATE], DRAWN["blocks"], rng),
+        *_some(list(exchange_pairs(seen)) * 3, DRAWN["exchanges"], rng),
+        *constructed_pairs(relations, seed=options.seed, count=DRAWN["constructed"]),
+        *restated_pairs(groups, patterns, seed=options.seed, count=DRAWN["restated"]),
+        *edited_pairs(groups, seed=options.seed, changing=DRAWN["edits"], keeping=DRAWN["keeping"]),
+        *_some(_own_examples(options), DRAWN["own"], rng),
+        *(replace(one, weight=REPLAY_WEIGHT) for one in general),
+    ]
+    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH, dropout=False)
+    _start(network, options)
+    _trained(network, tokenizer, options, examples, batch_size=32)
 
 
 def _own_examples(options: argparse.Namespace) -> list[Example]:
     """Contrast sets, minimal pairs, composed memories and stories; each pair beside its mirror image."""
-    from . import contrast as train_contrast
-    from . import stories as train_stories
-
-    short = train_contrast.read_short(OUR_DATA / "contrast_short.jsonl")
-    minimal = list(train_contrast.minimal_pairs(OUR_DATA / "minimal.txt"))
+    short = read_short(OUR_DATA / "contrast_short.jsonl")
     return [
-        *train_contrast.short_pairs(short),
-        *(example for _ in range(MINIMAL_REPEATS) for example in minimal),
-        *train_contrast.compound_pairs(OUR_DATA / "contrast_compound.jsonl"),
-        *train_contrast.composed_pairs(short, seed=options.seed),
-        *train_stories.story_pairs(train_stories.read_stories(OUR_DATA / "stories.txt"), seed=options.seed),
+        *short_pairs(short),
+        *list(minimal_pairs(OUR_DATA / "minimal.txt")) * MINIMAL_REPEATS,
+        *compound_pairs(OUR_DATA / "contrast_compound.jsonl"),
+        *composed_pairs(short, seed=options.seed),
+        *story_pairs(read_stories(OUR_DATA / "stories.txt"), seed=options.seed),
     ]
 
 
-def _examples_of_finetune(options: argparse.Namespace) -> list[Example]:
-    """Our own pairs, with a share of general pairs against forgetting."""
-    from . import examples as train_examples
-
-    general = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + 1)
-    mirrored = _own_examples(options)
-    # Each pair stands next to its mirror image; one order of each is half the work of an epoch.
-    rng = random.Random(options.seed)  # noqa: S311
-    chosen = [mirrored[at + rng.randrange(2)] for at in range(0, len(mirrored), 2)]
-    examples = mirrored if options.both_orders else chosen
-    return examples + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
+def _general(options: argparse.Namespace, offset: int = 0) -> list[Example]:
+    return read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + offset)
 
 
-def _finetune(options: argparse.Namespace) -> None:
-    from . import loop as train_loop
-    from .base import build
+def _some(examples: Sequence[Example], most: int, rng: random.Random) -> list[Example]:
+    return rng.sample(examples, min(most, len(examples)))
 
-    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH, dropout=False)
-    _start(network, options, options.start)
-    for layer in network.encoder.encoder.layer[: options.freeze]:
-        layer.requires_grad_(False)
-    settings = train_loop.LoopSettings(
-        options.name or "finetune", epochs=options.epochs, batch_size=32, learning_rate=options.rate,
-        bf16=options.bf16, seed=options.seed, threads=options.threads, stop_after=options.stop_after,
+
+def _trained(
+    network: PairNetwork,
+    tokenizer: PairTokenizer,
+    options: argparse.Namespace,
+    examples: list[Example],
+    *,
+    batch_size: int,
+) -> None:
+    settings = LoopSettings(
+        options.name or options.stage, epochs=options.epochs, batch_size=batch_size,
+        learning_rate=options.rate, bf16=options.bf16, seed=options.seed, threads=options.threads,
+        stop_after=options.stop_after,
     )  # fmt: skip
-    examples = _examples_of_finetune(options)
-    train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
-
-
-def _examples_of_worlds(options: argparse.Namespace) -> list[Example]:
-    """Pairs of the worlds that are not kept for calibration, with a share of ours and of general ones."""
-    from ..evaluate.worlds import held_out, read_worlds
-    from . import examples as train_examples
-    from . import signals as train_signals
-    from . import worlds as train_worlds
-    from .base import base_folder
-
-    encode = train_signals.encoder(base_folder(options.base))
-    worlds, _ = held_out(read_worlds(options.data / "worlds"))
-    examples = train_worlds.world_examples(worlds, encode, seed=options.seed)
-    ours = _own_examples(options)
-    general = train_examples.read_nli(options.data / "nli" / "train.tsv.gz", seed=options.seed + 2)
-    rng = random.Random(options.seed)  # noqa: S311
-    examples += rng.sample(ours, min(OWN_REPLAY, len(ours)))
-    return examples + [replace(example, weight=REPLAY_WEIGHT) for example in general[: options.replay]]
-
-
-def _worlds(options: argparse.Namespace) -> None:
-    """Finetune on the worlds, from a checkpoint or from the shipped weights (`--start shipped`)."""
-    from . import loop as train_loop
-    from .base import build
-
-    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH, dropout=False)
-    _start(network, options, options.start)
-    settings = train_loop.LoopSettings(
-        options.name or "worlds", epochs=options.epochs, batch_size=32, learning_rate=options.rate,
-        bf16=options.bf16, seed=options.seed, threads=options.threads, stop_after=options.stop_after,
-    )  # fmt: skip
-    examples = _examples_of_worlds(options)
     log.info("%d examples", len(examples))
-    train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
+    train(network, tokenizer, examples, folder=options.work, settings=settings)
 
 
-def _start(network: PairNetwork, options: argparse.Namespace, name: str) -> None:
-    """Load a checkpoint of the work folder, or the shipped weights under the name `SHIPPED`."""
-    from safetensors.torch import load_file
+def _start(network: PairNetwork, options: argparse.Namespace) -> None:
+    """Load the checkpoint `--start` of the work folder, or the mean of several, joined by "+".
 
-    from ...models.bundled.scorer import FOLDER
-    from ...models.bundled.weights import WEIGHTS_FILE, unpack
-    from .loop import load_checkpoint
-
-    if name == SHIPPED:
-        network.load_state_dict(unpack(load_file(FOLDER / WEIGHTS_FILE)), strict=False)
-    else:
-        load_checkpoint(network, options.work / f"{name}.pt")
-
-
-def _adapt(options: argparse.Namespace) -> None:
-    """A network per fold that never saw it, and one that saw all."""
-    from . import adapt as train_adapt
-    from . import calibrate as train_calibrate
-    from . import labelled as train_labelled
-    from . import loop as train_loop
-    from . import signals as train_signals
-    from .base import base_folder, build
-
-    encode = train_signals.encoder(base_folder(options.base))
-    pairs = [pair for pair in train_labelled.read_labelled(options.data, encode) if pair.origin != "world"]
-    fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
-    name = options.name or "adapt"
-    stages = [(train_adapt.fold_name(name, held), held) for held in range(train_calibrate.FOLDS)]
-    for stage, held in [*stages, (name, None)]:
-        seen = [pair for pair, number in zip(pairs, fold, strict=True) if number != held]
-        examples = train_adapt.adaptation_examples(seen, passes=round(options.epochs), seed=options.seed)
-        network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
-        _start(network, options, options.start)
-        settings = train_loop.LoopSettings(
-            stage, batch_size=32, learning_rate=options.rate, bf16=options.bf16, seed=options.seed,
-            threads=options.threads,
-        )  # fmt: skip
-        train_loop.train(network, tokenizer, examples, folder=options.work, settings=settings)
-
-
-def _labelled_table(options: argparse.Namespace) -> tuple[Table, list[int]]:
-    """Signals of every labelled pair that passes the screen, under the rounded weights, and its fold.
-
-    Cross-fitted, each pair is read by its own fold's network, which never saw it.
+    `SHIPPED` stands for the weights of the package. The mean of weights that were trained from one start is
+    often better than each of them (Wortsman et al. 2022, arXiv:2203.05482).
     """
-    from . import adapt as train_adapt
-    from . import calibrate as train_calibrate
-    from . import export as train_export
-    from . import labelled as train_labelled
-    from . import signals as train_signals
-    from .base import base_folder, build
+    own = network.state_dict()
 
-    encode = train_signals.encoder(base_folder(options.base))
-    pairs = train_labelled.read_labelled(options.data, encode)
-    inputs = train_signals.as_scored(pairs, encode)
-    needed = train_signals.needed(inputs)
-    pairs = [pair for pair, keep in zip(pairs, needed, strict=True) if keep]
-    inputs = [one for one, keep in zip(inputs, needed, strict=True) if keep]
-    log.info("%d of %d labelled pairs pass the screen", len(pairs), len(needed))
-    fold = train_labelled.folds(pairs, train_calibrate.FOLDS)
-    read_by = fold if options.cross_fitted else [0] * len(pairs)
-    signals: dict[int, PairSignals] = {}
-    for held in sorted(set(read_by)):
-        name = train_adapt.fold_name(options.start, held) if options.cross_fitted else options.start
-        network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
-        _start(network, options, name)
-        train_export.quantize(network)
-        rows = [row for row, number in enumerate(read_by) if number == held]
-        cache = options.work / f"{name}.signals"
-        read = train_signals.read_signals(network, tokenizer, [inputs[row] for row in rows], cache)
-        signals.update(zip(rows, read, strict=True))
-    return train_signals.table(pairs, inputs, [signals[row] for row in range(len(pairs))]), fold
+    def state_of(name: str) -> dict[str, Tensor]:
+        if name == SHIPPED:
+            shipped: dict[str, Tensor] = own | unpack(load_file(FOLDER / WEIGHTS_FILE))
+            return shipped
+        state: dict[str, Tensor] = torch.load(options.work / f"{name}.pt", weights_only=True)["network"]
+        return state
+
+    first, *others = map(state_of, options.start.split("+"))
+    for key in own if others else ():
+        tensors = [state[key] for state in (first, *others)]
+        if not all(torch.equal(tensor, first[key]) for tensor in tensors):  # frozen: kept to the bit
+            mean = torch.stack([tensor.double() for tensor in tensors]).mean(dim=0)
+            first[key] = mean.to(own[key].dtype)
+    network.load_state_dict(first)
 
 
 def _calibrate(options: argparse.Namespace) -> None:
-    """Signals, cross-validation, thresholds and the weights folder, all of one checkpoint."""
-    from . import calibrate as train_calibrate
-    from . import export as train_export
-    from . import signals as train_signals
-    from .base import build
+    """Signals, cross-validation, thresholds and the weights folder, all of one checkpoint.
 
-    data, fold = _labelled_table(options)
-    network, _ = build(options.base, max_length=FINETUNE_LENGTH)
-    _start(network, options, options.start)
-    train_export.quantize(network)
-    calibrators = train_calibrate.fit_folds(data, fold, seed=SEED)
-    probability = train_calibrate.cross_validated(data, fold, calibrators)
-    fitted = train_calibrate.thresholds(probability, data)
-    figures: dict[str, Any] = train_calibrate.report(probability, data, fitted)
-    print(json.dumps({"thresholds": asdict(fitted), **figures}, indent=1), flush=True)
-    target = options.out or options.work / "memory_nli"
-    train_export.export(
-        network,
-        train_calibrate.fit(data, seed=SEED),
-        fitted,
-        folder=target,
-        max_length=FINETUNE_LENGTH,
-        figures=figures,
-        base=options.base,
-    )
+    The signals are those of every labelled pair that passes the screen, under the rounded weights.
+    """
+    encode = encoder(base_folder(options.base))
+    every = read_labelled(options.data, encode)
+    scored = as_scored(every, encode)
+    passes = needed(scored)
+    pairs = [pair for pair, keep in zip(every, passes, strict=True) if keep]
+    inputs = [one for one, keep in zip(scored, passes, strict=True) if keep]
+    log.info("%d of %d labelled pairs pass the screen", len(pairs), len(every))
+    network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
+    _start(network, options)
+    quantize(network)
+    cache = options.work / f"{options.start}.signals"
+    data = table(pairs, inputs, read_signals(network, tokenizer, inputs, cache))
+    fold = folds(pairs, FOLDS)
+    calibrators = fit_folds(data, fold, seed=SEED)
+    probability = cross_validated(data, fold, calibrators)
+    fitted = thresholds(probability, data)
+    reported: dict[str, Any] = report(probability, data, fitted)
+    print(json.dumps({"thresholds": asdict(fitted), **reported}, indent=1), flush=True)
+    target, shipped = options.out or options.work / "memory_nli", fit(data, seed=SEED)
+    parts: dict[str, Any] = {"max_length": FINETUNE_LENGTH, "figures": reported, "base": options.base}
+    export(network, shipped, fitted, folder=target, **parts)
     if options.base is None:
         fold_of = dict(zip(data.group.tolist(), fold, strict=True))
-        known = train_signals.load(options.work / f"{options.start}.signals")
-        figures["in_stores"] = _inside_stores(options, target, calibrators, fold_of, known)
-        train_export.add_figures(target, figures)
-    if options.folds_out is not None:
-        _export_folds(options, data, fold, fitted)
+        reported["in_stores"] = _inside_stores(options, target, calibrators, fold_of, load(cache))
+        add_figures(target, reported)
 
 
 def _inside_stores(
@@ -299,59 +226,33 @@ def _inside_stores(
     known: Known,
 ) -> dict[str, dict[str, int]]:
     """What the program does to each labelled store and world with the calibrator of its fold."""
-    from ...models.encoder import SentenceEncoder
-    from ...pipeline.judging.cache import Cache, CachedScorer
-    from . import stores as train_stores
-
-    stores = train_stores.held_stores(options.data)
+    stores = held_stores(options.data)
     folder = options.work / "in_stores"
     folder.mkdir(parents=True, exist_ok=True)
     cache = Cache(folder)
     by_fold = {
-        number: CachedScorer(train_stores.FoldScorer(target, number, calibrator, known), cache)
+        number: CachedScorer(FoldScorer(target, number, calibrator, known), cache)
         for number, calibrator in calibrators.items()
     }
     scorers = {one.name: by_fold[fold_of[one.name]] for members in stores.values() for one in members}
-    figures = train_stores.store_report(stores, scorers, SentenceEncoder())
-    for name, row in figures.items():
+    table = store_report(stores, scorers, SentenceEncoder())
+    for name, row in table.items():
         log.info("%s: %s", name, row)
-    return figures
+    return table
 
 
-def _export_folds(options: argparse.Namespace, data: Table, fold: Sequence[int], thresholds: Limits) -> None:
-    """A weights folder per fold that has seen nothing of it: what a labelled store is measured with."""
-    import numpy as np
-
-    from . import adapt as train_adapt
-    from . import calibrate as train_calibrate
-    from . import export as train_export
-    from .base import build
-
-    for held in sorted(set(fold)):
-        network, _ = build(options.base, max_length=FINETUNE_LENGTH)
-        _start(network, options, train_adapt.fold_name(options.start, held))
-        calibrator = train_calibrate.fit(data, np.array(fold) != held, seed=SEED)
-        inside = sorted(set(data.group[np.array(fold) == held].tolist()))
-        train_export.export(
-            network, calibrator, thresholds, folder=options.folds_out / f"fold-{held}",
-            max_length=FINETUNE_LENGTH, figures={"never_saw": inside}, base=options.base,
-        )  # fmt: skip
-        print(f"fold-{held} never saw {', '.join(inside)}")
-
-
-def _accuracy(options: argparse.Namespace) -> None:
-    """Three-way accuracy on the general NLI test sets, the first `ACCURACY_PAIRS` of each."""
-    import numpy as np
-
-    from ...models.bundled.reader import PairReader
-    from . import examples as train_examples
-    from .base import build
-
+def _measure(options: argparse.Namespace) -> None:
+    """Figures of the network alone on kept material, and its accuracy on general NLI test sets."""
     network, tokenizer = build(options.base, max_length=FINETUNE_LENGTH)
-    _start(network, options, options.start)
+    _start(network, options)
+    quantize(network)
+    torch.set_num_threads(options.threads)
     reader = PairReader(network, tokenizer)
+    for name, pairs in kept_pairs(options.data).items():
+        label = np.array([column for *_, column in pairs])
+        print(name, json.dumps(figures(memory_answers(reader, pairs), label)), flush=True)
     for path in sorted((options.data / "nli" / "eval").glob("*.tsv.gz")):
-        examples = train_examples.read_nli_test(path)[:ACCURACY_PAIRS]
+        examples = read_nli_test(path)[:ACCURACY_PAIRS]
         if examples:
             answers = reader.read([(example.a, example.b) for example in examples])
             right = [np.argmax(answers[e.a, e.b][0]) == np.argmax(e.entailment) for e in examples]
@@ -359,8 +260,7 @@ def _accuracy(options: argparse.Namespace) -> None:
 
 
 _STAGES = {
-    "pretrain": _pretrain, "finetune": _finetune, "worlds": _worlds, "adapt": _adapt, "calibrate": _calibrate,
-    "accuracy": _accuracy,
+    "pretrain": _pretrain, "finetune": _finetune, "measure": _measure, "calibrate": _calibrate,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -11,23 +11,23 @@ import argparse
 import json
 import logging
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...indexes import choose_index
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.checksums import write_sums
 from ...models.bundled.scorer import FOLDER
 from ...models.bundled.screen import LATE_NAMES, SCREEN_FILE, Limits, Screen
 from ...models.encoder import SentenceEncoder
-from ...models.scorer import PairContext, PairInput
-from ...models.words import exact_key
-from ...pipeline.judging.neighbourhood import contexts_of
+from ...models.scorer import PairInput
+from ...models.text.words import exact_key
+from ...models.token_vectors import TokenVectors
 from ...settings import Settings
 from ..evaluate.worlds import (
     CONTRADICTION,
@@ -39,13 +39,8 @@ from ..evaluate.worlds import (
     label,
     read_worlds,
 )
-from .calibrate import flatten
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Encode = Callable[[list[str]], NDArray[np.float32]]
+from .calibrate import Floats, flatten
+from .labelled import Encode, near_pairs
 
 log = logging.getLogger(__name__)
 
@@ -87,17 +82,9 @@ def sample(worlds: Sequence[World], encode: Encode, *, seed: int, share: float =
     for kind, fold, style, lines in _groups(worlds, rng):
         for pair, what in candidates(lines, encode, floor=limits.floor, neighbours=limits.neighbours):
             if what != DISTINCT or rng.random() < share:
-                weight = 1.0 if what != DISTINCT else 1.0 / share
-                rows.append((pair, what, weight, kind, fold, style))
-    pairs, labels, weights, kind_of, fold_of, style_of = zip(*rows, strict=True)
-    return Sampled(
-        list(pairs),
-        np.array(labels),
-        np.array(weights),
-        np.array(kind_of),
-        np.array(fold_of),
-        np.array(style_of),
-    )
+                rows.append((pair, what, 1.0 if what != DISTINCT else 1.0 / share, kind, fold, style))
+    pairs, *columns = zip(*rows, strict=True)
+    return Sampled(list(pairs), *map(np.array, columns))
 
 
 def candidates(
@@ -110,19 +97,12 @@ def candidates(
     kept = list(first.values())
     if len(kept) < 2:
         return
-    vectors = encode([line.judged for line in kept])
-    near = choose_index(len(kept)).pairs(vectors, floor=floor, neighbours=neighbours)
-    for (i, j, cosine), context in zip(
-        near, contexts_of(vectors, [line.judged for line in kept], near.rows), strict=True
-    ):
+    texts = [line.judged for line in kept]
+    for i, j, cosine, context in near_pairs(texts, encode, floor=floor, neighbours=neighbours):
         a, b = kept[i], kept[j]
-        what = label(a, b)
-        if what != UNLABELLED:
-            yield _pair(a, b, cosine, context), what
-
-
-def _pair(a: WorldLine, b: WorldLine, cosine: float, context: PairContext) -> PairInput:
-    return PairInput(a.judged, b.judged, cosine, a.category, a.stated_at, b.stated_at, context)
+        if (what := label(a, b)) != UNLABELLED:
+            dates = a.stated_at, b.stated_at
+            yield PairInput(a.judged, b.judged, cosine, a.category, *dates, context), what
 
 
 def _groups(
@@ -130,7 +110,7 @@ def _groups(
 ) -> Iterator[tuple[int, int, str, Sequence[WorldLine]]]:
     """(kind, fold, style, lines) of every group; worlds of one fold and style are put together."""
     by_fold: dict[tuple[str, int], list[World]] = defaultdict(list)
-    number: Counter[str] = Counter()
+    number: dict[str, int] = defaultdict(int)
     for world in worlds:
         fold = number[world.style] % FOLDS
         number[world.style] += 1
@@ -139,13 +119,9 @@ def _groups(
             yield kind, fold, world.style, lines
     for (style, fold), members in by_fold.items():
         for start in range(0, len(members), TOGETHER):
-            part = members[start : start + TOGETHER]
-            lines = [
-                replace(line, block=line.block + 10_000 * at)
-                for at, one in enumerate(part)
-                for line in one.lines
-            ]
-            yield SEVERAL, fold, style, lines
+            part = enumerate(members[start : start + TOGETHER])
+            apart = [replace(x, block=x.block + 10_000 * at) for at, one in part for x in one.lines]
+            yield SEVERAL, fold, style, apart
 
 
 def _parts(world: World, rng: np.random.Generator) -> Iterator[tuple[int, Sequence[WorldLine]]]:
@@ -212,19 +188,14 @@ def limit(score: Floats, data: Sampled, chosen: NDArray[np.bool_], *, lost: floa
 
 def figures(data: Sampled, kept: NDArray[np.bool_]) -> dict[str, Any]:
     """Shares kept by kind of group and, of whole worlds, by style."""
-    whole = data.kind == WHOLE
     parts = {f"kind {kind}": data.kind == kind for kind in range(5)}
-    parts |= {str(style): whole & (data.style == style) for style in np.unique(data.style)}
+    parts |= {str(style): (data.kind == WHOLE) & (data.style == style) for style in np.unique(data.style)}
     table = {}
     for name, inside in parts.items():
         of_label = [inside & (data.label == what) for what in (DUPLICATE, CONTRADICTION)]
-        shares = [float(kept[one].mean()) if one.any() else 1.0 for one in of_label]
-        weight = data.weight[inside]
-        table[name] = {
-            "duplicates": round(shares[0], 4),
-            "contradictions": round(shares[1], 4),
-            "read": round(float((weight * kept[inside]).sum() / weight.sum()), 4),
-        }
+        shares = [round(float(kept[one].mean()) if one.any() else 1.0, 4) for one in of_label]
+        read = round(float((data.weight * kept)[inside].sum() / data.weight[inside].sum()), 4)
+        table[name] = {"duplicates": shares[0], "contradictions": shares[1], "read": read}
     return table
 
 
@@ -246,12 +217,9 @@ def fit(data: Sampled, token_weight: NDArray[np.int64], *, seed: int, screen: Sc
     second = limit(score, data, kept)
     log.info("after tokens %s", json.dumps(figures(data, kept & (score >= second)), indent=1))
     wanted = data.label != DISTINCT
-    return Screen(
-        token_weight,
-        fit_trees(rows, wanted, data.weight, seed=seed),
-        fit_trees(both[kept], wanted[kept], data.weight[kept], seed=seed),
-        Limits(first, second),
-    )
+    words = fit_trees(rows, wanted, data.weight, seed=seed)
+    tokens = fit_trees(both[kept], wanted[kept], data.weight[kept], seed=seed)
+    return Screen(token_weight, words, tokens, Limits(first, second))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -263,12 +231,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     worlds = read_worlds(options.data / "worlds")
-    encoder = SentenceEncoder()
     texts = sorted({line.judged for world in worlds for line in world.lines})
-    vectors = dict(zip(texts, encoder.encode(texts), strict=True))
+    vectors = dict(zip(texts, SentenceEncoder().encode(texts), strict=True))
     data = sample(worlds, lambda some: np.stack([vectors[text] for text in some]), seed=options.seed)
-    from ...models.token_vectors import TokenVectors
-
     tokens = TokenVectors()
     screen = fit(data, token_weights(tokens.ids(texts), tokens.vocabulary), seed=options.seed)
     screen.save(options.folder / SCREEN_FILE)

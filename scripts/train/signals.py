@@ -3,42 +3,46 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import pickle
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...models.bundled.features import PairSignals, feature_names, features, screened, short_long
+from ...models.bundled.calibrator import Calibrator
+from ...models.bundled.features import ENTAILS, PairSignals, feature_names, features, screened, short_long
 from ...models.bundled.network import PairNetwork, PairTokenizer
 from ...models.bundled.reader import PairReader
-from ...models.bundled.scorer import FOLDER
+from ...models.bundled.scorer import FOLDER, BundledScorer
 from ...models.bundled.screen import SCREEN_FILE, Screen
-from ...models.guards import compare
-from ...models.scorer import PairInput
+from ...models.scorer import PairInput, Thresholds
+from ...pipeline.judging.judge import decide, differences
 from .labelled import Encode, LabelledPair
 
 log = logging.getLogger(__name__)
 
 CHUNK = 400
-Known = dict[tuple[str, str], PairSignals]
+ALL_MERGED = Thresholds(auto=0.0, duplicate=0.0, contradiction=1.0)
+Floats = NDArray[np.float64]
+Known = Mapping[tuple[str, str], PairSignals]
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """Signals [n, columns] of labelled pairs with what the calibrator is fitted and judged on."""
 
-    rows: NDArray[np.float64]
+    rows: Floats
     label: NDArray[np.int64]
-    weight: NDArray[np.float64]
+    weight: Floats
     origin: NDArray[np.str_]
     group: NDArray[np.str_]
     names: tuple[str, ...]
     placed: NDArray[np.bool_]
     """Whether a pair stands inside a store that tells something; the others are judged by their texts."""
     refused: NDArray[np.bool_]
-    """Whether a guard forbids to merge a pair, whatever the calibrator says."""
+    """Whether evidence keeps a pair from being merged by itself, whatever the calibrator says."""
 
 
 def encoder(folder: str) -> Encode:
@@ -49,7 +53,6 @@ def encoder(folder: str) -> Encode:
     known: dict[str, NDArray[np.float32]] = {}
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
-        """Vectors of the texts, in their order."""
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             vectors = model.encode(new, normalize_embeddings=True, batch_size=64, show_progress_bar=False)
@@ -60,12 +63,16 @@ def encoder(folder: str) -> Encode:
 
 
 def as_scored(pairs: Sequence[LabelledPair], encode: Encode) -> list[PairInput]:
-    """The pairs as the scorer is given them."""
+    """The pairs as the scorer is given them; the cosine of those that bring none is reckoned."""
     alone = sorted({text for pair in pairs if pair.cosine is None for text in (pair.a, pair.b)})
     at = dict(zip(alone, encode(alone), strict=True)) if alone else {}
     return [
-        pair.scored(float(at[pair.a] @ at[pair.b]) if pair.cosine is None else pair.cosine) for pair in pairs
-    ]
+        PairInput(
+            one.a, one.b, float(at[one.a] @ at[one.b]) if one.cosine is None else one.cosine,
+            one.category or None, one.a_date, one.b_date, one.context,
+        )
+        for one in pairs
+    ]  # fmt: skip
 
 
 def needed(inputs: Sequence[PairInput]) -> NDArray[np.bool_]:
@@ -83,18 +90,34 @@ def read_signals(
     once = {short_long(pair.a, pair.b): (pair.a, pair.b) for pair in inputs}
     missing = [key for key in once if key not in known]
     reader = PairReader(network, tokenizer)
+    cache.parent.mkdir(parents=True, exist_ok=True)
     for start in range(0, len(missing), CHUNK):
         chunk = missing[start : start + CHUNK]
         known.update(zip(chunk, reader.signals([once[key] for key in chunk]), strict=True))
-        _save(known, cache)
+        cache.write_bytes(pickle.dumps(known))
         log.info("read %d of %d labelled pairs", start + len(chunk), len(missing))
     return [known[short_long(pair.a, pair.b)] for pair in inputs]
+
+
+def load(path: Path) -> dict[tuple[str, str], PairSignals]:
+    """Signals that `read_signals` kept in this work folder; a local cache, never a shipped file."""
+    if not path.is_file():
+        return {}
+    known: dict[tuple[str, str], PairSignals] = pickle.loads(path.read_bytes())  # noqa: S301 - our own cache
+    return known
 
 
 def table(
     pairs: Sequence[LabelledPair], inputs: Sequence[PairInput], signals: Sequence[PairSignals]
 ) -> Table:
     """The signals as numbers beside labels, weights and origins; sure pairs as the scorer will see them."""
+
+    def refused(pair: PairInput, read: PairSignals) -> bool:
+        entailment = read.whole_entailment[:, ENTAILS].tolist()
+        return not decide(
+            (1.0, 0.0, 0.0), differences(pair, entailment=entailment), ALL_MERGED, entailment=entailment
+        )[1]
+
     return Table(
         rows=features([screened(one) for one in signals], inputs),
         label=np.array([pair.label for pair in pairs]),
@@ -103,26 +126,29 @@ def table(
         group=np.array([pair.group for pair in pairs]),
         names=feature_names(),
         placed=np.array([pair.placed for pair in inputs], dtype=bool),
-        refused=np.array([_refused(pair) for pair in inputs], dtype=bool),
+        refused=np.array([refused(pair, s) for pair, s in zip(inputs, signals, strict=True)], dtype=bool),
     )
 
 
-def _refused(pair: PairInput) -> bool:
-    return any(item.veto for item in compare(pair.a, pair.b, a_date=pair.a_date, b_date=pair.b_date))
+class KnownReader(PairReader):
+    """A reader that was told what the network says of most pairs."""
+
+    def __init__(self, reader: PairReader, known: Known) -> None:
+        super().__init__(reader.network, reader.tokenizer)
+        self._known = dict(known)
+
+    def signals(self, pairs: Sequence[tuple[str, str]], *, screen: bool = True) -> list[PairSignals]:
+        """The signals of each pair; what is not known is read, and known from then on."""
+        new = {key: (a, b) for a, b in pairs if (key := short_long(a, b)) not in self._known}
+        self._known.update(zip(new, super().signals(list(new.values()), screen=screen), strict=True))
+        return [self._known[short_long(a, b)] for a, b in pairs]
 
 
-def _save(signals: Known, path: Path) -> None:
-    import pickle
+class FoldScorer(BundledScorer):
+    """The scorer of a weights folder with the calibrator of one fold, under a name of its own."""
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(pickle.dumps(signals))
-
-
-def load(path: Path) -> Known:
-    """Signals that `_save` wrote in this work folder; a local cache, never a shipped file."""
-    import pickle
-
-    if not path.is_file():
-        return {}
-    known: Known = pickle.loads(path.read_bytes())  # noqa: S301 - our own cache
-    return known
+    def __init__(self, folder: Path, number: int, calibrator: Calibrator, known: Known) -> None:
+        super().__init__(folder)
+        reader, _ = self._load()
+        self._parts = KnownReader(reader, known), calibrator
+        self._name += f".fold{number}"

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from .contrast import Relation, both_orders
 from .examples import Example
@@ -76,39 +77,27 @@ def _draw(story: Story, rng: random.Random) -> tuple[str, str, Relation]:
     relation = rng.choice(("part", "part", "equal", "overlap", "overlap", "apart", "contradiction"))
     indices = list(range(len(story.facts)))
     rng.shuffle(indices)
-    if relation == "contradiction":
-        return _contradiction(story, indices, later, rng)
-    if relation == "equal":
-        chosen = indices[: rng.randint(1, 3)]
-        return (*_two(story, chosen, chosen, later, rng), "equal")
-    if relation == "part":
-        size = rng.randint(2, MOST_FACTS)
-        return (*_two(story, indices[:size], indices[: rng.randint(1, size - 1)], later, rng), "a_has_more")
-    shared = rng.randint(1, 2) if relation == "overlap" else 0
-    left, right = rng.randint(1, 2), rng.randint(1, 2)
-    a = indices[: shared + left]
-    b = [*indices[:shared], *indices[shared + left : shared + left + right]]
-    return (*_two(story, a, b, later, rng), "distinct")
-
-
-def _contradiction(
-    story: Story, indices: list[int], later: list[bool], rng: random.Random
-) -> tuple[str, str, Relation]:
-    changed = rng.choice([i for i, fact in enumerate(story.facts) if fact.later])
-    rest = [i for i in indices if i != changed]
-    left, right = rng.randint(0, 2), rng.randint(0, 2)
-    start = rng.choice((0, left))
     before, after = list(later), list(later)
-    before[changed], after[changed] = False, True
-    a = render(story, [changed, *rest[:left]], before, rng)
-    b = render(story, [changed, *rest[start : start + right]], after, rng)
-    return a, b, "contradiction"
-
-
-def _two(
-    story: Story, left: Sequence[int], right: Sequence[int], later: Sequence[bool], rng: random.Random
-) -> tuple[str, str]:
-    return render(story, left, later, rng), render(story, right, later, rng)
+    if relation == "contradiction":
+        changed = rng.choice([i for i, fact in enumerate(story.facts) if fact.later])
+        rest = [i for i in indices if i != changed]
+        left, right = rng.randint(0, 2), rng.randint(0, 2)
+        start = rng.choice((0, left))
+        before[changed], after[changed] = False, True
+        a, b, told = [changed, *rest[:left]], [changed, *rest[start : start + right]], "contradiction"
+    elif relation == "equal":
+        a = b = indices[: rng.randint(1, 3)]
+        told = "equal"
+    elif relation == "part":
+        size = rng.randint(2, MOST_FACTS)
+        a, b, told = indices[:size], indices[: rng.randint(1, size - 1)], "a_has_more"
+    else:
+        shared = rng.randint(1, 2) if relation == "overlap" else 0
+        left, right = rng.randint(1, 2), rng.randint(1, 2)
+        a = indices[: shared + left]
+        b = [*indices[:shared], *indices[shared + left : shared + left + right]]
+        told = "distinct"
+    return render(story, a, before, rng), render(story, b, after, rng), cast("Relation", told)
 
 
 def render(story: Story, facts: Sequence[int], later: Sequence[bool], rng: random.Random) -> str:

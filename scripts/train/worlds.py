@@ -35,18 +35,24 @@ def world_examples(
     examples: list[Example] = []
     for number, world in enumerate(worlds):
         rng = random.Random(seed * 100_003 + number)  # noqa: S311
-        examples += _block_examples(world)
+        for i, j, relation in labelled_pairs(world):
+            a, b = world.lines[i], world.lines[j]
+            if a.block == b.block and a.judged != b.judged:
+                examples += both_orders(a.judged, b.judged, _RELATIONS[relation])
         examples += _negatives(world, encode([line.judged for line in world.lines]), rng)
         for _ in range(COMPOSED_PER_WORLD):
             examples += _composed(world, rng)
     return examples
 
 
-def _block_examples(world: World) -> Iterator[Example]:
-    lines = world.lines
-    for i, j, relation in labelled_pairs(world):
-        if lines[i].block == lines[j].block and lines[i].judged != lines[j].judged:
-            yield from both_orders(lines[i].judged, lines[j].judged, _RELATIONS[relation])
+def wordings(worlds: Sequence[World]) -> list[list[str]]:
+    """The wordings of each fact of the worlds."""
+    facts: dict[tuple[str, str, int], list[str]] = {}
+    for world in worlds:
+        for line in world.lines:
+            if line.role in ("-", "="):
+                facts.setdefault((world.style, world.name, line.block), []).append(line.judged)
+    return list(facts.values())
 
 
 def _negatives(world: World, vectors: NDArray[np.float32], rng: random.Random) -> Iterator[Example]:

@@ -1,0 +1,286 @@
+"""How much of what is planted into a copy of real memories a pass asks about.
+
+    python -m mem0_dream.scripts.evaluate.planted DIRECTORY_OR_GRAPH [--seed 0] [--show]
+
+Reworded duplicates and contradictions of our own (`scripts/data/planted.tsv`) go into a copy, each pair
+under one heading or two, in two files or types (entities of a graph). The real pass looks at the copy: a pair
+is acted on, asked about, asked as the other kind, or missed. What it says about the rest is counted, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import random
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mem0_dream.pipeline.actions import Merge, Resolve, TextChange
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.settings import Settings
+
+TABLE = Path(__file__).parents[1] / "data" / "planted.tsv"
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+OUTCOMES = ("acted", "asked", "as the other", "missed")
+_NAMES: dict[str, Callable[[str], str]] = {
+    "parentheses": "{} (core)".format,
+    "general word": "{} Component".format,
+    "another general word": "{} Update".format,
+    "one word": lambda name: re.sub(r"[\W_]+(\w?)", lambda match: match[1].upper(), name),
+    "plural": "{}s".format,
+    "file": "{}.py".format,
+    "other name": lambda name: f"Notes of session {len(name)}",
+    "other name and type": lambda name: f"Handover {len(name)}",
+}
+"""Names under which an entity stands a second time."""
+_HEADING = re.compile(r"^#{2,4} .*$", re.MULTILINE)
+_TYPE = re.compile(r"^\s*type:\s*(\w+)", re.MULTILINE)
+
+
+class Pair(NamedTuple):
+    """Two texts that say the same, or cannot both hold."""
+
+    kind: str  # duplicate or contradiction
+    form: str  # how they differ
+    texts: tuple[str, str]
+    place: str = ""  # where they were planted
+
+
+def read_table(path: Path = TABLE) -> list[Pair]:
+    """All pairs of the table."""
+    with path.open(encoding="utf-8") as lines:
+        return [
+            Pair(kind, form, (a, b))
+            for kind, form, a, b in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        ]
+
+
+def plant_markdown(root: Path, pairs: Sequence[Pair], draw: random.Random) -> list[Pair]:
+    """Write the pairs into the files of memory directories: bullets or sentences, by turns."""
+    files = sorted(path for path in root.rglob("*.md") if path.name not in ("MEMORY.md", "README.md"))
+    if not files:
+        files = sorted(root.rglob("*.md"))
+    types: dict[str, list[Path]] = defaultdict(list)
+    for path in files:
+        found = _TYPE.search(path.read_text(encoding="utf-8", errors="replace")[:600])
+        types[found[1] if found else ""].append(path)
+    planted = []
+    for number, pair in enumerate(pairs):
+        place = ("same heading", "other heading", "other file", "other type")[number % 4]
+        first = second = draw.choice(files)
+        kind = next(name for name, members in types.items() if first in members)
+        if place in ("other file", "other type"):
+            same = place == "other file"
+            others = [
+                path for name in types if (name == kind) == same for path in types[name] if path != first
+            ]
+            second = draw.choice(others) if others else first.with_name(f"planted_{number}.md")
+            if not others:
+                second.write_text("---\nname: planted\ntype: reference\n---\n\n## Notes\n", encoding="utf-8")
+        bullet = "- " if number % 3 else ""
+        heading = _put(first, pair.texts[0], bullet, draw)
+        beside = heading if place == "same heading" else None
+        _put(second, pair.texts[1], bullet, draw, beside=beside, but=heading)
+        planted.append(pair._replace(place=place))
+    return planted
+
+
+def _put(
+    path: Path, text: str, bullet: str, draw: random.Random, *, beside: str | None = None, but: str = ""
+) -> str:
+    """Put a text under a heading of a file, a new one where there is no other; say which."""
+    said = path.read_bytes().decode("utf-8", "replace")
+    headings = [match for match in _HEADING.finditer(said) if match[0] != but]
+    if beside is not None:
+        headings = [match for match in _HEADING.finditer(said) if match[0] == beside]
+    if headings:
+        chosen = draw.choice(headings)
+        new = f"{said[: chosen.end()]}\n\n{bullet}{text}\n\n{said[chosen.end() :].lstrip()}"
+        name = chosen[0]
+    else:
+        name = draw.choice(
+            [each for each in ("## Later findings", "## Agreed", "## Practice") if each != but]
+        )
+        new = f"{said.rstrip()}\n\n{name}\n\n{bullet}{text}\n"
+    path.write_text(new, encoding="utf-8")
+    return name
+
+
+def plant_graph(file: Path, pairs: Sequence[Pair], draw: random.Random) -> list[Pair]:
+    """Write the pairs into the observations of entities."""
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    entities = [line for line in lines if line.get("type") == "entity"]
+    # An entity that stands there twice says nothing that would be against its second self.
+    entities = [entity for entity in entities if not twice_there(entity, entities)] or entities
+    planted = []
+    for number, pair in enumerate(pairs):
+        place = ("same entity", "other entity", "other type")[number % 3]
+        first = draw.choice(entities)
+        same = [e for e in entities if e is not first and e["entityType"] == first["entityType"]]
+        other = [e for e in entities if e["entityType"] != first["entityType"]]
+        among = {"same entity": [first], "other entity": same or other, "other type": other or same}[place]
+        second = draw.choice(among or [first])
+        for entity, text in zip((first, second), pair.texts, strict=True):
+            place_at = draw.randrange(len(entity["observations"]) + 1)
+            entity["observations"].insert(place_at, text)
+        planted.append(pair._replace(place=place))
+    file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    return planted
+
+
+def twice_there(entity: dict[str, Any], entities: Sequence[dict[str, Any]]) -> bool:
+    """Whether another entity says nearly the same."""
+    said = set(entity["observations"])
+    return any(
+        2 * len(said & set(other["observations"])) > len(said) > 2
+        for other in entities
+        if other is not entity
+    )
+
+
+def plant_entities(file: Path, draw: random.Random) -> list[Pair]:
+    """Write entities a second time: another name, most of what they say, and something of their own."""
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    entities = [line for line in lines if line.get("type") == "entity" and len(line["observations"]) > 2]
+    planted = []
+    for form, entity in zip(
+        _NAMES, draw.sample(entities, min(len(_NAMES), (len(entities) + 1) // 2)), strict=False
+    ):
+        name, said = _NAMES[form](entity["name"]), entity["observations"]
+        kind = "session" if form.endswith("type") else entity["entityType"]
+        if any(line.get("name") == name for line in lines):
+            continue
+        held = [*said[: -(-4 * len(said) // 5)], "Reviewed together with the team in spring"]
+        lines.append({"type": "entity", "name": name, "entityType": kind, "observations": held})
+        planted.append(Pair("entity", form, (entity["name"], name)))
+    file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    return planted
+
+
+def look_at_markdown(root: Path, state: Path, settings: Settings) -> Plan:
+    """The plan of a pass that a person looks at."""
+    from mem0_dream.pipeline.kinds.markdown import MarkdownKind
+    from mem0_dream.pipeline.stores.markdown.directories import discover
+    from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
+
+    found = discover(root, home=state) or discover(root, [root])
+    store = MarkdownStore(found, root=root, state=state)
+    with Session(store, settings=settings, state_dir=state, kind=MarkdownKind(store)) as session:
+        return session.propose(ScopeFilter(), now=NOW)
+
+
+def look_at_graph(file: Path, state: Path, settings: Settings) -> Plan:
+    """The same of a graph."""
+    from mem0_dream.pipeline.kinds.graph import GraphKind
+    from mem0_dream.pipeline.stores.graph.file import FileMedium
+    from mem0_dream.pipeline.stores.graph.store import GraphStore
+
+    store = GraphStore(FileMedium(file), state=state, core=None)
+    with Session(store, settings=settings, state_dir=state, kind=GraphKind(store)) as session:
+        return session.propose(ScopeFilter(), now=NOW)
+
+
+def outcome(plan: Plan, pair: Pair) -> str:
+    """What a plan makes of a pair."""
+    if any(_folds(action, pair) for action in plan.rewrites):
+        return "acted"
+    wanted, other = (Resolve, Merge) if pair.kind == "contradiction" else (Merge, Resolve)
+    for kind, actions, name in (
+        (wanted, plan.actions, "acted" if wanted is Merge else "asked"),
+        (wanted, plan.unsure, "asked"),
+        (other, (*plan.actions, *plan.unsure), "as the other"),
+    ):
+        if any(isinstance(action, kind) and _about(action, pair) for action in actions):
+            return name
+    return "missed"
+
+
+def _folds(action: TextChange, pair: Pair) -> bool:
+    """Whether a text that stood there twice is left once."""
+    before = "\n".join(member.text for member in action.members)
+    return len(set(pair.texts)) == 1 and before.count(pair.texts[0]) > action.text.count(pair.texts[0])
+
+
+def _about(action: Merge | Resolve, pair: Pair) -> bool:
+    if pair.kind == "entity":
+        return {member.id for member in action.members} >= set(pair.texts)
+    said = list(getattr(action, "said", ())) or [member.text for member in action.members]
+    holding = [[at for at, text in enumerate(said) if each in text] for each in pair.texts]
+    return any(i != j for i in holding[0] for j in holding[1])
+
+
+def measured(source: Path, *, seed: int, settings: Settings) -> tuple[Plan, list[Pair], float]:
+    """The plan on a copy, what was planted in it, and the processor seconds that it took."""
+    graph = source.is_file()
+    plant: Callable[[Path, Sequence[Pair], random.Random], list[Pair]]
+    plant, look = (plant_graph, look_at_graph) if graph else (plant_markdown, look_at_markdown)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, "copy", source.name or "root")
+        place.parent.mkdir()
+        if graph:
+            shutil.copy2(source, place)
+        else:
+            shutil.copytree(source, place, ignore=shutil.ignore_patterns(".git"))
+        draw = random.Random(seed)  # noqa: S311  (the same plants for the same seed)
+        pairs = read_table()
+        draw.shuffle(pairs)
+        copied = plant_entities(place, draw) if graph else []
+        planted = [*plant(place, pairs, draw), *copied]
+        began = time.process_time()
+        state = Path(folder, "state")
+        state.mkdir()
+        plan = look(place, state, settings)
+        return plan, planted, time.process_time() - began
+
+
+def table(planted: Sequence[Pair], outcomes: Sequence[str]) -> list[str]:
+    """Counts of outcomes, over all, for each form and for each place."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for pair, came in zip(planted, outcomes, strict=True):
+        for row in dict.fromkeys(("", pair.form, pair.place)):
+            counts[pair.kind, row][came] += 1
+    lines = [f"{'':32}" + "".join(f"{name:>14}" for name in OUTCOMES) + f"{'found':>8}"]
+    for (kind, row), count in sorted(counts.items()):
+        found = (count["acted"] + count["asked"]) / count.total()
+        cells = "".join(f"{count[name]:14}" for name in OUTCOMES)
+        lines.append(f"{f'{kind} {row}':32}{cells}{found:8.0%}")
+    return lines
+
+
+def main() -> int:
+    """Print what became of what was planted, and what is proposed about the rest."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("source", type=Path, help="a project, a folder of memories, or the file of a graph")
+    parser.add_argument("--seed", type=int, default=0, help="other places for the same pairs")
+    parser.add_argument("--show", action="store_true", help="print each pair that was missed")
+    parser.add_argument("--scorer", help="another scorer than the default one")
+    given = parser.parse_args()
+    settings = Settings(**({"scorer": given.scorer} if given.scorer else {}))
+    plan, planted, seconds = measured(given.source, seed=given.seed, settings=settings)
+    outcomes = [outcome(plan, pair) for pair in planted]
+    print("\n".join(table(planted, outcomes)))
+    asked = [item for item in (*plan.actions, *plan.unsure) if isinstance(item, Merge | Resolve)]
+    rest = sum(not any(_about(item, pair) for pair in planted) for item in asked)
+    print(f"{rest} other merges, conflicts and questions; {seconds:.1f} processor s")
+    if given.show:
+        for pair, came in zip(planted, outcomes, strict=True):
+            if came in OUTCOMES[2:]:
+                print(f"{came}: {pair.kind}, {pair.form}, {pair.place}: {' / '.join(pair.texts)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+"""Verdicts of 600 pairs and twelve whole plans, frozen: what a change must leave alone, or explain.
+
+    python scripts/evaluate/reference.py write FOLDER
+    python scripts/evaluate/reference.py compare FOLDER
+
+All texts are ours (`scripts/data`). A plan is kept as who merges into whom, who conflicts with whom and who
+goes, so that a new field of an action is no difference.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mem0_dream.models.registry import load_scorer
+from mem0_dream.pipeline.consolidation import consolidate
+from mem0_dream.pipeline.judging.judge import judge
+from mem0_dream.pipeline.stores import open_store
+from mem0_dream.records import Candidate, Memory, Scope
+from mem0_dream.scripts.evaluate.worlds import World, read_world_file
+from mem0_dream.testing import InMemoryStore
+
+DATA = Path(__file__).parent.parent / "data"
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+COUNT = 600
+WORLDS = 4
+
+
+def pairs() -> list[tuple[str, str]]:
+    """Pairs of the contrast sets and of the minimal facts, each kind equally often."""
+    found: list[tuple[str, str]] = []
+    for file, fact, others in (
+        ("contrast_short.jsonl", "anchor", ("dup", "dup2", "contra", "distinct")),
+        ("contrast_compound.jsonl", "base", ("sub", "para", "contra", "partial", "near")),
+    ):
+        for row in map(json.loads, (DATA / file).read_text(encoding="utf-8").splitlines()):
+            found += [(row[fact], row[other]) for other in others]
+    for line in (DATA / "minimal.txt").read_text(encoding="utf-8").splitlines():
+        stated, *texts = (part.strip() for part in line.split("|"))
+        found += [(stated, text) for text in texts]
+    return random.Random(18).sample(found, COUNT)  # noqa: S311
+
+
+def verdicts() -> Iterator[dict[str, Any]]:
+    """What the default scorer and the guards say of each pair, no store being known."""
+    chosen = pairs()
+    memories: dict[str, Memory] = {}
+    candidates = []
+    for at, (a, b) in enumerate(chosen):
+        ids = f"{at:03d}a", f"{at:03d}b"
+        memories |= {ids[0]: Memory(ids[0], a, Scope(())), ids[1]: Memory(ids[1], b, Scope(()))}
+        candidates.append(Candidate(*ids, 0.7))
+    for verdict, (a, b) in zip(judge(candidates, memories, load_scorer("bundled")), chosen, strict=True):
+        kinds = sorted(f"{item.kind}{'!' if item.veto else ''}" for item in verdict.evidence)
+        said = [round(float(value), 3) for value in verdict.probabilities]
+        told = {"label": verdict.label.value, "auto": verdict.auto, "said": said, "kinds": kinds}
+        yield {"a": a, "b": b, **told}
+
+
+def plans() -> Iterator[dict[str, Any]]:
+    """A plan of each kind of store for each of four worlds."""
+    for path in sorted((DATA / "worlds_sample").glob("w*.txt")):
+        world = read_world_file(path)[0]
+        for kind, write in (("mem0", _mem0), ("md", _markdown), ("graph", _graph)):
+            with tempfile.TemporaryDirectory() as folder:
+                source = write(world, Path(folder))
+                store = source if isinstance(source, InMemoryStore) else open_store(source, state_dir=folder)
+                plan = consolidate(store, all_scopes=kind == "mem0", state_dir=folder, now=NOW).plan
+                yield {
+                    "world": world.name,
+                    "kind": kind,
+                    "actions": sorted(_told(action) for action in plan.actions),
+                    "unsure": sorted(_told(action) for action in plan.unsure),
+                }
+
+
+def _told(action: Any) -> str:  # noqa: ANN401 - any action
+    members = sorted(member.id for member in action.members)
+    survivor = getattr(action, "survivor", None) or ""
+    return f"{action.kind} {' + '.join(members)}{f' -> {survivor}' if survivor else ''}"
+
+
+def _mem0(world: World, _folder: Path) -> InMemoryStore:
+    scope = Scope((("user_id", world.name),))
+    return InMemoryStore(
+        Memory(f"{at:03d}", line.judged, scope, created_at=line.stated_at, updated_at=line.stated_at)
+        for at, line in enumerate(world.lines)
+    )
+
+
+def _by_category(world: World) -> dict[str, list[str]]:
+    texts: dict[str, list[str]] = {}
+    for line in world.lines:
+        texts.setdefault(line.category or "notes", []).append(line.judged)
+    return dict(sorted(texts.items()))
+
+
+def _markdown(world: World, folder: Path) -> Path:
+    memory = folder / "project" / "memory"
+    memory.mkdir(parents=True)
+    index = "# Memory\n\n"
+    for name, texts in _by_category(world).items():
+        file = f"{name.replace(' ', '_')}.md"
+        head = f"---\nname: {name}\ndescription: what is known of {name}\ntype: project\n---\n\n"
+        (memory / file).write_text(head + "".join(f"- {text}\n" for text in texts), encoding="utf-8")
+        index += f"- [{name}]({file}): what is known of {name}\n"
+    (memory / "MEMORY.md").write_text(index, encoding="utf-8")
+    return memory
+
+
+def _graph(world: World, folder: Path) -> Path:
+    rows = [
+        {"type": "entity", "name": name, "entityType": "topic", "observations": texts}
+        for name, texts in _by_category(world).items()
+    ]
+    file = folder / "memory.jsonl"
+    file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n", encoding="utf-8")
+    return file
+
+
+def main(arguments: list[str]) -> int:
+    """Write the reference, or list what differs from it; returns 1 where something does."""
+    command, folder = arguments[0], Path(arguments[1])
+    found = {"pairs.jsonl": list(verdicts()), "plans.jsonl": list(plans())}
+    differing = 0
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, rows in found.items():
+        if command == "write":
+            text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+            (folder / name).write_text(text, encoding="utf-8")
+            continue
+        lines = (folder / name).read_text(encoding="utf-8").splitlines()
+        for before, after in zip(map(json.loads, lines), rows, strict=True):
+            changed = [key for key in before if before[key] != after[key]]
+            differing += bool(changed)
+            for key in changed:
+                print(f"{before.get('a') or before['world'] + ' ' + before['kind']} | {before.get('b', '')}")
+                print(f"  {key}: {before[key]}\n  now: {after[key]}")
+    print(f"{differing} of {sum(map(len, found.values()))} differ" if command == "compare" else "written")
+    return int(command == "compare" and differing > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
