@@ -19,6 +19,9 @@ from typed import PROGRAM, parse
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+FOLDERS = ("models", "pipeline", "indexes", "scripts", "tests")
+NAMING = [page for page in PAGES if page.name not in ("CHANGELOG.md", "0001-the-package-and-its-layers.md")]
+"""Pages about the present; the others also say what was where."""
 MARK = "<!-- checked -->"
 
 
@@ -129,11 +132,24 @@ def test_every_link_between_pages_leads_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-def test_decisions_are_short_and_each_number_is_taken_once() -> None:
-    """Forty lines at most, so that somebody reads them."""
+@pytest.mark.parametrize("page", NAMING, ids=page_id)
+def test_every_file_that_a_page_names_exists(page: Path) -> None:
+    """Code moves; a page that names the old place sends its reader nowhere."""
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:models|pipeline|indexes|scripts|tests|integrations)/[\w/-]+\.\w+)`", text):
+        assert (ROOT / name).is_file(), name
+    modules = {file.name for top in FOLDERS for file in (ROOT / top).rglob("*.py")}
+    modules |= {file.name for file in ROOT.glob("*.py")}
+    bare = re.findall(r"`(?:[\w/]+/)?(\w+\.py)`", text) if page.parent.name == "decisions" else ()
+    assert modules.issuperset(bare)
+
+
+def test_decisions_are_few_and_each_of_their_parts_is_short() -> None:
     files = sorted((ROOT / "docs" / "decisions").glob("*.md"))
-    assert all(len(file.read_text(encoding="utf-8").splitlines()) <= 40 for file in files)
-    assert len({file.name[:4] for file in files}) == len(files)
+    assert [int(file.name[:4]) for file in files] == list(range(1, len(files) + 1))
+    assert len(files) <= 40
+    parts = [part for file in files for part in file.read_text(encoding="utf-8").split("\n## ")]
+    assert max(len(part.splitlines()) for part in parts) <= 40
 
 
 def test_every_package_is_listed_for_the_wheel() -> None:

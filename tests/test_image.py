@@ -108,7 +108,7 @@ def test_the_steps_of_the_build_make_a_program_that_works(tmp_path: Path) -> Non
     graph.write_text(
         json.dumps({"type": "entity", "name": "a", "entityType": "x", "observations": ["Likes tea"]})
     )
-    words = [str(venv / "bin" / "mem0-dream"), "--store", "graph", "--file", str(graph), "--auto", "--json"]
+    words = [str(venv / "bin" / "mem0-dream"), "graph", str(graph), "--auto", "--json"]
     done = subprocess.run(
         words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
     )

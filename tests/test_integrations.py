@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from e2e_cli import PROPOSAL, REPORT, Invoke, dream, store
-from mem0_dream.pipeline.mcp_server.server import INSTRUCTIONS, DreamServer
+from mem0_dream.pipeline.mcp.server import INSTRUCTIONS, DreamServer
 from mem0_dream.pipeline.reporting import report
 from mem0_dream.pipeline.results import RunResult
 from mem0_dream.testing import InMemoryStore

@@ -21,8 +21,7 @@ STORE: Store = InMemoryStore()
 
 
 @given(st.lists(st.text(max_size=20), max_size=5))
-def test_the_encoder_gives_unit_rows(texts: list[str]) -> None:
-    """float32 [n, d]; rows of length one, or zero for a text without words; the same every time."""
+def test_the_encoder_gives_unit_rows(texts):
     rows = FakeEncoder().encode(texts)
     assert rows.dtype == np.float32
     assert rows.shape[0] == len(texts)
@@ -33,14 +32,12 @@ def test_the_encoder_gives_unit_rows(texts: list[str]) -> None:
     assert np.array_equal(rows, FakeEncoder().encode(texts))
 
 
-def test_given_vectors_are_used() -> None:
-    """A table of vectors comes first."""
+def test_given_vectors_are_used():
     rows = FakeEncoder({"a": [3.0, 4.0], "b": [0.0, 2.0]}).encode(["a", "b"])
     assert rows.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0.0, 1.0]]
 
 
-def test_the_scorer_answers_from_its_table_in_any_order() -> None:
-    """Unknown pairs are distinct; what was asked is remembered."""
+def test_the_scorer_answers_from_its_table_in_any_order():
     scorer = FakeScorer({("b", "a"): (0.9, 0.0, 0.1)})
     scores = scorer.score([PairInput("a", "b", 0.5), PairInput("b", "a", 0.5), PairInput("a", "c", 0.5)])
     assert scores.probabilities[:, 0].tolist() == [pytest.approx(0.9), pytest.approx(0.9), 0.0]
@@ -49,8 +46,7 @@ def test_the_scorer_answers_from_its_table_in_any_order() -> None:
     assert scorer.score([]).probabilities.shape == (0, 3)
 
 
-def test_a_memory_comes_back_as_it_was() -> None:
-    """What is put in is what is listed and fetched."""
+def test_a_memory_comes_back_as_it_was():
     whole = memory(
         "a", "Likes tea.", metadata={"x": [1]}, accessed_at=NOW, expires_on=date(2030, 1, 1), pinned=True
     )
@@ -60,8 +56,7 @@ def test_a_memory_comes_back_as_it_was() -> None:
     assert store.fetch(["zz"]) == {}
 
 
-def test_each_change_is_made() -> None:
-    """Add, update, retire, delete, and restore of what was deleted or changed."""
+def test_each_change_is_made():
     store = InMemoryStore([memory("a", "Likes tea."), memory("b", "Has a dog.")])
     before = store.fetch(["a", "b"])
     added = store.write(Add("Likes green tea.", ALICE, {"category": "note"}, NOW, "mark"))
@@ -81,23 +76,20 @@ def test_each_change_is_made() -> None:
     assert store.fetch(["a", "b", added]) == before
 
 
-def test_snapshots_do_not_change_with_the_store() -> None:
-    """A copy taken before a change is the state before the change."""
+def test_snapshots_do_not_change_with_the_store():
     store = InMemoryStore([memory("a", "Likes tea.", metadata={"x": [1]})])
     snapshot = store.fetch(["a"])["a"]
     store.rows["a"]["metadata"]["x"].append(2)
     assert snapshot.payload["metadata"] == {"x": [1]}
 
 
-def test_an_addition_never_takes_an_id_that_exists() -> None:
-    """Even if a test used the name already."""
+def test_an_addition_never_takes_an_id_that_exists():
     store = InMemoryStore([memory("new-1", "Likes tea.")])
     assert store.write(Add("Has a dog.", ALICE, {}, None, "m")) == "new-2"
     assert store.rows["new-1"]["text"] == "Likes tea."
 
 
-def test_hooks_see_every_change_before_and_after() -> None:
-    """So that a test can kill the process at any write."""
+def test_hooks_see_every_change_before_and_after():
     store, seen = InMemoryStore([memory("a", "Likes tea.")]), list[tuple[str, bool]]()
     store.before_write = lambda change: seen.append(("before", "a" in store.rows))
     store.after_write = lambda change: seen.append(("after", "a" in store.rows))
@@ -105,16 +97,14 @@ def test_hooks_see_every_change_before_and_after() -> None:
     assert seen == [("before", True), ("after", False)]
 
 
-def test_gaps_are_told() -> None:
-    """An incomplete listing can be played."""
+def test_gaps_are_told():
     store = InMemoryStore([memory("a", "Likes tea.")])
     store.gaps = ("20 of 45",)
     assert store.read(ScopeFilter()).gaps == ("20 of 45",)
     assert not store.read(ScopeFilter()).complete
 
 
-def test_dates_come_back_aware() -> None:
-    """Naive dates never reach the pipeline."""
+def test_dates_come_back_aware():
     store = InMemoryStore([memory("a", "Likes tea.", created_at=datetime(2026, 1, 1, tzinfo=UTC))])
     found = store.read(ScopeFilter()).memories[0]
     assert found.created_at is not None

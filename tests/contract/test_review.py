@@ -2,54 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from kinds import KINDS, NOW, SETTINGS, World
+from fronts import desk_of
+from kinds import NOW, SETTINGS, World
 from mem0_dream.errors import MovedOnError, UsageError
-from mem0_dream.pipeline.cli.asking import looked
 from mem0_dream.pipeline.cli.main import main
-from mem0_dream.pipeline.cli.options import Options
-from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.kinds import KINDS as OWN_WAYS
-from mem0_dream.pipeline.stores.base import ScopeFilter, Update
-from mem0_dream.pipeline.web.desk import ReviewDesk, Ways
+from mem0_dream.pipeline.kinds import OWN_KINDS as OWN_WAYS
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.web.desk import ReviewDesk
+from typed import on_store
 
 pytestmark = pytest.mark.store
-
-
-@pytest.fixture(params=KINDS)
-def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """A world of each kind."""
-    built = KINDS[request.param](tmp_path, monkeypatch)
-    yield built
-    built.close()
-
-
-def desk_of(world: World, state: Path) -> ReviewDesk:
-    """A review of the world, as the command line would begin one."""
-
-    @contextlib.contextmanager
-    def opened() -> Iterator[Session]:
-        with world.session(state) as session:
-            yield session
-
-    return ReviewDesk(
-        Ways(
-            open=opened,
-            look=lambda session: looked(session, Options(now=NOW, all_scopes=True)),
-            clock=lambda: NOW,
-            undo=lambda run: f"undo {run}",
-            settled=lambda _session, _result: None,
-            calibrate=lambda: "",
-        )
-    )
 
 
 @pytest.fixture
@@ -66,7 +35,7 @@ def key_of(desk: ReviewDesk, kind: str) -> str:
 def test_nothing_is_done_that_was_not_accepted(world: World, desk: ReviewDesk) -> None:
     """A review full of proposals, one of which is wanted: the merge, and what follows from it."""
     before, content = world.texts(), world.content()
-    desk.answer(key_of(desk, "merge"), "accept")
+    desk.answer(key_of(desk, "merge"), "yes")
     done = desk.apply(desk.preview()["digest"])
     gone = set(before) - set(world.texts())
     assert len(gone) == 1
@@ -80,7 +49,7 @@ def test_all_that_is_applied_was_shown_and_undo_brings_it_back(world: World, des
     """Every proposal accepted, every conflict answered."""
     content = world.content()
     for card in desk.data()["cards"]:
-        desk.answer(card["key"], "b" if card["kind"] == "resolve" else "accept")
+        desk.answer(card["key"], "b" if card["kind"] == "resolve" else "yes")
     shown = desk.preview()
     done = desk.apply(shown["digest"])
     assert world.content() != content
@@ -88,7 +57,7 @@ def test_all_that_is_applied_was_shown_and_undo_brings_it_back(world: World, des
     with world.session(desk.directory) as session:
         run = session.journal.run(done["run"])
         outcomes = session.journal.outcomes(run.id)
-    assert len(outcomes) == shown["changes"]
+    assert len(outcomes) == len(shown["done"])
     assert {str(outcome) for outcome, _ in outcomes.values()} == {"applied"}
     assert "taken back" in desk.undo(done["run"])
     assert world.content() == content
@@ -97,9 +66,9 @@ def test_all_that_is_applied_was_shown_and_undo_brings_it_back(world: World, des
 def test_an_answer_outlives_the_program_and_lapses_with_its_question(world: World, desk: ReviewDesk) -> None:
     """It is kept by what the question is about."""
     key = key_of(desk, "merge")
-    desk.answer(key, "accept")
+    desk.answer(key, "yes")
     again = desk_of(world, desk.directory)
-    assert again.live()["answers"] == {key: {"say": "accept", "text": None}}
+    assert again.live()["answers"] == {key: {"say": "yes", "text": None}}
     again.withdraw(key)
     assert again.live()["answers"] == {}
 
@@ -109,7 +78,7 @@ def test_a_rejected_pair_is_not_proposed_again_until_that_is_withdrawn(
 ) -> None:
     """As `mem0-dream reject` does it."""
     key = key_of(desk, "merge")
-    desk.answer(key, "reject")
+    desk.answer(key, "no")
     assert key not in {card["key"] for card in desk_of(world, desk.directory).data()["cards"]}
     desk.withdraw(key)
     assert key in {card["key"] for card in desk_of(world, desk.directory).data()["cards"]}
@@ -120,7 +89,7 @@ def test_a_pinned_memory_is_left_alone_by_this_review_and_by_later_passes(
 ) -> None:
     """Until the pin is taken out."""
     key = key_of(desk, "merge")
-    desk.answer(key, "accept")
+    desk.answer(key, "yes")
     desk.pin(world.pair[0], pinned=True)
     assert desk.live()["changes"] == 0
     with world.session(desk.directory) as session:
@@ -134,14 +103,11 @@ def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(
     world: World, desk: ReviewDesk
 ) -> None:
     """Somebody else added to one of the two; the other answer still holds."""
-    desk.answer(key_of(desk, "merge"), "accept")
+    desk.answer(key_of(desk, "merge"), "yes")
     conflict = key_of(desk, "resolve")
     desk.answer(conflict, "b")
     shown = desk.preview()
-    text = world.texts()[world.pair[0]]
-    store = world.open()
-    store.write(Update(world.pair[0], f"{text}\n- Every other week only."))
-    store.close()
+    world.add_words(world.pair[0], "Every other week only.")
     texts = world.texts()
     with pytest.raises(MovedOnError, match="1 answer no longer fits"):
         desk.apply(shown["digest"])
@@ -151,7 +117,7 @@ def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(
 
 def test_what_was_not_shown_is_not_applied(desk: ReviewDesk) -> None:
     """An answer that changed after the preview asks for another look."""
-    desk.answer(key_of(desk, "merge"), "accept")
+    desk.answer(key_of(desk, "merge"), "yes")
     shown = desk.preview()
     desk.answer(key_of(desk, "resolve"), "a")
     with pytest.raises(MovedOnError, match="have changed since they were shown"):
@@ -161,21 +127,21 @@ def test_what_was_not_shown_is_not_applied(desk: ReviewDesk) -> None:
 def test_a_text_that_loses_a_detail_is_named_and_refused(desk: ReviewDesk) -> None:
     """The guards look at a person's text as they look at a drafted one."""
     key = key_of(desk, "merge")
-    assert desk.lost(key, " ") == [["text", "all of it"]]
+    assert desk.lost(key, " ") == {"lost": [["text", "all of it"]], "words": []}
     with pytest.raises(UsageError, match="would lose 1 details of its sources: text all of it"):
-        desk.answer(key, "accept", " ")
+        desk.answer(key, "edit", " ")
     assert desk.live()["answers"] == {}
 
 
 def test_the_report_of_the_command_line_holds_every_proposal(world: World, tmp_path: Path) -> None:
-    """For any kind of store, with a map, and again for the run that was applied."""
+    """For any kind of store, and again for the run that was applied."""
     config = tmp_path / "settings.yaml"
     config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
     scope = ("--all",) if world.kind not in OWN_WAYS else ("--config", str(config))
     state, out = ("--state-dir", str(tmp_path / "state")), tmp_path / "report.html"
 
     def call(*words: str) -> str:
-        done = CliRunner().invoke(main, [*words, *world.words, *state])
+        done = CliRunner().invoke(main, on_store([*words, *world.words, *state]))
         assert done.exit_code == 0, done.output
         return done.output
 
@@ -183,10 +149,10 @@ def test_the_report_of_the_command_line_holds_every_proposal(world: World, tmp_p
     call("report", *scope, *now, "-o", str(out))
     data = embedded_in(out)
     planned = json.loads(call(*scope, *now, "--json", "--dry-run"))["plan"]
-    assert [card["id"] for card in data["cards"]] == [
-        a["id"] for a in (*planned["actions"], *planned["unsure"])
-    ]
-    assert data["map"]
+    ids = [card["id"] for card in data["cards"]]
+    assert ids[: len(planned["actions"])] == [action["id"] for action in planned["actions"]]
+    assert sorted(ids) == sorted(a["id"] for a in (*planned["actions"], *planned["unsure"]))
+    assert data["memories"]
     assert out.stat().st_mode & 0o077 == 0
     call(*scope, *now, "--auto")
     with world.session(tmp_path / "state") as session:

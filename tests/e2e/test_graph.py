@@ -8,6 +8,7 @@ import os
 import forks
 import pytest
 from graph_world import big_graph, day, entities, relations, server, servers, write
+from typed import on_store
 
 __all__ = ["server", "servers"]
 
@@ -15,7 +16,6 @@ pytestmark = pytest.mark.e2e
 
 
 def entities_of(lines) -> list[str]:
-    """Names of the entities among lines."""
     return [row["name"] for row in map(json.loads, lines) if row["type"] == "entity"]
 
 
@@ -31,11 +31,10 @@ class Box:
         self.before = write(self.path, lines)
 
     def run(self, *arguments, answers="", code=0, place=True, mcp=None):
-        """Run one command and return what it printed."""
         found = ["--mcp", f"MEMORY_FILE_PATH={self.path} {mcp}"] if mcp else ["--file", str(self.path)]
         where = ["--store", "graph", *found, "--core", str(self.core)] if place else []
         environment = os.environ | {"MEM0_DREAM_STATE_DIR": str(self.state)}
-        words = ("--scorer", "keywords", *arguments, *where)
+        words = tuple(on_store(("--scorer", "keywords", *arguments, *where)))
         done = forks.run(forks.Call(words, environment, answers, imports=forks.OF_FILES))
         assert done.code == code, done
         return done.out + done.err
@@ -43,7 +42,6 @@ class Box:
 
 @pytest.fixture(scope="module")
 def box(tmp_path_factory):
-    """The big graph, which no test changes."""
     return Box(tmp_path_factory.mktemp("graph"), big_graph())
 
 
@@ -59,27 +57,24 @@ NOW = ("--now", "2026-11-21")
 
 
 def test_health_of_a_big_graph_warns(box):
-    """As text and as JSON, with exit code 9."""
-    state = json.loads(box.run("--health", "--json", *NOW, code=9))
+    state = json.loads(box.run("status", "--check", "--json", *NOW, code=9))["health"]
     assert (state["total"], state["by_type"]["research"]) == (300, 29)
     assert state["indicators"]["count"]["status"] == "WARN"
     assert state["indicators"]["potential duplicates"]["value"] == 20
-    assert "Recommendations:" in box.run("--health", *NOW, code=9)
+    assert "Recommendations:" in box.run("status", "--check", *NOW, code=9)
     assert box.path.read_bytes() == box.before
 
 
 def test_a_dry_run_changes_nothing(box):
-    """It shows everything."""
     shown = box.run("--dry-run", *NOW)
     assert "Merges (20):" in shown
-    assert "Prune (29):" in shown
+    assert "Prunes (29):" in shown
     assert "[graph:tests-first] — promote: 18 uses, effectiveness 100%, 100 days old" in shown
     assert "Conflicts (1):" in shown
     assert box.path.read_bytes() == box.before
 
 
 def test_a_pass_with_answers_then_undo(tmp_path):
-    """The person settles the contradiction and agrees; everything is done, reported, taken back and remembered."""
     box = Box(tmp_path, big_graph())
     shown = box.run(*NOW, answers="b\ny\n")
     held = entities(box.path)
@@ -110,9 +105,8 @@ def test_a_pass_with_answers_then_undo(tmp_path):
 
 
 def test_forgetting_alone_and_coming_back(tmp_path):
-    """Only prunes; then one memory is restored with its relation."""
     box = Box(tmp_path, big_graph())
-    box.run("--forget-only", "--auto", *NOW)
+    box.run("--only", "prunes", "--auto", *NOW)
     assert len(entities(box.path)) == 271
     assert "Restored: forgotten-0, with 1 relations." in box.run("restore", "forgotten-0")
     assert ("forgotten-0", "tabs", "uses") in relations(box.path)
@@ -121,7 +115,6 @@ def test_forgetting_alone_and_coming_back(tmp_path):
 
 
 def test_unattended_twice(settled):
-    """The second night finds nothing, and --if-due says why it looks all the same."""
     once = settled.path.read_bytes()
     assert "merged=0 pruned=0 conflicts_skipped=1" in settled.run("--auto", *NOW)
     assert "due: 251 memories, more than 200" in settled.run("--auto", "--if-due", *NOW)
@@ -129,7 +122,6 @@ def test_unattended_twice(settled):
 
 
 def test_other_commands(settled):
-    """Reflection, attention, schedule, status, runs: all read, none writes."""
     before = settled.path.read_bytes()
     assert "tests-first" in settled.run("reflect", "--memories", *NOW)
     assert "Beliefs (1):" in settled.run("reflect", "--beliefs", *NOW)
@@ -145,22 +137,20 @@ def test_other_commands(settled):
 
 
 def test_the_filter_answers_with_its_exit_code(box, tmp_path):
-    """Known already: 10. New and severe: 0."""
     learning = {
         "name": "x",
         "observations": ["Never deploy the frost cluster by hand"],
         "severity": "critical",
     }
     (tmp_path / "new.json").write_text(json.dumps(learning))
-    assert json.loads(box.run("relevance", str(tmp_path / "new.json")))["save"] is True
+    assert json.loads(box.run("check", "--learning", str(tmp_path / "new.json")))["save"] is True
     said = "Rotate the keys of the amber gateway on the first Monday of the month"
     (tmp_path / "known.json").write_text(json.dumps({"name": "amber gateway keys", "observations": [said]}))
-    answer = json.loads(box.run("relevance", str(tmp_path / "known.json"), code=10))
+    answer = json.loads(box.run("check", "--learning", str(tmp_path / "known.json"), code=10))
     assert answer["nearest"] == "amber-gateway-keys"
 
 
 def test_a_broken_line_loses_nothing(tmp_path):
-    """Read-only until --repair, then everything else is done and the line is in the archive."""
     broken = Box(tmp_path, [*big_graph()[:3], "{broken", *big_graph()[3:6]])
     assert "line 4 of the graph is broken" in broken.run("--auto", *NOW, code=4)
     assert broken.path.read_bytes() == broken.before
@@ -171,36 +161,13 @@ def test_a_broken_line_loses_nothing(tmp_path):
 
 
 def test_a_schedule_that_is_not_due_says_so(tmp_path):
-    """The day after a run, with nothing new."""
     small = Box(tmp_path, big_graph()[:5])
     assert "due: never consolidated" in small.run("--auto", "--if-due", *NOW)
     assert "not due: 5 memories, 0 new" in small.run("--auto", "--if-due", "--now", "2026-11-22")
     assert "due: 7 days since the last run" in small.run("--auto", "--if-due", "--now", "2026-11-28")
 
 
-def test_health_of_another_kind_of_store(tmp_path):
-    """As far as it has the data: copies and dates, no relations."""
-    notes = tmp_path / "memory"
-    notes.mkdir()
-    for name in ("a", "b"):
-        (notes / f"{name}.md").write_text(
-            "---\ntype: user\ncreated: 2026-11-01\n---\nLikes strong coffee in the morning\n"
-        )
-    other = Box(tmp_path, [])
-    place = ("--store", "md", "--root", str(tmp_path), "--memory-dir", str(notes))
-    state = json.loads(other.run("--health", "--json", *place, *NOW, place=False, code=9))
-    assert state["indicators"]["potential duplicates"] == {"value": 1, "limit": 0, "status": "WARN"}
-    assert state["indicators"]["orphans"]["status"] == "UNKNOWN"
-
-
-def test_a_graph_must_be_named(tmp_path):
-    """Neither or both places is an error of the command line."""
-    nothing = Box(tmp_path, [])
-    assert "Name one graph" in nothing.run("--store", "graph", "--dry-run", code=2, place=False)
-
-
 def test_the_same_through_the_real_server(server, tmp_path):
-    """A graph over stdio: the same end as with the file, and undo gives back all that was said."""
     graph = big_graph(kept=29, double=5, old=6)  # the server tells all of it before and after each change
     by_file, by_server = Box(_folder(tmp_path / "a"), graph), Box(_folder(tmp_path / "b"), graph)
     by_file.run("--auto", *NOW)

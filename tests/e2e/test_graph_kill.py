@@ -12,6 +12,7 @@ import pytest
 from forks import OF_FILES, Answer, Call, run, run_all
 from graph_world import entities, entity, relation, relations, twins, write
 from killing import KILLED
+from typed import on_store
 
 pytestmark = pytest.mark.e2e
 
@@ -41,17 +42,14 @@ class Place:
         self.before = write(self.path, graph(), end="\n")
 
     def call(self, *arguments: str) -> Call:
-        """The command line on this graph."""
         place = ("--store", "graph", "--file", str(self.path), "--core", str(self.core))
         environment = os.environ | {"MEM0_DREAM_STATE_DIR": str(self.state)}
-        return Call((*arguments, *place), environment, imports=OF_FILES)
+        return Call(tuple(on_store((*arguments, *place))), environment, imports=OF_FILES)
 
     def kill(self, *arguments: str, **where: Any) -> Call:
-        """The same, and where it dies."""
         return replace(self.call(*arguments), function="graph_kill:run_and_die", options=where)
 
     def now(self) -> tuple[bytes, Any]:
-        """The graph's bytes and the core memory."""
         return self.path.read_bytes(), json.loads(self.core.read_bytes()) if self.core.exists() else None
 
 
@@ -66,7 +64,6 @@ def every_point() -> list[dict[str, Any]]:
 
 
 def test_a_pass_killed_at_any_write_is_finished_and_undone(tmp_path: Path) -> None:
-    """SIGKILL at 20 points, then `resume`: the bytes of an unkilled pass; `undo`: the bytes before it."""
     points = every_point()
     whole, *places = (Place(tmp_path / str(number)) for number in range(len(points) + 1))
     passed = run(whole.call(*PASS))
@@ -87,7 +84,6 @@ def test_a_pass_killed_at_any_write_is_finished_and_undone(tmp_path: Path) -> No
 
 
 def test_an_undo_killed_on_its_way_is_finished(tmp_path: Path) -> None:
-    """`resume` ends an undo that was killed, before or after one of its writes, or inside it."""
     points = [at for at in every_point() if at["step"] in (1, 3, WRITES)]
     places = [Place(tmp_path / str(number)) for number in range(len(points))]
     passed = run_all(place.call(*PASS) for place in places)
@@ -99,7 +95,6 @@ def test_an_undo_killed_on_its_way_is_finished(tmp_path: Path) -> None:
 
 
 def test_the_next_unattended_pass_finishes_a_killed_one_first(tmp_path: Path) -> None:
-    """And then has nothing left to do; the killed process's lock is no hindrance."""
     place = Place(tmp_path / "graph")
     killed, again = run_all([place.kill(*PASS, at="write", step=2, after=False), place.call(*PASS)])
     assert (killed.code, again.code) == (KILLED, 0), again

@@ -33,12 +33,13 @@ def codes_of(answers: Sequence[Answer]) -> list[int]:
 
 
 def end_state(world: World, before: Raw) -> Raw:
-    """All rows; the added one without its id and the name of its run."""
+    """All rows, but for what follows from the name and the moment of the run: the added id, and when it was."""
     rows = {}
     for row_id, (payload, vector) in world.raw().items():
-        new = row_id not in before
-        kept = {key: value for key, value in payload.items() if not (new and key == "mem0_dream_mark")}
-        rows["added" if new else row_id] = (kept, vector)
+        kept = {key: value for key, value in payload.items() if key != "superseded_at"}
+        if kept.get("superseded_by") not in {None, *before}:
+            kept["superseded_by"] = "added"
+        rows[row_id if row_id in before else "added"] = (kept, vector)
     return rows
 
 

@@ -13,6 +13,7 @@ from forks import Answer, Call
 from llm_server import LanguageModel
 from markdown_trees import fingerprint, memory_file, with_past, write_tree
 from markdown_world import PROJECT, REVIEWER, WORKTREE, write_world
+from typed import on_store
 
 pytestmark = pytest.mark.e2e
 
@@ -27,7 +28,7 @@ def project(tmp_path: Path) -> Path:
 
 def _run(root: Path, *words: str, answers: str = "", check: bool = True) -> Answer:
     own = {"HOME": str(root.parent / "home"), "MEM0_DREAM_STATE_DIR": str(root.parent / "state")}
-    words = (*words, "--store", "md", "--root", str(root))
+    words = tuple(on_store((*words, "--store", "md", "--root", str(root))))
     ran = forks.run(Call(words, os.environ | own, answers, imports=forks.OF_FILES))
     assert not check or ran.code == 0, ran.err
     assert "Traceback" not in ran.err
@@ -45,13 +46,12 @@ def _run_name(ran: Answer) -> str:
 
 
 def test_a_dry_run_says_everything_and_changes_nothing(project: Path) -> None:
-    """Every line is prefixed, in the words of the original; not a byte or a time moves."""
     before = fingerprint(project)
     lines = _dream(
         project, "--dry-run", "--transcripts", str(project.parent / "transcripts")
     ).out.splitlines()
     assert fingerprint(project) == before
-    assert all(line.startswith("[DRY RUN]") for line in lines)
+    assert all(line.startswith("[DRY RUN] ") == ("Would " in line) for line in lines[1:])
     for expected in (
         f"Would delete: {PROJECT}/old_cache.md (FULLY_STALE: services/cache/lru.py)",
         "    - `LruCache` lives in `services/cache/lru.py`.",
@@ -71,19 +71,11 @@ def test_a_dry_run_says_everything_and_changes_nothing(project: Path) -> None:
         f"| `{PROJECT}/partly.md` | `services/search/legacy.py` no longer exists |",
         f"Evidence for {PROJECT}/partly.md: a.jsonl: edit 69 of services/search/legacy.py",
     ):
-        assert f"[DRY RUN] {expected}" in lines
+        assert (f"[DRY RUN] {expected}" if expected.startswith("Would ") else expected) in lines
     assert lines[0] == "[DRY RUN] No files were modified. Run without --dry-run to apply changes."
 
 
-def test_explain_shows_texts_and_scores(project: Path) -> None:
-    """--explain adds both texts and what was measured under the proposals."""
-    out = _dream(project, "--dry-run", "--explain").out
-    assert "Use tabs for indentation in every Go file." in out
-    assert "evidence: " in out
-
-
 def test_supersede_shows_what_is_contradicted(project: Path) -> None:
-    """With --supersede the older statement goes; only its sentence, where the file says more."""
     out = _dream(project, "--dry-run", "--supersede").out
     assert f"[DRY RUN] Would update: {PROJECT}/friday.md (CONTRADICTED by no_friday.md)\n" in out
     write_tree(
@@ -99,7 +91,6 @@ def test_supersede_shows_what_is_contradicted(project: Path) -> None:
 
 
 def test_auto_applies_reports_and_undo_takes_everything_back(project: Path) -> None:
-    """The report's counts are those of the files; a second pass is tight; undo gives all bytes and times."""
     before = fingerprint(project)
     ran = _dream(project, "--auto")
     for row in (
@@ -111,7 +102,7 @@ def test_auto_applies_reports_and_undo_takes_everything_back(project: Path) -> N
         f"| `{PROJECT}/tabs.md` | DELETED | Duplicate of `tabs_again.md` |",
         "### Flagged for Review (PARTIALLY_STALE)", "| File | Missing References |",
         f"| `{PROJECT}/partly.md` | `services/search/legacy.py` no longer exists |",
-        "1 conflicts are open; run without --auto to choose:", "  A: Always deploy on Fridays from the release branch.",
+        "1 conflict is open; run without --auto to choose:", "  A: Always deploy on Fridays from the release branch.",
     ):  # fmt: skip
         assert row in ran.out.splitlines(), ran.out
     assert ran.out.startswith("## Dream Consolidation Report\n")
@@ -128,7 +119,6 @@ def test_auto_applies_reports_and_undo_takes_everything_back(project: Path) -> N
 
 
 def test_answers_are_asked_for_and_kept(project: Path) -> None:
-    """A for the older statement: the newer loses its sentence; a decline changes nothing."""
     before = fingerprint(project)
     assert "Cancelled. No changes made." in _dream(project, answers="skip\nn\n").out
     assert fingerprint(project) == before
@@ -140,9 +130,8 @@ def test_answers_are_asked_for_and_kept(project: Path) -> None:
 
 
 def test_index_only_touches_nothing_but_indexes(project: Path) -> None:
-    """--index-only rebuilds MEMORY.md, and moves in what a line says too much."""
     before = fingerprint(project)
-    _dream(project, "--index-only", "--auto")
+    _dream(project, "--only", "index", "--auto")
     changed = {name for name, row in fingerprint(project).items() if before.get(name) != row}
     names = {f"{PROJECT}/MEMORY.md", f"{PROJECT}/search.md", f"{REVIEWER}/MEMORY.md", f"{WORKTREE}/MEMORY.md"}
     assert changed == names
@@ -153,18 +142,7 @@ def test_index_only_touches_nothing_but_indexes(project: Path) -> None:
     assert all(len(line) <= 200 for line in index.splitlines())
 
 
-def test_a_plan_can_be_written_read_and_applied(project: Path) -> None:
-    """Plan -o and apply work on Markdown stores as on any other."""
-    file = project.parent / "plan.jsonl"
-    _run(project, "plan", "-o", str(file), *AT)
-    assert json.loads(file.read_text().splitlines()[0])["kind"] == "md"
-    _run(project, "apply", str(file), "--yes")
-    assert not (project / PROJECT / "old_cache.md").exists()
-    assert "applied" in _run(project, "runs").out
-
-
 def test_a_plan_is_shown_with_every_change_before_it_is_applied(project: Path) -> None:
-    """Nothing of it happens unseen; a no leaves every byte, and what was shown is what happens."""
     file = project.parent / "plan.jsonl"
     _run(project, "plan", "-o", str(file), *AT)
     before = fingerprint(project)
@@ -193,7 +171,6 @@ def _edited_plan(project: Path, *without: str) -> Path:
 
 
 def test_an_edited_plan_is_one_run_with_the_index_that_fits(project: Path) -> None:
-    """A file that a dropped line keeps stays in the index; one undo gives every byte back."""
     file = _edited_plan(project, "old_cache.md")
     (project / PROJECT / "old_queue.md").write_text("An agent wrote this meanwhile.")
     before = fingerprint(project)
@@ -208,22 +185,7 @@ def test_an_edited_plan_is_one_run_with_the_index_that_fits(project: Path) -> No
     assert fingerprint(project) == before
 
 
-def test_an_answered_conflict_is_open_again_after_the_undo(project: Path) -> None:
-    """Its sentence is asked about again and not cut by itself; the answer given then counts."""
-    told = _dream(project, answers="b\ny\n")
-    friday = project / PROJECT / "friday.md"
-    assert "Always deploy" not in friday.read_text()
-    _run(project, "undo", _run_name(told))
-    assert "Always deploy" in friday.read_text()
-    _dream(project, "--auto", "--supersede")
-    assert "Always deploy" in friday.read_text()
-    again = _dream(project, answers="b\ny\n")
-    assert "[A/B/skip]" in again.out
-    assert "Always deploy" not in friday.read_text()
-
-
 def test_a_skipped_conflict_is_listed_by_its_sentences(project: Path) -> None:
-    """What was in question is shown, not how the files begin."""
     friday = project / PROJECT / "friday.md"
     friday.write_text(friday.read_text().replace("Always", "Ines holds all the keys of the cellar. Always"))
     _dream(project, answers="skip\ny\n")
@@ -236,7 +198,6 @@ def test_a_skipped_conflict_is_listed_by_its_sentences(project: Path) -> None:
 
 
 def test_over_the_budget_a_person_may_say_yes(tmp_path: Path) -> None:
-    """The warning comes before the question, whose default is no; a yes is a yes."""
     names = [f"src/gone{number}.py" for number in range(5)]
     files = {
         f"{PROJECT}/f{n}.md": memory_file(f"Part {n} comes out of `{name}`.") for n, name in enumerate(names)
@@ -252,13 +213,6 @@ def test_over_the_budget_a_person_may_say_yes(tmp_path: Path) -> None:
     assert not list((root / PROJECT).glob("f*.md"))
 
 
-def test_a_skip_counts_only_once_the_run_is_agreed_to(project: Path) -> None:
-    """After a no everything is asked again; after a yes the skipped conflict is not."""
-    assert "[A/B/skip]" in _dream(project, answers="skip\nn\n").out
-    assert "[A/B/skip]" in _dream(project, answers="skip\ny\n").out
-    assert "[A/B/skip]" not in _dream(project, "--dry-run").out
-
-
 def test_dates_are_written_out_unattended_only_on_request(project: Path) -> None:
     """--auto leaves "yesterday" alone, --auto --dates does not; moved paths wait for a person."""
     _dream(project, "--auto")
@@ -269,15 +223,13 @@ def test_dates_are_written_out_unattended_only_on_request(project: Path) -> None
 
 
 def test_an_answer_shows_what_follows_from_it(project: Path) -> None:
-    """The sentence that goes is shown as a diff before the last question."""
     out = _dream(project, answers="b\nn\n").out
     place = out.index("CONTRADICTED by no_friday.md")
-    assert "    - Always deploy on Fridays from the release branch. Ines holds the pager." in out[place:]
+    assert "    - [Always deploy on Fridays from the release branch.] Ines holds the pager." in out[place:]
     assert "    + Ines holds the pager." in out[place:]
 
 
 def test_transcripts_are_found_where_the_agent_keeps_them(project: Path) -> None:
-    """Without --transcripts the folder of the project's sessions is searched, and its use of a path counts."""
     slug = re.sub(r"[^A-Za-z0-9]", "-", str(project.resolve()))
     said = json.dumps({"message": {"content": "open services/cache/lru.py and services/search/legacy.py"}})
     write_tree(project.parent / "home", {f".claude/projects/{slug}/s.jsonl": f"{said}\n"})
@@ -288,24 +240,17 @@ def test_transcripts_are_found_where_the_agent_keeps_them(project: Path) -> None
     assert "old_queue.md (FULLY_STALE" in out
 
 
-def test_json_is_one_object(project: Path) -> None:
-    """--json prints the plan, and asks nothing."""
-    shown = json.loads(_dream(project, "--json").out)
-    assert shown["proposed"] == {"merges": 2, "prunes": 2, "conflicts": 1}
-    assert shown["applied"] is None
-
-
 def test_given_directories_instead_of_a_search(project: Path) -> None:
-    """--memory-dir names what is read; several may be given."""
     out = _dream(project, "--dry-run", "--memory-dir", str(project / REVIEWER)).out
     assert PROJECT + "/" not in out
     assert REVIEWER in out
 
 
 def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
-    """No directory, an empty one, and one that is all as it should be."""
     root = write_tree(tmp_path / "p", {"a.py": "x"})
     assert _dream(root, "--auto").out == "No memory directories found\n"
+    write_tree(root, {"memory-bank/notes.md": "The cat is called Miso."})
+    assert _dream(root, "--auto").out.endswith("if they are memories, add --memory-dir memory-bank\n")
     (root / ".claude/memory").mkdir(parents=True)
     empty = _dream(root, "--auto", "--memory-dir", str(root / ".claude/memory")).out
     assert empty == ".claude/memory: Directory empty, nothing to consolidate\n"
@@ -313,18 +258,22 @@ def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
         root,
         {".claude/memory/a.md": "Prefers short answers.", ".claude/memory/b.md": "The cat is called Miso."},
     )
-    assert "[DRY RUN] All 2 memories are current, nothing to prune\n" in _dream(root, "--dry-run").out
+    (root / ".claude/agent-memory/bo").mkdir(parents=True)  # says nothing beside what there is
+    told = _dream(root, "--dry-run").out
+    assert ("All 2 memories are current, nothing to prune\n" in told, "Directory empty" in told) == (
+        True,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
         (["--auto", "--supersede", "--scorer", "cosine"], "--scorer keywords"),
-        (["--auto", "--merge-only", "--index-only"], "exclude each other"),
         (["--auto", "--memory-dir", "nowhere"], "does not exist"),
         (["--auto", "--memory-dir", "a/../b"], "without '..'"),
         (["--dry-run", "--transcripts", "nowhere"], "no directory"),
-        (["--auto", "--retire"], "--store md"),
+        (["--auto", "--retire"], "--retire"),
         (["--auto", "--config", "mem0.yaml"], "mem0.yaml cannot be read"),
         (["--dry-run", "--user-id", "ines"], "--user-id"),
         (["--dry-run", "--all"], "--all"),
@@ -333,13 +282,11 @@ def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
     ],
 )
 def test_bad_options_have_one_sentence(project: Path, words: list[str], sentence: str) -> None:
-    """What cannot be done is said in one sentence, with exit code 2."""
     ran = _run(project, *words, check=False)
     assert (ran.code, sentence in ran.err) == (2, True), ran.err
 
 
 def test_the_prompt_names_its_places(tmp_path: Path) -> None:
-    """`prompt` prints the four phases with the given paths and the extra text."""
     words = ("prompt", "--memory-root", "/m/emory", "--transcripts", "/t/scripts", "--extra", "Mind the gap.")
     ran = forks.run(Call(words, os.environ))
     assert ran.code == 0, ran.err
@@ -355,18 +302,14 @@ def test_the_prompt_names_its_places(tmp_path: Path) -> None:
         assert part in ran.out
 
 
-@pytest.mark.parametrize(
-    "words", [["--index-only"], ["--supersede"], ["--dates"], ["--root", "."], ["--memory-dir", "."]]
-)
+@pytest.mark.parametrize("words", [["--supersede"], ["--dates"], ["--root", "."], ["--memory-dir", "."]])
 def test_options_for_files_are_refused_for_another_store(tmp_path: Path, words: list[str]) -> None:
-    """They would do nothing there, so one sentence says where they belong."""
     call = Call(("--config", "c.yaml", "--all", "--auto", *words), os.environ, folder=str(tmp_path))
     ran = forks.run(call)
-    assert (ran.code, "--store md" in ran.err) == (2, True), ran.err
+    assert (ran.code, words[0] in ran.err) == (2, True), ran.err
 
 
 def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:
-    """Its bullets are the memories: copies fold, the rest of the file stays to the letter, undo brings it back."""
     text = (
         "# Shop\n\nRead this first.\n\n## Rules\n- Use tabs for indentation in Go files\n- [Docs](docs.md)\n"
         "- use tabs for indentation in Go files.\n\n| a | b |\n|---|---|\n\n## Stage\n- port 5432\n"
@@ -386,7 +329,6 @@ def test_a_directory_with_nothing_but_an_index(tmp_path: Path) -> None:
 
 
 def test_status_counts_what_a_dry_run_would_prune(project: Path) -> None:
-    """Both look at the same references, so they agree."""
     assert "Stale: 2\n" in _run(project, "status", "--now", "2026-11-21").out
 
 
@@ -411,23 +353,21 @@ VAGUE = {
 
 
 def test_pairs_in_doubt_are_counted_and_asked_about(tmp_path: Path) -> None:
-    """The report counts them; with --review a yes merges, and is shown and undone like any other change."""
     root = write_tree(tmp_path / "p", VAGUE)
     before = fingerprint(root)
-    assert "[DRY RUN] 1 more pair may be duplicates: --review" in _dream(root, "--dry-run").out
-    assert "1 more pair may be duplicates: --review" in _dream(root, "--auto").out
+    for words in ("--dry-run", "--auto"):
+        assert "Likely the same (1):\n" in _dream(root, words).out
     _run(root, "undo")
     ran = _dream(root, "--review", answers="y\ny\n")
     assert "1 of 1: may be duplicates" in ran.out
     assert [path.name for path in (root / PROJECT).glob("l*.md")] == ["letters_all.md"]
     assert "Cy reads them." in (root / PROJECT / "letters_all.md").read_text()
-    assert ": --review" not in ran.out
+    assert "Likely the same" not in ran.out.partition("Apply?")[2]
     _run(root, "undo", _run_name(ran))
     assert fingerprint(root) == before
 
 
 def test_a_second_opinion_proposes_a_merge(tmp_path: Path) -> None:
-    """What the model calls a duplicate is shown and agreed to; unattended it stays in doubt; a silent model changes nothing."""
     root = write_tree(tmp_path / "p", VAGUE)
     model = LanguageModel()
     asking = ("--second-opinion", f"openai:m@{model.url}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pexpect
 import pytest
 from e2e_world import NOW, EmbeddingServer, Row, World, copied, embeddings, empty_world
 from llm_server import LanguageModel, Reply, says
+from mem0_dream.pipeline.writing.journal import Journal
 
 __all__ = ["embeddings"]
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
@@ -79,9 +81,8 @@ def configure(world: World, model: LanguageModel, **settings: Any) -> None:
 def test_nothing_is_sent_unless_somebody_says_so(world: World, model: LanguageModel) -> None:
     """The report says how many pairs are open; --auto keeps its one line, and counts them elsewhere."""
     dry = world.pass_over(*ALICE, "--dry-run")
-    assert dry.lines[-3:] == [
-        f"{OPEN}: --review",
-        "Proposed: 1 merges, 0 prunes, 0 conflicts.",
+    assert dry.lines[-2:] == [
+        "Proposed: 1 merge, 0 prunes, 0 conflicts.",
         "Dry run: no changes made.",
     ]
     done = world.pass_over(*ALICE, "--auto")
@@ -91,7 +92,8 @@ def test_nothing_is_sent_unless_somebody_says_so(world: World, model: LanguageMo
     assert (run["kind"], run["scopes"][0]["user_id"], run["unsure"]) == ("mem0", "alice", 2)
     assert json.loads(world.pass_over(*ALICE, "--auto", "--json").out)["unsure"] == 2
     again = world.pass_over(*ALICE)
-    assert again.lines == ["Dream complete. Nothing is certain enough to propose.", f"{OPEN}: --review"]
+    assert again.lines[2] == "Likely the same (2):"
+    assert again.lines[-1] == "Dream complete. Nothing is certain enough to propose."
     told = json.loads(world.pass_over("status", *ALICE, "--json").out)
     assert (told["kind"], told["scopes"][0]["scope"]["user_id"]) == ("mem0", "alice")
     assert model.asked == []
@@ -115,7 +117,7 @@ def test_a_second_opinion_becomes_a_proposal(world: World, model: LanguageModel,
     done = world.pass_over(*ALICE, *asking, answers="y\n")
     assert len(model.asked) == 2
     assert "Dream complete — merged: 2, pruned: 0, conflicts resolved: 0, skipped: 0" in done.out
-    assert done.lines[-1] == "1 more pair may be duplicates: --review"
+    assert done.lines[-1] == "1 more pair may be duplicates."
     assert world.alive("anna", "ben")
     assert not world.alive("sea", "voyage")
     world.dream("undo")
@@ -183,12 +185,14 @@ def test_at_a_terminal_a_person_is_asked_and_the_answers_count(world: World) -> 
     """Look, see the pair with its differences in colour, say yes, agree, and calibrate on it later."""
     before = world.raw()
     child = at_terminal(world)
-    child.expect_exact(f"{OPEN}. Look at them? [y/N] ")
+    child.expect_exact("\x1b[?25l")  # a progress bar hides the cursor
+    child.expect_exact("\x1b[1;36m## dream — consolidation report\x1b[0m")
+    child.expect_exact(f"{OPEN}. Look at them? [y/N/all] ")
     child.sendline("y")
-    child.expect_exact("The same fact? [y/n/s/q] ")
+    child.expect_exact("The same fact? [y/n/a/b/s/q] ")
     assert "1 of 2: may be duplicates" in child.before
     child.sendline("")
-    child.expect_exact("The same fact? [y/n/s/q] ")
+    child.expect_exact("The same fact? [y/n/a/b/s/q] ")
     shown = child.before
     assert re.search(r"\x1b\[1;4;31mlong\x1b\[0m", shown), shown
     assert "user_id=alice, hobby" in shown
@@ -200,9 +204,10 @@ def test_at_a_terminal_a_person_is_asked_and_the_answers_count(world: World) -> 
     child.close()
     assert child.exitstatus == 0, child.before
     assert "merged: 2" in child.before
-    assert "--review" not in child.before  # every pair was answered
+    assert "may be duplicates." not in child.before  # every pair was answered
     assert not world.alive("sea", "voyage")
-    (line,) = (world.state / "answered-pairs.jsonl").read_text().splitlines()
+    with contextlib.closing(Journal(world.state)) as journal:
+        (line,) = journal.pairs()
     assert json.loads(line)["label"] == "duplicate"
     world.dream("undo")
     assert world.raw() == before
@@ -212,10 +217,10 @@ def test_at_a_terminal_a_person_is_asked_and_the_answers_count(world: World) -> 
 def test_a_plain_terminal_gets_plain_text(world: World, environment: dict[str, str]) -> None:
     """No colour, and on a dumb one no cursor movement; the words that differ stand in brackets. Enter looks at nothing."""
     child = at_terminal(world, "--review", **environment)
-    child.expect_exact("The same fact? [y/n/s/q] ")
+    child.expect_exact("The same fact? [y/n/a/b/s/q] ")
     child.sendline("")
     told = child.before
-    child.expect_exact("The same fact? [y/n/s/q] ")
+    child.expect_exact("The same fact? [y/n/a/b/s/q] ")
     told += child.before
     child.sendline("q")
     child.expect_exact("Apply? [Y/n] ")

@@ -7,12 +7,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import pexpect
 import pytest
-from click.testing import CliRunner
 from e2e_world import (
     NOW,
     ROWS,
@@ -26,9 +23,6 @@ from e2e_world import (
     postgres,
 )
 from mem0_dream import track_access
-from mem0_dream.pipeline.cli.main import main
-from mem0_dream.pipeline.stores.mem0.qdrant import QdrantBackend
-from mem0_dream.pipeline.stores.mem0.rows import Filters, Row
 from mem0_stores import build_place, remember
 
 __all__ = ["embeddings", "messy_qdrant", "messy_stores", "postgres"]
@@ -72,7 +66,7 @@ def test_a_second_run_waits_its_turn_and_a_dead_one_leaves_no_lock(
     second = world.pass_over(*ALICE, "--auto", code=5)
     assert second.err == (
         f"mem0-dream: Another mem0-dream run (process {first.pid}) is working on this store; "
-        "wait for it to end, then start again.\n"
+        "wait for it to end, then start again, or give --wait SECONDS.\n"
     )
     assert world.raw() == before
     first.kill()
@@ -89,35 +83,11 @@ def test_a_store_held_by_the_agent_is_one_sentence(messy_qdrant: World) -> None:
         held = world.pass_over(*ALICE, "--auto", code=5)
         assert memory.get(world.ids["blood"])["memory"] == "Blood type O-"
     place = world.place.config["vector_store"]["config"]["path"]
-    assert (held.out, held.err) == (
-        "",
-        f"mem0-dream: Another process holds the qdrant store in {place}; stop the agent that runs on it.\n",
+    assert held.out == ""
+    assert held.err.startswith(
+        f"mem0-dream: Another process holds the qdrant store in {place}; stop the agent that runs on it, or give"
     )
-
-
-def test_on_a_terminal(messy_qdrant: World) -> None:
-    """A person sees colours and progress bars and types the answers; the words are those of a pipe."""
-    world = messy_qdrant
-    child = pexpect.spawn(
-        sys.executable,
-        world.command(*ALICE, *KEYWORDS)[1:],
-        env=world.environment() | {"TERM": "xterm-256color"},
-        encoding="utf-8",
-        dimensions=(60, 200),
-        timeout=200,
-    )
-    child.expect_exact("\x1b[?25l")  # a progress bar hides the cursor
-    child.expect_exact("\x1b[36m\x1b[1m## dream — consolidation report\x1b[0m")
-    child.expect_exact("[A/B/skip]")
-    child.expect_exact("[A/B/skip] ")
-    child.sendline("skip")
-    child.expect_exact("Apply? [Y/n] ")
-    child.sendline("")
-    child.expect_exact("Dream complete — merged: 3, pruned: 4, conflicts resolved: 0, skipped: 1")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
-    assert not world.alive("plumber")
+    assert held.err.count("\n") == 1
 
 
 def test_a_narrow_encoding_is_no_reason_to_fail(messy_qdrant: World) -> None:
@@ -186,7 +156,7 @@ def test_what_the_agent_reads_is_not_stale(messy_qdrant: World) -> None:
         tracked.search(plumber, filters={"user_id": "alice"}, top_k=1)
         tracked.get(world.ids["blood"])
     shown = world.pass_over(*ALICE, "--dry-run")
-    assert "Prune (3):" in shown.lines
+    assert "Prunes (3):" in shown.lines
     assert world.label("plumber") not in shown.out
     assert world.label("call") in shown.out
 
@@ -252,24 +222,6 @@ def test_an_embedder_that_does_not_answer(messy_qdrant: World) -> None:
     assert world.alive("hills", "shoes", "pickle", "milk_more")
     world.config.write_text(good)
     world.dream("undo")
-    assert world.raw() == before
-
-
-def test_a_partial_listing_is_read_only(messy_qdrant: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the store counts more rows than it lists, nothing is written, and the numbers are told."""
-    world = messy_qdrant
-    before, rows = world.raw(), QdrantBackend.rows
-
-    def one_less(self: QdrantBackend, filters: Filters) -> Iterator[Row]:
-        yield from list(rows(self, filters))[1:]
-
-    monkeypatch.setattr(QdrantBackend, "rows", one_less)
-    monkeypatch.setenv("MEM0_DREAM_STATE_DIR", str(world.state))
-    for arguments in (("--auto",), ("forget", "desk")):
-        given = [*arguments, *ALICE, *KEYWORDS, "--config", str(world.config)]
-        told = CliRunner().invoke(main, given, input="1\n", prog_name="mem0-dream")
-        assert told.exit_code == 4, told.output
-        assert "27 rows were counted before the listing, 26 listed" in told.stderr
     assert world.raw() == before
 
 

@@ -11,7 +11,6 @@ EXPECTED = Path(__file__).parent / "expected"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The flag, where this folder is named on the command line."""
     parser.addoption("--golden-update", action="store_true", help="Rewrite the golden files.")
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from mem0_dream.models.scorer import Thresholds
-from mem0_dream.pipeline.judging.inventory import Circumstances
+from mem0_dream.pipeline.actions import Action
+from mem0_dream.pipeline.answers import Answer, Say
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.pipeline.plan import Plan
-from mem0_dream.pipeline.planning.planner import build_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Memory, Scope
 from mem0_dream.settings import Settings
@@ -46,13 +48,14 @@ def plan_of(
     """Plan a whole store with fakes; every pair is judged, however dissimilar."""
     return build_plan(
         store.read(ScopeFilter()),
-        kind=store.kind,
+        store=store,
         encoder=FakeEncoder(),
         scorer=scorer,
         settings=settings or Settings(floor=-1.0),
-        circumstances=Circumstances(
-            now=now, accessed=accessed or {}, rejected=rejected, thresholds=thresholds
-        ),
+        thresholds=thresholds,
+        now=now,
+        accessed=accessed or {},
+        rejected=rejected,
     )
 
 
@@ -65,3 +68,10 @@ def state(path: Path) -> Path:
     """A fresh state directory."""
     path.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def skipped(session: Session, actions: Iterable[Action]) -> None:
+    """Leave them open, as a person does who skips them."""
+    session.journal.answer(
+        session.store.fingerprint, [Answer.to(action, Say.SKIP, at=NOW) for action in actions]
+    )

@@ -26,16 +26,27 @@ REPORT = f"""\
 
 Merges (2):
 [memory:dog2] + [memory:dog1] -> "Has a brindle whippet named Pickle."
+    goes: [memory:dog1] 2026-10-22  Has a whippet named Pickle.
 [memory:run1] + [memory:run2] -> "{clip(FUSED)}"
+    goes: [memory:run1] 2026-11-11  [Trains on hills.] {MARATHON}.
+    goes: [memory:run2] 2026-11-11  {MARATHON}. Wears carbon shoes.
+    new: {FUSED}
 Conflicts (1):
-[memory:tabs1] vs [memory:tabs2] — "tabs indentation Go code" [A/B/skip]
-Prune (2):
+[memory:tabs1] vs [memory:tabs2] — "tabs for indentation in Go code" [A/B/skip]
+    A: [memory:tabs1] 2026-08-23  {TABS}
+    B: [memory:tabs2] 2026-11-18  [Never] uses tabs for indentation in Go code. (newer, likely to hold)
+Prunes (2):
 [memory:bug] — note, 10d old
+    Fixed bug
 [memory:tap] — todo, 400d old
+    Is looking for a plumber in Leeds for the kitchen tap.
 """
-PROPOSAL = "Proposed: 2 merges, 2 prunes, 1 conflicts."
-SIDES = f"  A: {TABS}\n  B: {NO_TABS} (newer, likely to hold)\n"
-QUESTION = '[memory:tabs1] vs [memory:tabs2] — "tabs indentation Go code" [A/B/skip] '
+PROPOSAL = "Proposed: 2 merges, 2 prunes, 1 conflict."
+SIDES = (
+    f"  A: [memory:tabs1] 2026-08-23  {TABS}\n"
+    "  B: [memory:tabs2] 2026-11-18  [Never] uses tabs for indentation in Go code. (newer, likely to hold)\n"
+)
+QUESTION = '[memory:tabs1] vs [memory:tabs2] — "tabs for indentation in Go code" [A/B/skip] '
 NOTHING_STORED = "No memories found. Nothing to consolidate.\n"
 NOTHING_FOUND = "Dream complete. No duplicate, contradictory, or stale memories found.\n"
 
@@ -87,7 +98,7 @@ def dream(store: InMemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """The command line on the test's store: `dream("--all", answers="")`."""
     config = tmp_path / "mem0.yaml"
     config.write_text(f"vector_store: {{provider: qdrant}}\nmem0_dream: {OWN}\n")
-    monkeypatch.setattr("mem0_dream.pipeline.stores.open_store", lambda _config: store)
+    monkeypatch.setattr("mem0_dream.pipeline.stores.open_store", lambda _config, **_: store)
 
     def invoke(*arguments: str, answers: str = "", code: int = 0, settings: str = "") -> Result:
         if settings:
@@ -102,6 +113,11 @@ def dream(store: InMemoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         return result
 
     return invoke
+
+
+def living(store: InMemoryStore) -> set[str]:
+    """Ids of what is not retired."""
+    return {name for name, row in store.rows.items() if row["expires_on"] is None}
 
 
 def whole(store: InMemoryStore) -> str:

@@ -13,18 +13,17 @@ import pickle
 import shutil
 import sqlite3
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import forks
 import pytest
 from forks import OF_MEM0, Answer, Call
+from loopback import LoopbackServer, Reply, Request
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_stores import DIMENSIONS, Place, build_place, postgres, remember
 
@@ -100,58 +99,30 @@ ROWS = (
 )
 
 
-class EmbeddingServer:
+class EmbeddingServer(LoopbackServer):  # type: ignore[misc]
     """An OpenAI-compatible endpoint on the packaged encoder; each text is computed once."""
 
     def __init__(self) -> None:
         self._known: dict[str, list[float]] = {}
-        self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        super().__init__(self._reply)
 
     @property
     def address(self) -> str:
         """What mem0 calls `openai_base_url`."""
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def close(self) -> None:
-        """Stop serving."""
-        self._server.shutdown()
-        self._server.server_close()
+        return f"{self.url}/v1"
 
     def embed(self, texts: list[str]) -> list[list[float]]:
         """The encoder's own vectors."""
-        with self._lock:
-            new = [text for text in dict.fromkeys(texts) if text not in self._known]
-            if new:
-                self._known.update(zip(new, _model().encode(new).tolist(), strict=True))
-            return [self._known[text] for text in texts]
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        self._known.update(zip(new, _model().encode(new).tolist(), strict=True) if new else ())
+        return [self._known[text] for text in texts]
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        embed = self.embed
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                texts = asked["input"] if isinstance(asked["input"], list) else [asked["input"]]
-                data = [
-                    {"object": "embedding", "index": number, "embedding": vector}
-                    for number, vector in enumerate(embed(texts))
-                ]
-                usage = {"prompt_tokens": 0, "total_tokens": 0}
-                body = json.dumps({"object": "list", "model": "m", "data": data, "usage": usage}).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        return Handler
+    def _reply(self, request: Request) -> Reply:
+        asked = request.body["input"]
+        vectors = self.embed(asked if isinstance(asked, list) else [asked])
+        data = [{"object": "embedding", "index": n, "embedding": each} for n, each in enumerate(vectors)]
+        usage = {"prompt_tokens": 0, "total_tokens": 0}
+        return Reply(200, {"object": "list", "model": "m", "data": data, "usage": usage})
 
 
 @cache

@@ -27,8 +27,8 @@ LIMIT_S = 300
 PROGRAM = "mem0_dream.pipeline.cli.main"
 OF_FILES = (
     "faiss", "filelock", "markdown_it", "pathspec", "psutil", "yaml", "mem0_dream.models.keywords",
-    "mem0_dream.models.lexical", "mem0_dream.models.registry", "mem0_dream.pipeline.cli.progress",
-    "mem0_dream.pipeline.consolidation", "mem0_dream.pipeline.planning.graph.proposing",
+    "mem0_dream.models.lexical", "mem0_dream.models.registry", "mem0_dream.pipeline.cli.terminal",
+    "mem0_dream.pipeline.consolidation", "mem0_dream.pipeline.kinds.graph",
     "mem0_dream.pipeline.reporting.graph.health", "mem0_dream.pipeline.reporting.graph.report",
     "mem0_dream.pipeline.reporting.markdown.report", "mem0_dream.pipeline.reporting.report",
 )  # fmt: skip

@@ -14,12 +14,11 @@ from typing import Any
 
 import pytest
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.planning.graph.merging import GraphJudging
-from mem0_dream.pipeline.planning.graph.proposing import GraphPlanner
+from mem0_dream.pipeline.kinds.graph import GraphKind
+from mem0_dream.pipeline.planning.graph.judging import GraphModels
 from mem0_dream.pipeline.results import RunResult
 from mem0_dream.pipeline.rules.graph.settings import GraphSettings
 from mem0_dream.pipeline.stores.graph.file import FileMedium
-from mem0_dream.pipeline.stores.graph.restoring import restore_forgotten
 from mem0_dream.pipeline.stores.graph.store import GraphStore
 from mem0_dream.settings import Settings
 
@@ -59,36 +58,25 @@ def session(
 ) -> Session:
     """A session on a file with the keyword scorer."""
     store = GraphStore(FileMedium(path), state=state, core=core)
-    planner = GraphPlanner(
-        store, limits=GraphSettings(**limits), relate=relate, repair_relations=repair_relations
-    )
-    settings = Settings(scorer="keywords", max_delete=1.0)
-    return Session(store, settings=settings, state_dir=state, planner=planner)
+    kind = GraphKind(store, limits=GraphSettings(**limits), relate=relate, repair_relations=repair_relations)
+    return Session(store, settings=Settings(scorer="keywords", max_delete=1.0), state_dir=state, kind=kind)
 
 
 def repair(opened: Session) -> RunResult | None:
     """Move broken lines to the archive."""
-    plan = planner(opened).repair(NOW)
+    plan = kind_of(opened).repair(NOW)
     return opened.apply(plan, now=NOW) if plan is not None else None
 
 
-def bring_back(opened: Session, name: str) -> tuple[int, int]:
-    """Restore a forgotten memory as the command does."""
-    assert isinstance(opened.store, GraphStore)
-    counts = restore_forgotten(opened.store, name)
-    planner(opened).notes.bring_back(name, now=NOW)
-    return counts
-
-
-def judging(opened: Session) -> GraphJudging:
+def models(opened: Session) -> GraphModels:
     """Models and limits of a session."""
-    return planner(opened).judging(opened.means(NOW))
+    return kind_of(opened).models(opened.means(NOW))
 
 
-def planner(opened: Session) -> GraphPlanner:
-    """The planner of a session on a graph."""
-    assert isinstance(opened.planner, GraphPlanner)
-    return opened.planner
+def kind_of(opened: Session) -> GraphKind:
+    """The adapter of a session on a graph."""
+    assert isinstance(opened.kind, GraphKind)
+    return opened.kind
 
 
 def entities(path: Path) -> dict[str, list[str]]:

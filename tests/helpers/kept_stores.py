@@ -1,4 +1,4 @@
-"""Small fixed stores of every kind, and a way to keep one of them as a file and set it up again.
+"""Small fixed stores of every kind, and what the command line prints about them.
 
 Whatever a machine, a clock or a folder puts into an output is named anew by `Place.plain`, so that two runs
 of one version are equal to the byte.
@@ -6,12 +6,9 @@ of one version are equal to the byte.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
-import os
 import re
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,17 +19,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from graph_world import entity, relation, write
-from markdown_trees import fingerprint, memory_file, write_tree
+from kinds import SETTINGS, small_config
+from markdown_trees import fingerprint
 from markdown_world import write_world
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.testing import FakeEncoder
+from typed import on_store
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-SETTINGS = {"scorer": "keywords", "max_delete": 1.0, "min_delete": 0, "assume_unread": True}
-DIMENSIONS = 64
-_SQLITE = b"SQLite format 3"
-_NOT_KEPT = ("qdrant", "home", "history", "state/locks", "state/cache", "state/plans")
-"""What is made again from the rows, or without what was there."""
 _CLOCKLESS = {"undo", "resume", "apply", "reject", "runs"}
 _MEMORIES: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
     ("alice", "Deploys the shop to staging on Tuesdays", 40, {}),
@@ -73,7 +67,7 @@ class Place:
         """The command line on this store, at a fixed moment."""
         timed = () if _CLOCKLESS & set(words) else ("--now", NOW.isoformat())
         scope = ("--all",) if self.kind == "mem0" and timed else ()
-        done = CliRunner().invoke(main, [*words, *self.words, *scope, *timed], input=answers)
+        done = CliRunner().invoke(main, on_store([*words, *self.words, *scope, *timed]), input=answers)
         assert not isinstance(done.exception, Exception), done.exception
         assert done.exit_code == code, done.output
         return done
@@ -110,64 +104,16 @@ class Place:
         """The store's fingerprint, as a plan names it."""
         return str(json.loads(self.call("plan").stdout.partition("\n")[0])["store"])
 
-    def journal(self) -> str:
-        """All tables of the journal, a JSON object for each row."""
-        with sqlite3.connect(self.folder / "state" / "journal.db") as database:
-            database.row_factory = sqlite3.Row
-            tables = [
-                row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            ]
-            lines = [
-                json.dumps(
-                    {"table": table, **{key: _shown(value) for key, value in dict(row).items()}},
-                    ensure_ascii=False,
-                )
-                for table in sorted(tables)
-                for row in database.execute(f"SELECT * FROM {table} ORDER BY rowid")
-            ]
-        return self.plain("".join(f"{line}\n" for line in lines))
-
-
-def _shown(value: object) -> object:
-    """A value of the journal; a plan as its lines, a vector as its length."""
-    if isinstance(value, bytes):
-        return f"{len(value)} bytes"
-    if isinstance(value, str) and "\n{" in value:
-        return [json.loads(line) for line in value.split("\n") if line]
-    return value
-
 
 def mem0_place(folder: Path, monkeypatch: pytest.MonkeyPatch, *, rows: list[Any] | None = None) -> Place:
     """A real Qdrant store with the rows that mem0 would write; only the embedder is a fake."""
     from mem0 import Memory
     from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 
-    encoder = FakeEncoder()
-
-    class Embedder:
-        config = None
-
-        def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-            return [float(value) for value in encoder.encode([text])[0]]
-
-    monkeypatch.setattr("mem0.utils.factory.EmbedderFactory.create", lambda *_: Embedder())
-    config: dict[str, Any] = {
-        "vector_store": {
-            "provider": "qdrant",
-            "config": {
-                "path": str(folder / "qdrant"),
-                "on_disk": True,
-                "collection_name": "memories",
-                "embedding_model_dims": DIMENSIONS,
-            },
-        },
-        "embedder": {"provider": "openai", "config": {"api_key": "none"}},
-        "llm": {"provider": "openai", "config": {"api_key": "none"}},
-        "history_db_path": str(folder / "history.db"),
-    }
+    config = small_config(folder, monkeypatch, path=str(folder / "qdrant"), on_disk=True)
     file = folder / "mem0.json"
     file.write_text(json.dumps({**config, "mem0_dream": SETTINGS}))
-    given = _mem0_rows(encoder) if rows is None else rows
+    given = _mem0_rows(FakeEncoder()) if rows is None else rows
     memory = Memory.from_config(config)
     memory.vector_store.insert(
         [row[2] for row in given], [row[1] for row in given], [row[0] for row in given]
@@ -208,24 +154,6 @@ def markdown_place(folder: Path, monkeypatch: pytest.MonkeyPatch, *, root: Path 
     root = root or write_world(folder / "shop")
     words = ("--store", "md", "--root", str(root), "--config", str(_settings(folder)))
     return Place("md", folder, words, lambda: fingerprint(root))
-
-
-def small_markdown_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """One directory with a duplicate, a contradiction and a list; no history."""
-    place = ".claude/memory"
-    files = {
-        f"{place}/tabs.md": memory_file("Use tabs for indentation in Go files.", kind="feedback"),
-        f"{place}/tabs_again.md": memory_file(
-            "Use tabs for indentation in all the Go files.", kind="feedback", date="2026-11-01"
-        ),
-        f"{place}/friday.md": memory_file("Always deploy on Fridays from the release branch.", kind="user"),
-        f"{place}/no_friday.md": memory_file(
-            "Never deploy on Fridays from the release branch.", kind="user", date="2026-11-02"
-        ),
-        f"{place}/rules.md": "# Rules\r\n\r\n- Check the search tests\r\n- check the search tests.\r\n- Be kind\r\n",
-        f"{place}/MEMORY.md": "# Memory\n\n- [tabs](tabs.md)\n- [friday](friday.md)\n",
-    }
-    return markdown_place(folder, monkeypatch, root=write_tree(folder / "shop", files))
 
 
 def graph_place(folder: Path, monkeypatch: pytest.MonkeyPatch, *, fill: bool = True) -> Place:
@@ -280,63 +208,3 @@ PLACES: dict[str, Callable[..., Place]] = {
     "md": markdown_place,
     "graph": graph_place,
 }
-SMALL = PLACES | {"md": small_markdown_place}
-"""The same kinds for what is kept as a file."""
-
-
-def keep(place: Place) -> dict[str, Any]:
-    """The store and our state about it as JSON, with names in place of the folder and the fingerprint."""
-    kept: dict[str, Any] = {"files": {}, "rows": place.content() if place.kind == "mem0" else None}
-    store = place.store()
-
-    def named(text: str) -> str:
-        return text.replace(str(place.folder), "{FOLDER}").replace(store, "{STORE}")
-
-    for path in sorted(place.folder.rglob("*")):
-        name = path.relative_to(place.folder).as_posix()
-        if path.is_dir() or name.startswith(_NOT_KEPT):
-            continue
-        if name.endswith(("-wal", "-shm", ".lock", ".tar", "mem0.json")):
-            continue
-        data, stat = path.read_bytes(), path.stat()
-        entry: dict[str, Any] = {"mtime_ns": stat.st_mtime_ns, "mode": stat.st_mode & 0o777}
-        if data.startswith(_SQLITE):
-            with sqlite3.connect(path) as database:
-                entry["sql"] = [named(line) for line in database.iterdump()]
-        else:
-            try:
-                entry["text"] = named(data.decode())
-            except UnicodeDecodeError:
-                entry["base64"] = base64.b64encode(data).decode()
-        kept["files"][named(name)] = entry
-    return kept
-
-
-def set_up(kind: str, kept: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """The store as it was kept, in another folder."""
-    if kind == "mem0":
-        place = mem0_place(folder, monkeypatch, rows=kept["rows"])
-    elif kind == "md":
-        (folder / "shop").mkdir()
-        place = markdown_place(folder, monkeypatch, root=folder / "shop")
-    else:
-        place = graph_place(folder, monkeypatch, fill=False)
-        (folder / "memory.jsonl").write_text(kept["files"]["memory.jsonl"]["text"])
-    store = place.store()
-
-    def real(text: str) -> str:
-        return text.replace("{FOLDER}", str(folder)).replace("{STORE}", store)
-
-    for name, entry in kept["files"].items():
-        path = folder / real(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        if "sql" in entry:
-            with sqlite3.connect(path) as database:
-                database.executescript(real("\n".join(entry["sql"])))
-            continue
-        data = real(entry["text"]).encode() if "text" in entry else base64.b64decode(entry["base64"])
-        path.write_bytes(data)
-        path.chmod(entry["mode"])
-        os.utime(path, ns=(entry["mtime_ns"], entry["mtime_ns"]))
-    return place

@@ -16,20 +16,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import real_server
 from graph_world import entity, relation, write
+from loopback import LoopbackServer
 from markdown_trees import fingerprint, memory_file, write_tree
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores import open_store
-from mem0_dream.pipeline.stores.base import ScopeFilter, Store
-from mem0_dream.pipeline.stores.platform import open_platform
+from mem0_dream.pipeline.stores.base import ScopeFilter, Store, Update
 from mem0_dream.pipeline.stores.remote.calling import Patience
-from mem0_dream.pipeline.stores.server import open_server
+from mem0_dream.pipeline.stores.remote.platform import open_platform
+from mem0_dream.pipeline.stores.remote.server import open_server
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
-from mem0_dream.testing_http import LoopbackServer
-from mem0_dream.testing_platform import PlatformDouble
-from mem0_dream.testing_server import ServerDouble
 from mem0_stores import remember
+from platform_double import PlatformDouble
+from server_double import ServerDouble
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 PINNED = "[pinned] Fixed bug"
@@ -38,7 +39,7 @@ AREAS = ("checkout", "search", "billing", "catalogue", "shipping", "returns", "a
 DIMENSIONS = 64
 STATEMENTS = [
     ("Deploys the shop to staging on Tuesdays", 40),
-    ("Deploys the shop to staging on Tuesdays early", 20),
+    ("Currently deploys the shop to staging on Tuesdays.", 20),
     ("Uses tabs for indentation in Go code.", 90),
     ("Never uses tabs for indentation in Go code.", 3),
     ("Fixed bug", 10),
@@ -77,6 +78,17 @@ class World:
         """The session that the library would use."""
         return Session(self.open(), settings=Settings(**SETTINGS), state_dir=state)
 
+    def add_words(self, memory_id: str, words: str) -> None:
+        """Somebody else adds something to a memory."""
+        store = self.open()
+        try:
+            memory = store.parse(store.fetch([memory_id])[memory_id])
+            said = (*memory.metadata["observations"], words) if "observations" in memory.metadata else ()
+            text = f"{memory.text}\n- {words}"
+            store.write(Update(memory_id, text, observations=said))
+        finally:
+            store.close()
+
     def texts(self) -> dict[str, str]:
         """Text by id, through the store itself."""
         store = self.open()
@@ -98,20 +110,31 @@ def milvus_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return _mem0_world(folder, monkeypatch, "milvus", place)
 
 
-def _mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch, provider: str, place: dict[str, Any]) -> World:
-    monkeypatch.setattr("mem0.utils.factory.EmbedderFactory.create", lambda *_: fake_embedder())
-    config = {
-        "vector_store": {
-            "provider": provider,
-            "config": {**place, "collection_name": "memories", "embedding_model_dims": DIMENSIONS},
-        },
-        "embedder": {"provider": "openai", "config": {"api_key": "none"}},
+def small_config(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, provider: str = "qdrant", **place: Any
+) -> dict[str, Any]:
+    """mem0's own configuration of a small store; only its embedder is a fake."""
+    monkeypatch.setattr("mem0.utils.factory.EmbedderFactory.create", lambda *_: _FakeEmbedder())
+    size = {"collection_name": "memories", "embedding_model_dims": DIMENSIONS}
+    none = {"provider": "openai", "config": {"api_key": "none"}}
+    return {
+        "vector_store": {"provider": provider, "config": {**size, **place}},
+        "embedder": none,
+        "llm": none,
         "history_db_path": str(folder / "history.db"),
-        "mem0_dream": SETTINGS,
     }
+
+
+def _mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch, provider: str, place: dict[str, Any]) -> World:
+    from mem0 import Memory
+    from mem0_dream.pipeline.stores.mem0.store import Mem0Store
+
+    config = small_config(folder, monkeypatch, provider, **place)
     file = folder / "mem0.json"
-    file.write_text(json.dumps(config))
-    ids = _fill_mem0({key: value for key, value in config.items() if key != "mem0_dream"}, STATEMENTS)
+    file.write_text(json.dumps(config | {"mem0_dream": SETTINGS}))
+    memory = Memory.from_config(config)
+    ids = remembered(memory, STATEMENTS)
+    Mem0Store(memory, owned=True).close()
 
     def content() -> Any:
         store = open_store(file)
@@ -130,16 +153,6 @@ def _mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch, provider: str, pl
     )
 
 
-def _fill_mem0(config: dict[str, Any], rows: list[tuple[str, int]]) -> list[str]:
-    from mem0 import Memory
-    from mem0_dream.pipeline.stores.mem0.store import Mem0Store
-
-    memory = Memory.from_config({**config, "llm": {"provider": "openai", "config": {"api_key": "none"}}})
-    ids = remembered(memory, rows)
-    Mem0Store(memory, owned=True).close()
-    return ids
-
-
 def remembered(memory: Any, rows: list[tuple[str, int]]) -> list[str]:
     """Statements of one user, as old as said."""
     return [
@@ -153,17 +166,13 @@ def remembered(memory: Any, rows: list[tuple[str, int]]) -> list[str]:
     ]
 
 
-def fake_embedder() -> Any:
+class _FakeEmbedder:
     """What mem0 is handed for an embedder."""
-    encoder = FakeEncoder()
 
-    class Embedder:
-        config = None
+    config = None
 
-        def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-            return [float(value) for value in encoder.encode([text])[0]]
-
-    return Embedder()
+    def embed(self, text: str, memory_action: str | None = None) -> list[float]:
+        return [float(value) for value in FakeEncoder().encode([text])[0]]
 
 
 def markdown_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
@@ -176,7 +185,7 @@ def markdown_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     files = {
         f"{place}/tabs.md": memory_file("Use tabs for indentation in Go files.", kind="feedback"),
         f"{place}/tabs_again.md": memory_file(
-            "Use tabs for indentation in all the Go files.", kind="feedback", date="2026-11-01"
+            "Use tabs for indentation in the Go files.", kind="feedback", date="2026-11-01"
         ),
         f"{place}/friday.md": memory_file("Always deploy on Fridays from the release branch.", kind="user"),
         f"{place}/no_friday.md": memory_file(
@@ -250,7 +259,9 @@ def platform_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     ids = [
         double.put(text, user_id="alice", created_at=NOW - timedelta(days=days)) for text, days in STATEMENTS
     ]
-    return _remote_world(folder, monkeypatch, double, kind="platform", option="--host", ids=ids)
+    monkeypatch.setenv("MEM0_API_KEY", double.key)
+    server = LoopbackServer(double)
+    return _remote_world(folder, "platform", server.url, ids, server.close)
 
 
 def server_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
@@ -258,39 +269,29 @@ def server_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     from mem0 import Memory
     from qdrant_client import QdrantClient
 
-    monkeypatch.setattr("mem0.utils.factory.EmbedderFactory.create", lambda *_: fake_embedder())
-    place = {"client": QdrantClient(":memory:"), "collection_name": "memories"}
-    memory = Memory.from_config(
-        {
-            "vector_store": {
-                "provider": "qdrant",
-                "config": {**place, "embedding_model_dims": DIMENSIONS},
-            },
-            "embedder": {"provider": "openai", "config": {"api_key": "none"}},
-            "llm": {"provider": "openai", "config": {"api_key": "none"}},
-            "history_db_path": str(folder / "history.db"),
-        }
-    )
-    double = ServerDouble(memory, key="none")
-    ids = remembered(memory, STATEMENTS)
-    return _remote_world(folder, monkeypatch, double, kind="server", option="--url", ids=ids)
-
-
-def _remote_world(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, double: Any, *, kind: str, option: str, ids: list[str]
-) -> World:
-    """Ids are the service's own, so the content is all that an undo promises: everything else."""
-    monkeypatch.setenv("MEM0_API_KEY", "m0-double")
+    memory = Memory.from_config(small_config(folder, monkeypatch, client=QdrantClient(":memory:")))
     monkeypatch.setenv("MEM0_SERVER_API_KEY", "none")
-    server = LoopbackServer(double)
+    server = LoopbackServer(ServerDouble(memory, key="none"))
+    return _remote_world(folder, "server", server.url, remembered(memory, STATEMENTS), server.close)
+
+
+def real_server_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """mem0's own server, on PostgreSQL."""
+    monkeypatch.setenv("MEM0_SERVER_API_KEY", real_server.KEY)
+    url = real_server.emptied()
+    return _remote_world(folder, "server", url, real_server.filled(url, STATEMENTS, NOW), lambda: None)
+
+
+def _remote_world(folder: Path, kind: str, url: str, ids: list[str], close: Callable[[], None]) -> World:
+    """Ids are the service's own, so the content is all that an undo promises: everything else."""
     file = folder / "remote.json"
     patience = Patience(per_minute=1e9, first_wait=0.001)
     file.write_text(json.dumps({"mem0_dream": SETTINGS | {"remote": asdict(patience)}}))
 
     def opened() -> Store:
         if kind == "platform":
-            return open_platform(host=server.url, patience=patience)
-        return open_server(server.url, patience=patience)
+            return open_platform(host=url, patience=patience)
+        return open_server(url, patience=patience)
 
     def content() -> Any:
         store = opened()
@@ -298,15 +299,51 @@ def _remote_world(
         store.close()
         return sorted((repr(replace(memory, id="")), repr(memory.metadata)) for memory in memories)
 
-    words = ("--store", kind, option, server.url, "--config", str(file))
-    return World(kind, folder, words, opened, content, (ids[0], ids[1]), ids[6], server.close)
+    words = ("--store", kind, "--host" if kind == "platform" else "--url", url, "--config", str(file))
+    return World(kind, folder, words, opened, content, (ids[0], ids[1]), ids[6], close)
+
+
+def jsonl_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """An export, and what is written beside it."""
+    from mem0_dream.pipeline.stores.jsonl import JsonlStore
+
+    file, config = folder / "export.jsonl", folder / "export.json"
+    config.write_text(json.dumps({"mem0_dream": SETTINGS}))
+    rows = [
+        {
+            "id": f"{n:08}-row",
+            "memory": text,
+            "user_id": "alice",
+            "created_at": (NOW - timedelta(days=days)).isoformat(),
+        }
+        for n, (text, days) in enumerate(STATEMENTS)
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    beside = folder / "export.dreamed.jsonl"
+
+    def content() -> Any:
+        return file.read_bytes(), beside.read_bytes() if beside.exists() else None
+
+    words = ("--store", "jsonl", "--config", str(config), "--export", str(file))
+    return World(
+        "jsonl",
+        folder,
+        words,
+        lambda: JsonlStore(file),
+        content,
+        (rows[0]["id"], rows[1]["id"]),
+        rows[6]["id"],
+    )
 
 
 KINDS: dict[str, Callable[[Path, pytest.MonkeyPatch], World]] = {
     "mem0": mem0_world,
     "platform": platform_world,
     "server": server_world,
+    "jsonl": jsonl_world,
     "md": markdown_world,
     "graph": graph_world,
 }
 """A new kind of store is held to the contract by a line here."""
+if real_server.SOURCE:
+    KINDS["real_server"] = real_server_world

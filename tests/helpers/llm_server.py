@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+import loopback
 
 
 @dataclass
@@ -34,70 +34,38 @@ def says(label: str) -> Reply:
     return Reply(json.dumps({"label": label}))
 
 
-class LanguageModel:
+class LanguageModel(loopback.LoopbackServer):  # type: ignore[misc]
     """Answers each request with what `replies` holds next, then with what `decide` says about the pair."""
 
     def __init__(self) -> None:
-        self.asked: list[dict[str, Any]] = []
-        self.keys: list[str | None] = []
         self.replies: list[Reply] = []
         self.decide: Callable[[str, str], Reply] = lambda _a, _b: says("duplicate")
-        self._closed = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        super().__init__(self._reply)
 
     @property
     def url(self) -> str:
         """The address of the endpoint."""
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+        return f"{super().url}/v1"
+
+    @property
+    def asked(self) -> list[dict[str, Any]]:
+        """The pairs it was asked about, one for each request."""
+        return [json.loads(request.body["messages"][-1]["content"]) for request in self.requests]
+
+    @property
+    def keys(self) -> list[str | None]:
+        """The keys it was asked with."""
+        return [request.headers.get("authorization") for request in self.requests]
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The texts it was asked about, one pair for each request."""
+        """The texts it was asked about."""
         return [(each["a"]["text"], each["b"]["text"]) for each in self.asked]
 
-    def close(self) -> None:
-        """Stop serving, and let go of answers that wait."""
-        self._closed.set()
-        self._server.shutdown()
-        self._server.server_close()
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        model = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                pair = json.loads(body["messages"][-1]["content"])
-                model.asked.append(pair)
-                model.keys.append(self.headers.get("Authorization"))
-                reply = (
-                    model.replies.pop(0)
-                    if model.replies
-                    else model.decide(pair["a"]["text"], pair["b"]["text"])
-                )
-                model._closed.wait(reply.after) if reply.after else None
-                message = {"role": "assistant", "content": reply.content}
-                answer = {
-                    "id": "x",
-                    "object": "chat.completion",
-                    "created": 0,
-                    "model": body["model"],
-                    "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-                }
-                data = reply.body if reply.body is not None else json.dumps(answer).encode()
-                try:
-                    self.send_response(reply.status)
-                    for name, value in {"Content-Type": "application/json", **reply.headers}.items():
-                        self.send_header(name, value)
-                    self.send_header("Content-Length", str(len(data)))
-                    self.end_headers()
-                    self.wfile.write(data)
-                except OSError:
-                    pass  # the client had gone
-
-            def log_message(self, *arguments: object) -> None:
-                """Say nothing."""
-
-        return Handler
+    def _reply(self, request: loopback.Request) -> loopback.Reply:
+        reply = self.replies.pop(0) if self.replies else self.decide(*self.pairs[-1])
+        message = {"role": "assistant", "content": reply.content}
+        choices = [{"index": 0, "finish_reason": "stop", "message": message}]
+        answer = {"id": "x", "object": "chat.completion", "created": 0, "choices": choices}
+        content = answer | {"model": request.body["model"]} if reply.body is None else reply.body
+        return loopback.Reply(reply.status, content, reply.headers, reply.after)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.planning.markdown.planner import MarkdownPlanner
+from mem0_dream.pipeline.kinds.markdown import MarkdownKind
 from mem0_dream.pipeline.planning.proposal import Proposal
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.markdown.directories import discover
@@ -87,10 +87,9 @@ def look(session: Session) -> Proposal:
 
 
 def open_session(
-    root: Path, state: Path, *, wishes: Mapping[str, Any] | None = None, **settings: Any
+    root: Path, state: Path, *, wanted: Mapping[str, Any] | None = None, **settings: Any
 ) -> Session:
-    """A session that needs no model; `wishes` are the planner's own arguments."""
+    """A session that needs no model; `wanted` are the arguments of the kind."""
     limits = Settings(scorer="keywords", **{"max_delete": 1.0, **settings})
     store = open_store(root, state)
-    planner = MarkdownPlanner(store, **(wishes or {}))
-    return Session(store, settings=limits, state_dir=state, planner=planner)
+    return Session(store, settings=limits, state_dir=state, kind=MarkdownKind(store, **(wanted or {})))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Awaitable, Callable
@@ -12,10 +13,10 @@ from typing import Any, TypeVar
 import anyio
 from builders import NOW
 from mcp import Client, StdioServerParameters
-from mem0_dream.pipeline.cli.mcp import _place
 from mem0_dream.pipeline.cli.options import Options
-from mem0_dream.pipeline.mcp_server.desk import ToolDesk
-from mem0_dream.pipeline.mcp_server.server import DreamServer
+from mem0_dream.pipeline.cli.pages import access_of
+from mem0_dream.pipeline.mcp.server import DreamServer
+from mem0_dream.pipeline.mcp.tools import Tools
 
 T = TypeVar("T")
 
@@ -44,7 +45,8 @@ async def call(client: Client, tool: str, **arguments: Any) -> Answered:
     text = getattr(result.content[0], "text", "") if result.content else ""
     if result.is_error:
         return Answered({}, text, told)
-    return Answered(dict(result.structured_content or {}), "", told)
+    assert result.structured_content is None, "each result is given once"
+    return Answered(dict(json.loads(text)), "", told)
 
 
 @dataclass(frozen=True)
@@ -84,11 +86,12 @@ class Agent:
         return self.session(work)
 
 
-def inside(config: Path, *, allow_write: bool = True, retire: bool = False, **options: Any) -> Agent:
+def inside(config: Path, *, allow_write: bool = True, retire: bool | None = None, **options: Any) -> Agent:
     """An agent whose server runs in this process, on what the configuration opens."""
     given = Options(config=config, **{"user_id": "alice", "now": NOW} | options)
-    place = _place(given, allow_write=allow_write, retire=retire)
-    return Agent(lambda: DreamServer(ToolDesk(place), allow_write=allow_write))
+    given.retire = retire
+    tools = Tools(access_of(given), may_write=allow_write)
+    return Agent(lambda: DreamServer(tools, allow_write=allow_write))
 
 
 def over_stdio(*arguments: str, environment: dict[str, str]) -> Agent:

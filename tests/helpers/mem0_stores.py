@@ -9,7 +9,8 @@ import copy
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,6 +47,7 @@ class Place:
 
     provider: str
     config: dict[str, Any]
+    opened: list[Mem0Store] = field(default_factory=list, compare=False)
 
     def memory(self) -> Any:
         """mem0 itself; it creates the collection."""
@@ -64,14 +66,21 @@ class Place:
             Mem0Store(memory, owned=True).close()
 
     def open(self) -> Mem0Store:
-        """The adapter under test."""
-        return open_mem0(self.config)
+        """The adapter under test; what a test leaves open is closed after it."""
+        self.opened.append(open_mem0(self.config))
+        return self.opened[-1]
+
+    def close(self) -> None:
+        """Let go of the store."""
+        for store in self.opened:
+            with suppress(Exception):
+                store.close()
 
     def with_collection(self, name: str) -> Place:
         """The same place, another collection."""
         config = copy.deepcopy(self.config)
         config["vector_store"]["config"]["collection_name"] = name
-        return Place(self.provider, config)
+        return Place(self.provider, config, self.opened)
 
 
 def remember(memory: Any, text: str, **options: Any) -> str:
@@ -157,22 +166,28 @@ SERVERS = {"pgvector": "postgres", "chroma-server": "chroma_server"}
 
 
 @pytest.fixture(params=PROVIDERS)
-def place(request: pytest.FixtureRequest, tmp_path: Path, shared_encoder: None) -> Place:
+def place(request: pytest.FixtureRequest, tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
     """An empty place for each vector store."""
     server = SERVERS.get(request.param)
-    return build_place(request.param, tmp_path, request.getfixturevalue(server) if server else "")
+    built = build_place(request.param, tmp_path, request.getfixturevalue(server) if server else "")
+    yield built
+    built.close()
 
 
 @pytest.fixture
-def qdrant(tmp_path: Path, shared_encoder: None) -> Place:
+def qdrant(tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
     """An empty place on the default vector store, for what does not depend on it."""
-    return build_place("qdrant", tmp_path)
+    built = build_place("qdrant", tmp_path)
+    yield built
+    built.close()
 
 
 @pytest.fixture
-def faiss(tmp_path: Path, shared_encoder: None) -> Place:
+def faiss(tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
     """An empty place on FAISS."""
-    return build_place("faiss", tmp_path)
+    built = build_place("faiss", tmp_path)
+    yield built
+    built.close()
 
 
 def build_place(provider: str, folder: Path, address: str = "") -> Place:

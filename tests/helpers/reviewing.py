@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from builders import ALICE, BOB, NOW, memory
+from fronts import access_to
 from mem0_dream.pipeline.actions import Member, Prune
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.page_material import plan_material
+from mem0_dream.pipeline.fronts import StoreAccess, plan_material
 from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.pipeline.web.desk import Ways
-from mem0_dream.pipeline.web.progress import ReviewObserver
+from mem0_dream.pipeline.web.desk import ReviewObserver
 from mem0_dream.pipeline.web.serve import serve
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
@@ -106,6 +106,8 @@ def many(count: int) -> tuple[InMemoryStore, FakeScorer]:
         place = PLACES[n % len(PLACES)]
         a = f"Keeps the spare key number {n} with the neighbour on the second floor in {place}."
         b = f"The spare key number {n} is kept with a neighbour on the second floor in {place}."
+        if kinds[n % 4] is AGAINST:
+            b = a.replace("Keeps", "Never keeps")
         memories += [
             memory(f"{n:05}-a", a, days=40, scope=scope),
             memory(f"{n:05}-b", b, days=20, scope=scope),
@@ -121,32 +123,17 @@ class World:
     store: InMemoryStore
     scorer: FakeScorer
     state: Path
+    limits: Settings = LIMITS
 
     def session(self) -> Session:
         """The store with fakes for models."""
         return Session(
-            self.store, settings=LIMITS, state_dir=self.state, encoder=FakeEncoder(), scorer=self.scorer
+            self.store, settings=self.limits, state_dir=self.state, encoder=FakeEncoder(), scorer=self.scorer
         )
 
-    def ways(
-        self, watched: ReviewObserver | None = None, *, calibrate: Callable[[], str] = lambda: "Fitted."
-    ) -> Ways:
-        """As the command line gives them."""
-
-        @contextlib.contextmanager
-        def opened() -> Iterator[Session]:
-            with self.session() as session:
-                session.watch(watched or ReviewObserver())
-                yield session
-
-        return Ways(
-            open=opened,
-            look=lambda session: session.look(ScopeFilter(), now=NOW),
-            clock=lambda: NOW,
-            undo=lambda run: f"mem0-dream undo {run}",
-            settled=lambda _session, _result: None,
-            calibrate=calibrate,
-        )
+    def access(self, *, calibrate: Callable[[], str] = lambda: "Fitted.") -> StoreAccess:
+        """As the command line gives it."""
+        return access_to(lambda _state: self.session(), self.state, calibrate=calibrate)
 
     def page(self) -> tuple[str, dict[str, Any]]:
         """The report, and its data."""
@@ -167,7 +154,7 @@ def many_world(count: int, state: Path) -> World:
 
 
 @contextlib.contextmanager
-def served(ways: Ways, watched: ReviewObserver) -> Iterator[str]:
+def served(access: StoreAccess, watched: ReviewObserver) -> Iterator[str]:
     """A real server in a thread of its own; gives the address that the terminal would print."""
     told: list[tuple[str, Callable[[], None]]] = []
     failed: list[BaseException] = []
@@ -179,7 +166,7 @@ def served(ways: Ways, watched: ReviewObserver) -> Iterator[str]:
 
     def run() -> None:
         try:
-            serve(ways, watched, port=0, opened=opened)
+            serve(access, watched, port=0, opened=opened)
         except BaseException as error:  # noqa: BLE001  (raised below, where the test waits)
             failed.append(error)
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 
 from mem0_dream.pipeline.cli.main import main as command_line
 
@@ -25,3 +26,13 @@ def parse(line: str) -> None:
     context = command_line.make_context(PROGRAM, words[:cut], resilient_parsing=not words[:cut])
     if name:
         command_line.commands[name].make_context(name, words[cut + 1 :], parent=context)
+
+
+def on_store(words: Iterable[str]) -> list[str]:
+    """A command line with `--store KIND` as it is typed: a pass has the kind as its command."""
+    line = list(words)
+    if "--store" in line:
+        at = line.index("--store")
+        if not {*line[:at], *line[at + 2 :]} & command_line.commands.keys():
+            line = [line[at + 1], *line[:at], *line[at + 2 :]]
+    return line

@@ -32,7 +32,6 @@ def cloud(rows: int, *, seed: int = 0, width: int = 16) -> np.ndarray:
 
 
 def brute_force(vectors: np.ndarray, *, floor: float, neighbours: int) -> dict[tuple[int, int], float]:
-    """What an index must find, in the plainest way: no ties are expected at the limits."""
     units = vectors.astype(np.float64)
     units /= np.linalg.norm(units, axis=1, keepdims=True)
     cosines = units @ units.T
@@ -53,7 +52,6 @@ def brute_force(vectors: np.ndarray, *, floor: float, neighbours: int) -> dict[t
 )
 @settings(max_examples=60, deadline=None)
 def test_flat_equals_brute_force(rows, seed, floor, neighbours):
-    """The flat index finds exactly the pairs of brute force, sorted, with their cosines."""
     vectors = cloud(rows, seed=seed, width=6)
     wanted = brute_force(vectors, floor=floor, neighbours=neighbours)
     found = list(FlatIndex().pairs(vectors, floor=floor, neighbours=neighbours))
@@ -64,7 +62,6 @@ def test_flat_equals_brute_force(rows, seed, floor, neighbours):
 @given(seed=st.integers(0, 10_000), rows=st.integers(2, 40))
 @settings(max_examples=30, deadline=None)
 def test_permuting_rows_permutes_nothing_but_numbers(seed, rows):
-    """The same rows in another order give the same pairs with the same bits."""
     vectors = cloud(rows, seed=seed, width=6)
     order = np.random.default_rng(seed).permutation(rows)
     straight = {(i, j): c for i, j, c in FlatIndex().pairs(vectors, floor=0.1, neighbours=5)}
@@ -74,7 +71,6 @@ def test_permuting_rows_permutes_nothing_but_numbers(seed, rows):
 
 @BOTH
 def test_a_chain_is_not_closed(index):
-    """At 0, 20 and 40 degrees and floor 0.93 the ends (cosine 0.766) are no pair."""
     found = list(index.pairs(at_angles(0, 20, 40), floor=0.93, neighbours=5))
     assert [(i, j) for i, j, _ in found] == [(0, 1), (1, 2)]
     assert found[0][2] == pytest.approx(math.cos(math.radians(20)), abs=1e-6)
@@ -82,7 +78,6 @@ def test_a_chain_is_not_closed(index):
 
 @BOTH
 def test_length_of_a_vector_does_not_matter(index):
-    """Only the direction counts: similarity is the cosine."""
     vectors = at_angles(0, 10) * np.array([[3.0], [0.001]], dtype=np.float32)
     assert next(iter(index.pairs(vectors, floor=0.9, neighbours=1)))[2] == pytest.approx(0.9848, abs=1e-4)
 
@@ -90,7 +85,6 @@ def test_length_of_a_vector_does_not_matter(index):
 @BOTH
 @pytest.mark.parametrize("floor", [-1.0, 0.0, 0.5])
 def test_zero_vector_pairs_with_nothing(index, floor):
-    """A text without any direction is near nothing, whatever the floor; the numbers of other rows hold."""
     vectors = np.vstack([np.zeros((1, 2), np.float32), at_angles(0, 5)])
     assert [(i, j) for i, j, _ in index.pairs(vectors, floor=floor, neighbours=5)] == [(1, 2)]
 
@@ -98,7 +92,6 @@ def test_zero_vector_pairs_with_nothing(index, floor):
 @BOTH
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_no_number_is_an_error(index, value):
-    """A broken encoder is said so, because FAISS would silently return nothing for such a row."""
     vectors = at_angles(0, 5)
     vectors[1, 0] = value
     with pytest.raises(ModelError, match="row 1"):
@@ -108,20 +101,17 @@ def test_no_number_is_an_error(index, value):
 @BOTH
 @pytest.mark.parametrize("rows", [0, 1])
 def test_too_few_rows_give_no_pair(index, rows):
-    """No row and one row have no pair."""
     assert len(index.pairs(at_angles(*range(rows)).reshape(rows, 2), floor=0.0, neighbours=5)) == 0
 
 
 @BOTH
 def test_one_direction_finding_a_pair_is_enough(index):
-    """A row in a crowd may not find its distant neighbour, but that one finds it."""
     found = {(i, j) for i, j, _ in index.pairs(at_angles(0, 1, 2, 30), floor=0.5, neighbours=1)}
     assert (2, 3) in found
 
 
 @BOTH
 def test_identical_vectors_stay_connected(index):
-    """300 identical vectors at 50 neighbours: the first one pairs with all, in far fewer than n squared pairs."""
     vectors = np.repeat(cloud(1), 300, axis=0)
     found = list(index.pairs(vectors, floor=0.9, neighbours=50))
     partners = {j for i, j, _ in found if i == 0}
@@ -131,14 +121,12 @@ def test_identical_vectors_stay_connected(index):
 
 
 def test_few_identical_vectors_are_all_found():
-    """Up to `neighbours` + 1 identical vectors are all paired with each other."""
     vectors = np.vstack([np.repeat(cloud(1), 11, axis=0), cloud(20, seed=3)])
     found = {(i, j) for i, j, _ in FlatIndex().pairs(vectors, floor=0.99, neighbours=10)}
     assert found == {(i, j) for i in range(11) for j in range(i + 1, 11)}
 
 
 def test_approximate_never_invents_a_pair():
-    """What the approximate index finds are pairs above the floor with exact cosines, the same twice."""
     vectors = cloud(3_000)
     found = ApproximateIndex().pairs(vectors, floor=0.4, neighbours=10)
     again = ApproximateIndex().pairs(vectors, floor=0.4, neighbours=10)
@@ -150,7 +138,6 @@ def test_approximate_never_invents_a_pair():
 
 
 def test_measured_recall_is_what_is_missing():
-    """Recall is 1 for what exact search finds, and the share that is left after pairs are taken away."""
     vectors = cloud(200)
     found = FlatIndex().pairs(vectors, floor=0.2, neighbours=10)
     assert measured_recall(found, vectors, floor=0.2, neighbours=10, sample=200) == 1.0
@@ -162,7 +149,6 @@ def test_measured_recall_is_what_is_missing():
 
 
 def test_approximate_finds_planted_twins():
-    """Close pairs, the ones that matter, are found among many other rows."""
     vectors = cloud(4_000, width=32)
     twins = vectors[:200] + 0.05 * cloud(200, seed=9, width=32)
     both = np.vstack([vectors, twins])
@@ -172,13 +158,11 @@ def test_approximate_finds_planted_twins():
 
 
 def test_exact_search_up_to_the_limit():
-    """The exact index serves everything up to FLAT_LIMIT."""
     assert isinstance(choose_index(FLAT_LIMIT), FlatIndex)
     assert isinstance(choose_index(FLAT_LIMIT + 1), ApproximateIndex)
 
 
 def test_exact_groups_hold_every_row_once():
-    """Equal texts share a group, in order of their first row."""
     texts = ["b", "Likes tea.", "B", "likes  tea", "c"]
     assert exact_groups(texts) == ((0, 2), (1, 3), (4,))
     assert exact_groups([]) == ()

@@ -15,13 +15,11 @@ def probabilities(cosine: float) -> list[float]:
 
 
 def test_it_is_a_pair_scorer():
-    """The baseline fits the seam."""
     scorer: PairScorer = CosineScorer()
     assert scorer.name == "cosine-1"
 
 
 def test_the_limit_is_half_the_probability():
-    """Duplicate iff cosine >= 0.9."""
     scorer = CosineScorer()
     assert probabilities(0.9) == [0.5, 0.0, 0.5]
     assert probabilities(0.95)[0] == pytest.approx(0.75)
@@ -30,18 +28,15 @@ def test_the_limit_is_half_the_probability():
 
 @pytest.mark.parametrize(("cosine", "duplicate"), [(-0.4, 0.0), (1.0001, 1.0), (float("nan"), 0.0)])
 def test_values_out_of_range_are_bounded(cosine, duplicate):
-    """Rounding beyond 1, opposite vectors and broken ones give a probability all the same."""
     assert probabilities(cosine) == [duplicate, 0.0, 1 - duplicate]
 
 
 def test_a_contradiction_is_never_reported():
-    """Its probability is 0 and its threshold out of reach."""
     scores = CosineScorer().score([PairInput("Uses tabs", "Never uses tabs", 0.97)])
     assert scores.probabilities[0, 1] == 0 < CosineScorer().thresholds.contradiction
 
 
 def test_no_pairs_give_empty_arrays():
-    """An empty sequence keeps its columns."""
     scores = CosineScorer().score([])
     assert (scores.probabilities.shape, scores.entailment.shape) == ((0, 3), (0, 2))
     assert scores.probabilities.dtype == scores.entailment.dtype == np.float32
@@ -49,6 +44,5 @@ def test_no_pairs_give_empty_arrays():
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_the_ramp_rises(a, b):
-    """A higher cosine never has a lower probability."""
     low, high = sorted((a, b))
     assert 0 <= ramp(low, 0.9) <= ramp(high, 0.9) <= 1

@@ -36,7 +36,6 @@ def encoder() -> SentenceEncoder:
 
 
 def test_packaged_model_is_found_without_torch():
-    """Finding the packaged model imports neither torch nor the package itself."""
     code = (
         "import sys; from mem0_dream.models.encoder import packaged_model_path, SentenceEncoder; "
         "packaged_model_path(); SentenceEncoder().name; "
@@ -47,27 +46,23 @@ def test_packaged_model_is_found_without_torch():
 
 
 def test_missing_package_is_one_sentence(monkeypatch):
-    """Without the package the error names what to install."""
     monkeypatch.setattr(module, "PACKAGE", "no_such_package")
     with pytest.raises(ModelError, match="pip install no-such-package"):
         packaged_model_path()
 
 
 def test_missing_folder_is_refused_at_once():
-    """A path that does not exist is not looked for on the hub."""
     with pytest.raises(ModelError, match="no model folder"):
         SentenceEncoder("./nowhere")
 
 
 def test_damaged_model_is_one_sentence(tmp_path):
-    """A folder that holds no model gives one sentence, not a traceback of a library."""
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(ModelError, match=r"^The encoder .* cannot be loaded: [^\n]*\.$"):
         SentenceEncoder(str(tmp_path)).encode(["a"])
 
 
 def test_name_changes_with_the_files(tmp_path):
-    """The identity of a local model is its content: a changed file is another model."""
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "config.json").write_text("{}")
@@ -79,7 +74,6 @@ def test_name_changes_with_the_files(tmp_path):
 
 
 def test_name_does_not_depend_on_the_place(tmp_path):
-    """The same model in two folders of one name is one identity."""
     for place in ("one", "two"):
         (tmp_path / place / "m").mkdir(parents=True)
         (tmp_path / place / "m" / "config.json").write_text("{}")
@@ -89,7 +83,6 @@ def test_name_does_not_depend_on_the_place(tmp_path):
 
 @pytest.mark.parametrize("count", [0, 1, BATCH_SIZE, BATCH_SIZE + 1, 30])
 def test_batches_cover_every_row_once(count):
-    """Every row is in exactly one batch, and a batch holds one length only."""
     lengths = [(7 * row) % 5 for row in range(count)]
     batches = list(equal_length_batches(lengths))
     assert sorted(row for rows in batches for row in rows) == list(range(count))
@@ -97,7 +90,6 @@ def test_batches_cover_every_row_once(count):
 
 
 def test_long_texts_go_through_in_smaller_batches():
-    """A pass is filled up with repeats, and eight rows of 200 tokens for one text are seven for nothing."""
     lengths = [200] * 3 + [60] * 5
     batches = [[lengths[row] for row in rows] for rows in equal_length_batches(lengths, tokens=256)]
     assert batches == [[60] * 4, [60], [200], [200], [200]]
@@ -105,13 +97,11 @@ def test_long_texts_go_through_in_smaller_batches():
 
 
 def test_lone_surrogates_become_question_marks():
-    """Half a surrogate pair, as broken exports hold it, is replaced."""
     assert encodable("a\ud800b") == "a?b"
 
 
 @pytest.mark.model
 def test_vectors_are_unit_float32_and_contiguous(encoder):
-    """Every row has length 1, type float32, and the array is C-contiguous."""
     vectors = encoder.encode(TEXTS)
     assert vectors.shape == (len(TEXTS), 384)
     assert vectors.dtype == np.float32
@@ -121,13 +111,11 @@ def test_vectors_are_unit_float32_and_contiguous(encoder):
 
 @pytest.mark.model
 def test_no_text_gives_no_rows(encoder):
-    """An empty list gives [0, d], so that callers need no special case."""
     assert encoder.encode([]).shape == (0, 384)
 
 
 @pytest.mark.model
 def test_vector_does_not_depend_on_company(encoder):
-    """A text has the same bits alone, among others, and in any order."""
     together = encoder.encode(TEXTS)
     np.testing.assert_array_equal(together, encoder.encode(TEXTS[::-1])[::-1])
     np.testing.assert_array_equal(together[1:2], encoder.encode(TEXTS[1:2]))
@@ -137,7 +125,6 @@ def test_vector_does_not_depend_on_company(encoder):
 
 @pytest.mark.model
 def test_same_fact_is_nearer_than_another(encoder):
-    """The packaged model is really there: a paraphrase is nearer than an unrelated fact."""
     same, paraphrase, other = encoder.encode(["Has a dog", "Owns a dog", "Deploys on Fridays"])
     assert same @ paraphrase > 0.7
     assert same @ other < 0.4
@@ -145,14 +132,12 @@ def test_same_fact_is_nearer_than_another(encoder):
 
 @pytest.mark.model
 def test_awkward_texts_encode(encoder):
-    """Empty, very long and broken texts are encoded without error."""
     vectors = encoder.encode(["", "x" * 10_000, "\ud800", "日本語", "\x00"])
     assert np.isfinite(vectors).all()
 
 
 @pytest.mark.model
 def test_copied_model_gives_the_same_vectors(encoder, tmp_path):
-    """A local folder is loaded offline and gives what the packaged model gives."""
     folder = tmp_path / "copy"
     shutil.copytree(packaged_model_path(), folder, copy_function=_link)
     other = SentenceEncoder(str(folder))

@@ -41,29 +41,24 @@ def verdict(a: str, b: str) -> str:
 
 
 def test_it_is_a_pair_scorer():
-    """The rule fits the seam under a versioned name."""
     scorer: PairScorer = KeywordScorer()
     assert scorer.name == "keywords-1"
 
 
 class TestDuplicates:
     def test_more_than_sixty_percent_is_a_duplicate(self):
-        """Two of three words: 67%."""
         assert verdict("Owns a brindle whippet", "Owns a whippet") == "duplicate"
 
     def test_exactly_sixty_percent_is_none_yet(self):
-        """Three of five words: probability 0.5, below the strict threshold."""
         a, b = "red green blue white black", "red green blue"
         assert scores(a, b) == (0.5, 0.0, 0.5)
         assert verdict(a, b) == "distinct"
 
     def test_probability_is_proportional_to_the_overlap_on_either_side(self):
-        """30% gives 0.25, 80% gives 0.75."""
         assert scores("a1 a2 a3 b4 b5 b6 b7 b8 b9 b0", "a1 a2 a3")[0] == pytest.approx(0.25)
         assert scores("a1 a2 a3 a4 a5", "a1 a2 a3 a4")[0] == pytest.approx(0.75)
 
     def test_exact_copies_are_certain(self):
-        """Even without one significant word."""
         assert scores("It is.", "it is") == (1.0, 0.0, 0.0)
 
 
@@ -80,7 +75,6 @@ class TestContradictions:
         ],
     )
     def test_the_pairs_of_the_skill_are_opposed(self, a, b):
-        """Each pair of the original list is found, whichever text comes first."""
         assert opposed(a, b)
         assert opposed(b, a)
         assert verdict(a, b) == "contradiction"
@@ -96,16 +90,13 @@ class TestContradictions:
         ],
     )
     def test_the_same_polarity_is_not_opposed(self, a, b):
-        """Two negations, two statements, a refined preference and another subject are no opposition."""
         assert not opposed(a, b)
 
     def test_forty_percent_is_the_limit(self):
-        """Two of five words suffice, two of six do not."""
         assert scores("never alpha beta gamma delta epsilon", "alpha beta")[1] == 0.5
         assert verdict("never alpha beta gamma delta epsilon zeta", "alpha beta") == "distinct"
 
     def test_opposites_of_high_overlap_are_no_duplicates(self):
-        """The skill would merge these; here they contradict at any overlap from 40% on."""
         assert scores("Always squash before merging", "Never squash before merging")[0] == 0.0
         assert (
             verdict("Squash commits before merging", "Never squash commits before merging") == "contradiction"
@@ -114,7 +105,6 @@ class TestContradictions:
 
 class TestEntailment:
     def test_it_is_the_share_of_the_others_words(self):
-        """The longer text has all words of the shorter, which has two of four."""
         found = (
             KeywordScorer()
             .score([PairInput("Owns a brindle whippet, Pickle", "Owns a whippet", 0.0)])
@@ -123,25 +113,21 @@ class TestEntailment:
         assert found.tolist() == [[1.0, 0.5]]
 
     def test_an_incomplete_share_stays_below_certainty(self):
-        """Nine words of ten are not nearly all: the tenth may be the fact."""
         words = "w1 w2 w3 w4 w5 w6 w7 w8 w9"
         found = KeywordScorer().score([PairInput(words, f"{words} aisle", 0.0)]).entailment
         assert found.tolist() == [[pytest.approx(0.8), 1.0]]
 
     def test_a_text_without_words_is_not_entailed(self):
-        """Nothing is no evidence."""
         assert coverage("Likes tea", "It is") == 0.0
 
 
 class TestProperties:
     def test_no_pairs_give_empty_arrays(self):
-        """An empty sequence keeps its columns."""
         found = KeywordScorer().score([])
         assert (found.probabilities.shape, found.entailment.shape) == ((0, 3), (0, 2))
 
     @given(MEMORIES, MEMORIES)
     def test_it_is_symmetric_and_a_distribution(self, a, b):
-        """Swapping the texts swaps only the columns of entailment, and each row sums to 1."""
         found = KeywordScorer().score([PairInput(a, b, 0.0), PairInput(b, a, 0.0)])
         assert np.array_equal(found.probabilities[0], found.probabilities[1])
         assert np.array_equal(found.entailment[0], found.entailment[1][::-1])
@@ -150,7 +136,6 @@ class TestProperties:
 
     @given(st.integers(0, 8), st.integers(0, 8))
     def test_probability_rises_with_the_overlap(self, less, more):
-        """Without opposition, more words in common never make a duplicate less likely."""
         less, more = sorted((less, more))
         text = "w1 w2 w3 w4 w5 w6 w7 w8"
         found = [scores(text, " ".join(text.split()[:count]))[0] for count in (less, more)]

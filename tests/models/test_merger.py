@@ -16,10 +16,9 @@ from mem0_dream.models.merger import (
     ExtractiveMerger,
     Merger,
     MergeRefused,
-    clauses,
     joined,
-    sentences,
 )
+from mem0_dream.models.text.statements import clauses, sentences
 from mem0_dream.records import Memory, Scope
 
 SCOPE = Scope.of(user_id="alice")
@@ -37,36 +36,30 @@ def draft(*texts: str, entails=None) -> Draft:
 
 
 def test_it_is_a_merger():
-    """The extractive writer fits the seam."""
     merger: Merger = ExtractiveMerger()
     assert merger.draft([memory("a", "Likes tea"), memory("b", "Likes tea")]).text == "Likes tea"
 
 
 class TestWhole:
     def test_the_member_that_says_it_all_stays_untouched(self):
-        """All words of the shorter are in the longer."""
         assert draft("Owns a whippet.", "Owns a  whippet named Pickle ") == Draft(
             "Owns a  whippet named Pickle ", "m1"
         )
 
     def test_a_light_synonym_counts_as_the_word(self):
-        """Mum is mother."""
         assert draft("Mum lives in Porto", "Her mother Teresa lives in Porto").whole == "m1"
 
     def test_a_model_may_vouch_for_other_words(self):
-        """Entailment at the limit suffices; below it the text is fused."""
         texts = ("Line-manages half a dozen nurses", "Has 6 nurses reporting to her")
         assert draft(*texts, entails=lambda a, b: ENTAILED).whole is not None
         assert draft(*texts, entails=lambda a, b: ENTAILED - 0.01).whole is None
 
     def test_a_model_is_not_believed_about_details(self):
-        """Whatever it says, a number or a negation that only one member has is kept."""
         found = draft("Rent is 1450 euros", "Pays rent monthly, not weekly", entails=lambda a, b: 1.0)
         assert found.whole is None
         assert not missing(["Rent is 1450 euros", "Pays rent monthly, not weekly"], found.text)
 
     def test_a_model_is_asked_only_about_the_members_texts(self):
-        """A caller may answer from a table of pairs."""
         texts = [" Plays cello. ", "Plays the violin in a quartet; she is good.", "Cellist"]
         asked: set[str] = set()
 
@@ -78,7 +71,6 @@ class TestWhole:
         assert asked <= set(texts)
 
     def test_among_equals_the_most_complete_then_the_latest_then_the_smallest_id(self):
-        """Three rules, in this order."""
         merger = ExtractiveMerger()
         full, late = memory("c", "Owns a brindle whippet"), memory("b", "Owns a whippet", 9)
         assert merger.whole([full, late], entails=lambda a, b: 1.0) is full
@@ -88,22 +80,18 @@ class TestWhole:
         assert merger.whole(twins, entails=lambda a, b: 1.0) is twins[1]
 
     def test_only_members_asked_for_are_considered(self):
-        """A caller can rule out members that are no direct duplicates of all others."""
         short, long = memory("a", "Owns a whippet"), memory("b", "Owns a brindle whippet")
         assert ExtractiveMerger().whole([short, long], among=[long]) is long
         assert ExtractiveMerger().whole([short, long], among=[short]) is None
 
     def test_the_best_spelt_exact_copy_stays(self):
-        """Capitals and a final mark before recency; recency among equals."""
         assert draft("goes by tilly", "Goes by Tilly.", "goes  by Tilly").whole == "m1"
         assert draft("Goes by Tilly.", "Goes by Tilly.").whole == "m1"
 
     def test_the_same_words_stay_in_their_best_spelling(self):
-        """A careless repetition does not replace the careful text, even if it is newer."""
         assert draft("Blood type is O-negative.", "blood type is o negative").whole == "m0"
 
     def test_dates_may_be_unknown_or_naive(self):
-        """A member without a date counts as the oldest."""
         undated = Memory("a", "Likes tea", SCOPE)
         naive = Memory("b", "Likes tea", SCOPE, updated_at=datetime(2026, 1, 1))  # noqa: DTZ001
         assert ExtractiveMerger().draft([undated, naive]).whole == "b"
@@ -111,13 +99,11 @@ class TestWhole:
 
 class TestFused:
     def test_each_adds_what_the_other_lacks(self):
-        """The most complete member first, then the other's sentence."""
         assert draft("Dad was a sailor out of Gdansk", "Dad worked on cargo ships for thirty years") == Draft(
             "Dad worked on cargo ships for thirty years. Dad was a sailor out of Gdansk.", None
         )
 
     def test_sentences_that_add_nothing_are_left_out(self):
-        """The base's own wording stays, and only what is new is appended."""
         found = draft(
             "Pickle is a brindle whippet, 4 years old. Sleeps in the hall.",
             "Pickle is a whippet. Pickle fears fireworks.",
@@ -128,7 +114,6 @@ class TestFused:
         )
 
     def test_a_sentence_takes_the_place_of_one_it_says_completely(self):
-        """Nothing is said twice."""
         found = draft(
             "Pickle is a whippet. Pickle fears loud fireworks. Pickle sleeps in the hall",
             "Pickle is a brindle whippet adopted in 2022",
@@ -139,7 +124,6 @@ class TestFused:
         )
 
     def test_one_sentence_can_replace_several(self):
-        """The first place is taken, the others fall away."""
         found = draft(
             "Pickle is a whippet. Fears loud fireworks at night. Pickle is brindle",
             "Pickle is a brindle whippet adopted in 2022",
@@ -147,7 +131,6 @@ class TestFused:
         assert found.text == "Pickle is a brindle whippet adopted in 2022. Fears loud fireworks at night."
 
     def test_a_dependent_sentence_brings_what_it_leans_on(self):
-        """A "she" is never left without the sentence that says who."""
         found = draft(
             "Priya from Leeds joined the platform team in May as a senior engineer",
             "Priya joined in May. She leads QA.",
@@ -155,7 +138,6 @@ class TestFused:
         assert found.text.endswith("Priya joined in May. She leads QA.")
 
     def test_a_clause_with_its_own_subject_stands_alone(self):
-        """Only the clause that adds something is taken."""
         found = draft(
             "Anna leads the QA team of the bank in Porto since 2021",
             "Anna leads the QA team; Bruno leads the API team.",
@@ -165,7 +147,6 @@ class TestFused:
         )
 
     def test_a_clause_without_a_subject_keeps_its_sentence(self):
-        """No half sentence is ever appended."""
         found = draft(
             "Anna leads the QA team of the bank in Porto since 2021",
             "Anna leads the QA team; plays chess too.",
@@ -176,7 +157,6 @@ class TestFused:
         )
 
     def test_three_members_end_in_one_text(self):
-        """Each later member adds only what all before it lack; the most complete comes first, then the latest."""
         found = draft(
             "Works at Acme as a landscape architect",
             "Works in Bristol on Mondays",
@@ -189,7 +169,6 @@ class TestFused:
         )
 
     def test_a_member_that_an_appended_one_entails_is_left_out(self):
-        """A model may vouch for any member that stands in the draft, not for the first alone."""
         texts = (
             "Steers clear of penicillin since it gave her hives",
             "Known drug allergy: penicillin",
@@ -199,7 +178,6 @@ class TestFused:
         assert found.text == f"{texts[0]}. {texts[1]}."
 
     def test_words_spread_over_two_sentences_state_nothing(self):
-        """That Acme is in Bristol is lost unless one sentence says so."""
         found = draft(
             "Works at Acme as an architect. Lives in Bristol with a whippet", "Works at Acme in Bristol"
         )
@@ -209,7 +187,6 @@ class TestFused:
         )
 
     def test_another_script_is_joined_by_its_own_marks(self):
-        """Han sentences close with their full stop and no space."""
         assert (
             draft("住在北京市朝阳区里", "在北京的银行上班").text == "住在北京市朝阳区里。在北京的银行上班。"
         )
@@ -217,18 +194,15 @@ class TestFused:
 
 class TestRefusal:
     def test_a_pinned_member_refuses_the_merge(self):
-        """Pinned memories are never touched, not even to stay."""
         with pytest.raises(MergeRefused, match="pinned"):
             ExtractiveMerger().draft([memory("a", "Be kind"), memory("b", "Be kind", pinned=True)])
 
     def test_a_draft_that_loses_a_detail_is_refused(self, monkeypatch):
-        """The guards have the last word."""
         monkeypatch.setattr("mem0_dream.models.merger._fuse", lambda ranked, entails: "Takes pills")
         with pytest.raises(MergeRefused, match="lose"):
             draft("Takes 20 mg of atorvastatin", "Takes pills at night")
 
     def test_a_draft_longer_than_its_sources_is_refused(self, monkeypatch):
-        """A merge never invents text."""
         monkeypatch.setattr("mem0_dream.models.merger._fuse", lambda ranked, entails: "likes tea " * 9)
         with pytest.raises(MergeRefused, match="longer"):
             draft("likes green tea", "likes black tea")
@@ -251,16 +225,13 @@ class TestCutting:
         ],
     )
     def test_sentences_end_only_where_they_are_sure_to(self, text, expected):
-        """Never inside code, quotes, brackets and numbers, nor after abbreviations or before small letters."""
         assert sentences(text) == expected
 
     def test_clauses_are_cut_only_before_a_subject(self):
-        """A semicolon, or ", and" before I, we or the user; a list is left whole."""
         assert clauses("I cook, and I bake; we share") == ["I cook", "I bake", "we share"]
         assert clauses("Has two cats, a dog, and a parrot") == ["Has two cats, a dog, and a parrot"]
 
     def test_joining_closes_and_capitalises_only_plain_words(self):
-        """Names of tools keep their small letter, and a present mark is not doubled."""
         assert (
             joined(["Uses pnpm", "npm is banned.", "the lock file is kept;"])
             == "Uses pnpm. npm is banned. The lock file is kept."
@@ -295,7 +266,6 @@ class TestProperties:
     @settings(max_examples=150, deadline=None)
     @given(st.lists(TEXTS, min_size=2, max_size=3))
     def test_it_keeps_everything_or_refuses(self, texts):
-        """Whatever the sources, no detail is lost and nothing is made longer than they are."""
         try:
             found = draft(*texts)
         except MergeRefused:
@@ -307,7 +277,6 @@ class TestProperties:
     @settings(max_examples=80, deadline=None)
     @given(st.lists(TEXTS, min_size=2, max_size=3))
     def test_the_order_of_the_members_does_not_matter(self, texts):
-        """Every permutation gives the same draft or the same refusal."""
         members = [memory(f"m{at}", text, at) for at, text in enumerate(texts)]
 
         def outcome(order) -> object:
@@ -320,5 +289,4 @@ class TestProperties:
 
     @given(TEXTS)
     def test_cutting_loses_nothing(self, text):
-        """The sentences together have every character of the text but white space."""
         assert "".join("".join(sentences(text)).split()) == "".join(text.split())

@@ -36,7 +36,6 @@ WORDS = [
 
 
 def tiny_model(folder: Path, labels: tuple[str, ...] | None, *, order: tuple[int, ...] = (0, 1, 2)) -> str:
-    """Save a two-layer BERT with random weights; `order` says which row of the head gets which label."""
     import torch
     from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
 
@@ -73,7 +72,6 @@ PAIRS = [
 
 
 def test_rows_are_probabilities(scorer):
-    """Three probabilities that sum to 1, two entailments, all float32."""
     scores = scorer.score(PAIRS)
     assert scores.probabilities.shape == (4, 3)
     assert scores.entailment.shape == (4, 2)
@@ -82,7 +80,6 @@ def test_rows_are_probabilities(scorer):
 
 
 def test_answers_are_those_of_transformers(scorer, tmp_path):
-    """The probabilities are the softmax of the model's own logits, direction by direction."""
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -100,14 +97,12 @@ def test_answers_are_those_of_transformers(scorer, tmp_path):
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_order_of_labels_plays_no_part(scorer, tmp_path, order):
-    """The same model with its labels in another order gives the same scores."""
     labels = tuple(LABELS[number].upper() for number in order)
     other = NliScorer(tiny_model(tmp_path / "m", labels, order=order))
     np.testing.assert_allclose(other.score(PAIRS).probabilities, scorer.score(PAIRS).probabilities, atol=1e-6)
 
 
 def test_swapping_swaps_only_entailment(scorer):
-    """Symmetric to the last bit, whatever stands around a pair."""
     straight = scorer.score(PAIRS)
     mirrored = scorer.score([replace(pair, a=pair.b, b=pair.a) for pair in PAIRS])
     np.testing.assert_array_equal(straight.probabilities, mirrored.probabilities)
@@ -115,14 +110,12 @@ def test_swapping_swaps_only_entailment(scorer):
 
 
 def test_scores_do_not_depend_on_company(scorer):
-    """A pair gets the same bits alone and among others."""
     together = scorer.score(PAIRS)
     alone = np.vstack([scorer.score([pair]).probabilities for pair in PAIRS])
     np.testing.assert_array_equal(together.probabilities, alone)
 
 
 def test_no_pair_gives_empty_arrays(scorer):
-    """An empty sequence gives [0, 3] and [0, 2]."""
     scores = scorer.score([])
     assert scores.probabilities.shape == (0, 3)
     assert scores.entailment.shape == (0, 2)
@@ -131,7 +124,6 @@ def test_no_pair_gives_empty_arrays(scorer):
 @given(a=st.text(st.characters(exclude_categories=[]), max_size=40), b=st.text(max_size=300))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_scores(scorer, a, b):
-    """Broken, empty, foreign and overlong texts score without error."""
     scores = scorer.score([PairInput(a, b, 0.0), PairInput(a * 200, b, 0.0)])
     assert np.isfinite(scores.probabilities).all()
 
@@ -142,39 +134,33 @@ def test_any_text_scores(scorer, a, b):
     ids=["two labels", "other labels", "no labels"],
 )
 def test_other_labels_are_refused(tmp_path, labels):
-    """A model without the three labels is refused with the labels it has, never guessed at."""
     folder = tiny_model(tmp_path / "m", labels)
     with pytest.raises(ModelError, match=r"^The NLI model .* has the labels .*; entailment, neutral and"):
         NliScorer(folder)
 
 
 def test_repeated_label_is_refused():
-    """Four columns with three names cannot be told apart."""
     with pytest.raises(ModelError, match="has the labels"):
         label_columns(dict(enumerate([*LABELS, "neutral"])), what="It")
 
 
 def test_damaged_folder_is_one_sentence(tmp_path):
-    """A folder without a model gives one sentence."""
     with pytest.raises(ModelError, match=r"^The NLI model .* cannot be loaded: [^\n]*\.$"):
         NliScorer(str(tmp_path))
 
 
 def test_blend_by_hand():
-    """Contradiction is the mean, duplicate the larger entailment of what is left, distinct the rest."""
     scores = blend(np.array([[0.9, 0.1, 0.0]]), np.array([[0.2, 0.7, 0.1]]))
     np.testing.assert_allclose(scores.probabilities, [[0.855, 0.05, 0.095]], atol=1e-6)
     np.testing.assert_allclose(scores.entailment, [[0.9, 0.2]], atol=1e-6)
 
 
 def test_thresholds_are_strict(scorer):
-    """What was not fitted for memories merges alone only when it is all but sure."""
     assert scorer.thresholds == UNFITTED
     assert UNFITTED.auto >= 0.98
 
 
 def test_name_is_model_and_content(scorer, tmp_path):
-    """The identity holds the folder's name and the hash of its files, not its place."""
     again = NliScorer(tiny_model(tmp_path / "tiny", LABELS))
     assert again.name == scorer.name
     assert scorer.name.startswith("nli:tiny@")

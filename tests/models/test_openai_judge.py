@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 from mem0_dream.errors import ModelError, UsageError
-from mem0_dream.models.openai_judge import PAIRS_PER_REQUEST, OpenAIJudge
+from mem0_dream.models.llm import PAIRS_PER_REQUEST, OpenAIJudge
 from mem0_dream.models.registry import load_scorer
 from mem0_dream.models.scorer import PairInput
 
@@ -20,8 +20,6 @@ TEA, GREEN = (
 
 
 class Endpoint:
-    """Answers with whatever the test says, and keeps what it was asked."""
-
     def __init__(self):
         self.asked, self.keys, self.answers, self.failures = [], [], None, []
         endpoint = self
@@ -52,7 +50,6 @@ class Endpoint:
 
 
 def verdict(number, label="duplicate", confidence=0.9, *, forward=True, backward=False):
-    """One well-formed verdict."""
     return {
         "number": number,
         "label": label,
@@ -64,7 +61,6 @@ def verdict(number, label="duplicate", confidence=0.9, *, forward=True, backward
 
 @pytest.fixture
 def endpoint(monkeypatch):
-    """A server on the loopback address; nobody waits between two attempts."""
     monkeypatch.setattr("time.sleep", lambda _seconds: None)
     running = Endpoint()
     running.answers = lambda pairs: json.dumps({"verdicts": [verdict(p["number"]) for p in pairs]})
@@ -73,21 +69,18 @@ def endpoint(monkeypatch):
 
 
 def test_a_confidence_becomes_probabilities(endpoint):
-    """The label gets the confidence, the others share the rest."""
     scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA])
     assert scores.probabilities[0].tolist() == pytest.approx([0.9, 0.05, 0.05])
     assert scores.probabilities.dtype == np.float32
 
 
 def test_swapping_a_pair_swaps_only_the_entailment(endpoint):
-    """The texts travel in alphabetical order, so both pairs are one question."""
     scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA, GREEN])
     assert scores.probabilities[0].tolist() == scores.probabilities[1].tolist()
     assert scores.entailment.tolist() == [[0.0, 1.0], [1.0, 0.0]]
 
 
 def test_many_pairs_travel_together(endpoint):
-    """One request for each ten pairs; none for none."""
     judge = OpenAIJudge(f"m@{endpoint.url}")
     judge.score([TEA] * (PAIRS_PER_REQUEST + 1))
     assert [len(body["pairs"]) for body in endpoint.asked] == [PAIRS_PER_REQUEST, 1]
@@ -109,14 +102,12 @@ def test_many_pairs_travel_together(endpoint):
     ],
 )
 def test_an_answer_that_does_not_fit_is_no_opinion(endpoint, content):
-    """Nothing is ever merged on a guess."""
     endpoint.answers = lambda _pairs: content
     scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA])
     assert scores.probabilities[0].tolist() == pytest.approx([1 / 3] * 3)
 
 
 def test_a_passing_fault_is_tried_again(endpoint):
-    """Too many requests and server errors may pass; the answer counts."""
     endpoint.failures = [503, 429]
     scores = OpenAIJudge(f"m@{endpoint.url}").score([TEA])
     assert scores.probabilities[0][0] == pytest.approx(0.9)
@@ -124,7 +115,6 @@ def test_a_passing_fault_is_tried_again(endpoint):
 
 
 def test_a_refusal_is_one_sentence(endpoint):
-    """A wrong key is not tried again."""
     endpoint.failures = [401]
     with pytest.raises(ModelError, match="answered 401"):
         OpenAIJudge(f"m@{endpoint.url}").score([TEA])
@@ -132,7 +122,6 @@ def test_a_refusal_is_one_sentence(endpoint):
 
 
 def test_the_key_comes_from_the_environment(endpoint, monkeypatch):
-    """Our own variable wins over the general one; without any no key is sent."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("MEM0_DREAM_API_KEY", raising=False)
     judge = OpenAIJudge(f"m@{endpoint.url}")
@@ -146,11 +135,9 @@ def test_the_key_comes_from_the_environment(endpoint, monkeypatch):
 
 @pytest.mark.parametrize("spec", ["openai:m", "openai:@http://x", "openai:m@ftp://x"])
 def test_a_spec_without_model_or_address_is_refused(spec):
-    """The sentence shows how to write it."""
     with pytest.raises(UsageError, match="openai:MODEL@URL"):
         load_scorer(spec)
 
 
 def test_the_registry_knows_it(endpoint):
-    """`--scorer openai:MODEL@URL` loads it, and its name holds model and endpoint."""
     assert load_scorer(f"openai:m@{endpoint.url}").name == f"openai-1:m@{endpoint.url}"

@@ -13,27 +13,23 @@ from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer, split
 
 @pytest.mark.parametrize(("spec", "name"), [("keywords", "keywords-1"), ("cosine", "cosine-1")])
 def test_rules_load_without_a_model(spec, name):
-    """The scorers that are rules load at once, under their own names."""
     assert load_scorer(spec).name == name
 
 
 @pytest.mark.parametrize("spec", ["", "keyword", "nli:", "NLI:x", "bundled "])
 def test_unknown_name_lists_the_choices(spec):
-    """A misspelt scorer is refused with every name there is."""
     with pytest.raises(UsageError) as caught:
         load_scorer(spec)
     assert all(choice in str(caught.value) for choice in CHOICES)
 
 
 def test_missing_bundled_module_is_said(monkeypatch):
-    """An installation without the bundled scorer says so in one sentence."""
     monkeypatch.setitem(sys.modules, "mem0_dream.models.bundled.scorer", None)
     with pytest.raises(ModelError, match="not part of this installation"):
         load_scorer("bundled")
 
 
 def test_missing_folder_is_not_looked_for_on_the_hub():
-    """A path that does not exist is an error at once."""
     with pytest.raises(ModelError, match="no model folder"):
         load_scorer("nli:./nowhere")
 
@@ -49,25 +45,21 @@ def test_missing_folder_is_not_looked_for_on_the_hub():
     ],
 )
 def test_revision_is_what_follows_the_last_at(model, parts):
-    """A revision stands behind the last @."""
     assert split_revision(model) == parts
 
 
 def test_existing_folder_is_not_split(tmp_path):
-    """A folder with an @ in its name is a folder."""
     folder = tmp_path / "mine@home"
     folder.mkdir()
     assert split_revision(str(folder)) == (str(folder), None)
 
 
 def test_keyword_rule_needs_no_model():
-    """Without a named encoder the keyword rule searches by words, every other scorer by the packaged model."""
     assert isinstance(load_encoder(scorer="keywords"), LexicalEncoder)
     assert isinstance(load_encoder(scorer="cosine"), SentenceEncoder)
     assert load_encoder(scorer="cosine").name.startswith("all-MiniLM-L6-v2@")
 
 
 def test_named_encoder_is_taken(tmp_path):
-    """A named encoder is used with every scorer."""
     (tmp_path / "mine").mkdir()
     assert load_encoder(str(tmp_path / "mine"), scorer="keywords").name.startswith("mine@")

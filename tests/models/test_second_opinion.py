@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llm_server import LanguageModel, Reply, says
 from mem0_dream.errors import ConfigError, MissingExtraError, NoAnswerError, UsageError
-from mem0_dream.models.chat import ChatEndpoint
+from mem0_dream.models.llm import LABELS, ChatEndpoint, Mem0Adviser, load_adviser, opinion, question, verdict
 from mem0_dream.models.scorer import PairInput
-from mem0_dream.models.second_opinion import LABELS, Mem0Adviser, load_adviser, opinion, question, verdict
 from mem0_dream.pipeline.actions import Merge, Resolve
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
@@ -56,14 +55,11 @@ NO_VERDICTS = (
 
 
 class Store(InMemoryStore):
-    """A store opened with mem0's own configuration, which may name a language model."""
-
     llm: dict[str, Any] | None = None
 
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModel]:
-    """A language model on the loopback address, and the key for it; nobody waits between two attempts."""
     monkeypatch.setattr("time.sleep", lambda _seconds: None)
     monkeypatch.setenv("MEM0_DREAM_API_KEY", KEY)
     monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
@@ -74,7 +70,6 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModel]:
 
 @pytest.fixture(params=["endpoint", "mem0"])
 def wanted(request: pytest.FixtureRequest, model: LanguageModel, store: Store) -> bool | str:
-    """The setting: an endpoint that is named, or mem0's own model through mem0's own factory."""
     store.llm = {
         "provider": "openai",
         "config": {"model": "m", "api_key": KEY, "openai_base_url": model.url},
@@ -84,15 +79,12 @@ def wanted(request: pytest.FixtureRequest, model: LanguageModel, store: Store) -
 
 @pytest.fixture
 def store() -> Store:
-    """Two possible duplicates and a possible contradiction."""
     texts = {"dog1": DOG, "dog2": DOG_NAME, "sea1": SEA, "sea2": VOYAGE}
     rows = [memory(name, text) for name, text in texts.items()]
     return Store([*rows, memory("work1", OFFICE, days=90), memory("work2", HOME, days=3)])
 
 
 class Asked:
-    """A plan with a second opinion, and what was said about it."""
-
     def __init__(self, store: Store, state: Path, wanted: bool | str, **options: Any) -> None:
         scorer = options.pop("scorer", None) or FakeScorer(TABLE)
         unattended = options.pop("unattended", False)
@@ -101,23 +93,20 @@ class Asked:
         session = Session(store, settings=settings, state_dir=state, encoder=FakeEncoder(), scorer=scorer)
         try:
             self.before: Plan = session.propose(ScopeFilter(), now=NOW)
-            self.plan = session.second_opinion(self.before, unattended=unattended, say=self.said.append)
+            say = self.said.append
+            self.plan = session.look(ScopeFilter(), now=NOW, unattended=unattended, say=say).plan
         finally:
             session.release()
 
     @property
     def unsure(self) -> list[tuple[str, ...]]:
-        """Ids of the pairs that are left to a person."""
         return [tuple(member.id for member in doubt.members) for doubt in self.plan.unsure]
 
 
 class TestOverHttp:
-    """Both ways to a model: one endpoint of our own, and mem0's factory."""
-
     def test_each_label_does_what_it_may(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """A duplicate is proposed, a contradiction reported without an answer, a distinct pair leaves."""
         labels = {DOG: "duplicate", OFFICE: "contradiction", SEA: "distinct"}
         model.decide = lambda a, b: says(labels.get(a) or labels[b])
         asked = Asked(store, tmp_path, wanted)
@@ -135,7 +124,6 @@ class TestOverHttp:
     def test_the_most_probable_are_asked_first_and_no_more_than_the_limit(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """The rest waits for another run, and is said to."""
         asked = Asked(store, tmp_path, wanted, second_opinion_limit=1)
         assert model.pairs == [tuple(sorted((SEA, VOYAGE)))]
         assert asked.said[0].endswith(
@@ -146,7 +134,6 @@ class TestOverHttp:
     def test_what_was_answered_is_never_asked_again(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """By content: in another order of ids, in another run; a new text is a new question."""
         first = Asked(store, tmp_path, wanted)
         assert len(model.asked) == 3
         again = Asked(store, tmp_path, wanted)
@@ -160,7 +147,6 @@ class TestOverHttp:
     def test_what_is_no_strict_verdict_leaves_the_pair_unsure(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """Prose, JSON inside prose, another word: nothing is merged on a guess, and nothing is kept of it."""
         model.replies = [Reply(content) for content in NO_VERDICTS[:3]]
         asked = Asked(store, tmp_path, wanted)
         assert asked.plan == asked.before
@@ -170,7 +156,6 @@ class TestOverHttp:
     def test_a_body_that_is_no_chat_leaves_the_pair_unsure(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """Half of a JSON document, or another document, is no answer."""
         model.replies = [Reply(body=b'{"choices": ['), Reply(body=b"<html>busy</html>"), Reply(body=b"{}")]
         asked = Asked(store, tmp_path, wanted)
         assert asked.plan == asked.before
@@ -179,7 +164,6 @@ class TestOverHttp:
     def test_a_late_answer_leaves_the_pair_unsure(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """The others are answered all the same."""
         model.replies = [Reply(after=60)]
         asked = Asked(store, tmp_path, wanted, second_opinion_timeout=2)
         assert asked.unsure == [("sea1", "sea2")]
@@ -189,7 +173,6 @@ class TestOverHttp:
     def test_too_many_requests_are_tried_again_when_the_server_says(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """429 with Retry-After, then 500, then an answer."""
         model.replies = [
             Reply(status=429, headers={"Retry-After": "0.1"}),
             Reply(status=500),
@@ -202,7 +185,6 @@ class TestOverHttp:
     def test_a_server_that_stays_broken_is_left_alone_after_three_pairs(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """One line with the reasons; no error."""
         pairs = dict(TABLE)
         for tool in ("spade", "rake", "hoe"):
             texts = f"Owns a {tool}.", f"Keeps the {tool} dry."
@@ -220,7 +202,6 @@ class TestOverHttp:
     def test_a_wrong_key_is_tried_once(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """Whoever says no says no to all pairs."""
         refusal = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}}).encode()
         model.decide = lambda _a, _b: Reply(status=401, body=refusal)
         asked = Asked(store, tmp_path, wanted)
@@ -230,7 +211,6 @@ class TestOverHttp:
     def test_nobody_listens(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """A server that is gone is a reason like any other."""
         model.close()
         asked = Asked(store, tmp_path, wanted, second_opinion_limit=1)
         assert asked.plan == asked.before
@@ -245,7 +225,6 @@ class TestOverHttp:
         caplog: pytest.LogCaptureFixture,
         capfd: pytest.CaptureFixture[str],
     ) -> None:
-        """Not in a line, a log at any level of ours, the cache or the journal."""
         caplog.set_level(logging.DEBUG, logger="mem0_dream")
         model.replies = [Reply(status=500), Reply("prose"), Reply(status=401)]
         asked = Asked(store, tmp_path, wanted)
@@ -257,7 +236,6 @@ class TestOverHttp:
     def test_a_guard_is_never_overruled(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """Anna and Ben stay two people, whatever a model says; that it said so is noted."""
         team = Store([memory("a", ANNA), memory("b", BEN)])
         team.llm = store.llm
         asked = Asked(team, tmp_path, wanted, scorer=FakeScorer({(ANNA, BEN): (0.97, 0.0, 0.03)}))
@@ -269,7 +247,6 @@ class TestOverHttp:
     def test_an_unattended_run_only_proposes(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """What the model calls duplicates waits for a person, unless the setting says otherwise."""
         asked = Asked(store, tmp_path, wanted, unattended=True)
         assert asked.plan.actions == ()
         assert len(asked.plan.unsure) == 3
@@ -279,7 +256,6 @@ class TestOverHttp:
     def test_a_contradiction_is_never_settled_by_a_model(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str
     ) -> None:
-        """Not even where an unattended run may merge what it says."""
         model.decide = lambda _a, _b: says("contradiction")
         asked = Asked(store, tmp_path, wanted, unattended=True, second_opinion_auto=True)
         assert len(asked.plan.conflicts) == 3
@@ -289,19 +265,16 @@ class TestOverHttp:
 
 class TestWhoIsAsked:
     def test_nobody_unless_somebody_says_so(self, store: Store, model: LanguageModel, tmp_path: Path) -> None:
-        """A configuration that names a model is no permission."""
         store.llm = {"provider": "openai", "config": {"openai_base_url": model.url, "api_key": KEY}}
         asked = Asked(store, tmp_path, wanted=False)
         assert (asked.plan, asked.said, model.asked) == (asked.before, [], [])
 
     def test_only_about_doubts(self, store: Store, model: LanguageModel, tmp_path: Path) -> None:
-        """Certain duplicates, conflicts and distinct pairs are not sent."""
         certain = FakeScorer({(DOG, DOG_NAME): (0.97, 0.0, 0.03), (OFFICE, HOME): CONTRADICTION})
         asked = Asked(store, tmp_path, f"openai:m@{model.url}", scorer=certain)
         assert (model.asked, asked.said) == ([], [])
 
     def test_a_document_is_not_sent(self, store: Store, model: LanguageModel, tmp_path: Path) -> None:
-        """It would cost more than it is worth; the pair stays a question for a person."""
         long = "word " * 2_000
         docs = Store([memory("a", f"{long}one"), memory("b", f"{long}two")])
         scorer = FakeScorer(default=lambda _a, _b: (0.7, 0.0, 0.3))
@@ -311,7 +284,6 @@ class TestWhoIsAsked:
     def test_an_incomplete_listing_is_not_sent(
         self, store: Store, model: LanguageModel, tmp_path: Path
     ) -> None:
-        """Nothing could be applied, so nothing is paid for."""
         store.gaps = ("20 of 45 listed",)
         Asked(store, tmp_path, f"openai:m@{model.url}")
         assert model.asked == []
@@ -319,7 +291,6 @@ class TestWhoIsAsked:
     def test_the_library_asks_too(
         self, store: Store, model: LanguageModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """With the setting, and by the same rules: applied without a person, so not merged."""
         monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: FakeScorer(TABLE))
         monkeypatch.setattr("mem0_dream.models.registry.load_encoder", lambda *_, **__: FakeEncoder())
         settings = Settings(second_opinion=f"openai:m@{model.url}", floor=-1.0)
@@ -329,7 +300,6 @@ class TestWhoIsAsked:
         assert (applied.result and applied.result.merged, len(model.asked)) == (0, 3)
 
     def test_true_needs_a_section_that_names_a_model(self, store: Store, tmp_path: Path) -> None:
-        """Nothing is sent to a default that nobody named."""
         with pytest.raises(ConfigError, match="no section llm"):
             Asked(store, tmp_path, wanted=True)
 
@@ -344,7 +314,6 @@ class TestWhoIsAsked:
     def test_a_model_that_cannot_be_opened_is_one_sentence(
         self, store: Store, tmp_path: Path, llm: dict[str, Any], error: type[Exception]
     ) -> None:
-        """A missing package, a wrong option, an unknown provider: told before anything is asked."""
         store.llm = llm
         with pytest.raises(error) as told:
             Asked(store, tmp_path, wanted=True)
@@ -352,12 +321,10 @@ class TestWhoIsAsked:
 
     @pytest.mark.parametrize("value", ["yes", "gpt-5", "openai:m", "openai:m@ftp://x", 3])
     def test_a_wrong_setting_is_told_how_to_write_it(self, value: object) -> None:
-        """And is not repeated, since an address may hold a password."""
         with pytest.raises(ConfigError, match=r"second_opinion is wrong.*openai:MODEL@URL"):
             read_settings({"second_opinion": value})
 
     def test_a_password_in_an_address_is_not_told(self, model: LanguageModel) -> None:
-        """Model and host are."""
         address = model.url.replace("http://", "http://me:hush@")
         adviser = load_adviser(f"openai:m@{address}", llm=None, timeout=1)
         assert adviser is not None
@@ -368,7 +335,6 @@ class TestWhoIsAsked:
 
 
 def test_a_server_that_asks_for_too_much_patience_is_left_alone(model: LanguageModel) -> None:
-    """Half an hour is another run."""
     model.decide = lambda _a, _b: Reply(status=429, headers={"Retry-After": "1800"})
     adviser = load_adviser(f"openai:m@{model.url}", llm=None, timeout=5)
     assert adviser is not None
@@ -378,19 +344,16 @@ def test_a_server_that_asks_for_too_much_patience_is_left_alone(model: LanguageM
 
 
 def test_a_pair_and_its_mirror_image_are_one_question() -> None:
-    """The texts travel in one order, so that one answer serves both."""
     assert question(PAIR) == question(PairInput(DOG_NAME, DOG, 0.9))
     json.dumps(question(PairInput("lone \ud800", "x", 0.5)), ensure_ascii=False).encode()
 
 
 @pytest.mark.parametrize("content", NO_VERDICTS)
 def test_only_one_json_object_with_a_known_label_is_a_verdict(content: str) -> None:
-    """Half an answer, two labels, another form, or words around it are none."""
     assert verdict(content) is None
 
 
 def test_a_verdict_in_one_code_fence_counts() -> None:
-    """Many models cannot do without; anything around it is prose."""
     assert verdict('```json\n{"label": "distinct"}\n```') == "distinct"
     assert verdict('Here: ```json\n{"label": "distinct"}\n```') is None
     assert verdict({"label": "distinct"}) is None
@@ -398,12 +361,10 @@ def test_a_verdict_in_one_code_fence_counts() -> None:
 
 @given(st.text() | st.sampled_from(["{", '{"label":', '"duplicate"', "}"]).flatmap(lambda t: st.just(t * 3)))
 def test_no_text_is_a_verdict_by_accident(text: str) -> None:
-    """Whatever a model writes, the answer is a label or nothing."""
     assert verdict(text) in (None, *LABELS)
 
 
 def test_a_doubt_of_the_other_sort_is_turned(store: Store, model: LanguageModel, tmp_path: Path) -> None:
-    """A suspected contradiction that is called a duplicate becomes a merge, and the other way round."""
     labels = {HOME: "duplicate", DOG: "contradiction", SEA: "unsure"}
     model.decide = lambda a, b: says(labels.get(a) or labels[b])
     told = FakeScorer({**TABLE, (OFFICE, HOME): (0.2, 0.5, 0.3)})
@@ -415,14 +376,12 @@ def test_a_doubt_of_the_other_sort_is_turned(store: Store, model: LanguageModel,
 
 
 def test_a_client_of_the_user_names_its_own_model() -> None:
-    """A mem0 client that the user constructed carries its configuration along."""
     adviser = Mem0Adviser({"provider": "openai", "config": {"model": "gpt-5-mini", "api_key": KEY}})
     assert adviser.spoken == "gpt-5-mini (openai)"
     assert KEY not in adviser.name
 
 
 def test_doubts_keep_their_order(store: Store, model: LanguageModel, tmp_path: Path) -> None:
-    """A model that is unsure changes nothing at all."""
     model.decide = lambda _a, _b: says("unsure")
     asked = Asked(store, tmp_path, f"openai:m@{model.url}")
     assert asked.plan == asked.before

@@ -15,7 +15,6 @@ TEXTS = ("Likes green tea.", "Owns a red dog.", "Moved to Porto in May.", "")
 
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> TokenCache:
-    """An empty memory of its own."""
     empty = TokenCache()
     for module in (kept_tokens, token_vectors):
         monkeypatch.setattr(module, "KEPT", empty)
@@ -23,7 +22,6 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> TokenCache:
 
 
 def test_each_token_has_a_unit_vector_whatever_company_it_is_in(kept: TokenCache) -> None:
-    """One row per token; a text without any has no rows."""
     reader = TokenVectors()
     ids = reader.ids(TEXTS)
     together = reader.of(ids)
@@ -36,7 +34,6 @@ def test_each_token_has_a_unit_vector_whatever_company_it_is_in(kept: TokenCache
 
 
 def test_what_the_encoder_made_is_not_made_again(kept: TokenCache, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same vectors, and no second pass."""
     reader = TokenVectors()
     ids = reader.ids(TEXTS)
     alone = reader.of(ids)
@@ -49,7 +46,6 @@ def test_what_the_encoder_made_is_not_made_again(kept: TokenCache, monkeypatch: 
 
 
 def test_the_oldest_are_forgotten_first(kept: TokenCache, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The memory has a size."""
     rows = np.ones((1, 4), np.float32)
     monkeypatch.setattr(kept_tokens, "KEPT_BYTES", 2 * rows.nbytes)
     for number in (1, 2, 3):

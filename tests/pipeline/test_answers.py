@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from e2e_cli import (  # type: ignore[import-not-found]  # it lies beside this f
     whole,
 )
 from mem0_dream.pipeline.actions import Member, Merge, Rewrite
-from mem0_dream.pipeline.answers import Answer, AnswerKind, keys_of, open_conflicts, unanswered
+from mem0_dream.pipeline.answers import Answer, Say, keys_of, open_conflicts, unanswered
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.journal import Journal
@@ -24,7 +23,7 @@ from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, InMemoryStore
 
 __all__ = ["dream", "store"]
-DOG, DOG_NAME = "Has a dog.", "Has a dog named Rex."
+DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
 
 
 def members(*texts: str) -> tuple[Member, ...]:
@@ -82,18 +81,18 @@ class TestUndo:
             settings=lax,
             state_dir=tmp_path,
             encoder=FakeEncoder(),
-            scorer=duplicates([DOG, DOG_NAME], [DOG_NAME, "Owns a dog named Rex."]),
+            scorer=duplicates([DOG, DOG_NAME], [DOG_NAME, "Owns a dog and walks it."]),
         ) as session:
             result = session.apply(session.propose(ScopeFilter(), now=NOW), now=NOW)
             assert (result.merged, result.pruned) == (1, 1)
             session.undo(result.run, now=NOW)
             for unattended in (False, True):
                 assert session.propose(ScopeFilter(), now=NOW, unattended=unattended).actions == ()
-            assert {(item.kind, item.what, item.run) for item in session.answered} == {
-                (AnswerKind.TAKEN_BACK, "merge", result.run),
-                (AnswerKind.TAKEN_BACK, "prune", result.run),
+            assert {(item.say, item.what, item.run) for item in session.answered} == {
+                (Say.TAKEN_BACK, "merge", result.run),
+                (Say.TAKEN_BACK, "prune", result.run),
             }
-            held.rows["a"]["text"] = "Owns a dog named Rex."
+            held.rows["a"]["text"] = "Owns a dog and walks it."
             assert len(session.propose(ScopeFilter(), now=NOW).merges) == 1
             session.withdraw(session.answered)
             assert len(session.propose(ScopeFilter(), now=NOW).prunes) == 1
@@ -113,13 +112,13 @@ class TestJournal:
     def test_answers_are_kept_counted_and_withdrawn(self, tmp_path: Path) -> None:
         """The same answer twice is one; another store's stay."""
         journal = Journal(tmp_path)
-        answer = Answer.to(merge(DOG, DOG_NAME), AnswerKind.SKIPPED, at=NOW, run="r1")
+        answer = Answer.to(merge(DOG, DOG_NAME), Say.SKIP, at=NOW, run="r1")
         journal.answer("s", [answer])
         journal.answer("s", [answer])
         journal.answer("other", [answer])
         (found,) = journal.answers("s")
-        assert (found.kind, found.what, found.keys, found.about, found.run) == (
-            answer.kind, "merge", answer.keys, answer.about, "r1",
+        assert (found.say, found.what, found.keys, found.about, found.run) == (
+            answer.say, "merge", answer.keys, answer.about, "r1",
         )  # fmt: skip
         assert journal.rejected("s") == answer.keys
         journal.withdraw("s", [found])
@@ -127,24 +126,12 @@ class TestJournal:
         assert len(journal.answers("other")) == 1
         journal.close()
 
-    def test_pairs_of_an_earlier_version_count(self, tmp_path: Path) -> None:
-        """They are listed and withdrawn like any other, once."""
-        Journal(tmp_path).close()
-        with sqlite3.connect(tmp_path / "journal.db") as database:
-            database.execute("INSERT INTO rejections VALUES ('s', 'x:y', ?)", (NOW.isoformat(),))
-        for _ in range(2):
-            journal = Journal(tmp_path)
-            assert journal.rejected("s") == {"x:y"}
-            (found,) = journal.answers("s")
-            journal.close()
-        assert (found.kind, found.about, found.at) == (AnswerKind.REJECTED, (), NOW)
-
     def test_a_skipped_conflict_counts_while_both_texts_stand(self) -> None:
         """A changed text ends it."""
         a, b = memory("a", DOG), memory("b", "Has no dog.")
-        answer = Answer(AnswerKind.SKIPPED, "resolve", frozenset({rejection_key(a, b)}), (), NOW)
+        answer = Answer(Say.SKIP, "resolve", frozenset({rejection_key(a, b)}), (), NOW)
         about = Answer.about_pair(a, b, at=NOW).about
-        answer = Answer(answer.kind, answer.what, answer.keys, about, NOW)
+        answer = Answer(answer.say, answer.what, answer.keys, about, NOW)
         assert open_conflicts([answer], [a, b]) == 1
         assert open_conflicts([answer], [a, memory("b", "Has two dogs.")]) == 0
         assert open_conflicts([answer], [a]) == 0
@@ -174,7 +161,7 @@ class TestCommandLine:
         assert "not proposed again; see `mem0-dream reject --list`" in undone.stderr
         shown = dream(*ALICE, "--dry-run").stdout
         assert "Conflicts (1):" in shown
-        assert "Proposed: 0 merges, 0 prunes, 1 conflicts." in shown
+        assert "Proposed: 0 merges, 0 prunes, 1 conflict." in shown
 
     def test_the_next_night_does_not_repeat_what_was_undone(
         self, store: InMemoryStore, dream: Invoke

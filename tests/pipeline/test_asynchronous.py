@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kinds import DIMENSIONS, fake_embedder
+from kinds import small_config
+from loopback import LoopbackServer
 from mem0_dream import aconsolidate, consolidate, open_store, track_access
 from mem0_dream.errors import UsageError
 from mem0_dream.pipeline.writing.access import AccessLog
 from mem0_dream.settings import Settings
-from mem0_dream.testing_http import LoopbackServer
-from mem0_dream.testing_platform import PlatformDouble
+from platform_double import PlatformDouble
 
 pytestmark = pytest.mark.store
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -43,14 +43,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopbackServer]:
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """mem0's own configuration of an embedded store."""
-    monkeypatch.setattr("mem0.utils.factory.EmbedderFactory.create", lambda *_: fake_embedder())
-    place = {"path": str(tmp_path / "qdrant"), "on_disk": True, "collection_name": "memories"}
-    return {
-        "vector_store": {"provider": "qdrant", "config": {**place, "embedding_model_dims": DIMENSIONS}},
-        "embedder": {"provider": "openai", "config": {"api_key": "none"}},
-        "llm": {"provider": "openai", "config": {"api_key": "none"}},
-        "history_db_path": str(tmp_path / "history.db"),
-    }
+    return small_config(tmp_path, monkeypatch, path=str(tmp_path / "qdrant"), on_disk=True)
 
 
 def test_an_async_memory_is_consolidated_through_its_own_parts(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import BOB, CONTRADICTION, NOW, duplicates, memory
+from builders import BOB, CONTRADICTION, NOW, duplicates, memory, skipped
 from mem0_dream.errors import (
     BudgetExceededError,
     ConfigError,
@@ -28,7 +28,7 @@ from mem0_dream.pipeline.writing.journal import RunState
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 
-DOG, DOG_NAME = "Has a dog.", "Has a dog named Rex."
+DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
 TABS, NO_TABS = "Uses tabs in Go code.", "Never uses tabs in Go code."
 ALICE = ScopeFilter({"user_id": "alice"})
 LAX = Settings(floor=-1.0, max_delete=1.0, assume_unread=True)
@@ -98,12 +98,21 @@ def test_apply_and_undo(session: Session, store: InMemoryStore) -> None:
         session.undo(now=later)
 
 
-def test_choices_are_by_action(session: Session, store: InMemoryStore) -> None:
-    """An answered conflict is resolved, an unanswered one stays."""
+@pytest.mark.parametrize(("retire", "left"), [(None, "2026-11-20"), (True, "2026-11-20"), (False, None)])
+def test_what_loses_a_conflict_stays_readable(session, store, retire, left) -> None:
     plan = session.propose(ALICE, now=NOW)
-    result = session.apply(plan, now=NOW, choices={plan.conflicts[0].id: "a"})
+    before = store.fetch(list(store.rows))
+    result = session.apply(plan, now=NOW, choices={plan.conflicts[0].id: "a"}, retire=retire)
     assert (result.resolved, result.skipped) == (1, 0)
-    assert "t2" not in store.rows
+    loser, winner = store.rows.get("t2", {"expires_on": None, "metadata": {}}), store.rows["t1"]
+    assert loser["expires_on"] == left
+    marks = {"superseded_by": "t1", "superseded_at": NOW.isoformat(), "superseded_reason": "contradicted"}
+    assert loser["metadata"] == (marks if left else {})
+    assert winner["metadata"] == ({"supersedes": ["t2"]} if left else {})
+    merged = [row["expires_on"] for name, row in store.rows.items() if name.startswith("d")]
+    assert (merged.count("2026-11-20") > 0) == (retire is True)
+    session.undo(now=NOW)
+    assert store.fetch(list(store.rows)) == before
 
 
 def test_retiring_dates_from_yesterday(session: Session, store: InMemoryStore) -> None:
@@ -128,7 +137,7 @@ def test_the_budget_is_checked_before_anything_is_written(store: InMemoryStore) 
 def test_a_skip_is_remembered_until_a_text_changes(session: Session, store: InMemoryStore) -> None:
     """By the texts of the pair, not by its ids."""
     plan = session.propose(ALICE, now=NOW)
-    session.remember_skips(plan.conflicts, now=NOW)
+    skipped(session, plan.conflicts)
     assert session.propose(ALICE, now=NOW).conflicts == ()
     store.rows["t9"] = store.rows.pop("t1")
     assert session.propose(ALICE, now=NOW).conflicts == ()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import forks
 import pytest
-from mem0_dream.models.words import exact_key
+from mem0_dream.models.text.words import exact_key
 from mem0_dream.scripts import demo
 
 ROOT = Path(demo.__file__).resolve().parent.parent

@@ -2,38 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kinds import KINDS, NOW, World
-from mem0_dream.pipeline.cli.asking import looked
-from mem0_dream.pipeline.cli.options import Options
-from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.web.desk import ReviewDesk, Ways
+from fronts import desk_of
+from kinds import KINDS
+from mem0_dream.pipeline.web.desk import ReviewDesk, ReviewObserver
 
 pytestmark = pytest.mark.store
-
-
-def opened_desk(world: World, state: Path) -> ReviewDesk:
-    """A review of a world."""
-
-    @contextlib.contextmanager
-    def opened() -> Iterator[Session]:
-        with world.session(state) as session:
-            yield session
-
-    return ReviewDesk(
-        Ways(
-            open=opened,
-            look=lambda session: looked(session, Options(now=NOW, all_scopes=True)),
-            clock=lambda: NOW,
-            undo=str,
-            settled=lambda _session, _result: None,
-            calibrate=str,
-        )
-    )
 
 
 class Files:
@@ -41,7 +17,7 @@ class Files:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.world = KINDS["md"](folder, monkeypatch)
-        self.desk = opened_desk(self.world, folder / "state")
+        self.desk = desk_of(self.world, folder / "state")
         self.memories = next(folder.rglob("MEMORY.md")).parent
 
     def say(self, kind: str, say: str) -> None:
@@ -69,7 +45,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
 
 def test_an_index_follows_the_file_that_goes_and_is_shown_before(files: Files) -> None:
     """Accepting the merge alone is enough."""
-    files.say("merge", "accept")
+    files.say("merge", "yes")
     shown = files.apply()
     assert "Would rebuild: .claude/memory/MEMORY.md" in shown
     assert "tabs.md" not in files.index
@@ -80,8 +56,8 @@ def test_an_index_follows_the_file_that_goes_and_is_shown_before(files: Files) -
 def test_an_index_that_was_rejected_stays(files: Files) -> None:
     """The file goes, the line stays, as the person wants it."""
     before = files.index
-    files.say("merge", "accept")
-    files.say("reindex", "reject")
+    files.say("merge", "yes")
+    files.say("reindex", "no")
     assert "MEMORY.md" not in files.apply()
     assert files.index == before
 
@@ -100,7 +76,7 @@ def test_a_settled_contradiction_of_a_graph_leaves_its_relation_in_sight(
 ) -> None:
     """The relation that follows from the answer is part of what is shown."""
     world = KINDS["graph"](tmp_path, monkeypatch)
-    desk = opened_desk(world, tmp_path / "state")
+    desk = desk_of(world, tmp_path / "state")
     (card,) = [card for card in desk.data()["cards"] if card["kind"] == "resolve"]
     desk.answer(card["key"], "b")
     shown = desk.preview()
@@ -109,8 +85,8 @@ def test_a_settled_contradiction_of_a_graph_leaves_its_relation_in_sight(
     assert "supersedes" in (tmp_path / "memory.jsonl").read_text(encoding="utf-8")
 
 
-def test_an_accepted_doubt_that_touches_what_another_answer_touches_waits(tmp_path: Path) -> None:
-    """It is named, and never done unseen."""
+def test_accepted_doubts_around_one_memory_are_one_change_that_is_shown(tmp_path: Path) -> None:
+    """They stand together, and each text that goes is named."""
     from builders import MAYBE, memory
     from mem0_dream.testing import FakeScorer, InMemoryStore
     from reviewing import World as Memories
@@ -118,12 +94,15 @@ def test_an_accepted_doubt_that_touches_what_another_answer_touches_waits(tmp_pa
     texts = [f"Reads novels about the sea, volume {n}." for n in "abc"]
     pairs = {(texts[0], texts[1]): MAYBE, (texts[1], texts[2]): MAYBE}
     store = InMemoryStore([memory(name, text) for name, text in zip("abc", texts, strict=True)])
-    desk = ReviewDesk(Memories(store, FakeScorer(pairs), tmp_path).ways())
-    for card in desk.data()["cards"]:
-        desk.answer(card["key"], "accept")
+    world = Memories(store, FakeScorer(pairs), tmp_path)
+    desk = ReviewDesk(world.access(), ReviewObserver())
+    found = desk.data()["cards"]
+    assert [card["shares"] for card in found] == [[1, 2], [2, 2]]
+    for card in found:
+        desk.answer(card["key"], "yes")
     shown = desk.preview()
-    assert shown["changes"] == 1
-    assert shown["notes"] == ["1 accepted proposals touch memories of others; they wait for the next pass."]
+    ((done,), notes) = (shown["done"], shown["notes"])
+    assert (sorted(done["gone"]), notes) == (texts, [])
 
 
 def test_a_run_notes_what_it_leaves_to_a_person(tmp_path: Path) -> None:
@@ -131,9 +110,9 @@ def test_a_run_notes_what_it_leaves_to_a_person(tmp_path: Path) -> None:
     from reviewing import small_world
 
     world = small_world(tmp_path)
-    desk = ReviewDesk(world.ways())
+    desk = ReviewDesk(world.access(), ReviewObserver())
     kinds = {card["kind"]: card["key"] for card in desk.data()["cards"] if "unsure" not in card}
-    desk.answer(kinds["merge"], "accept")
+    desk.answer(kinds["merge"], "yes")
     desk.answer(kinds["resolve"], "skip")
     desk.apply(desk.preview()["digest"])
     (run,) = desk.data()["history"]["runs"]

@@ -14,9 +14,8 @@ from reviewing import World, small_world
 testclient = pytest.importorskip("starlette.testclient", reason="starlette is not installed")
 
 from mem0_dream.pipeline.web.app import review_app  # noqa: E402
-from mem0_dream.pipeline.web.desk import ReviewDesk  # noqa: E402
+from mem0_dream.pipeline.web.desk import ReviewDesk, ReviewObserver  # noqa: E402
 from mem0_dream.pipeline.web.gate import HEADERS, Gate  # noqa: E402
-from mem0_dream.pipeline.web.progress import ReviewObserver  # noqa: E402
 
 PORT = 41234
 HOST = f"127.0.0.1:{PORT}"
@@ -28,7 +27,7 @@ class Front:
     def __init__(self, world: World, executor: ThreadPoolExecutor) -> None:
         self.world = world
         self.gate = Gate(PORT)
-        self.desk = executor.submit(ReviewDesk, world.ways()).result()
+        self.desk = executor.submit(ReviewDesk, world.access(), ReviewObserver()).result()
         app = review_app(self.desk, self.gate, ReviewObserver(), executor)
         self.client = testclient.TestClient(app, base_url=f"http://{HOST}")
 
@@ -66,7 +65,7 @@ def front(tmp_path: Path) -> Iterator[Front]:
 def test_the_printed_link_shows_everything_and_may_write(front: Front) -> None:
     """The page of the token holds the other secrets."""
     assert "Pickle" in front.page()
-    assert front.post("/answer", {"key": front.merge, "say": "accept"}).json()["live"]["changes"] == 1
+    assert front.post("/answer", {"key": front.merge, "say": "yes"}).json()["live"]["changes"] == 1
 
 
 def test_a_wrong_token_is_shown_nothing(front: Front) -> None:
@@ -84,7 +83,8 @@ def test_without_the_token_there_are_numbers_and_no_text_and_nothing_can_be_writ
         assert secret not in bare
     assert re.search(r'"readonly":true', bare)
     assert re.search(r'"merges":2', bare)
-    denied = front.post("/answer", {"key": front.merge, "say": "accept"}, X_Dream_Token=None)
+    assert '"cards":[]' in bare
+    denied = front.post("/answer", {"key": front.merge, "say": "yes"}, X_Dream_Token=None)
     assert denied.status_code == 403
     assert denied.json()["error"].startswith("Read-only")
     assert front.desk.live()["answers"] == {}
@@ -109,7 +109,7 @@ def test_a_request_that_is_not_of_this_page_does_nothing(
 ) -> None:
     """Another site, another name for this address, a form."""
     front.page()
-    body = {"key": front.merge, "say": "accept"}
+    body = {"key": front.merge, "say": "yes"}
     for path in ("/answer", "/apply", "/undo", "/progress"):
         assert front.post(path, body, **{header: value}).status_code == status
     assert front.desk.live()["answers"] == {}
@@ -126,9 +126,9 @@ def test_the_tab_opened_last_is_the_one_that_writes(front: Front) -> None:
     front.page()
     first = front.gate.seat
     front.page()
-    told = front.post("/answer", {"key": front.merge, "say": "accept"}, X_Dream_Seat=first)
+    told = front.post("/answer", {"key": front.merge, "say": "yes"}, X_Dream_Seat=first)
     assert (told.status_code, told.json()["moved"]) == (409, True)
-    assert front.post("/answer", {"key": front.merge, "say": "accept"}).status_code == 200
+    assert front.post("/answer", {"key": front.merge, "say": "yes"}).status_code == 200
 
 
 def test_every_answer_is_sealed_and_allows_no_other_origin(front: Front) -> None:
@@ -139,7 +139,7 @@ def test_every_answer_is_sealed_and_allows_no_other_origin(front: Front) -> None
         assert not [name for name in found.headers if name.startswith("access-control")]
 
 
-@pytest.mark.parametrize("body", [b"[]", b"{", b'{"say": "accept"}', b'{"key": 1, "say": "accept"}'])
+@pytest.mark.parametrize("body", [b"[]", b"{", b'{"say": "yes"}', b'{"key": 1, "say": "yes"}'])
 def test_a_damaged_request_is_one_sentence(front: Front, body: bytes) -> None:
     """And no traceback."""
     front.page()
@@ -162,8 +162,8 @@ def test_an_answer_that_does_not_fit_its_proposal_is_refused(front: Front) -> No
     front.page()
     for body in (
         {"key": front.merge, "say": "a"},
-        {"key": "none", "say": "accept"},
-        {"key": front.merge, "say": "reject", "text": "x"},
+        {"key": "none", "say": "yes"},
+        {"key": front.merge, "say": "no", "text": "x"},
     ):
         assert front.post("/answer", body).status_code == 400
     assert front.desk.live()["answers"] == {}

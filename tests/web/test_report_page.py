@@ -18,7 +18,7 @@ from mem0_dream.pipeline.actions import (
     Resolve,
     Rewrite,
 )
-from mem0_dream.pipeline.page_material import run_material
+from mem0_dream.pipeline.fronts import run_material
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.reporting.html import Material, page_data, render
 from mem0_dream.pipeline.stores.base import ScopeFilter
@@ -54,7 +54,7 @@ def test_it_opens_offline_and_asks_for_nothing(page: Page, report: Path) -> None
     page.on("request", lambda request: asked.append(request.url))
     page.context.set_offline(offline=True)
     page.goto(report.as_uri())
-    for tab in ("#tab-map", "#tab-history", "#tab-proposals"):
+    for tab in ("#tab-history", "#tab-open"):
         page.click(tab)
     assert [url for url in asked if not url.startswith("data:")] == [report.as_uri()]
     assert page.title().startswith("mem0-dream")
@@ -70,11 +70,19 @@ def test_every_proposal_is_a_card_with_its_texts(opened: Page) -> None:
     assert conflict.locator(".side").nth(1).get_by_text("Stated later").is_visible()
 
 
-def test_a_clause_that_the_merged_text_drops_is_marked(opened: Page) -> None:
-    """Source beside draft: what is kept, what is dropped, and where each clause of the draft comes from."""
+def test_what_stands_comes_first_then_what_goes_and_where_they_differ(opened: Page) -> None:
+    """A clause that nothing keeps is struck; ids, dates and scores wait behind a click, as words and bars."""
     run = opened.locator("article.merge", has_text="marathon")
-    assert run.locator(".member .dropped").all_inner_texts() == ["Trains on hills."]
-    assert run.locator(".member .kept").all_inner_texts() == ["Runs the Leeds marathon every spring."]
+    assert run.locator(".row .tag").all_inner_texts() == ["Stays A", "Goes B"]
+    assert run.locator(".row.stays mark").all_inner_texts() == ["Wears carbon shoes."]
+    assert run.locator(".row.goes del").all_inner_texts() == ["Trains on hills."]
+    assert not run.get_by_text("run1").is_visible()
+    opened.locator("article.resolve .why summary").click()
+    reasons = opened.locator("article.resolve .pushes .up").all_inner_texts()
+    assert "For it:\nOne denies what the other says: only B says Never." in reasons
+    bars = opened.locator("article.resolve .scores tr").all_inner_texts()
+    assert [bar.split("\t") for bar in bars][1][:2] == ["against each other", "90%"]
+    assert opened.locator("article.resolve").get_by_text("created 2026-11-18").is_visible()
 
 
 def test_what_else_lies_near_is_one_click_away(page: Page, tmp_path: Path) -> None:
@@ -82,11 +90,12 @@ def test_what_else_lies_near_is_one_click_away(page: Page, tmp_path: Path) -> No
     file = tmp_path / "report.html"
     file.write_text(render(page_data(crowded())), encoding="utf-8")
     page.goto(file.as_uri())
-    near = page.locator("article.prune details.near")
+    near = page.locator("article.prune .near")
     assert not near.get_by_text("Fixed the bug in the parser").is_visible()
-    near.locator("summary").click()
+    page.keyboard.press("j")
+    page.keyboard.press("w")
     assert near.get_by_text("Fixed the bug in the parser").is_visible()
-    assert near.locator(".member").count() == 1
+    assert near.locator(".text").count() == 1
 
 
 def test_what_a_memory_says_is_shown_and_never_run(opened: Page) -> None:
@@ -112,9 +121,9 @@ def test_filters_leave_what_matches(opened: Page) -> None:
     opened.select_option('[data-filter="category"]', label="todo")
     assert set(cards(opened)) == {"Prune"}
     opened.select_option('[data-filter="category"]', "")
-    opened.select_option('[data-filter="confidence"]', "middle")
+    opened.select_option('[data-filter="sure"]', "middle")
     assert cards(opened) == ["May be the same"]
-    opened.select_option('[data-filter="confidence"]', "")
+    opened.select_option('[data-filter="sure"]', "")
     opened.fill('input[type="search"]', "plumber")
     assert cards(opened) == ["Prune"]
     opened.fill('input[type="search"]', "")
@@ -139,29 +148,60 @@ def test_keys_go_from_one_proposal_to_the_next(opened: Page) -> None:
     assert opened.evaluate("document.activeElement.id") != first
     opened.keyboard.press("k")
     assert opened.evaluate("document.activeElement.id") == first
-    opened.focus("#tab-proposals")
+    opened.focus("#tab-open")
     opened.keyboard.press("ArrowRight")
-    assert opened.locator("#tab-map").get_attribute("aria-selected") == "true"
+    assert opened.locator("#tab-history").get_attribute("aria-selected") == "true"
 
 
-def test_the_map_shows_a_text_and_leads_to_its_proposal(opened: Page) -> None:
-    """By mouse and by keys."""
-    opened.click("#tab-map")
-    assert opened.locator("svg.map path").count() >= 4
-    opened.focus("svg.map")
-    opened.keyboard.press("ArrowRight")
-    told = opened.locator("#tip").inner_text()
-    assert told
-    opened.keyboard.press("Enter")
-    assert opened.locator("#tab-proposals").get_attribute("aria-selected") == "true"
-    assert opened.evaluate("document.activeElement.tagName") == "ARTICLE"
-    opened.click("#tab-map")
-    box = opened.locator("svg.map").bounding_box()
-    assert box is not None
-    d = opened.locator("svg.map path").last.get_attribute("d") or ""
-    x, y = (float(value) for value in d[1:].split("h")[0].split())
-    opened.mouse.move(box["x"] + x * box["width"] / 1460, box["y"] + y * box["width"] / 1460)
-    assert opened.locator("#tip").is_visible()
+def test_filters_and_order_stand_in_the_address(opened: Page) -> None:
+    """A link or a reload finds the same list again; a link to a tab or filter that is none shows all."""
+    opened.select_option('[data-filter="scope"]', label="user_id=alice")
+    opened.select_option('[data-filter="sort"]', "doubtful")
+    opened.click('[data-kind="merge"]')
+    opened.fill('input[type="search"]', "e")
+    shown = cards(opened)
+    assert set(opened.url.partition("#")[2].split("&")) == {
+        "kind=merge", "scope=user_id%3Dalice", "sort=doubtful", "q=e",
+    }  # fmt: skip
+    opened.reload()
+    assert cards(opened) == shown == ["Merge", "Merge"]
+    opened.evaluate("location.hash = 'sort=doubtful&tab=nowhere&sure=odd'")
+    opened.locator("article.unsure").wait_for()
+    assert cards(opened)[0] == "May be the same"
+    assert len(cards(opened)) == 7
+
+
+FOREIGN = {
+    "rtl": ("גר בתל אביב ליד הים.", "גר בחיפה ליד הים."),
+    "cjk": ("他住在柏林，喜欢喝绿茶。", "他住在汉堡，喜欢喝绿茶。"),
+    "emoji": ("Loves 👩‍💻 and 🏳️‍🌈 and 👍🏽 tea.", "Loves 👩‍💻 and 🏳️‍🌈 and 👍🏽 coffee."),
+    "persian": ("می‌خواهم چای بنوشم.", "می‌خواهم قهوه بنوشم."),
+    "hidden": ("pass\u200dword is tea", "password is tea\u2066"),
+}
+
+
+def test_every_script_is_shown_as_it_is_written(page: Page, tmp_path: Path) -> None:
+    """From right to left, without spaces, with joined emoji; a joiner that hides in a Latin word is named."""
+    merges = tuple(
+        Merge(
+            id=name, scope=Scope(()), category=None, survivor=f"{name}0", text=texts[0],
+            members=tuple(Member(f"{name}{n}", text) for n, text in enumerate(texts)),
+        )
+        for name, texts in FOREIGN.items()
+    )  # fmt: skip
+    file = tmp_path / "foreign.html"
+    plan = Plan("s", "memory", NOW, "fake", (), merges)
+    file.write_text(render(page_data(Material(plan=plan))), encoding="utf-8")
+    page.goto(file.as_uri())
+    told = [
+        [row.inner_text() for row in each.locator(".row .text").all()]
+        for each in page.locator("article").all()
+    ]
+    assert told[:4] == [list(FOREIGN[name]) for name in ("rtl", "cjk", "emoji", "persian")]
+    assert told[4] == ["pass\\u200dword is tea", "password is tea\\u2066"]
+    rtl = page.locator("article").first.locator(".row .text").first
+    assert rtl.evaluate("node => getComputedStyle(node).direction") == "rtl"
+    assert page.locator("article").nth(2).locator("mark, del").all_inner_texts() == ["tea.", "coffee."]
 
 
 def test_paper_holds_every_proposal(page: Page, tmp_path: Path) -> None:
@@ -189,7 +229,7 @@ def test_a_phone_scrolls_in_one_direction(page: Page, report: Path) -> None:
     """Nothing is wider than the screen."""
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(report.as_uri())
-    for tab in ("#tab-proposals", "#tab-map", "#tab-history"):
+    for tab in ("#tab-open", "#tab-history"):
         page.click(tab)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
@@ -204,9 +244,8 @@ def test_axe_finds_nothing_serious(page: Page, report: Path, axe: str, scheme: s
         if summary.evaluate("node => !node.parentElement.open"):
             summary.click()
     found = violations(page, axe)
-    for tab in ("#tab-map", "#tab-history"):
-        page.click(tab)
-        found += violations(page, axe)
+    page.click("#tab-history")
+    found += violations(page, axe)
     assert found == []
 
 
@@ -223,13 +262,13 @@ def test_a_run_is_shown_before_and_after(page: Page, tmp_path: Path) -> None:
     page.goto(file.as_uri())
     assert f"Run {run}, applied" in page.inner_text("h1")
     assert f"mem0-dream undo {run}" in page.inner_text("header.top")
-    assert page.locator(".tile").all_inner_texts()[:2] == ["14\nbefore", "10\nafterwards"]
+    assert "14 memories before, 10 afterwards" in page.inner_text("#subtitle")
     dog = page.locator("article.card", has_text="Pickle")
     assert dog.locator(".badge").inner_text() == "applied"
-    assert dog.locator(".meta .goes").inner_text() == "removed"
+    assert dog.locator(".goes .tag").inner_text() == "Removed B"
     bug = page.locator("article.card", has_text="Fixed bug")
     assert "changed since the plan was made" in bug.locator(".badge").inner_text()
-    assert bug.get_by_text("untouched").is_visible()
+    assert bug.get_by_text("Untouched").is_visible()
 
 
 def test_texts_that_are_empty_or_differ_in_nothing_are_drawn_too(page: Page, tmp_path: Path) -> None:
@@ -251,6 +290,28 @@ def test_texts_that_are_empty_or_differ_in_nothing_are_drawn_too(page: Page, tmp
     file.write_text(render(page_data(Material(plan=plan))), encoding="utf-8")
     page.goto(file.as_uri())
     assert len(cards(page)) == 8
+
+
+def test_two_thousand_repairs_are_paged_and_found(page: Page, tmp_path: Path) -> None:
+    """The text that will stand leads each; a phone scrolls in one direction."""
+    repairs = tuple(
+        Rewrite(
+            id=f"w{n}", scope=Scope(()), category=None, members=(Member(f"m{n}", f"See docs/{n}.md yesterday."),),
+            text=f"See docs/{n}.md on 2026-11-20.", reason="relative dates",
+        )
+        for n in range(2_000)
+    )  # fmt: skip
+    file = tmp_path / "repairs.html"
+    plan = Plan("s", "md", NOW, "fake", (), repairs)
+    file.write_text(render(page_data(Material(plan=plan))), encoding="utf-8")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(file.as_uri())
+    assert len(cards(page)) == 25
+    assert page.locator("article .row .tag").all_inner_texts()[:2] == ["Will say", "Says"]
+    assert page.locator("article").first.locator("mark").all_inner_texts() == ["on 2026-11-20.", "yesterday."]
+    page.fill('input[type="search"]', "docs/1999.md")
+    assert len(cards(page)) == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_every_kind_of_change_is_named_and_counted_as_a_change(page: Page, tmp_path: Path) -> None:

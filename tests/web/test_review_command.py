@@ -75,12 +75,12 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
 
 def test_the_secret_is_no_word_of_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The browser is sent to a file that only its owner reads, and the file sends it on."""
-    from mem0_dream.pipeline.cli import web
+    from mem0_dream.pipeline.cli import pages
 
     sent: list[str] = []
     monkeypatch.setattr("webbrowser.open", sent.append)
     address = "http://127.0.0.1:1/?token=secret"
-    web._open(address, tmp_path)
+    pages._open(address, tmp_path)
     file = tmp_path / "review.html"
     assert sent == [file.as_uri()]
     assert file.stat().st_mode & 0o777 == 0o600

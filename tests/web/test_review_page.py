@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 from collections.abc import Iterator
@@ -9,18 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from mem0_dream.pipeline.judging.labelling import read_pairs
-from mem0_dream.pipeline.planning.doubts import ANSWERS_FILE
+from mem0_dream.errors import StoreError
+from mem0_dream.pipeline.answers import Answer, Say
+from mem0_dream.pipeline.judging.labelling import parse_pairs
 from mem0_dream.pipeline.stores.base import Delete, ScopeFilter
+from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Label
 from page_checks import cards, violations
 from reviewing import NOW, World, many_world, served, small_world
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 pytest.importorskip("uvicorn", reason="uvicorn is not installed")
-from mem0_dream.pipeline.web.progress import ReviewObserver
+from mem0_dream.pipeline.web.desk import ReviewObserver
 
 pytestmark = pytest.mark.web
 
@@ -35,7 +38,7 @@ def world(tmp_path: Path) -> World:
 def address(world: World) -> Iterator[str]:
     """A review of it, and the link that the terminal would print."""
     watched = ReviewObserver()
-    with served(world.ways(watched), watched) as link:
+    with served(world.access(), watched) as link:
         yield link
 
 
@@ -58,34 +61,39 @@ def status(page: Page) -> str:
 
 def answers(world: World) -> list[str]:
     """What is kept, read from the disk as another program would."""
-    from mem0_dream.pipeline.web.pending import PendingAnswers
+    with contextlib.closing(Journal(world.state)) as journal:
+        return sorted(str(given.say) for given in journal.answers("in-memory"))
 
-    return sorted(str(given.say) for given in PendingAnswers(world.state, "in-memory").all().values())
+
+def taught(world: World) -> list[Label]:
+    """What the answers teach."""
+    with contextlib.closing(Journal(world.state)) as journal:
+        return [pair.label for pair in parse_pairs(journal.pairs(), source="the journal")]
 
 
 def apply(page: Page) -> None:
     """Press Apply, and agree."""
     page.click('[data-do="apply"]')
     page.click('[data-do="confirm"]')
-    page.get_by_text("Dream complete").wait_for()
+    page.get_by_text("Done:").wait_for()
 
 
 class TestAnswers:
     def test_accept_reject_and_undo_an_answer(self, review: Page, world: World) -> None:
         """Each is kept before the page shows it."""
         dog = card(review, "Pickle")
-        dog.locator('[data-say="accept"]').click()
+        dog.locator('[data-say="yes"]').click()
         dog.get_by_text("Accepted").wait_for()
-        assert answers(world) == ["accept"]
+        assert answers(world) == ["yes"]
         assert "Apply 1 change" in status(review)
         dog.locator('[data-say="undo"]').click()
-        dog.locator('[data-say="reject"]').click()
+        dog.locator('[data-say="no"]').click()
         dog.get_by_text("Rejected").wait_for()
-        assert answers(world) == ["reject"]
+        assert answers(world) == ["no"]
         with world.session() as session:
-            assert [str(answer.kind) for answer in session.answered] == ["rejected"]
+            assert [str(answer.say) for answer in session.answered] == ["no"]
         dog.locator('[data-say="undo"]').click()
-        dog.locator('[data-say="accept"]').wait_for()
+        dog.locator('[data-say="yes"]').wait_for()
         with world.session() as session:
             assert session.answered == ()
         assert answers(world) == []
@@ -100,6 +108,16 @@ class TestAnswers:
         conflict.locator(".said", has_text=words).wait_for()
         assert answers(world) == [say]
         assert conflict.locator(".side.chosen").count() == (say in "ab")
+
+    def test_of_two_that_may_be_one_fact_either_is_kept(self, review: Page, world: World) -> None:
+        """What is shown as A is what stays."""
+        doubt = card(review, "sea voyages")
+        shown = [row.inner_text() for row in doubt.locator(".row.goes .text").all()]
+        doubt.locator('[data-say="a"]').click()
+        doubt.get_by_text("A stays").first.wait_for()
+        apply(review)
+        hidden = {row["text"] for row in world.store.rows.values() if row["expires_on"]}
+        assert (shown[0] in hidden, shown[1] in hidden) == (False, True)
 
     def test_keys_do_what_the_buttons_do(self, review: Page, world: World) -> None:
         """j, a, r, u, e, and on to the next proposal by itself."""
@@ -116,12 +134,12 @@ class TestAnswers:
         review.wait_for_timeout(100)
         keys.press("k")
         keys.press("u")
-        review.locator(f'#{second} [data-say="accept"]').wait_for()
+        review.locator(f'#{second} [data-say="yes"]').wait_for()
         keys.press("e")
         assert review.evaluate("document.activeElement.tagName") == "TEXTAREA"
         keys.type("a")
         keys.press("Escape")
-        assert answers(world) == ["accept"]
+        assert answers(world) == ["yes"]
 
     def test_the_guards_look_at_a_text_as_it_is_typed(self, review: Page, world: World) -> None:
         """What would be lost is named, and such a text cannot be accepted."""
@@ -144,23 +162,16 @@ class TestAnswers:
     def test_a_pinned_memory_is_taken_out_of_every_proposal(self, review: Page, world: World) -> None:
         """And put back by the same button."""
         dog = card(review, "Pickle")
-        dog.locator('[data-say="accept"]').click()
+        dog.locator('[data-say="yes"]').click()
         dog.get_by_text("Accepted").wait_for()
-        dog.locator('[data-pin="dog1"]').click()
+        dog.locator("summary").first.click()
+        dog.locator(".why summary").click()
+        dog.locator('.why [data-pin="dog1"]').click()
         dog.get_by_text("Pinned: this is not touched").wait_for()
         assert "Apply 0 changes" in status(review)
-        dog.locator('[data-pin="dog1"]').click()
+        dog.get_by_role("button", name="Unpin", exact=True).click()
         dog.get_by_text("Accepted").wait_for()
         assert "Apply 1 change" in status(review)
-
-    def test_unanswered_only_hides_what_is_done(self, review: Page) -> None:
-        """So that one sees what is left."""
-        everything = len(cards(review))
-        dog = card(review, "Pickle")
-        dog.locator('[data-say="accept"]').click()
-        dog.get_by_text("Accepted").wait_for()
-        review.check('[data-filter="open"]')
-        assert len(cards(review)) == everything - 1
 
     def test_the_line_accepts_all_merges_above_it(self, review: Page, world: World) -> None:
         """At once, the doubt among them."""
@@ -168,23 +179,23 @@ class TestAnswers:
         review.locator("#line").fill("0.75")
         review.click('[data-do="accept-line"]')
         review.get_by_text("Apply 3 changes").wait_for()
-        assert answers(world) == ["accept"] * 3
+        assert answers(world) == ["yes"] * 3
 
     def test_answers_teach_the_thresholds(self, review: Page, world: World) -> None:
-        """A calibration is offered from fifty on; here the file is filled by hand."""
+        """A calibration is offered from fifty on; here the journal is filled by hand."""
         doubt = card(review, "sea voyages")
-        doubt.locator('[data-say="accept"]').click()
+        doubt.locator('[data-say="same"]').click()
         doubt.get_by_text("Accepted").wait_for()
-        assert [pair.label for pair in read_pairs(world.state / ANSWERS_FILE)] == [Label.DUPLICATE]
+        assert taught(world) == [Label.DUPLICATE]
         assert review.locator('[data-do="calibrate"]').count() == 0
         doubt.locator('[data-say="undo"]').click()
-        doubt.locator('[data-say="reject"]').wait_for()
-        assert read_pairs(world.state / ANSWERS_FILE) == ()
-        lines = "".join(
-            json.dumps({"key": str(n), "a": "x", "b": "y", "label": "distinct"}) + "\n" for n in range(50)
-        )
-        (world.state / ANSWERS_FILE).write_text(lines)
-        doubt.locator('[data-say="reject"]').click()
+        doubt.locator('[data-say="both"]').wait_for()
+        assert taught(world) == []
+        lines = [json.dumps({"key": str(n), "a": "x", "b": "y", "label": "distinct"}) for n in range(50)]
+        with contextlib.closing(Journal(world.state)) as journal:
+            given = [Answer(Say.NO, "", frozenset(), (), NOW, key=line, pair=line) for line in lines]
+            journal.answer("elsewhere", given)
+        doubt.locator('[data-say="both"]').click()
         review.click('[data-do="calibrate"]')
         review.get_by_text("Fitted.").wait_for()
 
@@ -194,20 +205,25 @@ class TestApply:
         """The dialog holds every change; the command and the button take it back."""
         before = copy.deepcopy(world.store.rows)
         for words in ("Pickle", "plumber"):
-            card(review, words).locator('[data-say="accept"]').click()
+            card(review, words).locator('[data-say="yes"]').click()
             card(review, words).get_by_text("Accepted").wait_for()
         review.locator("article.resolve").locator('[data-say="b"]').click()
         review.click('[data-do="apply"]')
-        told = review.locator("dialog pre").inner_text()
-        for words in ("Merges (1)", "Conflicts (1)", "[B stays]", "Prune (1)", "kitchen tap"):
+        assert review.locator("dialog .tally").inner_text() == "2 deleted, 1 expired, 0 rewritten, 0 added"
+        gone = review.locator("dialog .gone").first.inner_text()
+        assert "kitchen tap" in gone
+        assert "brindle" not in gone
+        told = review.locator("dialog pre").text_content() or ""
+        for words in ("Merges (1)", "Conflicts (1)", "[B stays]", "Prunes (1)", "kitchen tap"):
             assert words in told
         review.locator('dialog [data-do="cancel"]').click()
         assert world.store.rows == before
         apply(review)
-        assert set(before) - set(world.store.rows) == {"dog1", "tabs1", "tap"}
+        assert set(before) - set(world.store.rows) == {"dog1", "tap"}
+        assert world.store.rows["tabs1"] != before["tabs1"]
         assert "mem0-dream undo 2026" in review.locator("#notices code").inner_text()
         assert "0 of 4 proposals answered" in status(review)
-        review.click('[data-do="undo-run"]')
+        review.click('[data-do="undo-last"]')
         review.get_by_text("taken back — restored").wait_for()
         assert "Conflicts that had been answered are open again." in review.locator("#notices").inner_text()
         assert review.locator('article.resolve [data-say="b"]').is_visible()
@@ -215,7 +231,7 @@ class TestApply:
 
     def test_a_run_draws_a_point(self, review: Page) -> None:
         """Over time: the table names it."""
-        card(review, "Pickle").locator('[data-say="accept"]').click()
+        card(review, "Pickle").locator('[data-say="yes"]').click()
         review.get_by_text("Apply 1 change").wait_for()
         apply(review)
         review.click("#tab-history")
@@ -225,10 +241,10 @@ class TestApply:
     def test_a_store_that_changed_meanwhile_is_looked_at_again(self, review: Page, world: World) -> None:
         """Nothing is done; the answer that still holds is kept, the other proposal is gone."""
         for words in ("Pickle", "marathon"):
-            card(review, words).locator('[data-say="accept"]').click()
+            card(review, words).locator('[data-say="yes"]').click()
             card(review, words).get_by_text("Accepted").wait_for()
         review.click('[data-do="apply"]')
-        review.locator("dialog pre").wait_for()
+        review.locator("dialog[open]").wait_for()
         world.store.write(Delete("dog1"))
         rows = copy.deepcopy(world.store.rows)
         review.click('[data-do="confirm"]')
@@ -241,9 +257,9 @@ class TestApply:
 
     def test_another_run_under_way_is_told(self, review: Page, world: World) -> None:
         """The lock is taken only while applying, and respected then."""
-        card(review, "Pickle").locator('[data-say="accept"]').click()
+        card(review, "Pickle").locator('[data-say="yes"]').click()
         review.click('[data-do="apply"]')
-        review.locator("dialog pre").wait_for()
+        review.locator("dialog[open]").wait_for()
         with world.session() as session, session.locked():
             review.click('[data-do="confirm"]')
             review.get_by_text("Another mem0-dream run").wait_for()
@@ -256,7 +272,7 @@ class TestApply:
         world = many_world(24, tmp_path / "state")
         world.store.before_write = lambda _change: time.sleep(0.1)
         watched = ReviewObserver()
-        with served(world.ways(watched), watched) as link:
+        with served(world.access(), watched) as link:
             page.goto(link)
             page.click("#line-panel summary")
             page.click('[data-do="accept-line"]')
@@ -264,28 +280,227 @@ class TestApply:
             page.click('[data-do="apply"]')
             page.click('[data-do="confirm"]')
             page.get_by_text("apply: ").wait_for()
-            page.get_by_text("Dream complete — merged: 12").wait_for()
+            assert page.evaluate("document.getElementById('main').inert")
+            page.get_by_text("Done: 12 deleted, 0 rewritten, 0 added.").wait_for()
+
+
+def answer_some(page: Page) -> None:
+    """Yes to a merge, no to a prune, B of the conflict."""
+    for words, say in (("Pickle", "yes"), ("plumber", "no"), ("indentation", "b")):
+        card(page, words).locator(f'[data-say="{say}"]').click()
+        card(page, words).locator(".said").first.wait_for()
+
+
+class TestTabs:
+    def test_an_answered_card_is_one_coloured_line_that_opens(self, review: Page) -> None:
+        """Its colour says what was answered; what it was about is one click away."""
+        answer_some(review)
+        for words, shade in (("Pickle", "yes"), ("plumber", "no"), ("indentation", "b")):
+            box = card(review, words).bounding_box()
+            assert box is not None
+            assert box["height"] < 60
+            assert f" folded {shade}" in str(card(review, words).get_attribute("class"))
+        assert card(review, "indentation").locator("summary bdi").first.inner_text().startswith("Never")
+        card(review, "Pickle").locator("summary").first.click()
+        assert card(review, "Pickle").locator(".row.goes").is_visible()
+
+    def test_answers_are_found_again_in_another_browser_and_each_can_be_taken_back(
+        self, page: Page, browser: Browser, world: World
+    ) -> None:
+        """After Look again, after a new start; what is no longer proposed is proposed again."""
+        with served(world.access(), ReviewObserver()) as link:
+            page.goto(link)
+            answer_some(page)
+            page.click('[data-do="refresh"]')
+            page.get_by_text("Looked again.").wait_for()
+            assert len(cards(page)) == 4
+        other = browser.new_page()
+        with served(world.access(), ReviewObserver()) as link:
+            other.goto(f"{link}#tab=answered")
+            said = other.locator(".folded .said").all_inner_texts()
+            assert sorted(said) == ["Accepted", "B stays", "Rejected"]
+            other.locator(".folded", has_text="plumber").get_by_role("button").click()
+            other.get_by_text("The answer is withdrawn.").wait_for()
+            for words in ("Pickle", "indentation"):
+                other.locator("article.folded", has_text=words).locator('[data-say="undo"]').click()
+            other.get_by_text("Nothing is answered").wait_for()
+            assert answers(world) == []
+            other.click("#tab-open")
+            assert len(other.locator("article.card").all()) == 7
+        other.close()
+
+    def test_one_change_of_a_run_is_taken_back_and_the_rest_stands(self, review: Page, world: World) -> None:
+        """What was applied is listed with its texts; then all of it goes back from there."""
+        before = copy.deepcopy(world.store.rows)
+        answer_some(review)
+        apply(review)
+        review.click("#tab-applied")
+        assert review.locator("section.run h2").inner_text() == "1 deleted, 1 expired, 0 rewritten, 0 added"
+        review.locator(".folded.merge").locator('[data-do="undo-action"]').click()
+        review.get_by_text("taken back").first.wait_for()
+        assert [name for name, row in world.store.rows.items() if row != before[name]] == ["tabs1", "tabs2"]
+        assert review.locator("section.run h2").inner_text() == "0 deleted, 1 expired, 0 rewritten, 0 added"
+        review.click('[data-do="undo-run"]')
+        review.get_by_text("Nothing was applied yet").wait_for()
+        assert world.store.rows == before
+
+
+class TestAtOnce:
+    def test_all_that_is_shown_is_answered_and_taken_back(self, review: Page, world: World) -> None:
+        """Filter first; a conflict is never among it."""
+        review.click('[data-kind="prune"]')
+        review.click('[data-do="yes-all"]')
+        review.get_by_text("3 proposals accepted.").wait_for()
+        assert answers(world) == ["yes"] * 3
+        review.locator("#notices").get_by_role("button", name="Undo").click()
+        review.get_by_text("3 answers withdrawn.").wait_for()
+        assert answers(world) == []
+        review.click('[data-kind="all"]')
+        review.click('[data-do="no-all"]')
+        review.get_by_text("6 proposals rejected.").wait_for()
+        assert answers(world) == ["no"] * 6
+        assert card(review, "indentation").locator('[data-say="b"]').is_visible()
+
+    def test_all_of_it_goes_by_keyboard(self, review: Page, world: World) -> None:
+        """The sheet, a search, everything shown, apply, the tabs."""
+        keys = review.keyboard
+        keys.press("?")
+        told = review.locator("dialog").inner_text()
+        assert all(f"{key}\t" in told for key in ("j", "a", "r", "e", "u", "w", "A", "R", "p", "/", "?"))
+        keys.press("Escape")
+        review.locator("dialog[open]").wait_for(state="detached")
+        keys.press("/")
+        review.locator("#search:focus").wait_for()
+        keys.type("plumber")
+        review.locator('[type="search"]').blur()
+        keys.press("j")
+        keys.press("a")
+        card(review, "plumber").get_by_text("Accepted").wait_for()
+        keys.press("p")
+        review.locator("dialog[open]").wait_for()
+        keys.press("Enter")
+        review.get_by_text("Done: 1 deleted").wait_for()
+        keys.press("3")
+        assert review.locator("#tab-applied").get_attribute("aria-selected") == "true"
+        assert "tap" not in world.store.rows
+
+
+class TestTrouble:
+    def test_an_answer_that_was_not_kept_does_not_move_on(self, review: Page) -> None:
+        """The bar says so, where the eye is; a text that was written stays in its box."""
+        review.route("**/answer", lambda route: route.abort())
+        review.keyboard.press("j")
+        first = review.evaluate("document.activeElement.id")
+        review.keyboard.press("a")
+        review.locator("#bar [role=alert]").get_by_text("cannot be reached").wait_for()
+        assert review.evaluate("document.activeElement.id") == first
+        assert review.locator("#bar [role=alert]").is_visible()
+        mine = "Trains on hills, wears carbon shoes, and runs the Leeds marathon every spring."
+        run = card(review, "marathon")
+        run.locator('[data-say="edit"]').click()
+        run.locator("textarea").fill(mine)
+        run.get_by_text("Nothing is lost.").wait_for()
+        run.locator('[data-do="save"]').click()
+        review.wait_for_timeout(200)
+        assert run.locator("textarea").input_value() == mine
+        assert run.locator('[data-do="save"]').is_enabled()
+
+    def test_over_the_budget_is_asked_twice(self, page: Page, world: World) -> None:
+        """The first yes only brings the second question; no way round it over HTTP either."""
+        world.limits = world.limits.model_copy(update={"max_delete": 0.01, "min_delete": 0})
+        with served(world.access(), ReviewObserver()) as link:
+            page.goto(link)
+            card(page, "Pickle").locator('[data-say="yes"]').click()
+            page.get_by_text("Apply 1 change").wait_for()
+            page.click('[data-do="apply"]')
+            page.locator("dialog .warn").get_by_text("more than the delete budget of 1%").wait_for()
+            page.click('[data-do="confirm"]')
+            assert "dog1" in world.store.rows
+            page.click('[data-do="over"]')
+            page.get_by_text("Done: 1 deleted").wait_for()
+            assert "dog1" not in world.store.rows
+
+    @pytest.mark.parametrize("way", ["resume-run", "undo-run"])
+    def test_a_run_that_was_cut_off_is_named_first(self, review: Page, world: World, way: str) -> None:
+        """At once, and by the next review; finished or taken back from there."""
+        before, written = copy.deepcopy(world.store.rows), list[object]()
+
+        def fails(change: object) -> None:
+            written.append(change)
+            if len(written) == 2:
+                raise StoreError("The disk is full.")
+
+        answer_some(review)
+        world.store.before_write = fails
+        review.click('[data-do="apply"]')
+        review.click('[data-do="confirm"]')
+        review.locator("#bar [role=alert]").get_by_text("The disk is full.").wait_for()
+        assert review.locator("#panel > *").first.get_attribute("id") == "stopped"
+        world.store.before_write = lambda _change: None
+        review.reload()
+        review.click(f'#stopped [data-do="{way}"]')
+        review.locator("#bar .notice.good").wait_for()
+        assert review.locator("#stopped").count() == 0
+        gone = {"dog1"} if way == "resume-run" else set()
+        assert set(before) - set(world.store.rows) == gone
+
+    def test_any_run_is_taken_back_from_over_time(self, review: Page, world: World) -> None:
+        """Each row has its buttons; what is undone has none."""
+        before = copy.deepcopy(world.store.rows)
+        answer_some(review)
+        apply(review)
+        review.click("#tab-history")
+        review.click('table.runs [data-do="undo-run"]')
+        review.locator("table.runs").get_by_text("undone").wait_for()
+        assert review.locator("table.runs button").count() == 0
+        assert world.store.rows == before
+
+    def test_words_that_a_text_leaves_out_are_a_warning(self, review: Page) -> None:
+        """It may be accepted, but nobody is told that nothing is lost."""
+        run = card(review, "marathon")
+        run.locator('[data-say="edit"]').click()
+        run.locator("textarea").fill(
+            "Trains on hills, wears shoes, and runs the Leeds marathon every autumn."
+        )
+        run.locator(".warn").get_by_text("carbon").wait_for()
+        assert "spring" in run.locator(".edit [role=status]").inner_text()
+        assert run.get_by_text("Nothing is lost.").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_answers_and_applies(review: Page, scheme: str) -> None:
+    """At 390 px nothing is wider than the screen, in any tab, with answers given and the dialog open."""
+    review.set_viewport_size({"width": 390, "height": 844})
+    review.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    answer_some(review)
+    for tab in ("answered", "applied", "history", "open"):
+        review.click(f"#tab-{tab}")
+        assert review.evaluate("document.documentElement.scrollWidth") <= 390
+    review.click('[data-do="apply"]')
+    review.locator("dialog[open]").wait_for()
+    assert review.evaluate("document.querySelector('dialog').scrollWidth") <= 390
 
 
 class TestLooking:
     def test_look_again_shows_what_the_store_says_now(self, review: Page, world: World) -> None:
         """The answers that fit stay; the note can be closed."""
         for words in ("Pickle", "marathon"):
-            card(review, words).locator('[data-say="accept"]').click()
+            card(review, words).locator('[data-say="yes"]').click()
             card(review, words).get_by_text("Accepted").wait_for()
         world.store.write(Delete("dog2"))
         review.click('[data-do="refresh"]')
         review.get_by_text("Looked again. 1 answer no longer fits.").wait_for()
-        assert card(review, "Pickle").count() == 0
+        review.click("#tab-answered")
+        assert review.locator("article.card", has_text="Pickle").count() == 0
         assert card(review, "marathon").get_by_text("Accepted").is_visible()
         review.click('#notices [aria-label="Close"]')
         assert review.locator("#notices").inner_text() == ""
 
     def test_the_other_controls_do_what_they_say(self, page: Page, tmp_path: Path) -> None:
-        """Nearest first, turning back, cancelling a text, undoing by key, the map and back."""
+        """Nearest first, turning back, cancelling a text, another tab and back."""
         world = many_world(60, tmp_path / "state")
         watched = ReviewObserver()
-        with served(world.ways(watched), watched) as link:
+        with served(world.access(), watched) as link:
             page.goto(link)
             page.click('[data-do="next"]')
             page.click('[data-do="next"]')
@@ -301,17 +516,19 @@ class TestLooking:
             first.locator('[data-say="edit"]').click()
             first.locator('[data-do="cancel"]').click()
             assert first.locator("textarea").count() == 0
-            page.click("#tab-map")
-            page.click("#tab-proposals")
+            page.keyboard.press("4")
+            page.keyboard.press("1")
             assert set(cards(page)) == {"Merge"}
 
 
 class TestHolds:
     def test_a_reload_in_the_middle_loses_nothing(self, review: Page) -> None:
         """What was answered stays answered."""
-        card(review, "Pickle").locator('[data-say="accept"]').click()
+        card(review, "Pickle").locator('[data-say="yes"]').click()
         card(review, "Pickle").get_by_text("Accepted").wait_for()
         review.reload()
+        assert card(review, "Pickle").count() == 0
+        review.click("#tab-answered")
         assert card(review, "Pickle").get_by_text("Accepted").is_visible()
         assert "1 of 7 proposals answered" in status(review)
 
@@ -319,20 +536,22 @@ class TestHolds:
         """The program was ended; its answers were on the disk."""
         for _ in range(2):
             watched = ReviewObserver()
-            with served(world.ways(watched), watched) as link:
+            with served(world.access(), watched) as link:
                 page.goto(link)
                 if not answers(world):
-                    card(page, "Pickle").locator('[data-say="accept"]').click()
+                    card(page, "Pickle").locator('[data-say="yes"]').click()
+                    card(page, "Pickle").get_by_text("Accepted").wait_for()
+                page.click("#tab-answered")
                 card(page, "Pickle").get_by_text("Accepted").wait_for()
 
     def test_the_second_tab_takes_over(self, review: Page, address: str) -> None:
         """The first is read-only then, and says why."""
         other = review.context.new_page()
         other.goto(address)
-        card(review, "Pickle").locator('[data-say="accept"]').click()
+        card(review, "Pickle").locator('[data-say="yes"]').click()
         review.locator("#notices").get_by_text("open in another tab").wait_for()
-        assert review.locator('[data-say="accept"]').count() == 0
-        card(other, "Pickle").locator('[data-say="accept"]').click()
+        assert review.locator('[data-say="yes"]').count() == 0
+        card(other, "Pickle").locator('[data-say="yes"]').click()
         card(other, "Pickle").get_by_text("Accepted").wait_for()
 
     def test_a_second_review_of_the_same_store_is_refused(self, address: str, world: World) -> None:
@@ -340,7 +559,7 @@ class TestHolds:
         from mem0_dream.errors import StoreLockedError
 
         assert address
-        with pytest.raises(StoreLockedError, match="open already"), served(world.ways(), ReviewObserver()):
+        with pytest.raises(StoreLockedError, match="open already"), served(world.access(), ReviewObserver()):
             pass
 
     def test_a_wrong_token_is_shown_nothing(self, page: Page, address: str) -> None:
@@ -349,34 +568,35 @@ class TestHolds:
         assert page.inner_text("body").strip() == "This link is not the one that the terminal printed."
         page.goto(address.partition("?")[0])
         assert "Read-only" in status(page)
+        assert "14 memories · 2 merges · 1 conflict · 3 prunes · 1 doubt" in page.inner_text("#subtitle")
         assert cards(page) == []
         assert "Pickle" not in page.content()
 
     def test_a_server_that_is_gone_is_told(self, page: Page, world: World) -> None:
         """In a sentence, and the answer is not shown as kept."""
         watched = ReviewObserver()
-        with served(world.ways(watched), watched) as link:
+        with served(world.access(), watched) as link:
             page.goto(link)
-        card(page, "Pickle").locator('[data-say="accept"]').click()
+        card(page, "Pickle").locator('[data-say="yes"]').click()
         page.get_by_text("The review has ended").wait_for()
-        assert card(page, "Pickle").locator('[data-say="accept"]').is_visible()
+        assert card(page, "Pickle").locator('[data-say="yes"]').is_visible()
 
     def test_hostile_text_is_text_here_too(self, review: Page) -> None:
         """In the card, in the preview and after it was applied."""
         evil = card(review, "onerror")
-        evil.locator('[data-say="accept"]').click()
+        evil.locator('[data-say="yes"]').click()
         evil.get_by_text("Accepted").wait_for()
         review.click('[data-do="apply"]')
-        assert "<script>" in review.locator("dialog pre").inner_text()
+        assert "<script>" in review.locator("dialog .gone").inner_text()
         review.click('[data-do="confirm"]')
-        review.get_by_text("Dream complete").wait_for()
+        review.get_by_text("Done:").wait_for()
         assert review.title() != "run"
 
     def test_five_hundred_proposals_are_turned_page_by_page(self, page: Page, tmp_path: Path) -> None:
         """Keys go over the edge of a page; filters and answers work on the last one."""
         world = many_world(500, tmp_path / "state")
         watched = ReviewObserver()
-        with served(world.ways(watched), watched) as link:
+        with served(world.access(), watched) as link:
             page.goto(link)
             assert "500" in page.locator(".chip").first.inner_text()
             assert len(cards(page)) == 25
@@ -388,7 +608,7 @@ class TestHolds:
             page.click('[data-do="next"]')
             last = page.locator("article.card").last
             last.locator('[data-say="b"]').click()
-            last.get_by_text("B stays").wait_for()
+            last.locator(".said", has_text="B stays").wait_for()
             page.click('[data-kind="all"]')
             page.click("#line-panel summary")
             page.click('[data-do="accept-line"]')
@@ -406,7 +626,7 @@ class TestHolds:
 def test_axe_finds_nothing_serious(review: Page, axe: str, scheme: str) -> None:
     """With answers given, a text being written, and the dialog open."""
     review.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    card(review, "Pickle").locator('[data-say="accept"]').click()
+    card(review, "Pickle").locator('[data-say="yes"]').click()
     card(review, "Pickle").get_by_text("Accepted").wait_for()
     review.locator("article.resolve").locator('[data-say="a"]').click()
     card(review, "marathon").locator('[data-say="edit"]').click()
@@ -414,7 +634,7 @@ def test_axe_finds_nothing_serious(review: Page, axe: str, scheme: str) -> None:
     review.get_by_text("This would lose").wait_for()
     found = violations(review, axe)
     review.click('[data-do="apply"]')
-    review.locator("dialog pre").wait_for()
+    review.locator("dialog[open]").wait_for()
     assert [*found, *violations(review, axe)] == []
 
 
@@ -425,7 +645,7 @@ def test_files_and_graphs_are_reviewed_on_the_same_page(
     """Accept the merge, see what follows, apply, take back."""
     from kinds import KINDS, SETTINGS
     from mem0_dream.pipeline.cli.options import Options
-    from mem0_dream.pipeline.cli.web import _ways
+    from mem0_dream.pipeline.cli.pages import access_of
 
     built = KINDS[kind](tmp_path, monkeypatch)
     config = tmp_path / "settings.yaml"
@@ -435,14 +655,14 @@ def test_files_and_graphs_are_reviewed_on_the_same_page(
     options.root = built.folder / "shop" if kind == "md" else None
     options.graph_file = built.folder / "memory.jsonl" if kind == "graph" else None
     watched = ReviewObserver()
-    with served(_ways(options, watched), watched) as link:
+    with served(access_of(options), watched) as link:
         page.goto(link)
         merge = page.locator("article.merge").first
-        merge.locator('[data-say="accept"]').click()
+        merge.locator('[data-say="yes"]').click()
         merge.get_by_text("Accepted").wait_for()
         apply(page)
         assert built.content() != before
         assert f"--store {kind}" in page.locator("#notices code").inner_text()
-        page.click('[data-do="undo-run"]')
+        page.click('[data-do="undo-last"]')
         page.get_by_text("taken back — restored").wait_for()
         assert built.content() == before

@@ -13,7 +13,6 @@ from mem0_dream.scripts.train.calibrate import flatten
 def stump(
     threshold: float = 0.5, low: float = -1.0, high: float = 1.0, *, missing_left: bool = False
 ) -> Calibrator:
-    """One tree for the class duplicate: `high` right of the threshold on column 0, `low` elsewhere."""
     return Calibrator(
         feature=np.array([0, -1, -1], np.int32),
         threshold=np.array([threshold, 0.0, 0.0]),
@@ -29,7 +28,6 @@ def stump(
 
 
 def test_a_row_at_the_threshold_goes_left() -> None:
-    """Same rule as scikit-learn: at most the threshold is left."""
     found = stump().probabilities(np.array([[0.5], [0.51]]))
     left, right = np.exp(-1.0), np.exp(1.0)
     assert found[0] == pytest.approx([left / (left + 2), 1 / (left + 2), 1 / (left + 2)])
@@ -37,13 +35,11 @@ def test_a_row_at_the_threshold_goes_left() -> None:
 
 
 def test_rows_sum_to_one_and_no_rows_give_no_rows() -> None:
-    """The seam promises normalised rows."""
     assert stump().probabilities(np.zeros((4, 1))).sum(axis=1) == pytest.approx(np.ones(4))
     assert stump().probabilities(np.zeros((0, 1))).shape == (0, 3)
 
 
 def test_saving_and_loading_changes_nothing(tmp_path: Path) -> None:
-    """The file holds every array exactly."""
     stump(0.25, -0.125, 3.5).save(tmp_path / "trees.npz")
     again = Calibrator.load(tmp_path / "trees.npz")
     rows = np.array([[0.2], [0.3]])
@@ -52,14 +48,12 @@ def test_saving_and_loading_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("missing_left", [False, True])
 def test_a_missing_value_goes_where_the_tree_sends_it(missing_left: bool) -> None:
-    """It is neither small nor large."""
     trees = stump(missing_left=missing_left)
     gap, known = trees.probabilities(np.array([[np.nan], [0.0 if missing_left else 1.0]]))
     assert np.array_equal(gap, known)
 
 
 def test_a_file_of_an_earlier_version_loads(tmp_path: Path) -> None:
-    """Its trees were fitted without gaps; a gap then goes right, as not at most the threshold."""
     stump().save(tmp_path / "new.npz")
     with np.load(tmp_path / "new.npz") as arrays:
         np.savez(tmp_path / "old.npz", **{name: arrays[name] for name in arrays if name != "missing_left"})
@@ -69,14 +63,12 @@ def test_a_file_of_an_earlier_version_loads(tmp_path: Path) -> None:
 
 
 def test_a_pickled_file_is_refused(tmp_path: Path) -> None:
-    """Shipped files never execute anything."""
     np.savez(tmp_path / "evil.npz", feature=np.array([{"a": 1}], dtype=object))
     with pytest.raises(ValueError, match="pickle"):
         Calibrator.load(tmp_path / "evil.npz")
 
 
 def test_flattened_boosters_predict_what_scikit_learn_predicts() -> None:
-    """The numpy evaluation is the average of the boosters' own probabilities."""
     ensemble = pytest.importorskip("sklearn.ensemble")
     rng = np.random.default_rng(3)
     rows = rng.normal(size=(300, 5))

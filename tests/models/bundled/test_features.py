@@ -15,7 +15,6 @@ NAMES = feature_names()
 
 
 def signals(a: str, b: str) -> PairSignals:
-    """Signals with made-up model answers."""
     short, long = short_long(a, b)
     third = np.full((2, 3), 1 / 3)
     return PairSignals(
@@ -25,24 +24,20 @@ def signals(a: str, b: str) -> PairSignals:
 
 
 def table(a: str, b: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """All signals of a pair of which no store is known."""
     return features([signals(a, b)], [PairInput(a, b, 0.5)])
 
 
 def value(a: str, b: str, name: str) -> float:
-    """One named signal of a pair."""
     return float(table(a, b)[0, NAMES.index(name)])
 
 
 def test_names_are_unique_and_match_the_width() -> None:
-    """The calibrator addresses columns by position."""
     assert len(set(NAMES)) == len(NAMES)
     assert table("a", "b").shape == (1, len(NAMES))
     assert features([], []).shape == (0, len(NAMES))
 
 
 def test_columns_of_the_place_come_last_and_are_missing_without_one() -> None:
-    """What is not known is no number, and trees read it as a third answer."""
     assert NAMES[-len(CONTEXT_NAMES) :] == CONTEXT_NAMES
     assert np.isnan(table("a", "b")[0, -len(CONTEXT_NAMES) :]).all()
     assert np.isfinite(table("a", "b")[0, : -len(CONTEXT_NAMES)]).all()
@@ -50,37 +45,31 @@ def test_columns_of_the_place_come_last_and_are_missing_without_one() -> None:
 
 
 def test_numbers_on_one_side_are_counted() -> None:
-    """13 against 14: one number only here, one only there, one shared."""
     assert value("Pins node 13 on port 80", "Pins node 14 on port 80", "numbers_short_only") == 1.0
     assert value("Pins node 13 on port 80", "Pins node 14 on port 80", "numbers_shared") == 1.0
 
 
 def test_overlap_counts_stems_of_content_words() -> None:
-    """likes/like and cats/cat are one word; "the" is none."""
     assert value("likes cats", "the cat likes tuna", "short_contained") == 1.0
 
 
 def test_a_negation_on_one_side_shows() -> None:
-    """Two negations cancel out."""
     assert value("eats fish", "never eats fish", "negation_differs") == 1.0
     assert value("never eats fish", "does not eat fish", "negation_differs") == 0.0
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_the_order_of_the_pair_does_not_matter(a: str, b: str) -> None:
-    """Symmetric by construction, for any text."""
     assert short_long(a, b) == short_long(b, a)
     assert np.array_equal(table(a, b), table(b, a), equal_nan=True)
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_word_statistics_are_finite(a: str, b: str) -> None:
-    """No division by zero on empty or wordless texts."""
     assert np.isfinite(text_row(a, b)).all()
 
 
 def test_the_longer_text_is_told_apart_by_words() -> None:
-    """Ties are broken by the text itself."""
     assert short_long("b b", "a") == ("a", "b b")
     assert short_long("b", "a") == short_long("a", "b") == ("a", "b")
     assert pytest.approx(text_row("a b", "a b c d")[5]) == 0.5

@@ -19,20 +19,16 @@ SHORT, LONG = "Ana has a dog.", "Ana is a nurse in Leeds. She plays chess on Sun
 
 
 class ScriptedReader(PairReader):
-    """Gives every reading the same answer and remembers what was asked."""
-
     def __init__(self, memory: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
         self.memory = memory
         self.asked: list[tuple[str, str]] = []
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Answers:
-        """The scripted answer for each pair."""
         self.asked += pairs
         return dict.fromkeys(pairs, (ENTAILMENT, self.memory))
 
 
 def test_a_sure_first_reading_is_the_only_one() -> None:
-    """Most candidates are far apart; they cost one reading, in an order that the texts decide."""
     for pair in ((SHORT, LONG), (LONG, SHORT)):
         reader = ScriptedReader(SURE)
         reader.signals([pair])
@@ -40,7 +36,6 @@ def test_a_sure_first_reading_is_the_only_one() -> None:
 
 
 def test_an_unsure_pair_is_read_both_ways_and_by_statement() -> None:
-    """Two orders, one statement of the short text against the long one, two the other way round."""
     reader = ScriptedReader(UNSURE)
     reader.signals([(SHORT, LONG)])
     assert set(reader.asked) == {
@@ -50,7 +45,6 @@ def test_an_unsure_pair_is_read_both_ways_and_by_statement() -> None:
 
 
 def test_statements_that_speak_of_the_same_are_read_against_each_other() -> None:
-    """Progress hides in one clause of a long memory: that clause is read beside its like."""
     older = "Reads the Rust book. Has a cat."
     newer = "Has finished the Rust book. Owns a dog."
     reader = ScriptedReader(UNSURE)
@@ -60,7 +54,6 @@ def test_statements_that_speak_of_the_same_are_read_against_each_other() -> None
 
 
 def test_without_the_screen_every_pair_is_read_in_full() -> None:
-    """The training keeps all readings, and applies the screen to them afterwards."""
     reader = ScriptedReader(SURE)
     full = reader.signals([(SHORT, LONG)], screen=False)
     assert len(reader.asked) == 4
@@ -70,7 +63,6 @@ def test_without_the_screen_every_pair_is_read_in_full() -> None:
 
 
 def test_no_text_is_read_twice() -> None:
-    """A text beside itself, and a pair given twice."""
     reader = ScriptedReader(UNSURE)
     assert len(reader.signals([(SHORT, SHORT), (SHORT, LONG), (LONG, SHORT)])) == 3
     assert len(reader.asked) == len(set(reader.asked))
@@ -78,7 +70,6 @@ def test_no_text_is_read_twice() -> None:
 
 @pytest.mark.model
 def test_the_real_network_reads_nothing_of_no_pairs() -> None:
-    """An empty call is no error."""
     from mem0_dream.models.bundled.scorer import FOLDER
 
     assert PairReader(*load_network(FOLDER, packaged_model_path())).signals([]) == []

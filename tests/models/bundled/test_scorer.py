@@ -32,18 +32,15 @@ PAIRS = (
 
 @pytest.fixture(scope="module")
 def scorer() -> BundledScorer:
-    """One loaded scorer for the module."""
     return BundledScorer()
 
 
 def mirrored(pair: PairInput) -> PairInput:
-    """The same pair, the other way round."""
     return PairInput(pair.b, pair.a, pair.cosine)
 
 
 @pytest.mark.model
 def test_swapping_a_pair_swaps_only_the_entailment_columns(scorer: BundledScorer) -> None:
-    """Byte-equal, not just close."""
     forward = scorer.score(PAIRS)
     backward = scorer.score([mirrored(pair) for pair in PAIRS])
     assert np.array_equal(forward.probabilities, backward.probabilities)
@@ -52,7 +49,6 @@ def test_swapping_a_pair_swaps_only_the_entailment_columns(scorer: BundledScorer
 
 @pytest.mark.model
 def test_a_pair_inside_a_store_that_one_reading_is_sure_of_is_distinct() -> None:
-    """It costs no columns and no trees; alone, the same texts are weighed in full."""
     place = PairContext(9, 7, -0.3, -0.2, 0.4, 0.4, 0.3, 8)
     apart = PairInput("The build server runs Debian.", "Her aunt bakes sourdough bread.", 0.1, context=place)
     scorer = BundledScorer(screen=False)
@@ -71,7 +67,6 @@ def test_a_pair_inside_a_store_that_one_reading_is_sure_of_is_distinct() -> None
 
 @pytest.mark.model
 def test_two_runs_give_equal_bytes(scorer: BundledScorer) -> None:
-    """A plan is a function of its input."""
     first, second = scorer.score(PAIRS), BundledScorer().score(PAIRS)
     assert first.probabilities.tobytes() == second.probabilities.tobytes()
     assert first.entailment.tobytes() == second.entailment.tobytes()
@@ -79,7 +74,6 @@ def test_two_runs_give_equal_bytes(scorer: BundledScorer) -> None:
 
 @pytest.mark.model
 def test_rows_are_probabilities(scorer: BundledScorer) -> None:
-    """float32 [n, 3] that sum to one, and entailment in [0, 1]."""
     found = scorer.score(PAIRS)
     assert found.probabilities.dtype == found.entailment.dtype == np.float32
     assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(len(PAIRS)), abs=1e-5)
@@ -88,7 +82,6 @@ def test_rows_are_probabilities(scorer: BundledScorer) -> None:
 
 @pytest.mark.model
 def test_the_fuller_memory_entails_the_shorter_one(scorer: BundledScorer) -> None:
-    """What chooses the survivor: column 0 is a entails b."""
     forward, backward = scorer.score([PAIRS[1]]).entailment[0]
     assert forward > backward
 
@@ -97,35 +90,30 @@ def test_the_fuller_memory_entails_the_shorter_one(scorer: BundledScorer) -> Non
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.text(max_size=80), st.text(max_size=80)), min_size=1, max_size=4))
 def test_any_strings_can_be_scored(scorer: BundledScorer, texts: list[tuple[str, str]]) -> None:
-    """Empty, emoji, other scripts: finite probabilities, no error."""
     found = scorer.score([PairInput(a, b, 0.5) for a, b in texts])
     assert np.isfinite(found.probabilities).all()
 
 
 @pytest.mark.model
 def test_extreme_strings_can_be_scored(scorer: BundledScorer) -> None:
-    """10k characters, nothing, a lone surrogate, a cosine that is no number."""
     texts = ["", "x" * 10_000, "word " * 2_000, "🙂" * 500, "\ud800", "日本語のメモ", "مرحبا", "\x00"]
     found = scorer.score([PairInput(a, b, float("nan")) for a in texts for b in texts])
     assert np.isfinite(found.probabilities).all()
 
 
 def test_no_pairs_need_no_model() -> None:
-    """The empty sequence gives empty arrays and loads nothing."""
     found = BundledScorer().score([])
     assert found.probabilities.shape == (0, 3)
     assert found.entailment.shape == (0, 2)
 
 
 def test_thresholds_are_ordered() -> None:
-    """Merging without a person takes more than showing."""
     limits = BundledScorer().thresholds
     assert 0 < limits.duplicate <= limits.auto <= 1
     assert 0 < limits.contradiction <= 1
 
 
 def test_the_name_carries_the_weights_digest(tmp_path: Path) -> None:
-    """Other weights, other cache keys."""
     shutil.copytree(FOLDER, tmp_path / "w")
     assert BundledScorer(tmp_path / "w").name == BundledScorer().name
     sums = tmp_path / "w" / "SHA256SUMS"
@@ -134,7 +122,6 @@ def test_the_name_carries_the_weights_digest(tmp_path: Path) -> None:
 
 
 def test_a_changed_byte_is_refused(tmp_path: Path) -> None:
-    """Damaged weights never judge."""
     shutil.copytree(FOLDER, tmp_path / "w")
     with (tmp_path / "w" / "calibrator.npz").open("ab") as file:
         file.write(b"\0")
@@ -143,14 +130,12 @@ def test_a_changed_byte_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_refused_at_once(tmp_path: Path) -> None:
-    """The message says what to do."""
     with pytest.raises(ModelError, match="reinstall"):
         BundledScorer(tmp_path)
 
 
 @pytest.mark.parametrize("changed", [{"features": ["cosine"]}, {"facts": FACTS_VERSION - 1}])
 def test_weights_of_another_version_are_refused(tmp_path: Path, changed: dict[str, object]) -> None:
-    """A calibrator reads columns by position, so their names and the guards that fill them must agree."""
     from mem0_dream.models.bundled.checksums import write_sums
 
     shutil.copytree(FOLDER, tmp_path / "w")
@@ -163,14 +148,12 @@ def test_weights_of_another_version_are_refused(tmp_path: Path, changed: dict[st
 
 
 def test_the_weights_fit_into_the_wheel() -> None:
-    """Small enough to ship, in files that execute nothing."""
     files = [path for path in FOLDER.iterdir() if path.is_file()]
     assert sum(path.stat().st_size for path in files) < LARGEST_FOLDER
     assert {path.suffix for path in files} <= {".json", ".safetensors", ".npz", ".md", ""}
 
 
 def test_constructing_loads_nothing_heavy() -> None:
-    """Heavy imports wait for the first pair."""
     code = (
         "import sys; from mem0_dream.models.bundled.scorer import BundledScorer; BundledScorer();"
         "print([m for m in ('torch', 'transformers', 'sklearn') if m in sys.modules])"

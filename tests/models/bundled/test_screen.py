@@ -24,13 +24,11 @@ Labelled = tuple[list[PairInput], np.ndarray[tuple[int], np.dtype[np.int64]]]
 
 @pytest.fixture(scope="module")
 def screen() -> Screen:
-    """The shipped one."""
     return Screen.load(FOLDER / SCREEN_FILE)
 
 
 @pytest.fixture(scope="module")
 def labelled() -> Labelled:
-    """Every labelled candidate of the worlds beside the scripts, each world a store of its own."""
     encoder = SentenceEncoder()
     found = [
         row
@@ -41,7 +39,6 @@ def labelled() -> Labelled:
 
 
 def test_what_says_something_is_read_and_most_else_is_not(screen: Screen, labelled: Labelled) -> None:
-    """On worlds of harder styles than most; the figures of all, cross-validated, are in decision 116."""
     pairs, label = labelled
     needed = screen.needed(pairs)
     assert needed[label == DUPLICATE].mean() >= 0.99
@@ -50,7 +47,6 @@ def test_what_says_something_is_read_and_most_else_is_not(screen: Screen, labell
 
 
 def test_neither_order_nor_company_plays_a_part(screen: Screen, labelled: Labelled) -> None:
-    """Mirrored, reversed, or asked for alone, a pair gets the same answer."""
     pairs = labelled[0][:300]
     needed = screen.needed(pairs)
     assert np.array_equal(screen.needed([pair.swapped() for pair in pairs]), needed)
@@ -59,13 +55,11 @@ def test_neither_order_nor_company_plays_a_part(screen: Screen, labelled: Labell
 
 
 def test_a_pair_of_which_no_store_is_known_is_read(screen: Screen) -> None:
-    """Two texts alone may be a question of a person's."""
     assert screen.needed([PairInput("Likes tea.", "The build runs on Fridays.", 0.1)]).all()
     assert screen.needed([]).shape == (0,)
 
 
 def test_tokens_are_compared_once_for_the_pairs_that_words_leave(screen: Screen, labelled: Labelled) -> None:
-    """What is remembered of two texts is used, and gives the same answer."""
     pairs = labelled[0][:200]
     kept: dict[frozenset[str], np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
 
@@ -86,7 +80,6 @@ def test_tokens_are_compared_once_for_the_pairs_that_words_leave(screen: Screen,
 
 
 def test_saving_and_loading_changes_nothing(screen: Screen, labelled: Labelled, tmp_path: Path) -> None:
-    """The file holds weights, trees and limits exactly."""
     screen.save(tmp_path / SCREEN_FILE)
     again = Screen.load(tmp_path / SCREEN_FILE)
     assert again.limits == screen.limits

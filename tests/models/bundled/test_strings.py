@@ -47,7 +47,6 @@ cosines = st.floats(allow_nan=True)
 
 @pytest.fixture(scope="module")
 def loads() -> tuple[BundledScorer, BundledScorer]:
-    """Two scorers that load their weights each for itself."""
     return BundledScorer(), BundledScorer()
 
 
@@ -64,7 +63,6 @@ def test_any_string_is_scored_alike_from_both_sides_and_in_every_load(
     lengthy: tuple[str, str],
     cosine: float,
 ) -> None:
-    """The mirrored pairs in another load give the same bytes, with the entailment columns swapped."""
     first, second = loads
     drawn = [*texts, lengthy]
     forward = first.score([PairInput(a, b, cosine) for a, b in drawn])
@@ -78,7 +76,6 @@ def test_any_string_is_scored_alike_from_both_sides_and_in_every_load(
 
 
 def test_the_strings_are_the_awkward_ones() -> None:
-    """What is drawn holds nothing, emoji, other scripts, controls, lone surrogates and 10,000 characters."""
     seen: list[str] = []
 
     @settings(max_examples=300, database=None, derandomize=True, suppress_health_check=list(HealthCheck))

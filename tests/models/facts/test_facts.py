@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.models import facts
 from mem0_dream.models.facts import Day, Relative, Version, Weekday, extract
-from mem0_dream.models.facts.aliases import named_among, same_name
-from mem0_dream.models.facts.numerals import spelled
-from mem0_dream.models.facts.tokens import Expression, Page, fold, normalise, rough_stem, words
+from mem0_dream.models.facts.details import Expression, Page
+from mem0_dream.models.facts.names import named_among, same_name
+from mem0_dream.models.facts.numbers import spelled
+from mem0_dream.models.text.words import fold, normalise, stem, words
 
 NUMBERS = [
     ("20 mg", [(20.0, "mass")]),
@@ -50,12 +51,10 @@ NUMBERS = [
 
 @pytest.mark.parametrize(("text", "expected"), NUMBERS)
 def test_numbers_are_read_with_their_unit(text, expected):
-    """Digits, words, groups, fractions and ratios give one value each, with what they measure."""
     assert [(each.value, each.dimension) for each in extract(text).numbers] == expected
 
 
 def test_numbers_carry_their_period():
-    """A rate is counted over what is said with it, or what the text as a whole says."""
     (direct,) = extract("pays 300 CHF a month").numbers
     (overall,) = extract("Annual salary: $96,000").numbers
     assert direct.period == pytest.approx(30.4375 * 86400)
@@ -64,7 +63,6 @@ def test_numbers_carry_their_period():
 
 @pytest.mark.parametrize("text", ["one", "first", "a month", "an hour"])
 def test_small_words_are_weak_numbers(text):
-    """A bare one, first or "a month" is kept, but marked as too weak to contradict."""
     assert [each.form for each in extract(text).numbers] == ["weak"]
 
 
@@ -93,12 +91,10 @@ DATES = [
 
 @pytest.mark.parametrize(("text", "expected"), DATES)
 def test_dates_are_read_with_the_parts_they_state(text, expected):
-    """A date has the parts it says, and words that are no dates give none."""
     assert [(each.year, each.month, each.day) for each in extract(text).days] == expected
 
 
 def test_parts_of_years_are_read():
-    """Quarters, weeks and decades are dates of their own."""
     assert [each.part for each in extract("Q2 2025, week 42, the 1990s").days] == [
         "Q2",
         "week 42",
@@ -107,14 +103,12 @@ def test_parts_of_years_are_read():
 
 
 def test_a_bare_month_and_a_bare_year_are_no_rivals():
-    """Dates that share no part neither agree nor conflict."""
     month, year = Day("August", None, 8), Day("2015", 2015)
     assert not month.agrees(year)
     assert not month.rivals(year)
 
 
 def test_an_ambiguous_order_of_day_and_month_agrees_with_both():
-    """3/4/2025 may be in March or April."""
     (day,) = extract("3/4/2025").days
     assert day.agrees(Day("", 2025, 4, 3))
     assert day.agrees(Day("", 2025, 3, 4))
@@ -122,7 +116,6 @@ def test_an_ambiguous_order_of_day_and_month_agrees_with_both():
 
 
 def test_a_date_covers_only_what_it_states():
-    """A whole date covers its month; a month does not cover a day in it."""
     whole, month = Day("", 2025, 3, 12), Day("", None, 3)
     assert whole.covers(month)
     assert not month.covers(whole)
@@ -140,14 +133,12 @@ RELATIVE = [
 
 @pytest.mark.parametrize(("text", "expected"), RELATIVE)
 def test_relative_days_resolve_against_a_date(text, expected):
-    """A relative day becomes the day it meant when it was written."""
     (relative,) = extract(text).relatives
     day = relative.on(datetime(2025, 1, 1))  # noqa: DTZ001
     assert (day.year, day.month, day.day) == expected
 
 
 def test_a_relative_day_beyond_the_calendar_does_not_raise():
-    """Nonsense distances end at the calendar's end."""
     assert Relative("", "day", 10**9).on(datetime(2025, 1, 1)).year == 9999  # noqa: DTZ001
 
 
@@ -164,7 +155,6 @@ WEEKDAYS = [
 
 @pytest.mark.parametrize(("text", "expected"), WEEKDAYS)
 def test_weekdays_are_read_day_by_day(text, expected):
-    """Ranges are all their days; words that are no days give none."""
     assert [each.number for each in extract(text).weekdays] == expected
 
 
@@ -187,7 +177,6 @@ CLOCKS = [
 
 @pytest.mark.parametrize(("text", "expected"), CLOCKS)
 def test_times_of_day_are_read(text, expected):
-    """A time is minutes after midnight, however it is said."""
     assert [each.minute for each in extract(text).clocks] == expected
 
 
@@ -209,7 +198,6 @@ FREQUENCIES = [
 
 @pytest.mark.parametrize(("text", "days"), FREQUENCIES)
 def test_frequencies_are_read_as_distances(text, days):
-    """How often is how many days lie between two times."""
     (found,) = extract(text).frequencies
     assert found.seconds[0] / 86400 == pytest.approx(days)
 
@@ -231,7 +219,6 @@ NAMES = [
 
 @pytest.mark.parametrize(("text", "expected"), NAMES)
 def test_names_are_read(text, expected):
-    """Capitals inside a sentence and known tools are names; everyday words that open one are not."""
     assert {each.folded for each in extract(text).names} == expected
 
 
@@ -251,7 +238,6 @@ SAME_NAMES = [
 
 @pytest.mark.parametrize(("left", "right", "same"), SAME_NAMES)
 def test_spellings_of_one_name(left, right, same):
-    """Short forms and slips are one name; names that begin alike are not."""
     assert same_name(left, right) is same
     assert same_name(right, left) is same
 
@@ -278,12 +264,10 @@ LITERALS = [
 
 @pytest.mark.parametrize(("field", "text", "expected"), LITERALS)
 def test_literals_are_read_letter_for_letter(field, text, expected):
-    """URLs, paths, identifiers, versions and quotations are read whole, and their digits only once."""
     assert [each.key for each in getattr(extract(text), field)] == expected
 
 
 def test_versions_compare_part_by_part():
-    """A shorter version agrees with a longer one it begins, and 3.1 is not 3.10."""
     assert Version("", "18").agrees(Version("", "18.17"))
     assert not Version("", "3.1").agrees(Version("", "3.10"))
     assert Version("", "18.17").covers(Version("", "18"))
@@ -291,15 +275,13 @@ def test_versions_compare_part_by_part():
 
 
 def test_negations_know_their_reach():
-    """A denial reaches the words of its clause, and a limit is no denial."""
     first, second = extract("Does not use tabs, avoids dairy").negations
-    assert (first.hard, first.reach) == (True, (rough_stem("use"), rough_stem("tabs")))
-    assert (second.hard, second.reach) == (False, (rough_stem("dairy"),))
+    assert (first.hard, first.reach) == (True, (stem("use"), stem("tabs")))
+    assert (second.hard, second.reach) == (False, (stem("dairy"),))
     assert extract("no later than Friday, left hand, non-stop").negations == ()
 
 
 def test_traits_answer_the_question_of_their_family():
-    """Synonyms are one answer, and opposites exclude each other."""
     staging, production = extract("staging").traits[0], extract("prod").traits[0]
     assert staging.rivals(production)
     assert not staging.agrees(production)
@@ -307,7 +289,6 @@ def test_traits_answer_the_question_of_their_family():
 
 
 def test_a_weekday_is_itself():
-    """Weekdays agree by number, not by spelling."""
     assert Weekday("Mon", 0).agrees(Weekday("Mondays", 0))
     assert Weekday("Mon", 0).rivals(Weekday("Tue", 1))
 
@@ -324,12 +305,10 @@ SPELLED = [
 
 @pytest.mark.parametrize(("phrase", "value"), SPELLED)
 def test_numbers_in_words_have_their_value(phrase, value):
-    """Number words add and multiply as they are spoken."""
     assert spelled(phrase) == value
 
 
 def test_folding_ignores_case_and_diacritics():
-    """Names are compared without case and accents, in any Latin spelling."""
     assert [fold(word) for word in ("GDAŃSK", "Łukasz", "Ørsted", "straße")] == [
         "gdansk",
         "lukasz",
@@ -339,14 +318,12 @@ def test_folding_ignores_case_and_diacritics():
 
 
 def test_normalising_keeps_every_offset():
-    """Quotes, dashes and digits of other scripts change, and the length does not."""
     text = "“5–6” ٣ \u00a0’\ud800🦊"
     assert len(normalise(text)) == len(text)
     assert normalise(text).startswith('"5-6" 3')
 
 
 def test_words_know_where_a_sentence_opens():
-    """The first word of a sentence, line or bracket opens it."""
     assert [word.text for word in words("One two. Three (four) five\nsix") if word.opens] == [
         "One",
         "Three",
@@ -356,7 +333,6 @@ def test_words_know_where_a_sentence_opens():
 
 
 def test_a_page_gives_each_span_once():
-    """What one reader took, the next one does not see."""
     page = Page("a1 b2")
     pattern = Expression("[a-z][0-9]", digits=True)
     assert len(page.take(pattern)) == 2
@@ -365,13 +341,11 @@ def test_a_page_gives_each_span_once():
 
 
 def test_a_text_is_read_once():
-    """The same text gives the same object."""
     assert extract("Takes 20 mg") is extract("Takes 20 mg")
 
 
 @pytest.mark.parametrize("module", [each.name for each in pkgutil.iter_modules(facts.__path__)])
 def test_examples_in_docstrings_hold(module):
-    """Every literal example in the documentation of the readers is true."""
     assert doctest.testmod(importlib.import_module(f"{facts.__name__}.{module}")).failed == 0
 
 
@@ -398,5 +372,4 @@ _FOLDED = st.builds(
 
 @given(word=_FOLDED, words=st.frozensets(_FOLDED, max_size=6))
 def test_a_word_is_looked_up_among_many_as_it_is_compared_with_each(word: str, words: frozenset[str]) -> None:
-    """The look-up is the comparison, only faster."""
     assert named_among(word, words) is any(same_name(word, other) for other in words)

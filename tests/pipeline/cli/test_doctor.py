@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from mem0_dream.pipeline.cli.main import main
-from mem0_dream.pipeline.stores.base import Add
+from mem0_dream.pipeline.stores.base import Add, Update
 from mem0_dream.pipeline.stores.mem0 import doctor
+from mem0_dream.pipeline.stores.mem0.rows import Backend
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_dream.records import Scope
 from mem0_stores import (  # type: ignore[import-not-found]
@@ -28,7 +29,6 @@ pytestmark = pytest.mark.store
 
 
 def run(place: Place, *words: str, answers: str = "", code: int = 0) -> Result:
-    """A command on the place's store."""
     config = Path(place.config["history_db_path"]).parent / "mem0.json"
     config.write_text(json.dumps(place.config))
     done = CliRunner().invoke(main, [*words, "--config", str(config)], input=answers)
@@ -38,7 +38,6 @@ def run(place: Place, *words: str, answers: str = "", code: int = 0) -> Result:
 
 
 def links(place: Place) -> dict[str, tuple[Any, ...]]:
-    """Every entity row as it stands: payload and vector."""
     store = place.open()
     try:
         entities = store.backend.entities()
@@ -50,7 +49,7 @@ def links(place: Place) -> dict[str, tuple[Any, ...]]:
 
 
 @pytest.fixture
-def orphaned(place: Place) -> tuple[Place, list[str]]:
+def orphaned(place):
     """Two memories; one was deleted as mem0 does in a fresh process, and is named twice."""
     ids = place.fill(["Lives in Lisbon", "Works in Lisbon"])
     memory = place.memory()
@@ -64,8 +63,7 @@ def orphaned(place: Place) -> tuple[Place, list[str]]:
     return place, ids
 
 
-def test_orphans_are_counted_dropped_and_named_again(orphaned: tuple[Place, list[str]]) -> None:
-    """A dry run changes nothing, a no changes nothing, an undo gives every row back."""
+def test_orphans_are_counted_dropped_and_named_again(orphaned):
     place, ids = orphaned
     before = links(place)
     assert (
@@ -80,12 +78,11 @@ def test_orphans_are_counted_dropped_and_named_again(orphaned: tuple[Place, list
     assert "gone: 0, in 0 entities" in run(place, "doctor", "--dry-run").stdout
     name = done.stderr.split("undo ")[1].split()[0]
     assert name in run(place, "runs").stdout
-    assert "2 entities as before" in run(place, "undo", name).stdout
+    assert "restored: 2" in run(place, "undo", name).stdout
     assert links(place) == before
 
 
-def test_an_undo_keeps_what_the_agent_linked_since(qdrant: Place) -> None:
-    """The entity names both again, and the newcomer."""
+def test_an_undo_keeps_what_the_agent_linked_since(qdrant):
     ids = qdrant.fill(["Lives in Lisbon", "Works in Lisbon", "Sings in Lisbon"])
     memory = qdrant.memory()
     for memory_id in ids[:2]:
@@ -102,11 +99,12 @@ def test_an_undo_keeps_what_the_agent_linked_since(qdrant: Place) -> None:
     assert [set(payload["linked_memory_ids"]) for payload, _ in links(qdrant).values()] == [set(ids)]
 
 
-def test_merged_memories_are_linked(qdrant: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a merge added before the application linked anything; undo unlinks it."""
+def test_merged_memories_are_linked(qdrant, monkeypatch):
     (first,) = qdrant.fill(["Lives in Lisbon"])
     store = qdrant.open()
-    added = store.write(Add("Works in Lisbon", Scope.of(user_id="alice"), {}, None, "run/1"))
+    added = store.write(
+        Add("Works in Lisbon", Scope.of(user_id="alice"), {"merged_from": ["x"]}, None, "run/1")
+    )
     store.close()
     memory = qdrant.memory()
     memory._upsert_entity("Lisbon", "PROPER", first, {"user_id": "alice"})
@@ -124,25 +122,42 @@ def test_merged_memories_are_linked(qdrant: Place, monkeypatch: pytest.MonkeyPat
     assert links(qdrant) == before
 
 
-def test_a_store_without_links_is_fine(qdrant: Place) -> None:
-    """Nothing is created by looking."""
+def test_a_store_without_links_is_fine(qdrant):
     qdrant.fill(["Lives in Lisbon"])
     assert "none are linked in this store; nothing to repair" in run(qdrant, "doctor").stdout
 
 
-def test_an_incomplete_listing_repairs_nothing(
-    orphaned: tuple[Place, list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A memory that was not listed is not gone."""
+def test_an_incomplete_listing_repairs_nothing(orphaned, monkeypatch):
     place, _ = orphaned
     before = links(place)
-    monkeypatch.setattr(doctor, "_miscounted", lambda *_: ("the store counts 3 rows and lists 1",))
+    monkeypatch.setattr(Backend, "count", lambda *_: 9)
     assert "Nothing can be repaired" in run(place, "doctor", "--yes", code=4).stderr
     assert links(place) == before
 
 
-def test_a_memory_that_came_back_keeps_its_links(qdrant: Place) -> None:
-    """Each link is looked at again just before it would go."""
+def test_a_repair_that_is_killed_is_finished_by_resume(orphaned, monkeypatch):
+    place, ids = orphaned
+    before, real, steps = links(place), doctor.EntityLinks.write, iter([True, False])
+
+    def write(self: doctor.EntityLinks, change: Any) -> str:
+        if next(steps):
+            return real(self, change)
+        raise KeyboardInterrupt
+
+    run(place, "doctor", "--dry-run", code=9)
+    with monkeypatch.context() as patch:
+        patch.setattr(doctor.EntityLinks, "write", write)
+        config = Path(place.config["history_db_path"]).parent / "mem0.json"
+        CliRunner().invoke(main, ["doctor", "--yes", "--config", str(config)])
+    name = run(place, "runs").stdout.split()[0]
+    assert "applying" in run(place, "runs").stdout
+    run(place, "resume", name)
+    assert [payload["linked_memory_ids"] for payload, _ in links(place).values()] == [[ids[1]]]
+    run(place, "undo", name)
+    assert links(place) == before
+
+
+def test_a_memory_that_came_back_keeps_its_links(qdrant):
     ids = qdrant.fill(["Lives in Lisbon"])
     memory = qdrant.memory()
     memory._upsert_entity("Lisbon", "PROPER", ids[0], {"user_id": "alice"})
@@ -150,12 +165,14 @@ def test_a_memory_that_came_back_keeps_its_links(qdrant: Place) -> None:
     entities = store.backend.entities()
     assert entities is not None
     (row,) = entities.rows({})
-    assert not doctor.drop_links(store, row.id, ids)
+    links = store.links
+    links.write(Update(row.id, ""))
+    assert links.fetch([row.id])[row.id].payload == {"wrong": ""}
+    assert [dict(each.payload) for each in entities.rows({})] == [dict(row.payload)]
     store.close()
 
 
-def test_other_kinds_have_no_links(tmp_path: Path) -> None:
-    """In one sentence."""
+def test_other_kinds_have_no_links(tmp_path):
     (tmp_path / "g.jsonl").write_text("")
     words = ["doctor", "--store", "graph", "--file", str(tmp_path / "g.jsonl")]
     done = CliRunner().invoke(main, words)

@@ -17,6 +17,7 @@ from mem0_dream.pipeline.cli.logs import Escaping
 from mem0_dream.pipeline.reporting.report import one_line, visible
 from mem0_dream.records import Scope
 from mem0_dream.testing import InMemoryStore
+from typed import on_store
 
 EVIL = "\x1b[31m\u202e\x9b\u2066\x07\x00\ue000"
 evil = st.text(
@@ -24,20 +25,18 @@ evil = st.text(
 )
 Run = Callable[..., str]
 PASSES = (
-    ["--dry-run"], ["--dry-run", "--explain"], ["--json"], ["plan"], ["status"], ["status", "--json"], ["--health"],
+    ["--dry-run"], ["--dry-run", "--explain"], ["--json"], ["plan"], ["status"], ["status", "--json"],
     ["--if-due", "--dry-run"], ["-vv", "--dry-run"], ["--log-json", "--dry-run"],
 )  # fmt: skip
 
 
 def shown(*arguments: str, answers: str = "") -> str:
-    """All that a command prints, on both streams."""
-    result = CliRunner().invoke(cli_module.main, list(arguments), input=answers, prog_name="mem0-dream")
+    result = CliRunner().invoke(cli_module.main, on_store(arguments), input=answers, prog_name="mem0-dream")
     assert not isinstance(result.exception, Exception), result.exception
     return result.output
 
 
 def leaks(told: Iterable[str]) -> list[str]:
-    """Lines that a terminal does not show as they are."""
     return [line for text in told for line in text.split("\n") if not line.isprintable()]
 
 
@@ -54,7 +53,6 @@ def test_what_is_shown_is_shown_as_it_is(text: str) -> None:
 
 
 def test_log_lines_are_shown_the_same_way() -> None:
-    """A name or an answer of a server in a message acts on nothing."""
     record = logging.LogRecord("mem0_dream", logging.INFO, "x", 1, "read %s\nfailed", (EVIL,), None)
     told = Escaping("%(levelname)s %(message)s").format(record)
     assert leaks([told]) == []
@@ -100,7 +98,7 @@ def test_mem0_stores(bad: str, state: Path, tmp_path_factory: pytest.TempPathFac
     config = folder / "mem0.yaml"
     config.write_text("vector_store: {provider: qdrant}\nmem0_dream: {scorer: keywords, max_delete: 1.0}\n")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mem0_dream.pipeline.stores.open_store", lambda _config: store)
+        patch.setattr("mem0_dream.pipeline.stores.open_store", lambda _config, **_: store)
         place = ["--config", str(config), "--state-dir", str(folder)]
         scoped = [*place, "--all", "--now", NOW.isoformat()]
         told = [shown(*words, *scoped) for words in PASSES]
@@ -122,7 +120,6 @@ def test_mem0_stores(bad: str, state: Path, tmp_path_factory: pytest.TempPathFac
 @example(bad=EVIL)
 @SLOW
 def test_graphs(bad: str, state: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Names, types, observations, relations, broken lines."""
     folder = tmp_path_factory.mktemp("graph")
     file = folder / "memory.jsonl"
     lines = [
@@ -156,7 +153,6 @@ NAMES = [char for char in EVIL if char not in "\x00/"]
 
 
 def test_markdown_directories(state: Path, tmp_path: Path) -> None:
-    """Names of files and directories, texts, indexes, logs."""
     bad = "".join(NAMES)
     folder = tmp_path / f"project{bad}" / f"notes{bad}"
     folder.mkdir(parents=True)
@@ -179,7 +175,10 @@ def test_markdown_directories(state: Path, tmp_path: Path) -> None:
     place += ["--memory-dir", str(folder), "--memory-dir", str(empty)]
     scoped = [*place, "--scorer", "keywords", "--max-delete", "1", "--now", NOW.isoformat()]
     told = [shown(*words, *scoped) for words in PASSES]
-    told += [shown("forget", "cents", *scoped, answers="1\nn\n"), shown(*scoped, "--index-only", "--dry-run")]
+    told += [
+        shown("forget", "cents", *scoped, answers="1\nn\n"),
+        shown(*scoped, "--only", "index", "--dry-run"),
+    ]
     told += [shown(*scoped, answers="s\ns\ny\n"), shown("runs", *place), shown("reject", "--list", *place)]
     told += [shown("undo", *place), shown("undo", *place), shown(*scoped, "--auto")]
     told += [shown(*scoped, "--memory-dir", f"/nowhere{bad}")]

@@ -15,7 +15,6 @@ __all__ = ["dream", "store"]
 
 
 def data_of(page: str) -> dict[str, Any]:
-    """What the page shows."""
     found = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     data: dict[str, Any] = json.loads(found[1])
@@ -25,7 +24,6 @@ def data_of(page: str) -> dict[str, Any]:
 def test_it_is_written_for_its_owner_alone_and_changes_nothing(
     dream: Invoke, store: InMemoryStore, tmp_path: Path
 ) -> None:
-    """The file holds memories."""
     before, out = json.dumps(store.rows), tmp_path / "out.html"
     told = dream("report", "--all", "-o", str(out))
     assert told.stderr == f"5 proposals written to {out}.\n"
@@ -35,13 +33,11 @@ def test_it_is_written_for_its_owner_alone_and_changes_nothing(
 
 
 def test_a_dash_prints_the_page(dream: Invoke) -> None:
-    """For whoever pipes it on."""
     assert dream("report", "--all", "-o", "-").stdout.startswith("<!doctype html>")
 
 
 def test_only_what_the_options_ask_for_is_shown(dream: Invoke) -> None:
-    """As a pass would."""
-    page = data_of(dream("report", "--all", "--merge-only", "-o", "-").stdout)
+    page = data_of(dream("report", "--all", "--only", "merges", "-o", "-").stdout)
     assert {card["kind"] for card in page["cards"]} == {"merge"}
 
 
@@ -60,14 +56,12 @@ def test_only_what_the_options_ask_for_is_shown(dream: Invoke) -> None:
 def test_what_cannot_be_done_is_one_sentence(
     dream: Invoke, words: tuple[str, ...], code: int, told: str
 ) -> None:
-    """No scope, no such run, no such folder."""
     done = dream(*words, code=code)
     assert told in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 def test_a_pin_is_listed_and_withdrawn_like_any_answer(dream: Invoke, own_state: Path) -> None:
-    """`reject --list` names it, and --forget takes it out."""
     from builders import NOW
     from mem0_dream.pipeline.answers import Answer
     from mem0_dream.pipeline.writing.journal import Journal

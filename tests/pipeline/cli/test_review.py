@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
 import pytest
 from builders import BOB, memory, plan_of
 from click.testing import CliRunner
-from e2e_cli import Invoke, dream  # type: ignore[import-not-found]  # it lies beside this file
+from e2e_cli import Invoke, dream, living  # type: ignore[import-not-found]  # it lies beside this file
 from mem0_dream.pipeline.actions import Merge
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli import review as cli_review
-from mem0_dream.pipeline.cli.colour import colours
-from mem0_dream.pipeline.judging.labelling import read_pairs
-from mem0_dream.pipeline.planning.doubts import ANSWERS_FILE, keep_answer, ranked, suspicion
+from mem0_dream.pipeline.cli.terminal import colours
+from mem0_dream.pipeline.judging.labelling import parse_pairs
+from mem0_dream.pipeline.planning.doubts import ranked, suspicion
+from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Label
 from mem0_dream.testing import FakeScorer, InMemoryStore
 
@@ -54,7 +56,6 @@ def store() -> InMemoryStore:
 
 @pytest.fixture(autouse=True)
 def scorer(monkeypatch: pytest.MonkeyPatch) -> FakeScorer:
-    """What the scorer thinks of the pairs."""
     fake = FakeScorer({(DOG, DOG_NAME): MERGE_LESS, (SEA, VOYAGE): MERGE, (OFFICE, HOME): AGAINST})
     monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: fake)
     return fake
@@ -62,7 +63,6 @@ def scorer(monkeypatch: pytest.MonkeyPatch) -> FakeScorer:
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The state directory."""
     folder = tmp_path / "state"
     monkeypatch.setenv("MEM0_DREAM_STATE_DIR", str(folder))
     return folder
@@ -70,46 +70,43 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A person sits at the terminal."""
     monkeypatch.setattr(cli_review, "attended", lambda: True)
 
 
 class TestTold:
-    def test_a_dry_run_says_how_many_and_how_to_see_them(self, dream: Invoke) -> None:
-        """One line above the totals; without a certain proposal there is no clean bill."""
+    def test_a_dry_run_shows_them(self, dream: Invoke) -> None:
+        """Both texts; without a certain proposal there is no clean bill."""
         shown = dream(*ALL, "--dry-run").stdout
-        assert shown.endswith(
-            f"{FOUR}: --review\nProposed: 1 merges, 0 prunes, 0 conflicts.\nDry run: no changes made.\n"
-        )
+        assert "Likely the same (1):" in shown
+        assert "Possible conflicts (1):" in shown
         only_bob = dream("--user-id", "bob", "--dry-run").stdout
-        assert only_bob == f"{NOTHING_CERTAIN}1 more pair may be duplicates: --review\n"
+        assert "    A: [memory:sea1] 2026-11-11  Reads [long] novels about [the] sea." in only_bob
+        assert only_bob.endswith(NOTHING_CERTAIN)
 
     def test_where_nobody_watches_nothing_is_asked(self, dream: Invoke) -> None:
         """Piped answers go where they went before; the line is told in the report and at the end."""
         done = dream(*ALL, answers="y\n").stdout
-        assert done.count(f"{FOUR}: --review\n") == 2
         assert "Look at" not in done
-        assert done.endswith(f"resolved: 0, skipped: 0\n{FOUR}: --review\n")
+        assert done.endswith(f"resolved: 0, skipped: 0\n{FOUR}.\n")
 
     def test_the_one_line_of_an_unattended_run_stays_as_it_is(self, dream: Invoke) -> None:
-        """The count is in --json and in `runs`."""
         told = json.loads(dream(*ALL, "--auto", "--json").stdout)
         assert told["unsure"] == 3
         assert dream("runs").stdout.endswith("removed 1, added 0, unsure=3\n")
         assert dream(*ALL, "--auto").stdout == "[mem0-dream --auto] merged=0 pruned=0 conflicts_skipped=0\n"
 
     def test_the_words_for_the_numbers(self) -> None:
-        """Grammar of one and of many."""
         assert suspicion(18, 0) == "18 more pairs may be duplicates"
         assert suspicion(1, 0) == "1 more pair may be duplicates"
         assert suspicion(0, 2) == "2 more pairs may contradict"
         assert suspicion(0, 0) == ""
 
     def test_merge_only_asks_about_merges_only(self, dream: Invoke) -> None:
-        """And --forget-only about none."""
-        assert "2 more pairs may be duplicates: --review\n" in dream(*ALL, "--dry-run", "--merge-only").stdout
-        assert "may contradict" not in dream(*ALL, "--merge-only", "--review", answers="n\nn\nn\n").stdout
-        assert "--review" not in dream(*ALL, "--dry-run", "--forget-only").stdout
+        merges = dream(*ALL, "--dry-run", "--only", "merges").stdout
+        assert "Likely the same (1)" in merges
+        assert "Possible conflicts" not in merges
+        assert "may contradict" not in dream(*ALL, "--only", "merges", "--review", answers="n\nn\nn\n").stdout
+        assert "Likely" not in dream(*ALL, "--dry-run", "--only", "prunes").stdout
 
 
 class TestAsked:
@@ -118,31 +115,36 @@ class TestAsked:
     ) -> None:
         """The default is no; what is certain is applied, and what is open is told at the end."""
         done = dream(*ALL, answers="\n\n").stdout
-        assert f"{FOUR}. Look at them? [y/N] Proposed: 1 merges" in done
-        assert done.endswith(f"{FOUR}: --review\n")
+        assert f"{FOUR}. Look at them? [y/N/all] Proposed: 1 merge," in done
+        assert done.endswith(f"{FOUR}.\n")
         assert {"dog1", "dog2", "sea1", "sea2", "work1", "work2"} < store.rows.keys()
+
+    def test_all_that_is_likely_the_same_is_taken_at_once(
+        self, dream: Invoke, watched: None, store: InMemoryStore
+    ) -> None:
+        """As the report showed it; conflicts stay open, and the whole is agreed to as ever."""
+        done = dream(*ALL, answers="all\ny\n").stdout
+        assert "Proposed: 3 merges, 0 prunes, 0 conflicts. Apply?" in done
+        assert "merged: 3" in done
+        assert {"work1", "work2"} < store.rows.keys()
 
     def test_nothing_is_asked_where_nothing_is_open(
         self, dream: Invoke, watched: None, scorer: FakeScorer
     ) -> None:
-        """No doubt, no question."""
         scorer._pairs.clear()
         assert "Look at" not in dream(*ALL, answers="\n").stdout
 
     def test_a_pair_is_shown_aligned_with_its_scope_and_keys(self, dream: Invoke, watched: None) -> None:
-        """The most probable first; to the letter."""
         lines = dream(*ALL, answers="y\nq\n\n").stdout.splitlines()
         at = lines.index("1 of 3: may be duplicates (80%), user_id=bob, note")
-        assert lines[at + 1 : at + 5] == [
-            "  A: Reads [long] novels about [the] sea.",
-            "  B: Reads        novels about       sea  [voyages.]",
-            "  A is [memory:sea1], 2026-11-11",
-            "  B is [memory:sea2], 2026-11-11",
+        assert lines[at + 1 : at + 3] == [
+            "  A: [memory:sea1] 2026-11-11  Reads [long] novels about [the] sea.",
+            "  B: [memory:sea2] 2026-11-11  Reads novels about sea [voyages.]",
         ]
         text = "\n".join(lines[at:])
         for words in ("y: the same fact", "n: different facts.", "s or Enter: leave both", "q: stop"):
             assert words in text
-        assert "The same fact? [y/n/s/q]" in text
+        assert "The same fact? [y/n/a/b/s/q]" in text
 
     def test_the_keys_are_explained_once_and_after_a_wrong_one(self, dream: Invoke) -> None:
         """For each sort of question; twenty pairs need no twenty explanations."""
@@ -160,9 +162,9 @@ class TestAsked:
         assert added[0] == '[memory:dog2] + [memory:dog1] -> "Has a brindle whippet named Pickle."'
         assert added[1].startswith("[memory:work1] vs [memory:work2]")
         assert added[1].endswith("[B stays]")
-        assert added[2].startswith("Proposed: 2 merges, 0 prunes, 1 conflicts. Apply?")
+        assert added[2].startswith("Proposed: 2 merges, 0 prunes, 1 conflict. Apply?")
         assert "merged: 2, pruned: 0, conflicts resolved: 1, skipped: 0" in done.stdout
-        assert not {"dog1", "work1"} & store.rows.keys()
+        assert not {"dog1", "work1"} & living(store)
         assert len(dream("runs").stdout.splitlines()) == 1
         dream("undo")
         assert json.dumps(store.rows, sort_keys=True) == before
@@ -170,7 +172,6 @@ class TestAsked:
     def test_a_declined_run_applies_no_answer(
         self, dream: Invoke, watched: None, store: InMemoryStore
     ) -> None:
-        """A yes to a pair is no yes to the run."""
         before = json.dumps(store.rows)
         assert dream(*ALL, answers="y\ny\ny\na\nn\n").stdout.endswith("Cancelled. No changes made.\n")
         assert json.dumps(store.rows) == before
@@ -179,40 +180,53 @@ class TestAsked:
         """Until a text changes; what was not reached because of q is asked another time."""
         dream(*ALL, answers="y\nn\n\nq\ny\n")
         again = dream(*ALL, answers="\n").stdout
-        assert "1 more pair may contradict. Look at it? [y/N]" in again
+        assert "1 more pair may contradict. Look at it? [y/N/all]" in again
 
     def test_answers_are_pairs_that_calibrate_reads(self, dream: Invoke, watched: None, state: Path) -> None:
-        """The file is named, only its owner may read it, and a skip teaches nothing."""
         told = dream(*ALL, answers="y\nn\ns\nb\ny\n")
-        file = state / ANSWERS_FILE
-        assert f"Your answers are kept in {file}; `mem0-dream calibrate` learns from them." in told.stderr
-        assert [(pair.pair.a, pair.label) for pair in read_pairs(file)] == [
+        assert "Your answers are kept; `mem0-dream calibrate` learns from them." in told.stderr
+        with contextlib.closing(Journal(state)) as journal:
+            pairs = parse_pairs(journal.pairs(), source="the journal")
+        assert [(pair.pair.a, pair.label) for pair in pairs] == [
             (SEA, Label.DISTINCT),
             (OFFICE, Label.CONTRADICTION),
         ]
-        assert file.stat().st_mode & 0o077 == 0
+        assert (state / "journal.db").stat().st_mode & 0o077 == 0
 
-    def test_calibrate_without_a_file_learns_from_the_answers(self, state: Path) -> None:
-        """It says so if there are none yet, or too few."""
-
-        def calibrate() -> str:
-            return CliRunner().invoke(cli_module.main, ["calibrate", "--scorer", "keywords"]).stderr
-
-        assert "Name the file of labelled pairs" in calibrate()
-        (state / ANSWERS_FILE).write_text(
-            json.dumps({"a": DOG, "b": DOG_NAME, "label": "duplicate"}) + "\n", encoding="utf-8"
+    def test_calibrate_without_a_file_learns_from_the_answers(self, dream: Invoke, watched: None) -> None:
+        calibrate = ["calibrate", "--scorer", "keywords"]
+        assert (
+            "There are no answers to learn from yet" in CliRunner().invoke(cli_module.main, calibrate).stderr
         )
-        assert "at least 20 pairs labelled duplicate and the file has 1" in calibrate()
+        dream(*ALL, answers="y\ny\nq\ny\n")
+        told = CliRunner().invoke(cli_module.main, calibrate).stderr
+        assert "at least 20 pairs labelled duplicate and the file has 1" in told
+
+    @pytest.mark.parametrize("wrong", ["what\n" * 3, "what\n"])
+    def test_wrong_answers_from_a_pipe_end_it(self, dream: Invoke, store: InMemoryStore, wrong: str) -> None:
+        before = json.dumps(store.rows)
+        told = dream(*ALL, "--review", answers=wrong, code=2).stderr
+        assert "so nothing was changed" in told
+        assert json.dumps(store.rows) == before
+
+    def test_every_change_is_asked_about_on_demand(self, dream: Invoke, store: InMemoryStore) -> None:
+        """A no is for good, and each answer can be listed and withdrawn."""
+        shown = dream(*ALL, answers="each\nn\n\n").stdout
+        assert "Do it? [Y/n/s/e/q]" in shown
+        assert {"tea1", "tea2"} <= store.rows.keys()
+        assert "Nothing is certain enough" in dream(*ALL, "--dry-run").stdout
+        (line,) = dream("reject", "--list").stdout.splitlines()
+        assert "rejected: merge" in line
+        dream("reject", "--forget", line.split()[0])
+        assert "Proposed: 1 merge," in dream(*ALL, "--dry-run").stdout
 
     def test_with_review_nobody_is_asked_whether_to_look(self, dream: Invoke) -> None:
-        """The option is the answer, also where the answers are piped."""
         shown = dream(*ALL, "--review", answers="n\nn\nn\ny\n").stdout
         assert "Look at" not in shown
         assert "3 of 3: may contradict" in shown
         assert "Which holds? [a/b/n/s/q]" in shown
 
     def test_the_end_of_the_input_is_no_consent(self, dream: Invoke, store: InMemoryStore) -> None:
-        """Also in the middle of the pairs."""
         before = json.dumps(store.rows)
         assert "Nobody answered" in dream(*ALL, "--review", answers="y\n", code=2).stderr
         assert json.dumps(store.rows) == before
@@ -220,7 +234,6 @@ class TestAsked:
     def test_after_twenty_pairs_a_person_is_asked_whether_to_go_on(
         self, dream: Invoke, store: InMemoryStore, scorer: FakeScorer
     ) -> None:
-        """Nobody wants to see all of a thousand."""
         for tool in TOOLS:
             texts = f"Owns a {tool}.", f"Keeps the {tool} dry."
             store.rows |= InMemoryStore(
@@ -230,17 +243,39 @@ class TestAsked:
         shown = dream(*ALL, "--review", answers="\n" * 20 + "\n\n").stdout
         assert "20 of 28 pairs seen. Go on? [y/N]" in shown
         assert "21 of 28" not in shown
-        assert shown.endswith("7 more pairs may be duplicates, 1 more may contradict: --review\n")
+        assert shown.endswith("7 more pairs may be duplicates, 1 more may contradict.\n")
 
-    def test_a_pair_whose_memory_was_just_merged_is_not_asked_about(
+    @pytest.mark.parametrize(
+        ("answer", "left"),
+        [
+            ("same", {"dog2"}), ("b", {"dog2"}), ("AC", {"dog1", "dog3"}), ("a, b", {"dog1", "dog2"}),
+            ("all", {"dog1", "dog2", "dog3"}), ("", {"dog1", "dog2", "dog3"}), ("each\nb\nq", {"dog1", "dog3"}),
+        ],
+    )  # fmt: skip
+    def test_pairs_that_share_memories_are_one_question(
+        self, dream: Invoke, store: InMemoryStore, scorer: FakeScorer, answer: str, left: set[str]
+    ) -> None:
+        """Letters name those that hold; C was only held against B, so that A alone does not end it."""
+        third = "Has a brindle whippet."
+        store.rows |= InMemoryStore([memory("dog3", third, days=2)]).rows
+        scorer._pairs[tuple(sorted((DOG_NAME, third)))] = (0.75, 0.0, 0.25)
+        shown = dream("--user-id", "alice", "--review", answers=f"{answer}\n\n\ny\n").stdout
+        assert "1 to 2 of 3: 3 memories, user_id=alice, note" in shown
+        assert f"  C: [memory:dog3] 2026-11-19  {third}" in shown
+        assert "     A and B may be the same (70%)." in shown
+        assert {"dog1", "dog2", "dog3"} & living(store) == left
+        if answer == "all":
+            assert "dog1" not in dream("--user-id", "alice", "--dry-run").stdout
+
+    def test_what_was_held_against_none_that_stays_is_told(
         self, dream: Invoke, store: InMemoryStore, scorer: FakeScorer
     ) -> None:
-        """It would read otherwise once the answers are applied; it stays for the next pass."""
-        third = "Has a whippet with a brindle coat."
-        store.rows |= InMemoryStore([memory("dog3", third)]).rows
-        scorer._pairs[tuple(sorted((DOG, third)))] = (0.65, 0.0, 0.35)
-        shown = dream("--user-id", "alice", "--review", answers="y\nq\ny\n").stdout
-        assert third not in shown.partition("1 of 3")[2].partition("Added by")[0]
+        third = "Has a brindle whippet."
+        store.rows |= InMemoryStore([memory("dog3", third, days=2)]).rows
+        scorer._pairs[tuple(sorted((DOG_NAME, third)))] = (0.75, 0.0, 0.25)
+        shown = dream("--user-id", "alice", "--review", answers="a\n\ny\n").stdout
+        assert "C was held against none of these; it stays until the next pass." in shown
+        assert {"dog1", "dog2", "dog3"} & living(store) == {"dog1", "dog3"}
 
     @pytest.mark.parametrize(("variable", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
     def test_a_plain_terminal_gets_no_escape_sequence(
@@ -265,11 +300,3 @@ def test_the_most_probable_pair_comes_first(store: InMemoryStore, scorer: FakeSc
     """Whatever is suspected; equally probable ones in the order of their ids."""
     found = ranked(plan_of(store, scorer).unsure)
     assert [doubt.members[0].id for doubt in found] == ["sea1", "dog1", "work1"]
-
-
-def test_an_answer_is_kept_once(store: InMemoryStore, scorer: FakeScorer, tmp_path: Path) -> None:
-    """A pair that was answered before is not doubled."""
-    doubt = plan_of(store, scorer).unsure[0]
-    keep_answer(tmp_path, doubt, Label.DUPLICATE)
-    file = keep_answer(tmp_path, doubt, Label.DUPLICATE)
-    assert len(read_pairs(file)) == 1

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from builders import NOW, memory
 from click.testing import CliRunner
@@ -24,7 +23,6 @@ from markdown_trees import MEMORY, fingerprint, write_tree
 from mem0_dream.errors import StoreError
 from mem0_dream.models.registry import CHOICES
 from mem0_dream.pipeline.cli import main as cli_module
-from mem0_dream.pipeline.cli.kinds import STORES
 from mem0_dream.pipeline.cli.options import Options
 from mem0_dream.testing import InMemoryStore
 
@@ -51,7 +49,6 @@ class TestCommands:
         )
 
     def test_runs_and_status_for_programs(self, dream: Invoke) -> None:
-        """One JSON value each, with kind and scopes."""
         assert json.loads(dream("runs", "--json").stdout) == []
         dream(*ALICE, "--auto")
         (run,) = json.loads(dream("runs", "--json").stdout)
@@ -72,8 +69,7 @@ class TestCommands:
         assert {"merged:run1+run2"} <= {pair["b"] for pair in pairs}
 
     def test_undo_names_what_it_left_alone(self, store: InMemoryStore, dream: Invoke) -> None:
-        """A memory that was written anew since is kept, and said so."""
-        dream(*ALICE, "--auto", "--forget-only")
+        dream(*ALICE, "--auto", "--only", "prunes")
         store.rows["bug"] = {**store.rows["blood"], "text": "Fixed the login bug of June."}
         assert dream("undo").stdout.splitlines()[1] == (
             "Left alone: memory bug: it was written anew since the run"
@@ -97,12 +93,12 @@ class TestCommands:
         lines = [line for line in file.read_text().splitlines() if '"kind": "prune"' not in line]
         file.write_text("\n".join(lines).replace('"choice": null', '"choice": "A"') + "\n")
         cancelled = dream("apply", str(file), answers="n\n")
-        assert '"tabs indentation Go code" [A stays]\n' in cancelled.stdout
+        assert '"tabs for indentation in Go code" [A stays]\n' in cancelled.stdout
         assert cancelled.stdout.startswith(REPORT[: REPORT.index(" [A/B/skip]")])
         assert "Cancelled. No changes made." in cancelled.output
         done = dream("apply", str(file), answers="y\n")
         assert done.stdout.endswith("merged: 2, pruned: 0, conflicts resolved: 1, skipped: 0\n")
-        assert "tabs2" not in store.rows
+        assert store.rows["tabs2"]["expires_on"] is not None  # it was held true, and stays readable
         assert {"bug", "tap"} < store.rows.keys()
 
     @pytest.mark.parametrize(
@@ -135,7 +131,6 @@ class TestCommands:
         assert dream("plan", *ALICE, "-o", str(tmp_path / "no" / "where"), code=2).stderr.count("\n") == 1
 
     def test_the_budget_holds_for_a_plan_file(self, dream: Invoke, tmp_path: Path) -> None:
-        """Apply checks it too."""
         file = str(tmp_path / "plan.jsonl")
         dream("plan", *ALICE, "-o", file)
         dream("apply", file, "--yes", "--max-delete", "0.1", code=3)
@@ -181,8 +176,7 @@ class TestCommands:
         assert "Merges (1):" in shown
 
     def test_status(self, dream: Invoke) -> None:
-        """What is there, what needs attention, what was done."""
-        assert dream("status", "--all").stdout.splitlines() == [
+        assert dream("status", "--all").stdout.splitlines()[:11] == [
             "Memories: 18 living, 0 retired, 1 pinned",
             "Scopes: 2",
             "Exact duplicates: 0",
@@ -196,7 +190,7 @@ class TestCommands:
             "Last run: never",
         ]
         dream(*ALICE, "--auto")
-        assert dream("status", "--all").stdout.splitlines()[-1].endswith("(applied)")
+        assert dream("status", "--all").stdout.splitlines()[10].endswith("(applied)")
 
     def test_options_before_a_command_count_for_it(self, dream: Invoke) -> None:
         """`mem0-dream --user-id bob status` equals `mem0-dream status --user-id bob`."""
@@ -228,31 +222,28 @@ class TestBadInput:
         assert whole(store) == before
 
     @pytest.mark.parametrize(
-        ("settings", "place"),
+        ("settings", "sentence"),
         [
-            ("{stale_aftr: 90d}", "stale_aftr"),
-            ("{stale_after: soon}", "stale_after"),
-            ("{max_delete: 3}", "max_delete"),
-            ("{retention: {session_state: -1}}", "retention"),
+            ("{stale_aftr: 90d}", "There is no setting mem0_dream.stale_aftr; did you mean stale_after?"),
+            ("{stale_after: soon}", "The setting mem0_dream.stale_after is wrong: 'soon' is no duration"),
+            (
+                "{max_delete: 3}",
+                "The setting mem0_dream.max_delete is wrong: input should be less than or equal",
+            ),
+            ("{retention: {session_state: -1}}", "The setting mem0_dream.retention.session_state is wrong: "),
         ],
     )
-    def test_a_wrong_setting_is_named(self, dream: Invoke, settings: str, place: str) -> None:
-        """A misspelt limit must not silently become its default."""
+    def test_a_wrong_setting_is_named(self, dream: Invoke, settings: str, sentence: str) -> None:
+        """In one plain sentence: a misspelt limit must not silently become its default."""
         told = dream("--all", "--dry-run", settings=settings, code=2)
-        assert told.stderr.startswith(f"mem0-dream: The setting mem0_dream.{place}")
+        assert told.stderr.startswith(f"mem0-dream: {sentence}")
         assert told.stderr.count("\n") == 1
 
     def test_no_configuration(self) -> None:
-        """Without --config nothing can be opened."""
         told = CliRunner().invoke(cli_module.main, ["--all"])
         assert (told.exit_code, told.stderr) == (
             2, "mem0-dream: No configuration: give mem0's own with --config mem0.yaml.\n",
         )  # fmt: skip
-
-    def test_an_unknown_kind_of_store(self, dream: Invoke) -> None:
-        """The kinds that exist are listed."""
-        told = dream("--all", "--store", "sqlite", code=2)
-        assert f"'sqlite' is not {', '.join(map(repr, STORES))}." in told.stderr or "sqlite" in told.stderr
 
     def test_a_store_that_fails_halfway(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
         """An error of the store is one sentence, and the run it left behind can be resumed."""
@@ -272,7 +263,7 @@ class TestBadInput:
         store.write = write  # type: ignore[method-assign]
         assert dream("resume").stdout.startswith("Dream complete — merged: 2, pruned: 2")
 
-    @pytest.mark.parametrize(("file", "code"), [("journal.db", 6), ("access.sqlite3", 4), ("locks", 2)])
+    @pytest.mark.parametrize(("file", "code"), [("journal.db", 6), ("locks", 2)])
     def test_damaged_state_is_one_sentence(
         self, store: InMemoryStore, dream: Invoke, own_state: Path, file: str, code: int
     ) -> None:
@@ -289,53 +280,38 @@ class TestBadInput:
         assert closed == [True]
 
     def test_a_damaged_cache_costs_time_and_nothing_else(self, dream: Invoke, own_state: Path) -> None:
-        """What can be computed again may be lost."""
         first = dream(*ALICE, "--dry-run").stdout
         for file in own_state.iterdir():
             if "journal" not in file.name and file.is_file():
                 file.write_bytes(b"no database" * 200)
         assert dream(*ALICE, "--dry-run").stdout == first
 
-    def test_an_interrupt_is_told_in_one_line(
-        self, store: InMemoryStore, dream: Invoke, tmp_path: Path
-    ) -> None:
-        """Control-C ends with exit code 130 and says how to go on."""
+    @pytest.mark.parametrize("at", ["read", "write"])
+    def test_an_interrupt_says_what_is_true(self, store: InMemoryStore, dream: Invoke, at: str) -> None:
+        """Control-C ends with exit code 130 and says how to go on, if there is anything to go on with."""
 
-        def interrupt(scopes: Any) -> Any:
+        def interrupt(_: Any) -> Any:
             raise KeyboardInterrupt
 
-        store.read = interrupt  # type: ignore[method-assign]
-        told = dream("--all", "--auto", code=130)
-        command = f"`mem0-dream resume --config {tmp_path / 'mem0.yaml'}`"
-        assert told.stderr == f"mem0-dream: interrupted; {command} finishes a run that had begun.\n"
+        setattr(store, at, interrupt)
+        told = dream("--all", "--auto", code=130).stderr
+        if at == "read":
+            assert told == "mem0-dream: interrupted; nothing was changed.\n"
+        else:
+            assert "is half done: `mem0-dream resume " in told
+            assert "`mem0-dream undo " in told
 
 
-class TestHelp:
-    def test_every_command_has_help_with_an_example(self) -> None:
-        """A person can copy a line from each."""
-        group = cli_module.main
-        assert isinstance(group, click.Group)
-        wanted = {"status", "forget", "runs", "undo", "resume", "plan", "apply", "reject"}
-        assert wanted <= group.commands.keys()
-        for name in ("", *group.commands):
-            shown = CliRunner().invoke(group, [name, "--help"] if name else ["--help"])
-            assert shown.exit_code == 0
-            assert f"mem0-dream {name}".strip() in shown.output
-            assert "Example:" in shown.output
-
-    def test_the_clock_is_read_only_here(self) -> None:
-        """--now sets the moment of ages, never the time a run is recorded under."""
-        assert Options(now=NOW).moment == NOW
-        assert Options(now=NOW).clock != NOW
+def test_the_clock_is_read_only_here() -> None:
+    """--now sets the moment of ages, never the time a run is recorded under."""
+    assert Options(now=NOW).moment == NOW
+    assert Options(now=NOW).clock != NOW
 
 
 def _md_run(folder: Path, name: str) -> Path:
-    """A project with one run behind it."""
     root = folder / name
     write_tree(root, {f"{MEMORY}/{file}.md": "Use tabs in Go files." for file in ("a", "b")})
-    done = CliRunner().invoke(
-        cli_module.main, ["--store", "md", "--root", str(root), "--scorer", "keywords", "--auto"]
-    )
+    done = CliRunner().invoke(cli_module.main, ["md", str(root), "--scorer", "keywords", "--auto"])
     assert done.exit_code == 0, done.output
     return root
 
@@ -346,7 +322,7 @@ def test_of_two_known_stores_one_has_to_be_named(tmp_path: Path, own_state: Path
     before = [fingerprint(root) for root in roots]
     refused = CliRunner().invoke(cli_module.main, ["undo"])
     assert refused.exit_code == 2
-    assert all(f"--root {root}" in refused.stderr for root in roots)
+    assert all(f"mem0-dream md {root}" in refused.stderr for root in roots)
     assert [fingerprint(root) for root in roots] == before
     assert (
         CliRunner().invoke(cli_module.main, ["undo", "--store", "md", "--root", str(roots[0])]).exit_code == 0

@@ -7,14 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from builders import memory
+from builders import NOW
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.errors import UsageError
 from mem0_dream.models.scorer import Thresholds
+from mem0_dream.pipeline.actions import Member
 from mem0_dream.pipeline.judging.calibration import calibrate, fit_threshold, load_thresholds, save_thresholds
-from mem0_dream.pipeline.judging.labelling import labelled_keys, most_informative, pair_line, read_pairs
-from mem0_dream.records import Candidate, Label, Verdict
+from mem0_dream.pipeline.judging.labelling import pair_line, parse_pairs, read_pairs
+from mem0_dream.records import Label
 
 BASE = Thresholds(auto=0.9, duplicate=0.5, contradiction=0.7)
 
@@ -72,7 +73,7 @@ def test_a_veto_counts_as_never_merged():
 
 def test_a_file_without_duplicates_fits_nothing():
     """The sentence says how many there are and how to get more."""
-    with pytest.raises(UsageError, match="has 1; label more"):
+    with pytest.raises(UsageError, match="has 1; answer more"):
         calibrate(np.ones((1, 3), dtype=np.float32), [False], [Label.DUPLICATE], base=BASE)
 
 
@@ -93,51 +94,25 @@ def test_a_damaged_file_is_named(tmp_path):
         load_thresholds(tmp_path, "one")
 
 
-def verdict(a, b, duplicate):
-    """A judged pair."""
-    return Verdict(Candidate(a, b, 0.5), Label.UNSURE, probabilities=(duplicate, 0.0, 1 - duplicate))
-
-
-def test_the_nearest_to_a_decision_comes_first_and_memories_take_turns():
-    """The second question about a memory waits until others had their first."""
-    memories = {name: memory(name, f"text {name}") for name in "abcde"}
-    verdicts = [verdict("a", "b", 0.51), verdict("a", "c", 0.52), verdict("d", "e", 0.55)]
-    ordered = most_informative(verdicts, thresholds=BASE, done=frozenset(), memories=memories)
-    assert [(v.pair.a, v.pair.b) for v in ordered] == [("a", "b"), ("d", "e"), ("a", "c")]
-
-
-def test_labelled_pairs_are_read_back_and_not_asked_again(tmp_path):
-    """What `label` writes, `calibrate` reads; unsure ones are kept but not used."""
+def test_labelled_pairs_are_read_back():
+    """Each once, as it was labelled last; unsure ones are not used."""
     a, b, c = (
-        memory("a", "Likes tea."),
-        memory("b", "Likes green tea."),
-        memory("c", "Owns a dog.", days=None),
+        Member("a", "Likes tea.", stated_at=NOW),
+        Member("b", "Likes green tea."),
+        Member("c", "Owns a dog."),
     )
-    file = tmp_path / "pairs.jsonl"
-    file.write_text(pair_line(a, b, Label.DUPLICATE) + pair_line(a, c, Label.UNSURE))
-    (pair,) = read_pairs(file)
-    assert (pair.pair.a, pair.pair.b, pair.label) == ("Likes tea.", "Likes green tea.", Label.DUPLICATE)
-    assert pair.pair.a_date == a.stated_at
-    memories = {item.id: item for item in (a, b, c)}
-    verdicts = [verdict("a", "b", 0.5), verdict("a", "c", 0.5), verdict("b", "c", 0.5)]
-    left = most_informative(verdicts, thresholds=BASE, done=labelled_keys(file), memories=memories)
-    assert [(v.pair.a, v.pair.b) for v in left] == [("b", "c")]
+    labels = [(a, b, Label.DISTINCT), (a, c, Label.UNSURE), (b, a, Label.DUPLICATE)]
+    (pair,) = parse_pairs([pair_line(*each, category="note") for each in labels], source="here")
+    assert (pair.pair.a, pair.pair.b, pair.label) == ("Likes green tea.", "Likes tea.", Label.DUPLICATE)
+    assert (pair.pair.a_date, pair.pair.b_date, pair.pair.category) == (None, NOW, "note")
 
 
-@pytest.mark.parametrize(
-    ("line", "complaint"),
-    [("{", "is no JSON"), ("[]", "no JSON object"), (json.dumps({"a": "x"}), "no labelled pair")],
-)
-def test_a_wrong_line_is_named(tmp_path, line, complaint):
-    """One sentence with the place."""
+@pytest.mark.parametrize("line", ["{", "[]", json.dumps({"a": "x"})])
+def test_a_wrong_line_is_named(tmp_path, line):
+    """One sentence with the place; an absent file is named, too."""
     file = tmp_path / "pairs.jsonl"
     file.write_text(line + "\n")
-    with pytest.raises(UsageError, match=complaint):
+    with pytest.raises(UsageError, match=rf"Line 1 of {file} is no labelled pair"):
         read_pairs(file)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    """For `calibrate`; `label` begins a new one."""
     with pytest.raises(UsageError, match="cannot be read"):
         read_pairs(tmp_path / "none.jsonl")
-    assert labelled_keys(tmp_path / "none.jsonl") == frozenset()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mem0_dream.models.words import exact_key
-from mem0_dream.pipeline.judging.candidates import find_candidates
+from mem0_dream.models.text.words import exact_key
+from mem0_dream.pipeline.judging.candidates import Parts, find_candidates
 from mem0_dream.records import Candidate, Memory, Scope
 from mem0_dream.testing import FakeEncoder
 
@@ -107,3 +107,19 @@ def test_a_text_without_direction_still_has_its_copies():
         neighbours=5,
     )
     assert [(pair.a, pair.b, pair.exact) for pair in found] == [("1", "2", True)]
+
+
+def test_a_short_fact_is_near_the_statement_of_a_long_memory_that_says_it():
+    long = memory("a", "Runs a bakery in Lyon with six people. Latency is 150 ms.")
+    others = [memory(f"n{n}", f"Runs a bakery in Lyon with {n} people") for n in range(6)]
+    members = [long, *others, memory("z", "Latency is 150 ms")]
+    vectors = FakeEncoder().encode([item.text for item in members])
+    said = ["Runs a bakery in Lyon with six people.", "Latency is 150 ms."]
+    parts = Parts(FakeEncoder().encode(said), np.array([0, 0]))
+    found = [
+        {(pair.a, pair.b) for pair in find_candidates(members, vectors, floor=0.7, neighbours=3, parts=some)}
+        for some in (None, parts)
+    ]
+    assert ("a", "z") not in found[0]
+    assert found[0] < found[1]
+    assert ("a", "z") in found[1]

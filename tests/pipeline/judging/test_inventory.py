@@ -9,11 +9,11 @@ import pytest
 from builders import ALICE, NOW, memory
 from mem0_dream.models.scorer import PairInput, PairScores
 from mem0_dream.pipeline.judging.inventory import Circumstances, Judging
+from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.pipeline.planning.merges import fused
-from mem0_dream.pipeline.planning.planner import build_plan
 from mem0_dream.records import Inventory, Memory
 from mem0_dream.settings import Settings
-from mem0_dream.testing import FakeEncoder, FakeScorer
+from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 
 SHORT, MIDDLE, LONG = "Has a dog.", "Has a dog named Rex.", "Has a dog named Rex from Leeds."
 OTHER = "Likes tea."
@@ -49,11 +49,11 @@ def encoder() -> FakeEncoder:
 def planned(memories: Sequence[Memory]):
     return build_plan(
         Inventory("s", tuple(memories)),
-        kind="memory",
+        store=InMemoryStore(),
         encoder=encoder(),
         scorer=PlacedScorer(),
         settings=Settings(floor=-1.0),
-        circumstances=Circumstances(now=NOW),
+        now=NOW,
     )
 
 

@@ -6,9 +6,9 @@ import pytest
 from builders import CONTRADICTION, DUPLICATE, MAYBE, memory
 from hypothesis import given
 from hypothesis import strategies as st
-from mem0_dream.models.scorer import Thresholds
-from mem0_dream.pipeline.judging.judge import EXACT, decide, judge, pair_input
-from mem0_dream.records import Candidate, Evidence, Label
+from mem0_dream.models.scorer import PairInput, Thresholds
+from mem0_dream.pipeline.judging.judge import EXACT, decide, differences, judge, pair_input
+from mem0_dream.records import Candidate, Evidence, Label, Verdict
 from mem0_dream.testing import FakeScorer
 
 LIMITS = Thresholds(auto=0.9, duplicate=0.6, contradiction=0.6)
@@ -124,7 +124,7 @@ def test_a_text_that_only_adds_is_left_to_a_person() -> None:
 
 @pytest.mark.parametrize(
     ("other", "auto"),
-    [("Had a green car.", True), ("Sold the green car.", False), ("No longer has the green car.", False)],
+    [("Owns a green car.", True), ("Sold the green car.", False), ("No longer has the green car.", False)],
 )
 def test_a_text_that_alone_tells_of_an_end_is_not_merged_unattended(other: str, auto: bool) -> None:
     """What is over for one text still holds for the other, or was meant by both: a person knows."""
@@ -132,3 +132,67 @@ def test_a_text_that_alone_tells_of_an_end_is_not_merged_unattended(other: str, 
     scorer = FakeScorer({(memories["a"].text, other): DUPLICATE})
     (verdict,) = judge([Candidate("a", "b", 0.9)], memories, scorer)
     assert verdict.auto is auto
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "label"),
+    [
+        ("Der Nutzer mag Katzen", "Der Nutzer hat zwei Katzen", Label.DISTINCT),
+        ("Der Nutzer mag Katzen", "Der Nutzer mag keine Katzen", Label.CONTRADICTION),
+        ("Der Nutzer mag Katzen.", "der Nutzer mag Katzen", Label.DUPLICATE),
+    ],
+)
+def test_a_scorer_of_english_has_no_say_about_other_languages(a, b, label):
+    """Its answer, a sure contradiction, is not heard; a scorer of all languages is."""
+    memories = {"a": memory("a", a), "b": memory("b", b)}
+    scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.99, 0.01))
+    assert judge([Candidate("a", "b", 0.9)], memories, scorer)[0].label is not Label.DISTINCT
+    scorer.english_only = True
+    assert judge([Candidate("a", "b", 0.9)], memories, scorer)[0].label is label
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "label"),
+    [
+        ("User reports to Anna", "Anna reports to the user", Label.CONTRADICTION),
+        (
+            "Blue bin for paper, green bin for glass",
+            "Green bin for paper, blue bin for glass",
+            Label.CONTRADICTION,
+        ),
+        ("Selma visited Omar", "Omar visited Selma", Label.UNSURE),
+        ("User reports to Anna", "Anna manages the user", Label.DUPLICATE),
+        ("User is trying to quit smoking", "User quit smoking", Label.UNSURE),
+        ("User has a bird", "User has a bird feeder", Label.DUPLICATE),
+        ("API rate limit is at least 100", "API rate limit is at most 100", Label.CONTRADICTION),
+        ("User likes tea more than coffee", "User likes coffee more than tea", Label.CONTRADICTION),
+    ],
+)
+def test_a_sure_scorer_merges_nothing_whose_places_or_stages_differ(a: str, b: str, label: Label) -> None:
+    memories = {"a": memory("a", a), "b": memory("b", b)}
+    (verdict,) = judge(
+        [Candidate("a", "b", 0.9)], memories, FakeScorer({(a, b): DUPLICATE}), thresholds=LIMITS
+    )
+    assert verdict.label is label
+    assert verdict.auto is (a == "User reports to Anna" and label is Label.DUPLICATE)
+
+
+@pytest.mark.parametrize("label", [label for label in Label if label is not Label.DUPLICATE])
+def test_only_a_duplicate_merges_by_itself(label: Label) -> None:
+    with pytest.raises(ValueError, match="never merges by itself"):
+        Verdict(Candidate("a", "b", 0.9), label, auto=True)
+
+
+def test_two_stages_are_a_conflict_where_the_scorer_leans_to_one() -> None:
+    texts = "User wants to migrate to Postgres", "User has migrated to Postgres"
+    memories = {"a": memory("a", texts[0]), "b": memory("b", texts[1])}
+    (verdict,) = judge(
+        [Candidate("a", "b", 0.9)], memories, FakeScorer({texts: (0.3, 0.5, 0.2)}), thresholds=LIMITS
+    )
+    assert verdict.label is Label.CONTRADICTION
+
+
+def test_words_that_neither_text_covers_need_some_entailment() -> None:
+    texts = PairInput("Likes jogging", "Enjoys dodgeball", cosine=0.8)
+    assert "unsaid" in {item.kind for item in differences(texts, entailment=(0.05, 0.05))}
+    assert "unsaid" not in {item.kind for item in differences(texts, entailment=(0.1, 0.9))}

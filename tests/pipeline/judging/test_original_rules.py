@@ -7,10 +7,9 @@ from builders import NOW, memory, plan_of
 from mem0_dream.models.keywords import KeywordScorer
 from mem0_dream.models.lexical import LexicalEncoder
 from mem0_dream.pipeline.actions import Resolve
-from mem0_dream.pipeline.judging.inventory import Circumstances
 from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.judging.original_rules import RULE, suspected
-from mem0_dream.pipeline.planning.planner import build_plan
+from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Candidate, Label
 from mem0_dream.settings import Settings
@@ -77,11 +76,11 @@ def test_without_a_model_the_examples_are_asked_too(a: str, b: str) -> None:
     store = InMemoryStore([memory("1", a), memory("2", b), memory("3", "Shoe size 39")])
     plan = build_plan(
         store.read(ScopeFilter()),
-        kind=store.kind,
+        store=store,
         encoder=LexicalEncoder(),
         scorer=KeywordScorer(),
         settings=Settings(),
-        circumstances=Circumstances(now=NOW),
+        now=NOW,
     )
     assert plan.actions == ()
     (doubt,) = plan.unsure
@@ -99,11 +98,11 @@ def test_the_default_scorer_finds_or_asks(a: str, b: str) -> None:
     store = InMemoryStore([memory("1", a), memory("2", b)])
     plan = build_plan(
         store.read(ScopeFilter()),
-        kind=store.kind,
+        store=store,
         encoder=load_encoder(None, scorer="bundled"),
         scorer=load_scorer("bundled"),
         settings=Settings(),
-        circumstances=Circumstances(now=NOW),
+        now=NOW,
     )
     assert len(plan.merges) + len(plan.conflicts) + len(plan.unsure) == 1
 

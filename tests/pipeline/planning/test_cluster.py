@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from mem0_dream.pipeline.planning.cluster import Star, stars
+from mem0_dream.pipeline.planning.merges import Star, stars
 
 
 def graph(pairs):

@@ -10,7 +10,6 @@ import pytest
 from builders import CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicates, memory
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from mem0_dream.models.merger import ExtractiveMerger
 from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.planning.merges import Consolidated, draft_merges, fused, last_stated
 from mem0_dream.records import Candidate, Memory, Verdict
@@ -36,7 +35,6 @@ def drafted(memories: Sequence[Memory], scorer: FakeScorer) -> tuple[Consolidate
         memories,
         judged(memories, (), scorer),
         judge_new=lambda new, others: judged(new, others, scorer),
-        merger=ExtractiveMerger(),
     )
 
 

@@ -81,42 +81,6 @@ def test_a_plan_of_an_earlier_version_is_read():
     assert not any(merge.amends for merge in read.merges)
 
 
-def _version_1(kind: str, **line: str | None) -> str:
-    """A plan of one rewrite, as version 1 wrote it."""
-    header = {"format": "mem0-dream plan", "version": 1, "store": "s", "kind": kind, "now": NOW.isoformat()}
-    header |= {"scorer": "keywords-1", "totals": []}
-    action = {
-        "record": "action",
-        "kind": "rewrite",
-        "scope": {"ids": []},
-        "members": [{"id": "a", "text": "x"}],
-    }
-    return "".join(json.dumps(row) + "\n" for row in (header, action | {"text": "y"} | line))
-
-
-@pytest.mark.parametrize(
-    ("store", "line", "kind", "category"),
-    [
-        ("md", {"id": "i1", "category": "index", "reason": "0 entries removed, 4 remaining"}, Reindex, None),
-        ("md", {"id": "n:.claude/memory", "category": "project", "reason": "2 new"}, Append, "project"),
-        ("md", {"id": "w1", "category": "user", "reason": "moved paths"}, Rewrite, "user"),
-        ("md", {"id": "w1", "category": "index", "reason": "moved paths"}, Rewrite, "index"),
-        ("graph", {"id": "r1", "category": "relation", "reason": "add uses shop"}, Relate, None),
-        ("graph", {"id": "sshop", "category": "relation", "reason": "add supersedes x"}, Relate, None),
-        ("graph", {"id": "w1", "category": "relation", "reason": "2 observations stand twice"}, Rewrite, "relation"),
-        ("graph", {"id": "w1", "category": "pattern", "reason": "promote: 18 uses"}, Promote, "pattern"),
-        ("graph", {"id": "broken", "category": None, "reason": "move 1 broken lines"}, Rewrite, None),
-    ],
-)  # fmt: skip
-def test_what_version_1_called_a_rewrite_says_what_it_is(store, line, kind, category):
-    """Its id, category and reason are read once, here, and the plan is version 2 from then on."""
-    plan = parse_plan(_version_1(store, **line))
-    assert [(type(action), action.id, action.category) for action in plan.actions] == [
-        (kind, line["id"], category)
-    ]
-    assert parse_plan(dump_plan(plan)) == plan
-
-
 @pytest.mark.parametrize("kind", [Rewrite, Append, Reindex, Relate, Promote])
 def test_every_kind_of_change_is_read_back_equal(kind):
     """The kind alone tells them apart."""

@@ -8,8 +8,8 @@ from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.pipeline.actions import net_removals
+from mem0_dream.pipeline.planning.metadata import united_metadata
 from mem0_dream.pipeline.planning.plan_file import dump_plan
-from mem0_dream.pipeline.planning.united import united_metadata
 from mem0_dream.records import Label, rejection_key
 from mem0_dream.testing import FakeScorer, InMemoryStore
 from messy import moody_scorer, stores
@@ -109,6 +109,34 @@ def test_a_conflict_speaks_for_whole_clusters():
     assert answered.merges == ()
     kept = plan.with_choices({"c1": "a"})
     assert len(kept.merges) == 1
+
+
+def test_nothing_but_what_says_the_same_goes_with_an_answer():
+    """The middle one is merged with both others, which are not duplicates of each other: only it goes along."""
+    texts = ["Likes tea.", "Likes green tea.", "Likes green tea from Kyoto in the morning."]
+    store = InMemoryStore([memory(name, text) for name, text in zip("abc", texts, strict=True)])
+    store.rows |= InMemoryStore([memory("d", COFFEE, days=1)]).rows
+    scorer = FakeScorer({(texts[0], texts[2]): DUPLICATE, (texts[1], texts[2]): DUPLICATE})
+    scorer._pairs[texts[0], COFFEE] = CONTRADICTION
+    plan = plan_of(store, scorer)
+    assert [len(merge.members) for merge in plan.merges] == [3]
+    (conflict,) = plan.conflicts
+    assert (conflict.a, conflict.b) == (("a", "c"), ("d",))
+    assert {member.id for member in conflict.members} == {"a", "c", "d"}
+
+
+def test_the_newer_side_is_newer_by_what_it_says():
+    """A later memory that only shares a merge with a side makes that side no newer."""
+    texts = ["Likes tea.", "Likes green tea.", "Likes green tea from Kyoto in the morning."]
+    days = dict(zip(texts, (90, 1, 80), strict=True))
+    store = InMemoryStore(
+        [memory(name, text, days=days[text]) for name, text in zip("abc", texts, strict=True)]
+    )
+    store.rows |= InMemoryStore([memory("d", COFFEE, days=30)]).rows
+    scorer = FakeScorer({(texts[0], texts[2]): DUPLICATE, (texts[1], texts[2]): DUPLICATE})
+    scorer._pairs[texts[0], COFFEE] = CONTRADICTION
+    (conflict,) = plan_of(store, scorer).conflicts
+    assert (conflict.b, conflict.newer) == (("d",), "b")
 
 
 def test_a_loser_cannot_win_another_conflict():

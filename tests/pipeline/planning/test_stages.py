@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from mem0_dream.pipeline.cli.progress import Bars
+from mem0_dream.pipeline.cli.terminal import Bars
 from mem0_dream.pipeline.planning.stages import DRAFT, Advance, Stages
 
 

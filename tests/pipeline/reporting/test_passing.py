@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import pytest
@@ -24,12 +25,13 @@ from mem0_dream.pipeline.actions import (
     TextChange,
 )
 from mem0_dream.pipeline.plan import Plan, ScopeTotal
-from mem0_dream.pipeline.planning.graph.relation_plan import relation_changes
+from mem0_dream.pipeline.planning.proposal import Proposal
 from mem0_dream.pipeline.reporting.graph.report import GraphReport
 from mem0_dream.pipeline.reporting.markdown.report import PlanReport
-from mem0_dream.pipeline.reporting.passing import PassReport
+from mem0_dream.pipeline.reporting.report import Report
+from mem0_dream.pipeline.rules.graph.settings import GraphSettings
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument
-from mem0_dream.pipeline.stores.graph.text import RELATIONS, parse_relations_text, part_id, relations_text
+from mem0_dream.pipeline.stores.graph.text import RELATIONS, part_id
 
 CHANGES: dict[str, list[type[TextChange]]] = {
     "mem0": [Rewrite],
@@ -49,36 +51,38 @@ def _text(kind: str, name: str, said: str) -> str:
 
 
 def _relate(draw: st.DrawFn, name: str, about: dict[str, Any]) -> Relate:
-    """Other relations for a node; each type leads to a node of its own."""
+    """Other relations for a node; each type leads to a node of its own. The text says those it has."""
     before, after = (
-        relations_text((kind, f"to {kind}") for kind in draw(st.sets(st.sampled_from("abcd"))))
-        for _ in range(2)
+        sorted((kind, f"to {kind}") for kind in draw(st.sets(st.sampled_from("abcd")))) for _ in range(2)
     )
-    members = (Member(part_id(name, RELATIONS), before),)
-    return Relate(**about, members=members, text=after, reason="why")
+    members = (Member(part_id(name, RELATIONS), json.dumps(before)),)
+    new = tuple((kind, target) for kind, target in after)
+    return Relate(**about, members=members, text="", reason="why", source=name, relations=new)
+
+
+def _before(action: Relate) -> set[tuple[str, str]]:
+    return {(kind, target) for kind, target in json.loads(action.members[0].text)}
 
 
 def _graph_report(plan: Plan) -> GraphReport:
     """The report on the graph whose relations are those that the plan saw."""
     lines = [
-        {"type": "relation", "from": _node(action), "to": target, "relationType": kind}
+        {"type": "relation", "from": action.source, "to": target, "relationType": kind}
         for action in plan.actions
         if isinstance(action, Relate)
-        for kind, target in parse_relations_text(action.members[0].text)
+        for kind, target in sorted(_before(action))
     ]
     graph = GraphDocument.parse("".join(json.dumps(line) + "\n" for line in lines).encode())
-    return GraphReport(plan, relations=relation_changes(graph, plan.actions))
-
-
-def _node(action: Relate) -> str:
-    return action.survivor.removesuffix(part_id("", RELATIONS))
+    store: Any = SimpleNamespace(document=lambda: graph)
+    return GraphReport(
+        store, store, Proposal.of(plan), settings=GraphSettings(), look_alikes=lambda _nodes, _means: 0
+    )
 
 
 def _told(action: Relate) -> set[str]:
-    """A line for each relation that comes or goes."""
-    before, after = (set(parse_relations_text(text)) for text in (action.members[0].text, action.text))
+    before, after = _before(action), set(action.relations)
     return {
-        f"{sign} {_node(action)} --{kind}--> {target}"
+        f"{sign} {action.source} --{kind}--> {target}"
         for sign, edges in (("+", after - before), ("-", before - after))
         for kind, target in edges
     }
@@ -86,7 +90,6 @@ def _told(action: Relate) -> set[str]:
 
 @st.composite
 def _plans(draw: st.DrawFn, kind: str) -> Plan:
-    """Up to six actions of any kind, each on memories of its own."""
     actions: list[Action] = []
     for place, what in enumerate(
         draw(st.lists(st.sampled_from([Merge, Prune, Resolve, *CHANGES[kind]]), max_size=6))
@@ -117,15 +120,14 @@ def _plans(draw: st.DrawFn, kind: str) -> Plan:
     return Plan("s", kind, NOW, "keywords", (ScopeTotal(ALICE, 99),), tuple(actions))
 
 
-REPORTS: dict[str, Callable[[Plan], PassReport]] = {
-    "mem0": PassReport,
+REPORTS: dict[str, Callable[[Plan], Report]] = {
+    "mem0": Report,
     "md": PlanReport,
     "graph": _graph_report,
 }
 
 
 def test_no_kind_of_action_is_left_out() -> None:
-    """A new kind of action has to be drawn below."""
     drawn = {Merge, Prune, Resolve, *(change for changes in CHANGES.values() for change in changes)}
     assert drawn == set(get_args(Action))
 

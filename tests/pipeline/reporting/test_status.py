@@ -25,7 +25,6 @@ MEMORIES = (
 
 
 def lines(inventory: Inventory, *history: Run) -> list[str]:
-    """The status at NOW with default settings."""
     return spoken_status(status_of(inventory, history, settings=Settings(), now=NOW))
 
 
@@ -44,16 +43,16 @@ def test_every_count() -> None:
         "       1  todo",
         "       1  (no category)",
         "Last run: never",
+        "Not confirmed for longest:",
+        "     400 d  [:d] Is looking for a plumber in Leeds.",
     ]
 
 
 def test_an_empty_store() -> None:
-    """Zeros, not an error."""
     assert lines(Inventory("s", ()))[:2] == ["Memories: 0 living, 0 retired, 0 pinned", "Scopes: 0"]
 
 
 def test_an_incomplete_listing_is_named() -> None:
-    """With every reason."""
     gaps = ("20 of 45 listed", "the count is unknown")
     assert lines(Inventory("s", MEMORIES, gaps))[4] == (
         "Listing: incomplete, read-only: 20 of 45 listed; the count is unknown"
@@ -71,7 +70,6 @@ def test_the_last_run_and_the_interrupted_one() -> None:
 
 
 def test_the_same_for_programs() -> None:
-    """Kind and scopes as ids, every count as a number."""
     told = status_of(
         Inventory("s", MEMORIES, ("a gap",)), [RUN], settings=Settings(), now=NOW, kind="mem0"
     ).to_json()
@@ -105,5 +103,5 @@ def test_a_run_in_one_line() -> None:
         Recorded(4, "m1", Operation.REMOVE, "c", ChangeState.INTENDED),
     ]
     assert run_line(RUN, changes) == "20261121-r  applied   2026-11-21 11:00 UTC  removed 2, added 1"
-    retired = run_line(replace(RUN, retire_on="2026-11-20"), changes)
+    retired = run_line(replace(RUN, retire_on="2026-11-20", retires=frozenset({"merge"})), changes)
     assert retired.endswith("retired 2, added 1")

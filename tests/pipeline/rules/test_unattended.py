@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +12,7 @@ from builders import BOB, NOW, memory, plan_of, state
 from e2e_cli import OWN, Invoke, dream, store  # type: ignore[import-not-found]  # it lies beside this file
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.rules.unattended import is_protected, spared
+from mem0_dream.pipeline.rules.unattended import is_protected, kept_although_old
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.access import AccessLog, track_access
 from mem0_dream.records import Memory
@@ -73,13 +72,16 @@ def test_a_category_protects_too() -> None:
 
 
 def test_only_a_record_of_the_same_scope_counts() -> None:
-    """Reads of one user say nothing about another; the metadata of an application count as a record."""
-    plain = memory("a", PLUMBER)
-    bobs = memory("b", PLUMBER, scope=BOB, accessed_at=NOW)
-    nothing = spared([plain, bobs], tracked=frozenset(), assume_unread=False)
-    assert nothing.untracked == {"a"}
-    assert spared([plain, bobs], tracked=frozenset({"a"}), assume_unread=False).untracked == frozenset()
-    assert spared([plain], tracked=frozenset(), assume_unread=True).untracked == frozenset()
+    plain, bobs = memory("a", PLUMBER), memory("b", PLUMBER, scope=BOB, accessed_at=NOW)
+
+    def kept(*memories: Memory, tracked: tuple[str, ...] = (), assume_unread: bool = False) -> set[str]:
+        limits = Settings(assume_unread=assume_unread)
+        read = frozenset(tracked)
+        return set(kept_although_old(memories, memories, (), settings=limits, unattended=True, tracked=read))
+
+    assert kept(plain, bobs) == {"a"}
+    assert kept(plain, bobs, tracked=("a",)) == set()
+    assert kept(plain, assume_unread=True) == set()
 
 
 class TestPass:
@@ -195,26 +197,11 @@ class TestTracking:
         log.record("elsewhere", ["a"], NOW)
         client = track_access(Client(), state_dir=tmp_path, clock=lambda: NOW)
         client.get("a")
-        from mem0_dream.pipeline.stores.mem0.place import store_fingerprint
+        from mem0_dream.pipeline.stores.mem0.backends import store_fingerprint
 
         assert log.tracked(store_fingerprint(client)) == {"a"}
         assert log.tracked("elsewhere") == frozenset()
         assert log.last("elsewhere") == {"a": NOW}
-        log.close()
-
-    def test_a_log_without_the_table_is_read(self, tmp_path: Path) -> None:
-        """As an earlier version left it."""
-        import sqlite3
-
-        with sqlite3.connect(tmp_path / "access.sqlite3") as database:
-            database.execute(
-                "CREATE TABLE access (store TEXT, id TEXT, at TEXT NOT NULL, PRIMARY KEY (store, id)) WITHOUT ROWID"
-            )
-            database.execute("INSERT INTO access VALUES ('s', 'a', ?)", (NOW.isoformat(),))
-        log = AccessLog(tmp_path)
-        assert (log.last("s"), log.tracked("s")) == ({"a": NOW}, frozenset())
-        log.record("s", ["a"], NOW + timedelta(days=1), tracked=True)
-        assert log.tracked("s") == {"a"}
         log.close()
 
 
@@ -239,4 +226,3 @@ class TestCommandLine:
 
         plan = plan_of(InMemoryStore([old("tap", PLUMBER)]), FakeScorer())
         assert Report(plan, texts=True).lines()[-1] == f"    {PLUMBER}"
-        assert PLUMBER not in "\n".join(Report(plan).lines())

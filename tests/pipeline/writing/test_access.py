@@ -7,16 +7,15 @@ import logging
 import sqlite3
 import time
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from mem0_dream.errors import StoreError
-from mem0_dream.pipeline.stores.mem0.place import store_fingerprint
+from mem0_dream.errors import JournalError
+from mem0_dream.pipeline.stores.mem0.backends import store_fingerprint
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_dream.pipeline.writing.access import AccessLog, track_access
-from mem0_stores import Place, qdrant, remember, shared_encoder
+from mem0_stores import qdrant, remember, shared_encoder
 
 __all__ = ["qdrant", "shared_encoder"]
 
@@ -44,8 +43,7 @@ class Client:
 
 
 class TestLog:
-    def test_the_newest_access_of_each_memory_is_kept(self, tmp_path: Path) -> None:
-        """An older moment never replaces a newer one; stores are kept apart."""
+    def test_the_newest_access_of_each_memory_is_kept(self, tmp_path):
         log = AccessLog(tmp_path)
         zone = timezone(timedelta(hours=5))
         log.record("one", ["a", "b"], NOON.astimezone(zone))
@@ -59,28 +57,20 @@ class TestLog:
         log.close()
         log.close()
 
-    def test_a_log_that_does_not_exist_is_not_created_by_reading(self, tmp_path: Path) -> None:
-        """Nothing was tracked, so nothing is known."""
-        assert AccessLog(tmp_path).last("one") == {}
-        assert list(tmp_path.iterdir()) == []
-
-    def test_an_unreadable_log_is_an_error(self, tmp_path: Path) -> None:
-        """Taken for an empty one, it would make every memory look unread and so stale."""
-        (tmp_path / "access.sqlite3").write_text("no database, but long enough to be looked at" * 10)
-        with pytest.raises(StoreError, match="cannot be read; move it away"):
+    def test_an_unreadable_log_is_an_error(self, tmp_path):
+        (tmp_path / "journal.db").write_text("no database, but long enough to be looked at" * 10)
+        with pytest.raises(JournalError, match="cannot be opened"):
             AccessLog(tmp_path).last("one")
-        with pytest.raises(StoreError, match="cannot be written"):
+        with pytest.raises(JournalError, match="cannot be opened"):
             AccessLog(tmp_path).record("one", ["a"], NOON)
 
-    def test_the_environment_chooses_the_directory(self, own_state: Path) -> None:
-        """MEM0_DREAM_STATE_DIR says where the log lives."""
+    def test_the_environment_chooses_the_directory(self, own_state):
         AccessLog().record("one", ["a"], NOON)
-        assert (own_state / "access.sqlite3").is_file()
+        assert (own_state / "journal.db").is_file()
 
 
 class TestTracking:
-    def test_search_and_get_are_remembered(self, tmp_path: Path) -> None:
-        """What was returned was read; a miss was not, and adding is no reading."""
+    def test_search_and_get_are_remembered(self, tmp_path):
         client: Any = track_access(Client(), state_dir=tmp_path, clock=lambda: NOON)
         client.search("tea", top_k=2)
         client.get("x")
@@ -88,8 +78,7 @@ class TestTracking:
         client.add("new")
         assert AccessLog(tmp_path).last(store_fingerprint(client)) == {"0": NOON, "1": NOON, "x": NOON}
 
-    def test_answers_and_everything_else_pass_untouched(self, tmp_path: Path) -> None:
-        """The wrapped client cannot be told from the bare one by what it answers."""
+    def test_answers_and_everything_else_pass_untouched(self, tmp_path):
         bare = Client()
         client: Any = track_access(bare, state_dir=tmp_path)
         assert client.search("tea") == bare.search("tea")
@@ -103,11 +92,8 @@ class TestTracking:
         with pytest.raises(AttributeError):
             client.nothing  # noqa: B018
 
-    def test_a_failing_log_never_reaches_the_application(
-        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        """Failures are logged once, as a warning, without texts."""
-        (tmp_path / "access.sqlite3").mkdir()
+    def test_a_failing_log_never_reaches_the_application(self, tmp_path, caplog):
+        (tmp_path / "journal.db").mkdir()
         client: Any = track_access(Client(), state_dir=tmp_path)
         with caplog.at_level(logging.DEBUG, logger="mem0_dream"):
             for _ in range(3):
@@ -116,20 +102,20 @@ class TestTracking:
             ("WARNING", False)
         ]
 
-    def test_a_busy_log_does_not_stop_the_application(self, tmp_path: Path) -> None:
-        """While another process writes, a read waits a fifth of a second at most."""
+    def test_a_busy_log_does_not_stop_the_application(self, tmp_path):
         client: Any = track_access(Client(), state_dir=tmp_path)
         client.get("x")
-        other = sqlite3.connect(tmp_path / "access.sqlite3")
+        other = sqlite3.connect(tmp_path / "journal.db")
         other.execute("BEGIN IMMEDIATE")
         started = time.perf_counter()
         assert client.get("y") is not None
         assert time.perf_counter() - started < 2
         other.rollback()
         other.close()
+        client.get("z")
+        assert set(AccessLog(tmp_path).last(store_fingerprint(client))) == {"x", "y", "z"}
 
-    def test_remembering_costs_next_to_nothing(self, tmp_path: Path) -> None:
-        """Twenty ids are noted in well under the time of one embedding."""
+    def test_remembering_costs_next_to_nothing(self, tmp_path):
         client: Any = track_access(Client(), state_dir=tmp_path)
         client.search("tea")
         started = time.perf_counter()
@@ -138,8 +124,7 @@ class TestTracking:
         assert (time.perf_counter() - started) / 100 < 0.02
 
     @pytest.mark.store
-    def test_a_real_client_is_tracked(self, qdrant: Place, tmp_path: Path) -> None:
-        """mem0's own search and get, and a consolidation that asks for the same store."""
+    def test_a_real_client_is_tracked(self, qdrant, tmp_path):
         memory = qdrant.memory()
         tea = remember(memory, "Likes tea", user_id="alice")
         coffee = remember(memory, "Likes coffee", user_id="alice")
@@ -153,8 +138,7 @@ class TestTracking:
         assert found == {tea: NOON, coffee: NOON, other: NOON}
 
     @pytest.mark.store
-    def test_a_real_async_client_is_tracked(self, qdrant: Place, tmp_path: Path) -> None:
-        """Coroutines stay coroutines."""
+    def test_a_real_async_client_is_tracked(self, qdrant, tmp_path):
         from mem0 import AsyncMemory
 
         (tea,) = qdrant.fill(["Likes tea"])

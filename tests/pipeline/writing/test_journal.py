@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from builders import NOW
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import JournalError
+from mem0_dream.pipeline.answers import Answer, Say
 from mem0_dream.pipeline.stores.base import Snapshot
 from mem0_dream.pipeline.writing.journal import ChangeState, Journal, Operation, Outcome, RunState
 
@@ -19,7 +19,7 @@ SNAPSHOT = Snapshot("m1", {"text": "Zoë", "n": 1.5}, (0.1, -2.0), ({"id": "e1"}
 
 
 @pytest.fixture
-def journal(own_state: Path):
+def journal(own_state):
     """A journal in the test's own state directory."""
     opened = Journal(own_state)
     yield opened
@@ -32,8 +32,7 @@ def begin(journal: Journal, run: str = "r1", *, store: str = "s", **more: Any) -
     journal.begin(run, store=store, **given)
 
 
-def test_a_run_is_read_back(journal: Journal) -> None:
-    """Name, store, dates, state, plan."""
+def test_a_run_is_read_back(journal):
     begin(journal, retire_on="2026-11-20")
     run = journal.run("r1")
     assert (run.id, run.store, run.started_at, run.finished_at) == ("r1", "s", NOW, None)
@@ -41,10 +40,7 @@ def test_a_run_is_read_back(journal: Journal) -> None:
     assert run.interrupted
 
 
-def test_two_runs_of_one_second_have_names_of_their_own(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Four digits may come twice, a name may not."""
+def test_two_runs_of_one_second_have_names_of_their_own(journal, monkeypatch):
     digits = iter(["0a0a", "0a0a", "0a0a", "1b1b"])
     monkeypatch.setattr("secrets.token_hex", lambda _: next(digits))
     first = journal.new_name(NOW)
@@ -53,8 +49,7 @@ def test_two_runs_of_one_second_have_names_of_their_own(
     assert journal.new_name(NOW).endswith("-1b1b")
 
 
-def test_a_run_is_on_the_disk_before_anything_is_done(journal: Journal, own_state: Path) -> None:
-    """Another process, or the next one after a kill, sees it at once."""
+def test_a_run_is_on_the_disk_before_anything_is_done(journal, own_state):
     begin(journal)
     number = journal.intend("r1", "m1", Operation.REMOVE, "m1")
     other = Journal(own_state)
@@ -64,7 +59,7 @@ def test_a_run_is_on_the_disk_before_anything_is_done(journal: Journal, own_stat
     ]
     assert other.snapshot("r1", "m1") == SNAPSHOT
     other.close()
-    synchronous = journal._db.execute("PRAGMA synchronous").fetchone()[0]
+    synchronous = journal._db.ask("PRAGMA synchronous")[0][0]
     assert synchronous == 2, "FULL: a commit waits for the disk"
 
 
@@ -83,10 +78,7 @@ payloads = st.dictionaries(st.text(), json_values, max_size=5)
     vector=st.none() | st.lists(floats | st.floats(allow_nan=False), max_size=6).map(tuple),
     links=st.lists(payloads, max_size=2).map(tuple),
 )
-def test_a_snapshot_is_read_back_bit_by_bit(
-    tmp_path_factory: pytest.TempPathFactory, payload: Any, vector: Any, links: Any
-) -> None:
-    """Any payload in its order, any vector, any links."""
+def test_a_snapshot_is_read_back_bit_by_bit(tmp_path_factory, payload, vector, links):
     journal = Journal(tmp_path_factory.mktemp("journal"))
     before = Snapshot("m", payload, vector, links)
     begin(journal, snapshots=[before])
@@ -100,8 +92,7 @@ def test_a_snapshot_is_read_back_bit_by_bit(
     journal.close()
 
 
-def test_changes_are_numbered_and_marked(journal: Journal) -> None:
-    """Each run counts from one; a mark changes state and memory."""
+def test_changes_are_numbered_and_marked(journal):
     begin(journal)
     begin(journal, "r2")
     assert journal.intend("r1", "a1", Operation.ADD, None) == 1
@@ -113,8 +104,7 @@ def test_changes_are_numbered_and_marked(journal: Journal) -> None:
     assert (second.operation, second.memory, second.state) == (Operation.REMOVE, "m1", ChangeState.INTENDED)
 
 
-def test_outcomes_are_kept_per_action(journal: Journal) -> None:
-    """The last word counts."""
+def test_outcomes_are_kept_per_action(journal):
     begin(journal)
     journal.conclude("r1", "a1", Outcome.SKIPPED, "gone")
     journal.conclude("r1", "a2", Outcome.APPLIED)
@@ -122,8 +112,7 @@ def test_outcomes_are_kept_per_action(journal: Journal) -> None:
     assert journal.outcomes("r1") == {"a1": (Outcome.APPLIED, ""), "a2": (Outcome.APPLIED, "")}
 
 
-def test_runs_are_listed_newest_first_and_per_store(journal: Journal) -> None:
-    """By date, then by order of writing."""
+def test_runs_are_listed_newest_first_and_per_store(journal):
     begin(journal, "old", at=NOW - timedelta(days=1))
     begin(journal, "first")
     begin(journal, "second")
@@ -141,8 +130,7 @@ def test_runs_are_listed_newest_first_and_per_store(journal: Journal) -> None:
         (RunState.UNDONE, False),
     ],
 )
-def test_an_interrupted_run_is_found(journal: Journal, state: RunState, unfinished: bool) -> None:
-    """Applying and undoing are unfinished; what is finished has a date."""
+def test_an_interrupted_run_is_found(journal, state, unfinished):
     begin(journal)
     journal.set_state("r1", state, at=NOW)
     assert (journal.interrupted("s") is not None) == unfinished
@@ -150,25 +138,24 @@ def test_an_interrupted_run_is_found(journal: Journal, state: RunState, unfinish
     assert journal.interrupted("other") is None
 
 
-def test_a_run_that_cannot_be_written_whole_is_not_written(journal: Journal) -> None:
-    """Run and snapshots are one transaction."""
+def test_a_run_that_cannot_be_written_whole_is_not_written(journal):
     with pytest.raises(JournalError, match="cannot be used"):
         begin(journal, snapshots=[SNAPSHOT, SNAPSHOT])
     assert journal.runs() == ()
     begin(journal)
 
 
-def test_refusals_are_kept_per_store(journal: Journal) -> None:
-    """Twice is once, and another store has its own."""
-    journal.reject("s", ["p1", "p2"], at=NOW)
-    journal.reject("s", ["p1"], at=NOW)
-    journal.reject("other", ["p3"], at=NOW)
+def test_refusals_are_kept_per_store(journal):
+    first, second, third = (Answer(Say.NO, "", frozenset({name}), (), NOW) for name in ("p1", "p2", "p3"))
+    journal.answer("s", [first, second])
+    journal.answer("s", [first])
+    journal.answer("other", [third])
+    assert len(journal.answers("s")) == 2
     assert journal.rejected("s") == {"p1", "p2"}
     assert journal.rejected("nowhere") == frozenset()
 
 
-def test_what_is_not_there_is_an_error(journal: Journal) -> None:
-    """An unknown run and an untouched memory are named."""
+def test_what_is_not_there_is_an_error(journal):
     with pytest.raises(JournalError, match="no run 'r9'"):
         journal.run("r9")
     begin(journal)
@@ -178,8 +165,7 @@ def test_what_is_not_there_is_an_error(journal: Journal) -> None:
 
 
 @pytest.mark.parametrize("content", [b"this is no database" * 100, b"SQLite format 3\x00" + b"\x07" * 4000])
-def test_a_damaged_file_is_an_error_and_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
-    """One sentence that names the file; nothing is overwritten, so it can still be repaired."""
+def test_a_damaged_file_is_an_error_and_stays_as_it_is(tmp_path, content):
     file = tmp_path / "journal.db"
     file.write_bytes(content)
     with pytest.raises(JournalError, match=r"journal\.db cannot be opened .* nothing may be changed"):
@@ -187,19 +173,17 @@ def test_a_damaged_file_is_an_error_and_stays_as_it_is(tmp_path: Path, content: 
     assert file.read_bytes() == content
 
 
-def test_a_folder_in_the_place_of_the_file_is_an_error(tmp_path: Path) -> None:
-    """What cannot be opened is named."""
+def test_a_folder_in_the_place_of_the_file_is_an_error(tmp_path):
     (tmp_path / "journal.db").mkdir()
     with pytest.raises(JournalError, match="cannot be opened"):
         Journal(tmp_path)
 
 
-def test_damage_deeper_in_the_file_is_an_error_too(own_state: Path) -> None:
-    """A file whose pages are damaged must not end in a traceback."""
+def test_damage_deeper_in_the_file_is_an_error_too(own_state):
     journal = Journal(own_state)
     for number in range(40):
         begin(journal, f"r{number}", plan="x" * 4000)
-    journal._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    journal._db.tell("PRAGMA wal_checkpoint(TRUNCATE)")
     journal.close()
     file = own_state / "journal.db"
     content = bytearray(file.read_bytes())

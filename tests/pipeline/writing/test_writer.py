@@ -16,6 +16,7 @@ from mem0_dream.pipeline.results import RunResult
 from mem0_dream.pipeline.writing.access import AccessLog
 from mem0_dream.pipeline.writing.journal import Journal, RunState
 from mem0_dream.pipeline.writing.writer import Writer
+from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
 from messy import (
     DOG,
@@ -47,7 +48,6 @@ def facts(store):
 
 
 def test_a_run_merges_resolves_and_prunes(journal):
-    """Survivors stay, losers go, fused text is added, pinned and unrelated memories are untouched."""
     store = messy_store()
     result = Writer(store, journal).apply(messy_plan(store), run="r1", at=NOW)
     assert (result.merged, result.resolved, result.pruned, result.skipped) == (2, 1, 1, 0)
@@ -61,7 +61,6 @@ def test_a_run_merges_resolves_and_prunes(journal):
 
 
 def test_undo_gives_the_store_back_as_it_was(journal):
-    """Rows and vectors are equal to what they were, and nothing is left behind."""
     store = messy_store()
     before = whole(store)
     writer = Writer(store, journal)
@@ -73,7 +72,6 @@ def test_undo_gives_the_store_back_as_it_was(journal):
 
 
 def test_retiring_hides_and_undo_brings_back(journal):
-    """With a retire day nothing is deleted; undo clears the expiry."""
     store = messy_store()
     before = whole(store)
     writer = Writer(store, journal)
@@ -109,9 +107,8 @@ def revive(store):
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("step", range(1, 8))
 def test_a_run_killed_anywhere_is_finished_by_resume(journal, step, after, retire_on):
-    """Kill at every write, before or after it; resume gives what an unkilled run gives."""
     unkilled = messy_store()
-    Writer(unkilled, Journal(journal._path.parent)).apply(
+    Writer(unkilled, Journal(journal._db.path.parent)).apply(
         messy_plan(unkilled), run="r0", at=NOW, retire_on=retire_on
     )
     journal.set_state("r0", RunState.UNDONE, at=NOW)
@@ -132,7 +129,6 @@ def test_a_run_killed_anywhere_is_finished_by_resume(journal, step, after, retir
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("step", range(1, 8))
 def test_a_killed_run_can_be_undone_instead(journal, step, after):
-    """Undo of a half-done run gives the store back as it was."""
     store = messy_store()
     before = whole(store)
     plan = messy_plan(store)
@@ -147,7 +143,6 @@ def test_a_killed_run_can_be_undone_instead(journal, step, after):
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("step", range(1, 8))
 def test_an_undo_killed_anywhere_is_finished_by_resume(journal, step, after):
-    """Undo survives being killed at each of its own writes."""
     store = messy_store()
     before = whole(store)
     writer = Writer(store, journal)
@@ -162,7 +157,6 @@ def test_an_undo_killed_anywhere_is_finished_by_resume(journal, step, after):
 
 
 def test_a_killed_run_blocks_the_next_one(journal):
-    """Two half-done runs on top of each other could not be told apart."""
     store = messy_store()
     plan = messy_plan(store)
     kill_at(store, 2, after=True)
@@ -173,66 +167,46 @@ def test_a_killed_run_blocks_the_next_one(journal):
         Writer(store, journal).apply(plan, run="r2", at=NOW)
 
 
-def test_a_memory_that_changed_is_left_alone(journal):
-    """A changed text means the action is skipped, with the reason, and the others go on."""
+SINCE_THE_PLAN = {
+    "its text": (
+        lambda store: store.rows["d1"].update(text="Has two dogs."),
+        "m1",
+        "d1 changed since",
+        "d1 d2 d3",
+    ),
+    "its date": (
+        lambda store: store.rows["old"].update(updated_at=NOW.isoformat()),
+        "p1",
+        "old changed",
+        "old",
+    ),
+    "a pin": (lambda store: store.rows["old"].update(pinned=True), "p1", "old was pinned", "old"),
+    "the survivor is gone": (lambda store: store.rows.pop("d3"), "m1", "memory d3 is gone", "d1 d2"),
+    "the survivor is not found": (lambda store: store.lost_in_search.add("d3"), "m1", "not find", "d1 d2 d3"),
+    "what was added is not found": (
+        lambda store: store.lost_in_search.add("new-1"),
+        "m2",
+        "not find",
+        "s1 s2",
+    ),
+}
+"""What happened meanwhile, the action that is left out, why, and what stays."""
+
+
+@pytest.mark.parametrize("case", SINCE_THE_PLAN)
+def test_what_is_not_as_planned_is_left_alone(journal, case):
+    happened, name, reason, staying = SINCE_THE_PLAN[case]
     store = messy_store()
     plan = messy_plan(store)
-    store.rows["d1"]["text"] = "Has two dogs."
+    happened(store)
     result = Writer(store, journal).apply(plan, run="r1", at=NOW)
-    assert {"d1", "d2", "d3"} < set(store.rows)
-    assert result.merged == 1
-    assert result.moved == (("m1", "memory d1 changed since the plan was made"),)
-
-
-def test_a_memory_that_was_touched_is_left_alone(journal):
-    """The same text with another update date is not what was planned."""
-    store = messy_store()
-    plan = messy_plan(store)
-    store.rows["old"]["updated_at"] = NOW.isoformat()
-    assert Writer(store, journal).apply(plan, run="r1", at=NOW).moved[0][0] == "p1"
-    assert "old" in store.rows
-
-
-def test_a_memory_that_was_pinned_meanwhile_is_left_alone(journal):
-    """A pin set between plan and apply counts."""
-    store = messy_store()
-    plan = messy_plan(store)
-    store.rows["old"]["pinned"] = True
-    Writer(store, journal).apply(plan, run="r1", at=NOW)
-    assert "old" in store.rows
-
-
-def test_a_missing_survivor_keeps_its_duplicates(journal):
-    """If the memory that should stay is gone, nothing is removed for it."""
-    store = messy_store()
-    plan = messy_plan(store)
-    del store.rows["d3"]
-    result = Writer(store, journal).apply(plan, run="r1", at=NOW)
-    assert {"d1", "d2"} < set(store.rows)
-    assert ("m1", "memory d3 is gone") in result.moved
-
-
-def test_a_survivor_that_search_does_not_find_keeps_its_duplicates(journal):
-    """Alive but not findable is not good enough."""
-    store = messy_store()
-    plan = messy_plan(store)
-    store.lost_in_search.add("d3")
-    Writer(store, journal).apply(plan, run="r1", at=NOW)
-    assert {"d1", "d2", "d3"} < set(store.rows)
-
-
-def test_a_merged_memory_that_search_does_not_find_is_withdrawn(journal):
-    """The new text goes again, its sources stay."""
-    store = messy_store()
-    plan = messy_plan(store)
-    store.lost_in_search.add("new-1")
-    Writer(store, journal).apply(plan, run="r1", at=NOW)
-    assert {"s1", "s2"} < set(store.rows)
-    assert "new-1" not in store.rows
+    assert [moved for moved, why in result.moved if reason in why] == [name]
+    assert len(result.moved) == 1
+    assert set(staying.split()) <= set(store.rows)
+    assert ("new-1" in store.rows) == (name != "m2")
 
 
 def test_a_fact_is_never_absent(journal):
-    """After every single write each fact is still stated by somebody."""
     store = messy_store()
     plan = messy_plan(store)
 
@@ -245,7 +219,6 @@ def test_a_fact_is_never_absent(journal):
 
 
 def test_an_open_conflict_changes_nothing(journal):
-    """Without a choice both sides stay."""
     store = messy_store()
     plan = plan_of(store, messy_scorer())
     result = Writer(store, journal).apply(plan, run="r1", at=NOW)
@@ -254,7 +227,6 @@ def test_an_open_conflict_changes_nothing(journal):
 
 
 def test_an_incomplete_listing_is_read_only(journal):
-    """A plan with gaps is refused before anything is written."""
     store = messy_store()
     before = whole(store)
     plan = replace(messy_plan(store), gaps=("the store returned 20 of 45",))
@@ -265,7 +237,6 @@ def test_an_incomplete_listing_is_read_only(journal):
 
 
 def test_a_plan_of_another_store_is_refused(journal):
-    """A plan names its store."""
     store = messy_store()
     plan = replace(messy_plan(store), store="elsewhere")
     with pytest.raises(PlanFileError, match="another store"):
@@ -273,7 +244,6 @@ def test_a_plan_of_another_store_is_refused(journal):
 
 
 def test_a_run_is_undone_once(journal):
-    """Undoing an undone run is an error, not a second change."""
     store = messy_store()
     writer = Writer(store, journal)
     writer.apply(messy_plan(store), run="r1", at=NOW)
@@ -282,8 +252,55 @@ def test_a_run_is_undone_once(journal):
         writer.undo(journal.run("r1"), at=NOW)
 
 
+@pytest.mark.parametrize("order", ["mpc", "cpm", "pcm"])
+def test_parts_of_a_run_are_taken_back_one_by_one_until_nothing_is_left(journal, order):
+    store = messy_store()
+    before, plan, writer = whole(store), messy_plan(store), Writer(store, journal)
+    writer.apply(plan, run="r1", at=NOW)
+    kinds = {"m": plan.merges, "p": plan.prunes, "c": plan.conflicts}
+    for number, kind in enumerate(order):
+        actions = kinds[kind]
+        writer.undo(journal.run("r1"), at=NOW, part={action.id for action in actions})
+        gone = {name for action in actions for name in action.removes}
+        assert gone <= set(store.rows)
+        assert journal.run("r1").state is (RunState.APPLIED if number < 2 else RunState.UNDONE)
+    assert whole(store) == before
+    with pytest.raises(JournalError, match="undone already"):
+        writer.undo(journal.run("r1"), at=NOW)
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("step", range(1, 4))
+def test_a_part_that_is_killed_while_it_is_taken_back_is_finished_by_resume(journal, step, after):
+    store = messy_store()
+    before, plan = whole(store), messy_plan(store)
+    Writer(store, journal).apply(plan, run="r1", at=NOW)
+    part = {action.id for action in plan.merges}
+    kill_at(store, step, after=after)
+    with pytest.raises(Killed):
+        Writer(store, journal).undo(journal.run("r1"), at=NOW, part=part)
+    revive(store)
+    with pytest.raises(JournalError, match="was interrupted"):
+        Writer(store, journal).undo(journal.run("r1"), at=NOW, part={plan.prunes[0].id})
+    Writer(store, journal).resume(journal.run("r1"), at=NOW)
+    assert {"d1", "d2", "s1", "s2"} <= set(store.rows)
+    assert not {"t1", "old", "new-1"} & set(store.rows)
+    assert {item.what for item in journal.answers(store.fingerprint)} == {"merge"}
+    Writer(store, journal).undo(journal.run("r1"), at=NOW)
+    assert whole(store) == before
+
+
+def test_a_run_that_changed_nothing_is_not_kept(journal):
+    store = messy_store()
+    plan = messy_plan(store)
+    for row in store.rows.values():
+        row["text"] += " Changed."
+    result = Writer(store, journal).apply(plan, run="r1", at=NOW)
+    assert (result.run, len(result.moved)) == ("", 4)
+    assert journal.runs() == ()
+
+
 def test_undo_leaves_what_was_written_anew(journal):
-    """A memory that came back under its old id with another text is not overwritten."""
     store = messy_store()
     writer = Writer(store, journal)
     writer.apply(messy_plan(store), run="r1", at=NOW)
@@ -294,7 +311,6 @@ def test_undo_leaves_what_was_written_anew(journal):
 
 
 def test_a_run_of_another_store_is_not_undone_here(journal):
-    """Runs belong to the store they were made on."""
     store = messy_store()
     Writer(store, journal).apply(messy_plan(store), run="r1", at=NOW)
     other = InMemoryStore(fingerprint="other")
@@ -303,7 +319,6 @@ def test_a_run_of_another_store_is_not_undone_here(journal):
 
 
 def test_a_restated_fact_is_in_use(journal, own_state):
-    """The survivor keeps its old dates; the access log learns when its duplicate was stated."""
     store = InMemoryStore([memory("a", DOG_LONG, days=300), memory("b", DOG, days=2)])
     plan = plan_of(store, duplicates([DOG, DOG_LONG]))
     assert [merge.survivor for merge in plan.merges] == ["a"]
@@ -313,23 +328,21 @@ def test_a_restated_fact_is_in_use(journal, own_state):
 
 
 def test_the_budget_counts_what_is_taken_away(journal):
-    """Exact copies are free; anything else counts against the share of its scope."""
     copies = InMemoryStore([memory(f"c{i}", "Has a dog named Rex.") for i in range(10)])
-    check_budget(plan_of(copies, duplicates()), max_share=0.1, min_count=0)
+    check_budget(plan_of(copies, duplicates()), Settings(max_delete=0.1, min_delete=0))
     store = messy_store()
     plan = messy_plan(store)
-    check_budget(plan, max_share=0.5, min_count=0)
+    check_budget(plan, Settings(max_delete=0.5, min_delete=0))
     with pytest.raises(BudgetExceededError, match="5 of 10 memories of user_id=alice"):
-        check_budget(plan, max_share=0.49, min_count=0)
-    check_budget(plan, max_share=0.1, min_count=5)
+        check_budget(plan, Settings(max_delete=0.49, min_delete=0))
+    check_budget(plan, Settings(max_delete=0.1, min_delete=5))
     with pytest.raises(BudgetExceededError):
-        check_budget(plan, max_share=0.0, min_count=5)
+        check_budget(plan, Settings(max_delete=0.0, min_delete=5))
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(store=stores(), seed=st.integers(0, 50), retire=st.booleans())
 def test_apply_then_undo_is_identity(tmp_path_factory, store, seed, retire):
-    """Whatever is planned for whatever store, undo gives every byte back."""
     journal = Journal(tmp_path_factory.mktemp("journal"))
     before = whole(store)
     plan = plan_of(store, moody_scorer(seed))
@@ -345,7 +358,6 @@ def test_apply_then_undo_is_identity(tmp_path_factory, store, seed, retire):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(store=stores(), seed=st.integers(0, 50))
 def test_a_second_pass_proposes_nothing(tmp_path_factory, store, seed):
-    """Merges and prunes of a consolidated store are empty, whatever the scorer says."""
     directory = tmp_path_factory.mktemp("state")
     journal, access = Journal(directory), AccessLog(directory)
     scorer = moody_scorer(seed)
@@ -361,7 +373,6 @@ def test_a_second_pass_proposes_nothing(tmp_path_factory, store, seed):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(store=stores(), seed=st.integers(0, 50), step=st.integers(1, 12), after=st.booleans())
 def test_any_run_killed_anywhere_resumes_to_the_same_end(tmp_path_factory, store, seed, step, after):
-    """For arbitrary plans too: kill, resume, and the facts are those of an unkilled run."""
     journal = Journal(tmp_path_factory.mktemp("journal"))
     plan = plan_of(store, moody_scorer(seed))
     twin = InMemoryStore()

@@ -95,7 +95,6 @@ def test_wrong_merges_follow_from_precision_and_recall(data, monkeypatch, tmp_pa
 
 
 def test_missing_figures_and_missing_data_are_one_sentence(data, monkeypatch, tmp_path, capsys):
-    """Exit code 2, naming the file."""
     assert figures.main([str(tmp_path / "none")]) == 2
     monkeypatch.setattr(figures, "FOLDER", tmp_path)
     assert figures.main([str(data), "--scorer", "bundled"]) == 2
@@ -103,7 +102,6 @@ def test_missing_figures_and_missing_data_are_one_sentence(data, monkeypatch, tm
 
 
 def test_other_weights_of_ours_bring_their_own_figures(data, tmp_path, capsys):
-    """`bundled:FOLDER` is read from that folder."""
     part = {"macro_f1": 0.25, "auto_precision": 1.0, "auto_recall": 0.5}
     (tmp_path / "config.json").write_text(json.dumps({"cross_validated": {"hard": part, "real": part}}))
     assert figures.main([str(data), "--scorer", f"bundled:{tmp_path}", "--no-stores"]) == 0

@@ -12,8 +12,14 @@ from mem0_dream.errors import MissingExtraError, UsageError
 from mem0_dream.models.scorer import Thresholds
 from mem0_dream.scripts.evaluate import plots
 from mem0_dream.scripts.evaluate import quality as evaluate
-from mem0_dream.scripts.evaluate.curves import precision_recall, reliability
-from mem0_dream.scripts.evaluate.metrics import Decisions, calibration_error
+from mem0_dream.scripts.evaluate.metrics import (
+    Decisions,
+    calibration_error,
+    precision_recall,
+    reliability,
+    share_right,
+    threshold_at,
+)
 
 LIMITS = Thresholds(auto=0.8, duplicate=0.5, contradiction=0.5)
 
@@ -42,10 +48,11 @@ def test_curve_by_hand():
     assert curve.precision.tolist() == [1.0, 0.8, 0.4]
     assert curve.recall.tolist() == [0.25, 1.0, 1.0]
     assert curve.average_precision == pytest.approx(0.25 * 1.0 + 0.75 * 0.8)
+    nothing = precision_recall(np.array([0.9, 0.1]), np.array([False, False]), np.ones(2))
+    assert nothing.recall.tolist() == nothing.precision.tolist() == [0.0, 0.0]
 
 
 def test_curve_agrees_with_scikit_learn():
-    """On random scores with ties, points and area are those of scikit-learn."""
     sklearn = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(5)
     score, positive, weight = rng.integers(0, 40, 300) / 40, rng.random(300) < 0.3, rng.random(300)
@@ -56,12 +63,6 @@ def test_curve_agrees_with_scikit_learn():
     assert curve.recall == pytest.approx(recall[:-1][::-1])
     expected = sklearn.average_precision_score(positive, score, sample_weight=weight)
     assert curve.average_precision == pytest.approx(expected)
-
-
-def test_nothing_to_find_is_recall_zero():
-    """Without a positive pair there is a curve, and it stays at 0."""
-    curve = precision_recall(np.array([0.9, 0.1]), np.array([False, False]), np.ones(2))
-    assert curve.recall.tolist() == curve.precision.tolist() == [0.0, 0.0]
 
 
 def test_bins_by_hand():
@@ -75,17 +76,16 @@ def test_bins_by_hand():
 
 
 def test_bins_are_those_of_the_calibration_error():
-    """The gaps of the diagram, weighted by their share, are the number in its legend."""
     rng = np.random.default_rng(9)
     confidence, right, weight = rng.random(200), rng.random(200) < 0.5, rng.random(200)
     bins = reliability(confidence, right, weight)
     gaps = float(np.sum(np.abs(bins.stated - bins.true) * bins.share))
     assert gaps == pytest.approx(calibration_error(confidence, right, weight))
+    assert calibration_error(np.full(2, 0.5), np.array([True, False]), np.ones(2)) == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("case", [FIVE, NO_CONTRADICTION], ids=["all labels", "no contradiction scored"])
 def test_two_pictures_are_written(tmp_path, case):
-    """A curve and a diagram, named after scorer and set with nothing odd in the names."""
     pytest.importorskip("matplotlib")
     files = plots.write(tmp_path, case, scorer="nli:maker/model", name="dev", thresholds=LIMITS)
     assert [file.name for file in files] == [
@@ -100,8 +100,8 @@ def test_curve_marks_threshold_and_outcome():
     figure = plots._precision_recall(FIVE, "title", LIMITS)
     (legend,) = figure.legends
     said = [text.get_text() for text in legend.get_texts()]
-    assert said[2] == "duplicate, auto threshold 0.800 alone: precision 0.500, recall 0.500"
-    assert said[3].startswith("duplicate, merged by itself")
+    assert said[1] == "duplicate, auto threshold 0.800 alone: precision 0.500, recall 0.500"
+    assert said[2].startswith("duplicate, merged by itself")
     (axes,) = figure.axes
     assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title()) == ("Recall", "Precision", "title")
 
@@ -117,7 +117,6 @@ def pairs_file(tmp_path: Path) -> Path:
 
 
 def test_program_writes_plots_and_names_them(tmp_path, pairs_file, capsys):
-    """--plots makes the folder and reports each file, in JSON and for people."""
     pytest.importorskip("matplotlib")
     folder = tmp_path / "new" / "plots"
     call = [str(pairs_file), "--scorer", "keywords", "--plots", str(folder)]
@@ -132,7 +131,6 @@ def test_program_writes_plots_and_names_them(tmp_path, pairs_file, capsys):
 def test_missing_matplotlib_is_one_sentence_before_anything_is_judged(
     tmp_path, pairs_file, capsys, monkeypatch
 ):
-    """The message names the pip command; exit code 8."""
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     call = [str(pairs_file), "--scorer", "bundled", "--plots", str(tmp_path / "plots")]
     assert evaluate.main(call) == MissingExtraError.exit_code == 8
@@ -141,7 +139,20 @@ def test_missing_matplotlib_is_one_sentence_before_anything_is_judged(
 
 
 def test_a_file_in_the_place_of_the_folder_is_a_usage_error(pairs_file):
-    """Nothing is overwritten."""
     pytest.importorskip("matplotlib")
     with pytest.raises(UsageError, match="cannot be written"):
         plots.prepare(pairs_file)
+
+
+SCORE, RIGHT, ONE = np.array([0.9, 0.8, 0.7, 0.6]), np.array([True, True, False, True]), np.ones(4)
+
+
+@pytest.mark.parametrize(("precision", "threshold"), [(1.0, 0.8), (0.75, 0.6), (1.01, np.inf)])
+def test_a_threshold_is_the_lowest_that_keeps_the_precision(precision, threshold):
+    assert threshold_at(SCORE, RIGHT, ONE, precision) == threshold
+
+
+def test_weights_count_as_pairs_and_nothing_chosen_is_precise_and_useless():
+    found = share_right(SCORE, RIGHT, np.array([1.0, 1.0, 3.0, 1.0]), 0.65)
+    assert found == pytest.approx((2 / 5, 2 / 3))
+    assert share_right(SCORE, RIGHT, ONE, 2.0) == (1.0, 0.0)

@@ -50,18 +50,13 @@ def test_semhash_drops_one_of_two_above_its_default_threshold(scorer):
     """Above 0.9 and for equal texts it says duplicate, below it says distinct, and never contradiction."""
     found = scorer.score([PairInput("a", other, 0.0) for other in ("near", "far", "a")])
     assert found.probabilities.tolist() == [[1, 0, 0], [0, 0, 1], [1, 0, 0]]
+    assert scorer.score([]).probabilities.shape == (0, 3)
 
 
 def test_the_order_of_a_pair_does_not_matter(scorer):
-    """Which of the two it would keep is not looked at."""
     there = scorer.score([PairInput("a", "near", 0.0), PairInput("a", "far", 0.0)])
     back = scorer.score([PairInput("near", "a", 0.0), PairInput("far", "a", 0.0)])
     assert there.probabilities.tolist() == back.probabilities.tolist()
-
-
-def test_no_pair_needs_no_answer(scorer):
-    """The empty sequence gives empty arrays."""
-    assert scorer.score([]).probabilities.shape == (0, 3)
 
 
 def test_no_guard_holds_it_back(scorer):
@@ -72,14 +67,12 @@ def test_no_guard_holds_it_back(scorer):
 
 
 def test_each_text_is_encoded_once(scorer, encoder):
-    """SemHash asks for every pair; the model is asked for every text."""
     scorer.score([PairInput("a", "near", 0.0), PairInput("a", "far", 0.0)])
     scorer.score([PairInput("near", "far", 0.0)])
     assert sorted(encoder.asked) == ["a", "far", "near"]
 
 
 def test_remembering_keeps_order_and_repeats(encoder):
-    """Rows stand where their texts stand; no text gives no rows."""
     remembering = RememberingEncoder(encoder)
     assert (
         remembering.encode(["near", "a", "near"]).tolist() == encoder.encode(["near", "a", "near"]).tolist()
@@ -89,7 +82,6 @@ def test_remembering_keeps_order_and_repeats(encoder):
 
 
 def test_missing_semhash_is_one_sentence(tmp_path, capsys, monkeypatch):
-    """The message names the pip command; exit code 8."""
     monkeypatch.setitem(sys.modules, "semhash", None)
     (tmp_path / "pairs.jsonl").write_text('{"id": "1", "a": "x", "b": "y", "label": "distinct"}')
     call = [str(tmp_path / "pairs.jsonl"), "--scorer", "semhash", "--encoder", "words"]

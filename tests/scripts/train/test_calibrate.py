@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mem0_dream.scripts.train.calibrate import mergeable, report, sample_weight, thresholds
+from mem0_dream.scripts.train.calibrate import ORIGIN_MASS, mergeable, report, sample_weight, thresholds
 from mem0_dream.scripts.train.signals import Table
 
 ORIGIN = np.array(["hard"] * 4 + ["real"] * 4 + ["store"] * 4)
@@ -23,7 +23,6 @@ def table(vetoes: tuple[int, ...] = ()) -> Table:
 
 
 def probability() -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Rows that sum to one."""
     return np.stack([DUPLICATE, OPPOSED, 1 - DUPLICATE - OPPOSED], axis=1)
 
 
@@ -47,11 +46,10 @@ def test_reported_conflicts_keep_their_precision() -> None:
 
 
 def test_each_origin_has_its_share_of_the_weight() -> None:
-    """Hard and real weigh the same, a store less, however many pairs each has."""
     weight = sample_weight(table())
     sums = {origin: weight[origin == ORIGIN].sum() for origin in ("hard", "real", "store")}
-    assert sums["hard"] == pytest.approx(sums["real"])
-    assert sums["store"] == pytest.approx(0.6 * sums["real"])
+    for origin, total in sums.items():
+        assert total / sums["hard"] == pytest.approx(ORIGIN_MASS[origin] / ORIGIN_MASS["hard"])
 
 
 def test_the_report_counts_false_merges() -> None:

@@ -16,6 +16,7 @@ from mem0_dream.scripts.train.contrast import (
     read_short,
     short_pairs,
 )
+from mem0_dream.scripts.train.edits import NO_DUPLICATE
 from mem0_dream.scripts.train.examples import (
     CONTRADICTION,
     DISTINCT,
@@ -25,19 +26,24 @@ from mem0_dream.scripts.train.examples import (
     NOT_ENTAILED,
     read_nli,
 )
+from mem0_dream.scripts.train.restatements import (
+    constructed_pairs,
+    read_restatements,
+    restated,
+    restated_pairs,
+)
 from mem0_dream.scripts.train.stories import Fact, Story, read_stories, render, story_pairs
 
 
 def seeded(seed: int) -> random.Random:
-    """Reproducible randomness."""
     return random.Random(seed)  # noqa: S311
 
 
 DATA = Path(__file__).parents[3] / "scripts" / "data"
+PATTERNS = read_restatements(DATA / "restatements.txt")[1]
 
 
 def test_both_orders_mirror_the_direction_of_entailment() -> None:
-    """The text with more entails the other, not the reverse."""
     forward, backward = both_orders("more", "less", "a_has_more")
     assert (forward.a, forward.entailment, forward.memory) == ("more", ENTAILS, DUPLICATE)
     assert (backward.a, backward.entailment, backward.memory) == ("less", NEUTRAL, DUPLICATE)
@@ -51,13 +57,11 @@ def test_a_short_set_gives_its_fifteen_certain_pairs_in_both_orders() -> None:
 
 
 def test_compound_and_minimal_sets_can_be_read() -> None:
-    """Every line of our own data has all its parts."""
     assert sum(1 for _ in compound_pairs(DATA / "contrast_compound.jsonl")) % 48 == 0
     assert sum(1 for _ in minimal_pairs(DATA / "minimal.txt")) % 10 == 0
 
 
 def test_composed_pairs_are_reproducible() -> None:
-    """Same seed, same pairs; another seed, other pairs."""
     sets = read_short(DATA / "contrast_short.jsonl")[:20]
     first = list(composed_pairs(sets, seed=1))
     assert first == list(composed_pairs(sets, seed=1))
@@ -65,7 +69,6 @@ def test_composed_pairs_are_reproducible() -> None:
 
 
 def test_joined_facts_are_all_there() -> None:
-    """No shape loses a fact."""
     for seed in range(12):
         text = join(["Rex is a dog.", "Mia sings."], seeded(seed))
         assert "Rex is a dog" in text
@@ -84,21 +87,18 @@ def test_stories_use_the_later_state_only_where_asked(tmp_path: Path) -> None:
 
 
 def test_story_pairs_leave_no_placeholder() -> None:
-    """Names and pronouns are filled in everywhere."""
     for example in story_pairs(read_stories(DATA / "stories.txt"), seed=5):
         assert not {"@", "%s", "%o", "%r"} & set(example.a.replace("%s", " %s ").split())
         assert "\0" not in example.a
 
 
 def test_a_line_that_is_no_story_line_is_an_error(tmp_path: Path) -> None:
-    """A misspelt story must not vanish."""
     (tmp_path / "s.txt").write_text("# Ada | she\n+ oops\n", encoding="utf-8")
     with pytest.raises(ValueError, match="oops"):
         read_stories(tmp_path / "s.txt")
 
 
 def test_general_pairs_keep_what_their_label_allows(tmp_path: Path) -> None:
-    """The label "not entailment" allows both other answers."""
     with gzip.open(tmp_path / "t.tsv.gz", "wt", encoding="utf-8") as file:
         file.write("kind\tlabel\ta\tb\tsource\tlicence\ne_ne\tne\tx\ty\thans_regen\tMIT\n")
     assert read_nli(tmp_path / "t.tsv.gz", seed=1)[0].entailment == NOT_ENTAILED
@@ -111,3 +111,47 @@ def test_a_pronoun_takes_the_case_of_its_place() -> None:
     texts = {render(story, [0, 1], [False, False], seeded(seed)) for seed in range(60)}
     assert any("for her and her son" in text for text in texts)
     assert not any("for she" in text for text in texts)
+
+
+def test_constructions_say_the_same_unless_two_are_exchanged(tmp_path: Path) -> None:
+    file = tmp_path / "r.txt"
+    file.write_text("@one: Ann; Bo\nc one -: {a} leads {b} | {b} is led by {a}\n", encoding="utf-8")
+    pairs = list(constructed_pairs(read_restatements(file)[0], seed=1, count=200))
+    led = {"Ann leads Bo": "Ann", "Bo is led by Ann": "Ann", "Bo leads Ann": "Bo", "Ann is led by Bo": "Bo"}
+
+    def leader(text: str) -> str:
+        return next(who for said, who in led.items() if said in text)
+
+    for pair in pairs:
+        assert pair.memory == (DUPLICATE if leader(pair.a) == leader(pair.b) else CONTRADICTION)
+    assert {pair.memory for pair in pairs} == {DUPLICATE, CONTRADICTION}
+
+
+@pytest.mark.parametrize("line", ["x one -: {a} leads {b}", "c two -: {a} leads {b}", "c one: {a} leads {b}"])
+def test_a_relation_of_another_shape_is_an_error(tmp_path: Path, line: str) -> None:
+    (tmp_path / "r.txt").write_text(f"@one: Ann; Bo\n{line}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="leads"):
+        read_restatements(tmp_path / "r.txt")
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("User works late because the train is slow.", {"Because the train is slow, the user works late."}),
+        ("Anna is the user's dentist.", {"The user's dentist is Anna.", "The user's dentist is called Anna."}),
+        ("User has been vegan since 2022.",
+         {"Since 2022, the user has been vegan.", "It is since 2022 that the user has been vegan."}),
+        ("Bo bakes bread and rides to work.", {"Bo rides to work and bakes bread."}),
+        ("Do not log player ids in clear.", {None}),
+    ],
+)  # fmt: skip
+def test_a_restatement_moves_what_it_says(text: str, forms: set[str | None]) -> None:
+    assert {restated(text, PATTERNS, seeded(seed)) for seed in range(20)} == forms
+
+
+def test_a_restatement_comes_with_its_exchange() -> None:
+    told = [
+        pair.memory
+        for pair in restated_pairs([["User ran home for 5 km on Monday."]], PATTERNS, seed=2, count=1)
+    ]
+    assert told == [DUPLICATE, NO_DUPLICATE]

@@ -13,48 +13,16 @@ from mem0_dream.models.bundled.config import read_config
 from mem0_dream.models.registry import load_scorer
 from mem0_dream.models.scorer import PairInput
 from mem0_dream.scripts.train import calibrate, screen
-from mem0_dream.scripts.train.adapt import STORE_DISTINCTS, adaptation_examples, relation
 from mem0_dream.scripts.train.contrast import read_short
-from mem0_dream.scripts.train.examples import CONTRADICTION, DISTINCT, DUPLICATE, ENTAILS, NEUTRAL
-from mem0_dream.scripts.train.labelled import LabelledPair, Origin
 from mem0_dream.scripts.train.scorer import main
 
 SHORT = Path(__file__).parents[3] / "scripts" / "data" / "contrast_short.jsonl"
 SETS = 40
+EXCHANGES = "".join(
+    f"{a} owes {b} money.\tMoney is owed to {b} by {a}.\t{b} is owed money by {a}.\t{b} owes {a} money.\tc\n"
+    for a, b in (("Tom", "Ana"), ("Bo", "Cy"), ("Di", "Ed"), ("Flo", "Gus"), ("Hal", "Ida"), ("Jo", "Kim"))
+)
 USERS = 6
-
-
-def pair(a: str, b: str, label: int, *, origin: Origin = "real", kind: str = "paraphrase") -> LabelledPair:
-    """A labelled pair of one user."""
-    return LabelledPair(a, b, "", label, 1.0, origin, "ana", kind)
-
-
-def test_the_longer_text_of_a_subsumed_pair_has_more() -> None:
-    """Labels say so: the longer contains all of the shorter."""
-    assert relation(pair("Has a dog.", "Has a dog called Rex.", 0, kind="subsumed")) == "b_has_more"
-    assert relation(pair("Has a dog called Rex.", "Has a dog.", 0, kind="subsumed")) == "a_has_more"
-    assert relation(pair("Has a dog.", "Owns a dog.", 0)) == "equal"
-    assert relation(pair("Has a dog.", "Owns a dog.", 0, origin="store")) == "detail"
-    assert relation(pair("Has a dog.", "Has no dog.", 1)) == "contradiction"
-    assert relation(pair("Has a dog.", "Has a cat.", 2)) == "distinct"
-
-
-def test_each_pass_reads_a_pair_the_other_way_round() -> None:
-    """Two passes see both orders, three passes one of them twice."""
-    found = adaptation_examples([pair("long text", "text", 0, kind="subsumed")], passes=3, seed=1)
-    assert [(e.a, e.entailment, e.memory) for e in found] == [
-        ("long text", ENTAILS, DUPLICATE), ("text", NEUTRAL, DUPLICATE), ("long text", ENTAILS, DUPLICATE),
-    ]  # fmt: skip
-
-
-def test_easy_pairs_of_stores_are_sampled_and_all_others_kept() -> None:
-    """A store has hundreds of unrelated pairs."""
-    easy = [pair(f"a{n}", f"b{n}", 2, origin="store") for n in range(STORE_DISTINCTS + 100)]
-    rare = [pair("c", "d", 1, origin="store"), pair("e", "f", 0, origin="store")]
-    found = adaptation_examples([*easy, *rare], passes=1, seed=1)
-    assert sum(example.memory == DISTINCT for example in found) == STORE_DISTINCTS
-    assert sum(example.memory == CONTRADICTION for example in found) == 1
-    assert found == adaptation_examples([*easy, *rare], passes=1, seed=1)
 
 
 def labelled_rows(sets: Sequence[int]) -> list[dict[str, object]]:
@@ -74,7 +42,6 @@ def labelled_rows(sets: Sequence[int]) -> list[dict[str, object]]:
 
 
 def write_rows(path: Path, rows: Sequence[dict[str, object]]) -> None:
-    """JSON Lines."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
@@ -91,6 +58,13 @@ def data(tmp_path: Path) -> Path:
         for row in labelled_rows(range(SETS)):
             label = {"duplicate": "e", "contradiction": "c", "distinct": "n"}[str(row["label"])]
             file.write(f"nli3\t{label}\t{row['a']}\t{row['b']}\tours\tours\n")
+    with gzip.open(folder / "nli" / "train.tsv.gz", "rb") as file:
+        outside = file.read()
+    (folder / "outside").mkdir()
+    (folder / "outside" / "train.tsv.gz").write_bytes(gzip.compress(outside))
+    (folder / "exchanges").mkdir()
+    (folder / "exchanges" / "x1.tsv").write_text(EXCHANGES, encoding="utf-8")
+    (folder / "worlds").symlink_to(SHORT.parent / "worlds_sample")
     (folder / "stores").mkdir()
     for number in range(2):
         texts = [row["b"] for row in labelled_rows(range(2 * SETS, 2 * SETS + 4))]
@@ -98,7 +72,12 @@ def data(tmp_path: Path) -> Path:
             "memories": [
                 {"id": f"m{at}", "memory": text, "category": "fact"} for at, text in enumerate(texts)
             ],
-            "gold": {"duplicate_groups": [["m0", "m3"]], "contradictions": [["m1", "m4"]]},
+            "gold": {
+                "duplicate_groups": [["m0", "m3"]],
+                "contradictions": [["m1", "m4"]],
+                "prune": {"stale": [], "vague": []},
+                "keep": [],
+            },
         }
         (folder / "stores" / f"s{number}.json").write_text(json.dumps(store), encoding="utf-8")
     return folder
@@ -133,28 +112,14 @@ def test_every_stage_runs_resumes_and_gives_a_scorer(
     common = ["--data", str(data), "--work", str(work), "--base", str(base), "--threads", "1"]
     main(["pretrain", *common, "--stop-after", "1"])
     main(["pretrain", *common])
-    main(["finetune", *common, "--freeze", "0", "--replay", "10", "--stop-after", "2"])
-    main(["adapt", *common, "--start", "finetune", "--epochs", "1"])
-    main(["adapt", *common, "--start", "finetune", "--epochs", "1"])
-    folds = tmp_path / "folds"
-    main(
-        [
-            "calibrate",
-            *common,
-            "--start",
-            "adapt",
-            "--cross-fitted",
-            "--out",
-            str(out),
-            "--folds-out",
-            str(folds),
-        ]
-    )
-    figures, _, told = capsys.readouterr().out.partition("\n}\n")
-    report = json.loads(figures + "}")
-    assert "fold-0 never saw 00, 06, s0, user0\n" in told
-    assert read_config(folds / "fold-0")["cross_validated"] == {"never_saw": ["00", "06", "s0", "user0"]}
-    assert {"thresholds", "hard", "real", "store"} <= set(report)
+    main(["finetune", *common, "--replay", "10", "--stop-after", "2"])
+    main(["measure", *common, "--start", "pretrain+finetune"])
+    measured = dict(line.split(" ", 1) for line in capsys.readouterr().out.splitlines())
+    assert {"hard", "real", "exchanges", "worlds"} == set(measured)
+    assert 0 <= json.loads(measured["hard"])["duplicates_ap"] <= 1
+    main(["calibrate", *common, "--start", "finetune", "--out", str(out)])
+    report = json.loads(capsys.readouterr().out)
+    assert {"thresholds", "hard", "real", "people", "bound", "store", "world", "small"} <= set(report)
     assert read_config(out)["base"] == str(base)
     scorer = load_scorer(f"bundled:{out}")
     found = scorer.score([PairInput("Has a dog.", "Owns a dog called Rex.", 0.8)])

@@ -13,9 +13,9 @@ import pytest
 from graph_world import NOW, STRICT, entities, entity, relation, relations, repair, session, twins, write
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mem0_dream.errors import IncompleteListingError, RefusedChangeError, StoreError
-from mem0_dream.models.words import exact_key
-from mem0_dream.pipeline.reporting.graph.passing import changes_of_run
+from mem0_dream.errors import BudgetExceededError, IncompleteListingError, RefusedChangeError, StoreError
+from mem0_dream.models.text.words import exact_key
+from mem0_dream.pipeline.reporting.graph.report import changes_of_run
 from mem0_dream.pipeline.stores.base import Delete, ScopeFilter, Update
 from mem0_dream.pipeline.stores.graph.usage import MERGED_MARK, is_bookkeeping, usage
 from mem0_dream.pipeline.writing.journal import RunState
@@ -25,17 +25,14 @@ EVERYTHING = ScopeFilter()
 
 
 def propose(opened):
-    """What a pass over the whole graph proposes."""
     return opened.propose(EVERYTHING, now=NOW)
 
 
 def apply(opened, plan, **more):
-    """Apply a whole plan."""
     return opened.apply(plan, now=NOW, within_budget=False, **more)
 
 
 def test_a_merge_keeps_the_more_descriptive_name(tmp_path, own_state):
-    """The survivor has the name that says more, all observations, and a note of where they came from."""
     write(tmp_path / "m.jsonl", twins())
     opened = session(tmp_path / "m.jsonl", own_state)
     result = apply(opened, propose(opened))
@@ -47,7 +44,6 @@ def test_a_merge_keeps_the_more_descriptive_name(tmp_path, own_state):
 
 
 def test_a_merge_adds_the_statistics_up(tmp_path, own_state):
-    """Uses whose lines are equal are counted, not lost: 1 + 2 uses are 3, of which 2 helped."""
     write(tmp_path / "m.jsonl", twins())
     opened = session(tmp_path / "m.jsonl", own_state)
     apply(opened, propose(opened))
@@ -57,7 +53,6 @@ def test_a_merge_adds_the_statistics_up(tmp_path, own_state):
 
 
 def test_a_merge_points_relations_to_the_survivor_once(tmp_path, own_state):
-    """Both had a relation to the shop: one is left, none leads from the survivor to itself."""
     write(tmp_path / "m.jsonl", twins())
     opened = session(tmp_path / "m.jsonl", own_state)
     apply(opened, propose(opened).only("merge"))
@@ -68,7 +63,6 @@ def test_a_merge_points_relations_to_the_survivor_once(tmp_path, own_state):
 
 
 def test_undo_gives_the_bytes_back(tmp_path, own_state):
-    """Unknown fields, order, line ends and relations are as they were."""
     lines = [*twins()[:3], "", '{"type":"note","text":"of another tool"}', *twins()[3:]]
     before = write(tmp_path / "m.jsonl", lines, end="\n")
     opened = session(tmp_path / "m.jsonl", own_state)
@@ -79,7 +73,6 @@ def test_undo_gives_the_bytes_back(tmp_path, own_state):
 
 
 def test_fields_of_the_loser_go_to_the_survivor(tmp_path, own_state):
-    """A field the survivor does not have is taken over; one of its own stays."""
     lines = twins()
     lines[0] = entity("strict-mode", STRICT, "Discovered: 2026-01-02", tags=["a"], origin="chat")
     write(tmp_path / "m.jsonl", lines)
@@ -94,7 +87,6 @@ def test_fields_of_the_loser_go_to_the_survivor(tmp_path, own_state):
     ("choice", "kept"), [("a", ["Use tabs for Go code"]), ("b", ["Do not use tabs for Go code"])]
 )
 def test_a_contradiction_inside_an_entity_is_settled_by_a_person(tmp_path, own_state, choice, kept):
-    """The losing observation goes, the entity and everything else in it stays; undo brings it back."""
     line = entity(
         "tabs", "Use tabs for Go code", "Likes mornings", "Do not use tabs for Go code", kind="preference"
     )
@@ -109,7 +101,6 @@ def test_a_contradiction_inside_an_entity_is_settled_by_a_person(tmp_path, own_s
 
 
 def test_what_stands_in_two_lines_is_settled_by_the_next_pass(tmp_path, own_state):
-    """The first makes one line of them and leaves the contradiction alone; the second asks again."""
     use, avoid = "Use tabs for Go code", "Do not use tabs for Go code"
     before = write(tmp_path / "m.jsonl", [entity("tabs", use), entity("tabs", use, avoid)])
     opened = session(tmp_path / "m.jsonl", own_state)
@@ -127,7 +118,6 @@ def test_what_stands_in_two_lines_is_settled_by_the_next_pass(tmp_path, own_stat
 
 
 def test_nobody_settles_a_contradiction_unasked(tmp_path, own_state):
-    """Without a choice both observations stay."""
     before = write(
         tmp_path / "m.jsonl", [entity("tabs", "Use tabs for Go code", "Do not use tabs for Go code")]
     )
@@ -137,7 +127,6 @@ def test_nobody_settles_a_contradiction_unasked(tmp_path, own_state):
 
 
 def test_a_settled_contradiction_between_entities_leaves_supersedes(tmp_path, own_state):
-    """The winner's entity supersedes the loser's; undo takes the relation away again."""
     said = "Deploy the web shop from the release branch on Fridays"
     against = "Do not deploy the web shop from the release branch on Fridays"
     before = write(tmp_path / "m.jsonl", [entity("deploy-friday", said), entity("deploy-rule", against)])
@@ -152,7 +141,6 @@ def test_a_settled_contradiction_between_entities_leaves_supersedes(tmp_path, ow
 
 
 def test_a_broken_line_makes_the_graph_read_only(tmp_path, own_state):
-    """Nothing is written while a line cannot be read, and the reason names it."""
     before = write(tmp_path / "m.jsonl", [*twins(), '{"type":"entity","name":'])
     opened = session(tmp_path / "m.jsonl", own_state)
     plan = propose(opened)
@@ -163,7 +151,6 @@ def test_a_broken_line_makes_the_graph_read_only(tmp_path, own_state):
 
 
 def test_repair_moves_broken_lines_to_the_archive(tmp_path, own_state):
-    """All other lines stay to the letter, and the archive holds the broken one to the letter."""
     broken = '{"type":"entity","name":'
     write(tmp_path / "m.jsonl", [*twins()[:2], broken, *twins()[2:]])
     opened = session(tmp_path / "m.jsonl", own_state)
@@ -175,7 +162,6 @@ def test_repair_moves_broken_lines_to_the_archive(tmp_path, own_state):
 
 @pytest.mark.parametrize("broken", [b'{"type":"entity","name":', b"\xff\xfe no text", b'{"type":"relation"}'])
 def test_a_repair_is_a_run_that_undo_brings_back(tmp_path, own_state, broken):
-    """The lines are where they were, to the byte, also after a pass over the rest and its undo."""
     lines = [line.encode() for line in twins()]
     before = b"\n".join([*lines[:3], broken, *lines[3:], broken, b""])
     (tmp_path / "m.jsonl").write_bytes(before)
@@ -191,18 +177,24 @@ def test_a_repair_is_a_run_that_undo_brings_back(tmp_path, own_state, broken):
 
 
 def test_relations_to_names_without_a_line_are_facts(tmp_path, own_state):
-    """`provision.sh uses kubectl` stays, and so does what stands twice: the server returned both before."""
     edges = [relation("shop", "kubectl"), relation("ghost", "blog"), relation("blog", "shop")]
-    lines = [*twins()[2:4], *edges, edges[2]]
-    write(tmp_path / "m.jsonl", lines)
+    before = write(tmp_path / "m.jsonl", [*twins()[2:4], *edges])
     opened = session(tmp_path / "m.jsonl", own_state)
     plan = propose(opened)
     assert plan.actions == ()
     assert opened.reporter(plan).open_lines()[1:] == ["  ghost --uses--> blog", "  shop --uses--> kubectl"]
+    twice = write(tmp_path / "m.jsonl", [*twins()[2:4], *edges, edges[2]])
+    # The second of two equal ones is offered alone, to a person.
+    plan = propose(opened)
+    assert [item.reason for item in plan.actions] == ["remove what stands twice"]
+    assert opened.propose(ScopeFilter(), now=NOW, unattended=True).actions == ()
+    apply(opened, plan)
+    assert (tmp_path / "m.jsonl").read_bytes() == before
+    opened.undo(now=NOW)
+    assert (tmp_path / "m.jsonl").read_bytes() == twice
 
 
 def test_relations_are_repaired_on_request_alone(tmp_path, own_state):
-    """Every one that goes is in the report of it; undo brings the bytes back."""
     edges = [relation("shop", "kubectl"), relation("ghost", "blog"), relation("blog", "shop")]
     before = write(tmp_path / "m.jsonl", [*twins()[2:4], *edges, edges[2]])
     opened = session(tmp_path / "m.jsonl", own_state, repair_relations=True)
@@ -216,8 +208,57 @@ def test_relations_are_repaired_on_request_alone(tmp_path, own_state):
     assert (tmp_path / "m.jsonl").read_bytes() == before
 
 
+def test_relations_are_counted_against_the_budget_in_their_own_unit(tmp_path, own_state):
+    edges = [relation("shop", f"part {number}") for number in range(9)]
+    before = write(tmp_path / "m.jsonl", [*twins()[2:4], *edges, relation("shop", "blog")])
+    opened = session(tmp_path / "m.jsonl", own_state, repair_relations=True)
+    opened.settings = opened.settings.model_copy(update={"max_delete": 0.3})
+    plan = propose(opened)
+    assert str(opened.overdraft(plan)).startswith("9 of 10 relations of graph=m.jsonl (90%")
+    with pytest.raises(BudgetExceededError):
+        opened.apply(plan, now=NOW)
+    assert (tmp_path / "m.jsonl").read_bytes() == before
+
+
+def test_an_open_conflict_blocks_no_question_about_names(tmp_path, own_state):
+    lines = [
+        entity("Data Service", "Use make for builds", "Never use make for builds", kind="Service"),
+        entity("DataService", "Keeps the titles of all films", kind="Component"),
+    ]
+    write(tmp_path / "m.jsonl", lines)
+    opened = session(tmp_path / "m.jsonl", own_state)
+    plan = propose(opened)
+    assert (len(plan.conflicts), len(plan.unsure)) == (1, 1)
+    shown = "\n".join(opened.reporter(plan).lines())
+    for part in ("Data Service", "DataService", "one name in two spellings", "titles of all films"):
+        assert part in shown
+
+
+def test_a_merge_that_a_person_edited_says_what_was_written(tmp_path, own_state):
+    before = write(tmp_path / "m.jsonl", twins())
+    opened = session(tmp_path / "m.jsonl", own_state)
+    plan = propose(opened)
+    (merge,) = plan.merges
+    edited = replace(merge, text=f"{merge.text}\n- Also in libraries")
+    result = apply(opened, opened.completed(replace(plan, actions=(edited,))))
+    assert (result.merged, result.moved) == (1, ())
+    assert entities(tmp_path / "m.jsonl")[merge.survivor][-1] == "Also in libraries"
+    opened.undo(now=NOW)
+    assert (tmp_path / "m.jsonl").read_bytes() == before
+
+
+def test_what_the_agent_said_since_stays_when_an_observation_comes_back(tmp_path, own_state):
+    write(tmp_path / "m.jsonl", [entity("tabs", "Use tabs for Go", "Do not use tabs for Go")])
+    opened = session(tmp_path / "m.jsonl", own_state)
+    plan = propose(opened)
+    apply(opened, plan, choices={plan.conflicts[0].id: "b"})
+    write(tmp_path / "m.jsonl", [entity("tabs", "Do not use tabs for Go", "Came later"), entity("new", "x")])
+    assert opened.undo(now=NOW).kept == ()
+    held = entities(tmp_path / "m.jsonl")
+    assert held == {"tabs": ["Use tabs for Go", "Do not use tabs for Go", "Came later"], "new": ["x"]}
+
+
 def test_every_relation_that_a_merge_touches_is_told(tmp_path, own_state):
-    """What moves to the survivor, and what goes because the survivor has it or would point to itself."""
     write(tmp_path / "m.jsonl", twins())
     opened = session(tmp_path / "m.jsonl", own_state)
     plan = propose(opened)
@@ -229,11 +270,13 @@ def test_every_relation_that_a_merge_touches_is_told(tmp_path, own_state):
     assert opened.reporter(plan).relation_lines()[1:] == told
     run = apply(opened, plan).run
     assert changes_of_run(run, opened.journal, opened.store).lines == told
-    assert opened.remark(opened.journal.run(run)) == ", 0 relations added, 1 moved, 2 removed"
+    assert (
+        opened.kind.remark(opened.journal, opened.journal.run(run))
+        == ", 0 relations added, 1 moved, 2 removed"
+    )
 
 
 def test_what_an_undo_took_back_is_not_done_again(tmp_path, own_state):
-    """Neither the merge, nor the forgetting, nor the fold; a text that changes is looked at anew."""
     twice = entity("twice", "Ask before deploying", "Ask before deploying.", kind="preference")
     lines = [*twins(), entity("old", "Try the grunt runner", "Discovered: 2025-01-01"), twice]
     write(tmp_path / "m.jsonl", lines)
@@ -249,7 +292,6 @@ def test_what_an_undo_took_back_is_not_done_again(tmp_path, own_state):
 
 
 def test_an_entity_of_a_type_named_relation_is_changed_as_any_other(tmp_path, own_state):
-    """Its type is its owner's word, and no sign of what is done to it."""
     twice = entity("uses", "Ask before deploying", "Ask before deploying.", kind="relation")
     write(tmp_path / "m.jsonl", [twice])
     opened = session(tmp_path / "m.jsonl", own_state)
@@ -260,7 +302,6 @@ def test_an_entity_of_a_type_named_relation_is_changed_as_any_other(tmp_path, ow
 
 
 def test_nothing_is_forgotten_without_a_reason_for_the_archive(tmp_path, own_state):
-    """The public function says why; a bare delete of a memory is refused."""
     from mem0_dream import consolidate
     from mem0_dream.errors import UsageError
 
@@ -278,7 +319,6 @@ def test_nothing_is_forgotten_without_a_reason_for_the_archive(tmp_path, own_sta
 
 
 def test_only_where_use_is_recorded_is_anything_forgotten_and_unattended_only_learnings(tmp_path, own_state):
-    """Else an old date proves nothing; a fact about a person is no learning, but a person may be shown it."""
     old = "Discovered: 2025-01-01"
     lines = [entity("ana", "Is allergic to nuts", old, kind="person"), entity("old", "Try grunt", old)]
     write(tmp_path / "m.jsonl", lines)
@@ -309,7 +349,6 @@ def test_only_where_use_is_recorded_is_anything_forgotten_and_unattended_only_le
     ],
 )
 def test_a_foreign_file_is_refused_whole(tmp_path, own_state, text, reason):
-    """With what it looks like; nothing is read, repaired or written, so it can neither be emptied nor healthy."""
     path = tmp_path / "m.jsonl"
     path.write_text(text)
     opened = session(path, own_state)
@@ -324,13 +363,11 @@ def test_a_foreign_file_is_refused_whole(tmp_path, own_state, text, reason):
     "text", ["", "\n\n", relation("a", "b"), entity("a") + '\n{"type":"marker"}\n{"type":"x"}']
 )
 def test_an_empty_graph_and_other_kinds_of_lines_are_no_foreign_file(tmp_path, own_state, text):
-    """Lines that say what they are may stand beside entities."""
     (tmp_path / "m.jsonl").write_text(text)
     assert propose(session(tmp_path / "m.jsonl", own_state)).actions == ()
 
 
 def test_doubled_lines_keep_unknown_fields(tmp_path, own_state):
-    """Those of every line of the name are in the one that stays."""
     first, second = entity("a", "one", origin="chat"), entity("a", "one", "two", tags=["x"], origin="import")
     before = write(tmp_path / "m.jsonl", [first, second])
     opened = session(tmp_path / "m.jsonl", own_state)
@@ -342,7 +379,6 @@ def test_doubled_lines_keep_unknown_fields(tmp_path, own_state):
 
 
 def test_a_separator_that_json_does_not_escape_ends_no_line_of_a_plan(tmp_path, own_state):
-    """U+2028 and its like in a text: the journal reads its own plan back, and undo works."""
     said = "Ask before\u2028deploying\x85 on Fridays"
     before = write(tmp_path / "m.jsonl", [entity("a", said, said)])
     opened = session(tmp_path / "m.jsonl", own_state)
@@ -352,7 +388,6 @@ def test_a_separator_that_json_does_not_escape_ends_no_line_of_a_plan(tmp_path, 
 
 
 def test_a_plan_skips_what_the_server_changed(tmp_path, own_state):
-    """An observation that was added after the plan was made keeps its entity out of the merge."""
     write(tmp_path / "m.jsonl", twins())
     opened = session(tmp_path / "m.jsonl", own_state)
     plan = propose(opened).only("merge")
@@ -371,7 +406,6 @@ class Killed(BaseException):
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("step", range(1, 8))
 def test_a_killed_run_is_finished_with_the_same_end(tmp_path, own_state, step, after):
-    """Killed before or after any single write, then resumed: the same bytes as without the kill."""
     lines = [
         *twins(),
         entity("old", "Try the grunt runner", "Discovered: 2025-01-01"),
@@ -403,7 +437,6 @@ def test_a_killed_run_is_finished_with_the_same_end(tmp_path, own_state, step, a
 
 
 def test_an_undo_that_was_killed_is_finished(tmp_path, own_state):
-    """The second half of an undo needs nothing of the first."""
     before = write(tmp_path / "m.jsonl", [*twins(), relation("blog", "gone")])
     opened = session(tmp_path / "m.jsonl", own_state)
     run = apply(opened, propose(opened)).run
@@ -424,7 +457,6 @@ def test_an_undo_that_was_killed_is_finished(tmp_path, own_state):
 
 
 def test_an_undo_leaves_what_the_agent_wrote_since(tmp_path, own_state):
-    """What came after the run stays, and what the run removed is back."""
     write(tmp_path / "m.jsonl", twins(), end="\n")
     opened = session(tmp_path / "m.jsonl", own_state)
     apply(opened, propose(opened))
@@ -435,13 +467,12 @@ def test_an_undo_leaves_what_the_agent_wrote_since(tmp_path, own_state):
 
 
 def test_two_lines_of_one_name_are_one_memory(tmp_path, own_state):
-    """The server finds only one of them, so an update unites them and an undo parts them again."""
     before = write(tmp_path / "m.jsonl", [entity("a", "one"), entity("b", "two"), entity("a", "three")])
     opened = session(tmp_path / "m.jsonl", own_state)
     store = opened.store
     snapshot = store.fetch(["a"])["a"]
     assert store.parse(snapshot).text == "a\n- one\n- three"
-    store.write(Update("a", "a\n- one\n- three\n- four"))
+    store.write(Update("a", "a\n- one\n- three\n- four", observations=("one", "three", "four")))
     assert entities(tmp_path / "m.jsonl")["a"] == ["one", "three", "four"]
     from mem0_dream.pipeline.stores.base import Restore
 
@@ -450,7 +481,6 @@ def test_two_lines_of_one_name_are_one_memory(tmp_path, own_state):
 
 
 def test_equal_lines_become_one(tmp_path, own_state):
-    """An entity that stands there twice, to the letter: said once afterwards, and undone to the byte."""
     line = entity("a", "one", "two", createdAt="2025-03-24")
     before = write(tmp_path / "m.jsonl", [line, entity("b", "other"), line], end="\n")
     opened = session(tmp_path / "m.jsonl", own_state)
@@ -463,14 +493,14 @@ def test_equal_lines_become_one(tmp_path, own_state):
 
 
 def test_a_deletion_twice_changes_nothing_more(tmp_path, own_state):
-    """What a killed run had deleted already may be deleted again."""
     write(tmp_path / "m.jsonl", twins())
     opened = session(tmp_path / "m.jsonl", own_state)
-    text = propose(opened).merges[0].text
-    opened.store.write(Update("typescript-strict-mode", text))
-    opened.store.write(Delete("strict-mode", into="typescript-strict-mode", text=text))
+    (merge,) = propose(opened).merges
+    survivor, said = "typescript-strict-mode", merge.observations
+    opened.store.write(Update(survivor, merge.text, observations=said))
+    opened.store.write(Delete("strict-mode", into=survivor, text=merge.text, observations=said))
     once = (tmp_path / "m.jsonl").read_bytes()
-    opened.store.write(Delete("strict-mode", into="typescript-strict-mode", text=text))
+    opened.store.write(Delete("strict-mode", into=survivor, text=merge.text, observations=said))
     assert (tmp_path / "m.jsonl").read_bytes() == once
 
 
@@ -515,14 +545,12 @@ quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 
 
 def folder() -> Path:
-    """A fresh folder for one example."""
     return Path(tempfile.mkdtemp())
 
 
 @quick
 @given(lines=graphs, end=ends, side=st.sampled_from(["a", "b", None]))
 def test_apply_then_undo_gives_the_bytes_back(lines, end, side):
-    """For every graph and every answer."""
     home = folder()
     before = write(home / "m.jsonl", lines, end=end)
     with session(home / "m.jsonl", home, core=home / "core.json") as opened:
@@ -538,7 +566,6 @@ def test_apply_then_undo_gives_the_bytes_back(lines, end, side):
 @quick
 @given(lines=graphs, end=ends, side=st.sampled_from(["a", "b", None]))
 def test_relations_never_dangle_after_a_repair(lines, end, side):
-    """Not even those that did before."""
     home = folder()
     write(home / "m.jsonl", lines, end=end)
     with session(home / "m.jsonl", home, repair_relations=True) as opened:
@@ -553,7 +580,6 @@ def test_relations_never_dangle_after_a_repair(lines, end, side):
 @quick
 @given(lines=graphs, end=ends, side=st.sampled_from(["a", "b", None]))
 def test_what_a_plan_tells_of_relations_is_what_it_does(lines, end, side):
-    """The old ones with what it adds, moves and removes are the new ones; none newly leads nowhere."""
     home = folder()
     write(home / "m.jsonl", lines, end=end)
     before, names = Counter(relations(home / "m.jsonl")), set(entities(home / "m.jsonl"))
@@ -574,14 +600,13 @@ def test_what_a_plan_tells_of_relations_is_what_it_does(lines, end, side):
 @quick
 @given(lines=graphs, end=ends)
 def test_what_a_person_accepts_leaves_nothing_dangling_and_can_be_undone(lines, end):
-    """Every unsure merge accepted: relations hold, and the undo gives the bytes back."""
     home = folder()
     before = write(home / "m.jsonl", lines, end=end)
     with session(home / "m.jsonl", home, merge_above=1.0) as opened:
         plan = propose(opened)
         proposal = opened.look(ScopeFilter(), now=NOW)
         asked = plan.accept([merge.id for merge in plan.unsure], {})
-        result = apply(opened, opened.complete(replace(proposal, asked=asked), {}, now=NOW).plan)
+        result = apply(opened, opened.kind.follow(asked.with_choices({}), proposal.present))
         assert result.moved == ()
         if result.run:
             assert opened.undo(now=NOW).kept == ()
@@ -591,7 +616,6 @@ def test_what_a_person_accepts_leaves_nothing_dangling_and_can_be_undone(lines, 
 @quick
 @given(lines=graphs, end=ends)
 def test_a_merge_keeps_every_distinct_observation(lines, end):
-    """What any member said is said afterwards, but for case, white space and final punctuation."""
     home = folder()
     write(home / "m.jsonl", lines, end=end)
     with session(home / "m.jsonl", home) as opened:
@@ -612,7 +636,6 @@ def test_a_merge_keeps_every_distinct_observation(lines, end):
 @quick
 @given(lines=graphs, end=ends)
 def test_a_second_pass_proposes_nothing(lines, end):
-    """Nothing but the contradictions that were left open."""
     home = folder()
     write(home / "m.jsonl", lines, end=end)
     with session(home / "m.jsonl", home) as opened:
@@ -624,7 +647,6 @@ def test_a_second_pass_proposes_nothing(lines, end):
 @quick
 @given(lines=graphs, seed=st.randoms())
 def test_order_of_lines_changes_no_plan(lines, seed):
-    """Entities in another order give the same merges and prunes."""
     names = [json.loads(line)["name"] for line in lines if '"entity"' in line]
     if len(set(names)) < len(names):
         return
@@ -642,6 +664,5 @@ def test_order_of_lines_changes_no_plan(lines, seed):
 
 
 def test_bookkeeping_is_no_content():
-    """Lines about use are not what a memory says."""
     assert is_bookkeeping("Discovered: 2026-01-02")
     assert not is_bookkeeping("Discovered a bug in the parser")

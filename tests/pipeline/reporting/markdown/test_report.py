@@ -23,7 +23,6 @@ def _told(report, result):
 
 
 def test_all_known_places_are_found(tmp_path: Path) -> None:
-    """Agent memories, project memories, the common one, and the user's own for this project."""
     root = tmp_path / "my app"
     places = [".claude/agent-memory/reviewer", ".claude/projects/x/memory", ".claude/memory"]
     write_tree(root, {f"{place}/MEMORY.md": "# M\n" for place in places})
@@ -40,20 +39,17 @@ def test_all_known_places_are_found(tmp_path: Path) -> None:
 
 
 def test_titles_name_what_the_directory_belongs_to(tmp_path: Path) -> None:
-    """An agent's directory has its own name; one called memory is named after the project."""
     root = tmp_path / "web-shop"
     write_tree(root, {".claude/agent-memory/code-reviewer/a.md": "x", ".claude/memory/a.md": "x"})
     assert [d.title for d in discover(root, home=root / "h")] == ["Code Reviewer", "Web Shop"]
 
 
 def test_a_project_that_is_not_there(tmp_path: Path) -> None:
-    """A wrong root is a sentence, not an empty result."""
     with pytest.raises(ConfigError, match="no directory"):
         discover(tmp_path / "nowhere")
 
 
 def test_a_file_that_cannot_be_deleted_is_reported_and_the_rest_goes_on(tmp_path: Path, monkeypatch) -> None:
-    """One refusal by the system costs one change, and is named in the report."""
     files = {
         f"{MEMORY}/a.md": memory_file("`src/gone_a.py` holds it.", name="a"),
         f"{MEMORY}/b.md": memory_file("`src/gone_b.py` holds it.", name="b"),
@@ -78,7 +74,6 @@ def test_a_file_that_cannot_be_deleted_is_reported_and_the_rest_goes_on(tmp_path
 
 
 def test_an_index_that_would_be_over_200_lines_is_warned_about(tmp_path: Path) -> None:
-    """Nothing is cut; a person is told."""
     root = write_tree(
         tmp_path / "project", {f"{MEMORY}/f{n:03}.md": f"Fact number {n} stands." for n in range(205)}
     )
@@ -93,7 +88,6 @@ def test_an_index_that_would_be_over_200_lines_is_warned_about(tmp_path: Path) -
 
 
 def test_a_bar_in_a_text_does_not_break_the_table(tmp_path: Path) -> None:
-    """Cells are escaped."""
     files = {f"{MEMORY}/l.md": "# L\n\n- Use a|b here for the pipe\n- use a|b here for the pipe.\n"}
     root = write_tree(tmp_path / "project", files)
     with open_session(root, tmp_path / "state") as session:
@@ -103,7 +97,6 @@ def test_a_bar_in_a_text_does_not_break_the_table(tmp_path: Path) -> None:
 
 
 def test_every_change_is_shown_as_a_diff(tmp_path: Path) -> None:
-    """What goes, what comes and both sides of a conflict stand in the proposals, to the letter."""
     files = {
         f"{MEMORY}/a.md": memory_file("We moved the gateway to Bern yesterday.", name="a"),
         f"{MEMORY}/b.md": memory_file("Pages come out of `src/gone.py`.", name="b"),
@@ -117,13 +110,13 @@ def test_every_change_is_shown_as_a_diff(tmp_path: Path) -> None:
     assert report.lines() == [
         f"Would delete: {MEMORY}/b.md (FULLY_STALE: src/gone.py)",
         "    - Pages come out of `src/gone.py`.",
-        f'Would ask: {MEMORY}/c.md vs {MEMORY}/d.md — "staging database runs port" [A/B/skip]',
+        f'Would ask: {MEMORY}/c.md:8 vs {MEMORY}/d.md:8 — "staging database runs port" [A/B/skip]',
         "  A: The staging database runs on port 5432.",
         "  B: The staging database runs on port 5433.",
         f"Would update: {MEMORY}/a.md (relative dates)",
         "    - We moved the gateway to Bern yesterday.",
         "    + We moved the gateway to Bern 2026-09-30.",
-        f"Would rebuild: {MEMORY}/MEMORY.md (1 entries removed, 3 remaining)",
+        f"Would rebuild: {MEMORY}/MEMORY.md (1 entry removed, 3 remaining)",
         "    - - [Dead](dead.md) — a hook",
     ]
     text = "\n".join(report.dry_run())
@@ -134,7 +127,6 @@ def test_every_change_is_shown_as_a_diff(tmp_path: Path) -> None:
 
 
 def test_line_breaks_and_escapes_in_names_are_written_out(tmp_path: Path) -> None:
-    """A name cannot forge a line or colour the terminal."""
     name = f"{MEMORY}/a\n\x1b[31mb.md"
     root = write_tree(tmp_path / "project", {name: memory_file("We moved it to Bern yesterday.", name="a")})
     with open_session(root, tmp_path / "state") as session:
@@ -144,25 +136,23 @@ def test_line_breaks_and_escapes_in_names_are_written_out(tmp_path: Path) -> Non
 
 
 def test_only_regular_files_of_a_decent_size_are_read(tmp_path: Path) -> None:
-    """A pipe, a file of megabytes and a link that leads out are named and skipped; nothing waits for them."""
     root = write_tree(tmp_path / "project", {f"{MEMORY}/a.md": "We moved it there."})
     write_tree(tmp_path, {"outside.md": "We moved it there."})
     os.mkfifo(root / MEMORY / "pipe.md")
     (root / MEMORY / "big.md").write_bytes(b"x" * 1_000_001)
     (root / MEMORY / "out.md").symlink_to(tmp_path / "outside.md")
     with open_session(root, tmp_path / "state") as session:
-        found = look(session).findings.survey
+        found = look(session).findings
         assert left_out(session.store.directories) == [
             f"Skipped {MEMORY}/big.md: it has 1,000,001 bytes, more than the 1,000,000 that are read",
             f"Skipped {MEMORY}/out.md: it is a link that leads out of the project",
             f"Skipped {MEMORY}/pipe.md: it is no regular file",
         ]
-    assert (list(found.memories), found.plan.gaps) == ([f"{MEMORY}/a.md"], ())
+    assert (list(found.stored), found.inventory.gaps) == ([f"{MEMORY}/a.md"], ())
 
 
 @pytest.mark.parametrize("kind", ["pipe", "read-only"])
 def test_an_index_that_is_a_pipe_or_read_only_is_left_alone(tmp_path: Path, kind: str) -> None:
-    """Neither read nor written; the memories are looked at all the same."""
     root = write_tree(tmp_path / "project", {f"{MEMORY}/a.md": "We moved it there."})
     index = root / MEMORY / "MEMORY.md"
     if kind == "pipe":
@@ -175,8 +165,18 @@ def test_an_index_that_is_a_pipe_or_read_only_is_left_alone(tmp_path: Path, kind
 
 
 def test_a_read_only_memory_is_left_alone(tmp_path: Path) -> None:
-    """A file that nobody may write is protected like a pinned one."""
     root = write_tree(tmp_path / "p", {f"{MEMORY}/a.md": memory_file("We moved it to Bern yesterday.")})
     (root / MEMORY / "a.md").chmod(0o444)
     with open_session(root, tmp_path / "state") as session:
-        assert look(session).findings.survey.edits == {}
+        assert look(session).findings.edits == {}
+
+
+def test_equal_changes_are_told_once(tmp_path: Path) -> None:
+    files = {f"{MEMORY}/m{n}.md": memory_file(f"Part {n} is in `src/p{n}.py` for good.") for n in range(4)}
+    moved = {f"src/p{n}.py": f"lib/p{n}.py" for n in range(4)}
+    root = with_past(write_tree(tmp_path / "project", files), moved=moved)
+    with open_session(root, tmp_path / "state") as session:
+        lines = _report(session)[0].lines()
+    assert lines[0] == "Would update: 4 memories (moved paths: src/ -> lib/)"
+    assert lines[1].count(".md") == 4
+    assert len([line for line in lines if line.startswith("Would update")]) == 1

@@ -7,15 +7,14 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from graph_world import NOW, big_graph, bring_back, entities, entity, judging, relation, session, write
+from graph_world import NOW, big_graph, entities, entity, kind_of, models, relation, session, write
 from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.cli.schedule import schedule_text
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.planning.doubts import decided
-from mem0_dream.pipeline.planning.graph.echoes import comparable
-from mem0_dream.pipeline.planning.graph.merging import Uniting, judged_memory, united
+from mem0_dream.pipeline.planning.graph.judging import GraphJudge
+from mem0_dream.pipeline.planning.graph.observations import united
 from mem0_dream.pipeline.planning.graph.relations import dangling, orphans, proposed
-from mem0_dream.pipeline.reporting.graph.health import graph_health, health_lines
+from mem0_dream.pipeline.reporting.graph.health import graph_state, health_lines
 from mem0_dream.pipeline.reporting.graph.reflection import (
     belief_lines,
     beliefs,
@@ -24,17 +23,19 @@ from mem0_dream.pipeline.reporting.graph.reflection import (
     quick_lines,
     ranking,
 )
-from mem0_dream.pipeline.rules.graph.attention import topics, weights_of
-from mem0_dream.pipeline.rules.graph.forgetting import forget_reason
-from mem0_dream.pipeline.rules.graph.history import Remembered, due_reason, remembered
+from mem0_dream.pipeline.review import Review
+from mem0_dream.pipeline.rules.due import LastPass, due_reason
 from mem0_dream.pipeline.rules.graph.nodes import TYPES, nodes_of
-from mem0_dream.pipeline.rules.graph.promotion import promotion_reason
 from mem0_dream.pipeline.rules.graph.relevance import Learning, load_learning, relevance
 from mem0_dream.pipeline.rules.graph.settings import GraphSettings
+from mem0_dream.pipeline.rules.graph.use import forget_reason, promotion_reason, topics, weights_of
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.stores.files.undo import FileHistory
 from mem0_dream.pipeline.stores.graph.archive import archive_forgotten, find_forgotten
 from mem0_dream.pipeline.stores.graph.core_memory import CoreFile
 from mem0_dream.pipeline.stores.graph.file import FileMedium
+from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
+from mem0_dream.pipeline.stores.graph.notes import GraphNotes, LastRun
 from mem0_dream.pipeline.stores.graph.store import GraphStore
 from mem0_dream.pipeline.stores.graph.usage import combined, is_bookkeeping, usage
 from mem0_dream.settings import Settings
@@ -44,19 +45,16 @@ LIMITS = GraphSettings()
 
 
 def day(ago):
-    """An ISO date so many days before NOW."""
     return (NOW - timedelta(days=ago)).date().isoformat()
 
 
 def nodes(tmp_path, state, lines):
-    """Entities of a graph, and its session."""
     write(tmp_path / "g.jsonl", lines)
     opened = session(tmp_path / "g.jsonl", state)
     return nodes_of(opened.read(ScopeFilter()).memories), opened
 
 
 def test_usage_is_read_from_observations():
-    """Uses, verdicts and dates."""
     used = usage(
         [
             "Researched: 2026-01-03",
@@ -74,7 +72,6 @@ def test_usage_is_read_from_observations():
 
 @pytest.mark.parametrize("text", ["Discovered: 2026-02-30", "Discovered: soon", "Found in 2026"])
 def test_a_date_that_is_none_is_unknown(text):
-    """It never makes a memory old."""
     assert usage([text]).discovered is None
 
 
@@ -90,7 +87,6 @@ def test_a_date_that_is_none_is_unknown(text):
     ],
 )
 def test_a_date_in_a_sentence_is_content(text):
-    """Only the convention's own lines say how old a memory is; a service is not stale for being old."""
     used = usage([text])
     assert (used.discovered, used.last_used, used.uses) == (None, None, 0)
     assert not is_bookkeeping(text)
@@ -106,7 +102,6 @@ def test_a_date_in_a_sentence_is_content(text):
     ],
 )
 def test_a_use_is_a_line_of_the_convention(text, uses):
-    """And no sentence that happens to begin alike."""
     assert usage([text]).uses == uses
 
 
@@ -115,19 +110,16 @@ def test_a_use_is_a_line_of_the_convention(text, uses):
     ["critical: true", "Critical: yes", "[PINNED] keep", "pinned: true", "Never delete, critical: true"],
 )
 def test_critical_is_read_from_a_line_or_a_field(text):
-    """Either protects."""
     assert usage([text]).critical
     assert usage([], {"critical": True}).critical
 
 
 def test_a_date_in_a_field_of_another_server_makes_nothing_old(tmp_path, own_state):
-    """A graph with such dates and no record of use would be forgotten as a whole."""
     _, opened = nodes(tmp_path, own_state, [entity("a", "x", createdAt="2025-03-24T14:38:53.603Z")])
     assert opened.propose(ScopeFilter(), now=NOW).actions == ()
 
 
 def test_one_name_with_two_types_is_left_alone(tmp_path, own_state):
-    """Nothing is merged, forgotten or written, since a type would be lost."""
     lines = [entity("a", "x", "x", f"Discovered: {day(400)}"), entity("a", "x", kind="stack")]
     found, opened = nodes(tmp_path, own_state, lines)
     assert found[0].memory.pinned
@@ -135,12 +127,10 @@ def test_one_name_with_two_types_is_left_alone(tmp_path, own_state):
 
 
 def test_an_unfinished_denial_is_not_helpful():
-    """Both "unhelpful" and "did not help" count as such."""
     assert usage(["Applied in a: unhelpful", "Applied in b, did not help"]).effectiveness == 0.0
 
 
 def test_equal_uses_are_counted_when_combined():
-    """Two equal lines and one earlier count are three uses more."""
     line = "Applied in shop - HELPFUL"
     lines = combined(
         [[line, "Discovered: 2026-01-01"], [line, "Also applied: 2 times, 1 helpful, 1 not helpful"]]
@@ -170,13 +160,11 @@ FORGETTABLE = usage([f"Discovered: {day(200)}"])
     ],
 )
 def test_forgetting_has_a_reason_or_does_not_happen(changed, forgotten):
-    """Unused for more than 90 days, and fewer than 3 uses or an effectiveness below 0.3."""
     reason = forget_reason(replace(FORGETTABLE, **changed), settings=LIMITS, now=NOW)
     assert (reason is not None) is forgotten
 
 
 def test_attention_protects_from_forgetting():
-    """A topic that weighs enough."""
     assert forget_reason(FORGETTABLE, settings=LIMITS, now=NOW, weight=0.25) is None
 
 
@@ -198,7 +186,6 @@ PROVEN = usage([f"Discovered: {day(30)}", *[f"Applied in p{i} - HELPFUL" for i i
     ],
 )
 def test_promotion_needs_uses_effectiveness_and_age(kind, changed, promoted):
-    """15 uses, 0.85, 30 days, a pattern or a preference, and only once."""
     reason = promotion_reason(replace(PROVEN, **changed), kind, settings=LIMITS, now=NOW)
     assert (reason is not None) is promoted
 
@@ -213,7 +200,6 @@ def proven_lines():
 
 
 def test_promotion_writes_the_core_memory_and_undo_takes_it_back(tmp_path, own_state):
-    """Both sections are filled, both memories marked, and undo gives both files back to the byte."""
     core = tmp_path / "core.json"
     core.write_text('{"identity": {"name": "x"},\n "stablePatterns": ["old one"]}')
     before = write(tmp_path / "g.jsonl", proven_lines())
@@ -243,7 +229,6 @@ ORIGINAL = {
 
 
 def test_the_original_form_of_the_core_memory_is_read_kept_and_written(tmp_path, own_state):
-    """Objects stay objects, its limits hold, both days are noted, and undo gives the bytes back."""
     core = tmp_path / "core.json"
     data = json.dumps(ORIGINAL, indent=4)
     core.write_text(data)
@@ -251,7 +236,7 @@ def test_the_original_form_of_the_core_memory_is_read_kept_and_written(tmp_path,
     lines[0] = lines[0].replace('"tests-first"', '"pattern:tests-first"')
     before = write(tmp_path / "g.jsonl", lines)
     opened = session(tmp_path / "g.jsonl", own_state, core=core)
-    limits = opened.planner.graph
+    limits = kind_of(opened).graph
     assert (limits.keep_above, limits.forget_unused.days, limits.forget_uses) == (3, 400, 1)
     plan = opened.propose(ScopeFilter(), now=NOW)
     assert plan.prunes == ()
@@ -269,14 +254,12 @@ def test_the_original_form_of_the_core_memory_is_read_kept_and_written(tmp_path,
 
 
 def test_beliefs_of_the_original_form_can_be_read(tmp_path):
-    """Texts, summaries and lists."""
     (tmp_path / "core.json").write_text(json.dumps(ORIGINAL))
-    told = CoreFile(tmp_path / "core.json").statements()
+    told = CoreFile(tmp_path / "core.json", FileHistory(tmp_path)).statements()
     assert told == (("earlyReturns", "Return early"), ("namedExports", "Name exports"), ("theme", "dark"))
 
 
 def test_what_a_person_had_in_the_core_memory_is_not_demoted(tmp_path, own_state):
-    """A key that was there before the run stays after its undo."""
     core = tmp_path / "core.json"
     core.write_text('{"stablePatterns": {"testsFirst": "My own words"}}')
     write(tmp_path / "g.jsonl", proven_lines()[:1])
@@ -288,18 +271,16 @@ def test_what_a_person_had_in_the_core_memory_is_not_demoted(tmp_path, own_state
 
 
 def test_limits_that_were_given_come_before_those_of_the_core_memory(tmp_path, own_state):
-    """And a damaged file states none."""
     core = tmp_path / "core.json"
     core.write_text(json.dumps(ORIGINAL))
     opened = session(tmp_path / "g.jsonl", own_state, core=core, forget_uses=7)
-    assert (opened.planner.graph.forget_uses, opened.planner.graph.keep_above) == (7, 3)
+    assert (kind_of(opened).graph.forget_uses, kind_of(opened).graph.keep_above) == (7, 3)
     core.write_text("{")
-    assert session(tmp_path / "g.jsonl", own_state, core=core).planner.graph == LIMITS
+    assert kind_of(session(tmp_path / "g.jsonl", own_state, core=core)).graph == LIMITS
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"preferences": 3}', '{"stablePatterns": [{"nam": "x"}]}'])
 def test_a_damaged_core_memory_is_left_alone(tmp_path, own_state, damaged):
-    """Nothing is promoted, nothing is marked, and the reason is told."""
     core = tmp_path / "core.json"
     core.write_text(damaged)
     before = write(tmp_path / "g.jsonl", proven_lines())
@@ -312,15 +293,13 @@ def test_a_damaged_core_memory_is_left_alone(tmp_path, own_state, damaged):
 
 
 def test_a_promoted_memory_is_not_promoted_twice(tmp_path):
-    """The file holds it once."""
-    core = CoreFile(tmp_path / "core.json")
+    core = CoreFile(tmp_path / "core.json", FileHistory(tmp_path))
     for _ in range(2):
-        core.promote("a", "pattern", ["x"], at=NOW)
+        core.promote("a", "pattern", ["x"], at=NOW, key="run a")
     assert core.statements() == (("a", "x"),)
 
 
 def test_a_forgotten_memory_is_archived_first_and_comes_back(tmp_path, own_state):
-    """With reason, relations and lines; restore gives the same entity and relations."""
     lines = [
         entity("old", "Grunt builds", "Applied in shop", f"Discovered: {day(400)}", extra=1),
         entity("shop", kind="stack"),
@@ -334,13 +313,12 @@ def test_a_forgotten_memory_is_archived_first_and_comes_back(tmp_path, own_state
     assert (entry["name"], entry["extra"], entry["relations"][0]["to"]) == ("old", 1, "shop")
     assert entry["forgottenAt"] == NOW.isoformat()
     assert "unused for 400 days" in entry["reason"]
-    assert bring_back(opened, "old") == (1, 0)
+    assert opened.store.bring_back("old", now=NOW) == (1, 0)
     assert sorted((tmp_path / "g.jsonl").read_text().splitlines()) == sorted(lines)
     assert opened.propose(ScopeFilter(), now=NOW).prunes == ()
 
 
 def test_nothing_is_forgotten_that_cannot_be_archived(tmp_path, own_state):
-    """A damaged archive stops the forgetting, and only that."""
     (tmp_path / "archive").mkdir()
     (tmp_path / "archive" / "2026-11-21-forgotten.json").write_text("{")
     before = write(
@@ -353,40 +331,43 @@ def test_nothing_is_forgotten_that_cannot_be_archived(tmp_path, own_state):
 
 
 def test_the_archive_is_appended_and_the_newest_found(tmp_path):
-    """Two states of one name; the same state is kept once."""
     for text in ("one", "two", "two"):
-        archive_forgotten(tmp_path, {"name": "a"}, raws=[text], relations=[], at=NOW, reason="r")
+        archive_forgotten(tmp_path, [GraphLine.of(entity("a", text))], [], at=NOW, reason="r")
     assert len(json.loads((tmp_path / "2026-11-21-forgotten.json").read_text())) == 2
-    assert find_forgotten(tmp_path, "a")["lines"] == ["two"]
+    assert find_forgotten(tmp_path, "a") == ([GraphLine.of(entity("a", "two"))], [])
     with pytest.raises(UsageError):
         find_forgotten(tmp_path, "b")
 
 
 def test_restoring_leaves_out_relations_to_what_is_gone(tmp_path, own_state):
-    """And says how many."""
     _, opened = nodes(tmp_path, own_state, [entity("other", "x")])
     archive_forgotten(
         opened.store.archive,
-        {"name": "old"},
-        raws=[entity("old")],
-        relations=[relation("old", "gone"), relation("other", "old")],
+        [GraphLine.of(entity("old"))],
+        [GraphLine.of(relation("old", "gone")), GraphLine.of(relation("other", "old"))],
         at=NOW,
         reason="r",
     )
-    assert bring_back(opened, "old") == (1, 1)
+    assert opened.store.bring_back("old", now=NOW) == (1, 1)
     with pytest.raises(UsageError):
-        bring_back(opened, "old")
+        opened.store.bring_back("old", now=NOW)
 
 
 def test_dangling_and_orphans():
-    """By the names there are."""
     edges = [("a", "b", "uses"), ("a", "gone", "uses")]
     assert dangling(["a", "b", "c"], edges) == (("a", "gone", "uses"),)
     assert orphans(["a", "b", "c"], edges) == ("c",)
 
 
+def relate(opened, found, edges):
+    """New relations between entities that have these."""
+    kind = kind_of(opened)
+    kind._relate = True
+    opened.propose(ScopeFilter(), now=NOW)
+    return proposed({node.id: node for node in found}, edges, kind.present())
+
+
 def test_relations_are_proposed_from_evidence_and_bounded(tmp_path, own_state):
-    """A pattern that names a stack applies to it; neighbours are related; no node gets more than its bound."""
     near = [
         entity("warm start", "Warm the image cache of the shop before the sale", kind="design"),
         entity("sale checklist", "Before the sale warm the cache of the shop and tell the team", kind="note"),
@@ -404,7 +385,7 @@ def test_relations_are_proposed_from_evidence_and_bounded(tmp_path, own_state):
             *near,
         ],
     )
-    edges = proposed({node.id: node for node in found}, [], judging(opened))
+    edges = relate(opened, found, [])
     assert ("retry", "PostgreSQL", "applies_to") in edges
     # Shards of one template are siblings and say nothing about each other.
     related = [edge for edge in edges if edge[2] == "related_to"]
@@ -412,36 +393,41 @@ def test_relations_are_proposed_from_evidence_and_bounded(tmp_path, own_state):
     assert max(sum(node.id in edge[:2] for edge in edges) for node in found) <= LIMITS.max_relations
 
 
+def test_a_name_that_is_no_mere_word_is_evidence_where_it_stands_in_a_text(tmp_path, own_state):
+    lines = [
+        entity("roadmap", "Needs AuthGateway, and a shop"),
+        entity("AuthGateway", "signs tokens", kind="service"),
+        entity("shop", "sells tools", kind="project"),
+    ]
+    found, opened = nodes(tmp_path, own_state, lines)
+    assert relate(opened, found, []) == [("roadmap", "AuthGateway", "related_to")]
+
+
 def test_what_has_a_relation_gets_no_other(tmp_path, own_state):
-    """Whatever its type and direction."""
     found, opened = nodes(
         tmp_path,
         own_state,
         [entity("retry", "With PostgreSQL, retry"), entity("PostgreSQL", "15", kind="stack")],
     )
-    by_name = {node.id: node for node in found}
-    assert proposed(by_name, [("PostgreSQL", "retry", "mentioned_in")], judging(opened)) == ()
+    assert relate(opened, found, [("PostgreSQL", "retry", "mentioned_in")]) == []
 
 
 def test_a_source_that_came_back_is_derived_from(tmp_path, own_state):
-    """A merge's own note names it."""
     found, opened = nodes(
         tmp_path,
         own_state,
         [entity("b", "x", "Merged from: a, c on 2026-01-01"), entity("a", "completely different")],
     )
-    edges = proposed({node.id: node for node in found}, [], judging(opened))
-    assert edges == (("b", "a", "derived_from"),)
+    assert relate(opened, found, []) == [("b", "a", "derived_from")]
 
 
 def health(found, **more):
-    """Health with defaults."""
-    given = {"duplicates": 0, "orphans": 0, "settings": LIMITS, "now": NOW} | more
-    return graph_health(found, **given)
+    settings = more.pop("settings", LIMITS)
+    lines = [GraphLine.of(relation(node.id, node.id)) for node in found]
+    return graph_state(found, GraphDocument(tuple(lines)), settings, NOW, 0, **more)
 
 
 def test_health_counts_and_warns(tmp_path, own_state):
-    """One of two memories is stale: more than a tenth."""
     found, _ = nodes(
         tmp_path,
         own_state,
@@ -467,7 +453,6 @@ def test_health_counts_and_warns(tmp_path, own_state):
 
 
 def test_research_is_counted_by_the_end_of_its_type(tmp_path, own_state):
-    """The original saves it as "market-research"."""
     lines = [
         entity("a", "x", kind="market-research"),
         entity("b", "y", kind="Research"),
@@ -479,14 +464,12 @@ def test_research_is_counted_by_the_end_of_its_type(tmp_path, own_state):
 
 
 def test_an_empty_memory_is_healthy():
-    """No average, no warning."""
     state = health(())
     assert state.ok
     assert (state.age, state.effectiveness) == (None, None)
 
 
 def test_what_could_not_be_read_is_not_healthy():
-    """The reason is told, to people and to programs."""
     state = health((), gaps=("line 4 is broken",))
     assert not state.ok
     assert state.to_json()["gaps"] == ["line 4 is broken"]
@@ -494,7 +477,6 @@ def test_what_could_not_be_read_is_not_healthy():
 
 
 def test_too_many_memories_warn(tmp_path, own_state):
-    """More than the limit, not just as many."""
     found, _ = nodes(tmp_path, own_state, [entity("a", "x"), entity("b", "y")])
     assert health(found, settings=GraphSettings(max_memories=2)).ok
     assert not health(found, settings=GraphSettings(max_memories=1)).ok
@@ -504,10 +486,15 @@ SAID = "Warm the image cache before the sale starts"
 
 
 def score(tmp_path, own_state, lines=(), core=(), **learning):
-    """The relevance of a learning."""
     found, opened = nodes(tmp_path, own_state, list(lines) or [entity("other", "Nothing of the kind")])
     asked = Learning(**({"name": "warm-cache", "observations": [SAID]} | learning))
-    return relevance(asked, found, core, encoder=opened.encoder, settings=LIMITS, now=NOW)
+    return relevant(opened, asked, found, core)
+
+
+def relevant(opened, asked, found, core=(), settings=LIMITS):
+    known = opened.known(ScopeFilter(), now=NOW)
+    encoder = opened.models.encoder
+    return relevance(asked, found, core, known=known, encoder=encoder, settings=settings, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -533,58 +520,68 @@ def score(tmp_path, own_state, lines=(), core=(), **learning):
     ],
 )
 def test_each_reason_has_its_points(tmp_path, own_state, learning, points):
-    """As the table of the specification has them."""
     found = score(tmp_path, own_state, **learning)
     assert found.score == points
     assert found.save is (points >= 5)
 
 
 def test_points_are_settings(tmp_path, own_state):
-    """Whoever thinks less of severity says so."""
     found, opened = nodes(tmp_path, own_state, [entity("other", "Nothing of the kind")])
     asked = Learning(name="x", observations=[SAID], severity="critical")
     limits = GraphSettings(points={"critical": 4})
-    answer = relevance(asked, found, (), encoder=opened.encoder, settings=limits, now=NOW)
+    answer = relevant(opened, asked, found, settings=limits)
     assert (answer.score, answer.save, answer.nearest) == (4, False, None)
 
 
 def test_what_is_known_is_never_saved(tmp_path, own_state):
-    """However relevant it is."""
     found = score(tmp_path, own_state, [entity("cache-warm", SAID)], severity="critical", userFeedback=True)
     assert (found.save, found.nearest, found.entity) == (False, "cache-warm", None)
 
 
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("Sessions of the shop expire after 15 minutes", "Sessions of the shop expire after 60 minutes"),
+        ("Retry failed payments of the shop", "Do not retry failed payments of the shop"),
+    ],
+)
+def test_a_correction_is_not_known_already(tmp_path, own_state, known, said):
+    found = score(
+        tmp_path, own_state, [entity("warm-cache", known)], observations=[said], severity="critical"
+    )
+    assert found.save
+    assert any("contradicts warm-cache" in reason for reason in found.reasons)
+
+
 def test_a_copy_under_another_name_is_known(tmp_path, own_state):
-    """What it says is what counts; a memory that says more holds it, too."""
     lines = [entity("zebra", SAID + ".", "And after it")]
     found = score(tmp_path, own_state, lines, name="quite another name", severity="critical")
     assert (found.save, found.nearest, found.similarity) == (False, "zebra", 1.0)
 
 
 def test_a_saved_learning_names_the_default_source(tmp_path, own_state):
-    """As the original does; a summary becomes an observation."""
     found = score(tmp_path, own_state, severity="critical", summary="Warm it early")
     assert found.entity["observations"][0] == "Warm it early"
     assert found.entity["observations"][-1] == "Source: implementation"
 
 
 def test_what_is_similar_loses_points(tmp_path, own_state):
-    """Between 0.6 and 0.85."""
     found = score(
-        tmp_path, own_state, [entity("cache", "Warm the image cache in the morning")], severity="critical"
+        tmp_path,
+        own_state,
+        [entity("cache", "The image cache is warm while a sale runs")],
+        severity="critical",
     )
     assert 0.6 < found.similarity <= 0.85
     assert (found.score, found.save) == (3, False)
 
 
 def test_agreement_with_the_core_memory_is_found(tmp_path, own_state):
-    """Without being told."""
     found = score(tmp_path, own_state, core=[("c", "Warm the image cache always")])
     assert found.score == 1
 
 
 def test_a_saved_learning_carries_its_metadata(tmp_path, own_state):
-    """Discovered, relevance score, source."""
     found = score(tmp_path, own_state, severity="critical", source="mistake")
     assert found.entity["observations"] == [
         SAID,
@@ -605,13 +602,12 @@ def test_a_saved_learning_carries_its_metadata(tmp_path, own_state):
     ],
 )
 def test_a_wrong_learning_is_an_error(tmp_path, text):
-    """With the place that is wrong."""
     (tmp_path / "l.json").write_text(text)
     with pytest.raises(UsageError):
         load_learning(str(tmp_path / "l.json"))
 
 
-LAST = Remembered(NOW - timedelta(days=2), {"a": (1, 0.5), "b": (1, 1.0)})
+LAST = LastRun(NOW - timedelta(days=2), {"a": (1, 0.5), "b": (1, 1.0)})
 
 
 @pytest.mark.parametrize(
@@ -625,20 +621,21 @@ LAST = Remembered(NOW - timedelta(days=2), {"a": (1, 0.5), "b": (1, 1.0)})
     ],
 )
 def test_due_or_not_says_why(count, last, due):
-    """Never run, a week, ten new ones, or more than 200."""
-    answer, why = due_reason([f"m{i}" for i in range(count)], last, settings=LIMITS, now=NOW)
+    known = LastPass(last.at, last.memories) if last else None
+    limits = {"after": LIMITS.due_after, "new": LIMITS.due_new, "most": LIMITS.max_memories}
+    answer, why = due_reason([f"m{i}" for i in range(count)], known, now=NOW, **limits)
     assert answer is due
     assert why
 
 
-def test_what_is_remembered_reads_back():
-    """And a damaged note counts as none."""
-    assert remembered(json.loads(json.dumps(LAST.to_json()))) == LAST
-    assert remembered("x") is None
+def test_what_is_remembered_reads_back(tmp_path):
+    notes = GraphNotes(tmp_path, "g")
+    assert notes.last is None
+    notes.remember(LAST)
+    assert notes.last == LAST
 
 
 def test_reflection_names_what_moved(tmp_path, own_state):
-    """New memories, better and worse ones."""
     found, _ = nodes(
         tmp_path,
         own_state,
@@ -659,7 +656,6 @@ def test_reflection_names_what_moved(tmp_path, own_state):
 
 
 def test_what_is_judged_for_the_first_time_moved(tmp_path, own_state):
-    """And what was used again with the same verdict; what nobody used did not."""
     found, _ = nodes(
         tmp_path,
         own_state,
@@ -669,7 +665,7 @@ def test_what_is_judged_for_the_first_time_moved(tmp_path, own_state):
             entity("idle", "z", "Applied in a - HELPFUL"),
         ],
     )
-    last = Remembered(NOW, {"first": (0, None), "again": (1, 1.0), "idle": (1, 1.0)})
+    last = LastRun(NOW, {"first": (0, None), "again": (1, 1.0), "idle": (1, 1.0)})
     moves = look_back(found, last).moves
     assert [(move.name, move.better, move.uses) for move in moves] == [
         ("again", True, 1),
@@ -678,7 +674,6 @@ def test_what_is_judged_for_the_first_time_moved(tmp_path, own_state):
 
 
 def test_this_week_is_seven_days(tmp_path, own_state):
-    """Learned and used."""
     found, _ = nodes(
         tmp_path,
         own_state,
@@ -694,7 +689,6 @@ def test_this_week_is_seven_days(tmp_path, own_state):
 
 
 def test_a_contradicted_belief_is_flagged(tmp_path, own_state):
-    """With the memory that contradicts it, and not by its own source."""
     found, opened = nodes(
         tmp_path,
         own_state,
@@ -704,7 +698,7 @@ def test_a_contradicted_belief_is_flagged(tmp_path, own_state):
             entity("same", "Use tabs for Go code."),
         ],
     )
-    belief = beliefs([("rule", "Use tabs for Go code")], found, judging(opened))[0]
+    belief = beliefs([("rule", "Use tabs for Go code")], found, models(opened))[0]
     assert [each.id.partition("::")[0] for each in belief.against] == ["doubt"]
     assert [each.id.partition("::")[0] for each in belief.backing] == ["same"]
     assert belief_lines([belief])[-1] == "    against: doubt - Do not use tabs for Go code"
@@ -727,27 +721,24 @@ def hot_topic():
 
 
 def test_a_hot_topic_protects_and_a_focus_does(tmp_path, own_state):
-    """What was used once is protected by its topic, what never was only by the focus."""
     found, opened = nodes(tmp_path, own_state, hot_topic())
     weights = weights_of(found, now=NOW, settings=LIMITS)
     assert weights["payment-old"] >= LIMITS.attention_floor
     assert weights["garden"] == 0.0
     assert {p.members[0].id for p in opened.propose(ScopeFilter(), now=NOW).prunes} == {"garden"}
-    opened.planner.notes.focus = "roses"
+    opened.store.notes.focus = "roses"
     assert opened.propose(ScopeFilter(), now=NOW).prunes == ()
-    opened.planner.notes.focus = None
+    opened.store.notes.focus = None
     assert len(opened.propose(ScopeFilter(), now=NOW).prunes) == 1
 
 
 def test_topics_are_weighted_by_use(tmp_path, own_state):
-    """The one in use comes first with the full weight, and is named readably."""
     found, _ = nodes(tmp_path, own_state, hot_topic())
     first = topics(found, now=NOW, settings=LIMITS)[0]
     assert (first.name, first.weight, len(first.memories)) == ("payment", 1.0, 4)
 
 
 def test_a_type_in_front_of_names_is_no_topic(tmp_path, own_state):
-    """`pattern:` stands before every pattern: neither as a hot topic nor as a focus does it protect them."""
     used_now = [f"Applied in shop - HELPFUL ({day(5)})", f"Discovered: {day(300)}"]
     once = [f"Applied in shop ({day(120)})", f"Discovered: {day(300)}"]
     lines = [entity(f"pattern:{word}", f"About {word}", *used_now) for word in ("tea", "rain", "iron")]
@@ -759,7 +750,6 @@ def test_a_type_in_front_of_names_is_no_topic(tmp_path, own_state):
 
 
 def test_attention_protects_a_share_alone(tmp_path, own_state):
-    """Of forty memories of one hot topic ten are kept, the most used first, and a second pass finds no more."""
     hot = [entity(f"payment-{i}", "Now", *used_lines(5)) for i in range(3)]
     cold = [entity(f"payment-old-{i:02}", "Then", *used_lines(100 + i)) for i in range(40)]
     found, opened = nodes(tmp_path, own_state, [*hot, *cold])
@@ -772,44 +762,39 @@ def test_attention_protects_a_share_alone(tmp_path, own_state):
 
 
 def used_lines(ago):
-    """One use, so many days ago."""
     return [f"Applied in shop - HELPFUL ({day(ago)})", f"Discovered: {day(300)}"]
 
 
 @pytest.mark.parametrize("kind", ["cron", "systemd", "launchd"])
 def test_a_schedule_names_its_time_zone(kind):
-    """And the command, quoted for its reader."""
     text = schedule_text(kind, ["mem0-dream", "--file", "/a b/100%.jsonl"], zone="Europe/Berlin")
     assert "Europe/Berlin" in text
     assert "a b" in text
 
 
 def test_an_unknown_time_zone_is_an_error():
-    """Instead of a schedule that never runs."""
     with pytest.raises(UsageError):
         schedule_text("cron", ["x"], zone="Mars/Olympus")
 
 
 def test_a_core_memory_is_needed_to_promote(tmp_path, own_state):
-    """Without one nothing is proposed, and a mark alone is refused."""
     from mem0_dream.pipeline.stores.base import Update
 
     _, opened = nodes(tmp_path, own_state, proven_lines()[:1])
     assert opened.propose(ScopeFilter(), now=NOW).actions == ()
+    mark = "Promoted to core memory: 2026-11-21"
     with pytest.raises(RefusedChangeError):
-        opened.store.write(Update("tests-first", "tests-first\n- Promoted to core memory: 2026-11-21"))
+        opened.store.write(Update("tests-first", f"tests-first\n- {mark}", observations=(mark,)))
 
 
 def judged_by(path, state, scorer, encoder):
-    """A session with stand-ins for the models."""
     store = GraphStore(FileMedium(path), state=state)
     return Session(
         store, settings=Settings(scorer="keywords"), state_dir=state, encoder=encoder, scorer=scorer
     )
 
 
-def test_observations_of_one_entity_are_never_judged_by_a_model(tmp_path, own_state):
-    """They are many facts about one thing: only rival values, denials and stated changes are against each other."""
+def test_only_observations_of_the_same_words_are_judged(tmp_path, own_state):
     lines = [
         entity(
             "build", "Use make for builds", "Never use make for builds", *(f"Fact {i}" for i in range(2000))
@@ -819,14 +804,13 @@ def test_observations_of_one_entity_are_never_judged_by_a_model(tmp_path, own_st
     scorer = FakeScorer(default=lambda _a, _b: (0.0, 1.0, 0.0))
     with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder()) as opened:
         plan = opened.propose(ScopeFilter(), now=NOW)
-    assert scorer.asked == []
+    assert len(scorer.asked) == 1
     assert [sorted(member.text for member in item.members) for item in plan.conflicts] == [
         ["Never use make for builds", "Use make for builds"]
     ]
 
 
 def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):
-    """Against its own sources however far they are, and against others only above the review line."""
     lines = [entity("a", "one"), entity("b", "two"), entity("near", "one three"), entity("far", "one four")]
     write(tmp_path / "g.jsonl", lines)
     drafted = {"a: one two.": [1, 0], "a: one.": [0.3, 0.95], "b: two.": [0.3, 0.95]}
@@ -834,11 +818,11 @@ def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):
     scorer = FakeScorer()
     with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder({**drafted, **others})) as opened:
         found = {node.id: node for node in nodes_of(opened.read(ScopeFilter()).memories)}
-        merger = Uniting(found, judging(opened), acceptable=lambda _: True)
-        living = [judged_memory(node) for node in found.values()]
+        judge = GraphJudge(found, models(opened))
+        living = [replace(node.memory, text=node.statement) for node in found.values()]
         text = "a: one two."
-        merger._sources[text] = frozenset({"a", "b"})
-        merger.judge_new([replace(living[0], id="drafted", text=text)], living)
+        judge.sources[text] = frozenset({"a", "b"})
+        judge.drafted([replace(living[0], id="drafted", text=text)], living)
     assert {({pair.a, pair.b} - {text}).pop() for pair in scorer.asked} == {
         "a: one.",
         "b: two.",
@@ -854,13 +838,11 @@ class CountingEncoder(FakeEncoder):
         self.asked: list[str] = []
 
     def encode(self, texts):
-        """Note the texts, and embed them."""
         self.asked += texts
         return super().encode(texts)
 
 
 def test_only_what_may_be_one_is_embedded(tmp_path, own_state):
-    """Two services that do not know each other's names are two, in whatever words they are described."""
     said = "Runs as a container behind the gateway and writes its logs to the central collector"
     lines = [
         *(entity(name, said, kind="service") for name in ("billing", "search", "upload")),
@@ -871,11 +853,11 @@ def test_only_what_may_be_one_is_embedded(tmp_path, own_state):
     encoder = CountingEncoder()
     with judged_by(tmp_path / "g.jsonl", own_state, FakeScorer(), encoder) as opened:
         opened.propose(ScopeFilter(), now=NOW)
-    assert sorted(text.partition(":")[0] for text in encoder.asked) == ["letters", "mail queue"]
+    wholes = [text for text in encoder.asked if ": " in text]
+    assert sorted(text.partition(":")[0] for text in wholes) == ["letters", "mail queue"]
 
 
 def test_the_floor_changes_no_plan_of_a_big_graph(tmp_path, own_state):
-    """Without it more pairs are judged, and the same is proposed."""
     write(tmp_path / "g.jsonl", big_graph())
     plans = []
     for floor in (-1.0, Settings().floor):
@@ -902,7 +884,6 @@ def asked_about(path, state, observations, **answers):
 
 
 def test_observations_that_may_say_the_same_are_a_question(tmp_path, own_state):
-    """Alike but not equal: a person is asked, and no pass folds them by itself."""
     more = ("Deployed with Helm", "Owned by the payments team")
     found, judged = asked_about(tmp_path / "g.jsonl", own_state, (*NEAR, *more))
     assert found == [NEAR]
@@ -913,76 +894,40 @@ def test_observations_that_may_say_the_same_are_a_question(tmp_path, own_state):
     ("observations", "probabilities"),
     [
         (NEAR, (0.2, 0.0, 0.8)),
-        (("Retries failed jobs after 5 minutes", "Retries failed jobs after 9 minutes"), (1.0, 0.0, 0.0)),
         (("Retries failed jobs", "Retries failed mails and sends alerts"), (1.0, 0.0, 0.0)),
         (("Docker image of the server 計画", "Docker image of the server 完了"), (1.0, 0.0, 0.0)),
     ],
-    ids=["judged distinct", "a number differs", "half of the words", "letters that no model reads"],
+    ids=["judged distinct", "half of the words", "letters that no model reads"],
 )
 def test_observations_that_differ_are_no_question(tmp_path, own_state, observations, probabilities):
-    """What the scorer or a guard tells apart, and what only begins alike, are two facts."""
     found, _ = asked_about(tmp_path / "g.jsonl", own_state, observations, probabilities=probabilities)
     assert found == []
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "may"),
-    [
-        ("Step 1: ann moves (cell=1) to cell=2", "Step 2: ann moves (cell=2) to cell=3", False),
-        ("Step 3: ann moves (cell=1) to cell=2", "Step 1: ann moves (cell=1) to cell=2", False),
-        ("Ten to 20x cheaper", "Ten to 20x cheaper and 3x smaller", True),
-        (
-            "Replaced user.door_lock with user.door_lock.get()",
-            "Replaced usr.door_lock with usr.door_lock.get()",
-            False,
-        ),
-        ("Send the image: 'box send x.io/img'", "Name the image: 'box name img x.io/img'", False),
-        (
-            "Need to add the watering rota and the tool list",
-            "Added the watering rota and the tool list",
-            False,
-        ),
-        ("Check the pump and the hose", "✅ pump and hose checked", False),
-        ("✅ COMPLETED - pump checked", "Completed: pump is checked", True),
-        ("Code: anna/garden", "Code: github.com/anna/garden", True),
-        ("Reads config/tools.yml at start", "At start config/tools.yml is read", True),
-        ("\u652f\u63f4 Door", "\u652f\u63f4 Door Lock", False),
-        ("Adds caching \u8a08\u753b", "Adds caching \u5b8c\u4e86", False),
-        ("L\u00e4uft auf Port 80", "L\u00e4uft \u00f6ffentlich auf Port 80", True),
-    ],
-)
-def test_rows_of_a_list_are_never_the_same(a, b, may):
-    """Numbers in their order, names of code and the letters say so before any model is asked."""
-    assert (comparable(a, b), comparable(b, a)) == (may, may)
-
-
 def test_a_question_is_more_likely_right_than_wrong(tmp_path, own_state):
-    """A duplicate by the threshold alone, at even odds, is nobody's question."""
     found, _ = asked_about(tmp_path / "g.jsonl", own_state, NEAR, probabilities=(0.5, 0.1, 0.4))
     assert found == []
 
 
-def test_observations_are_judged_where_they_stand(tmp_path, own_state):
-    """With their own cosine and their place among each other, so that a screen can see them."""
-    _, judged = asked_about(tmp_path / "g.jsonl", own_state, NEAR)
-    assert [(pair.cosine > 0, pair.context is not None) for pair in judged] == [(True, True)]
+def test_observations_that_are_united_are_judged_where_they_stand(tmp_path, own_state):
     kept = [f"{NEAR[0]} since May", "Deployed with Helm"]
     write(tmp_path / "h.jsonl", [entity("api", *kept), entity("api two", *NEAR)])
     scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.0, 1.0))
     scorer.reads_context = True
     with judged_by(tmp_path / "h.jsonl", own_state, scorer, FakeEncoder()) as opened:
-        united(nodes_of(opened.read(ScopeFilter()).memories), judging(opened))
+        united(nodes_of(opened.read(ScopeFilter()).memories), models(opened))
     assert scorer.asked
     assert all(pair.cosine > 0 and pair.context is not None for pair in scorer.asked)
 
 
 def test_an_accepted_question_leaves_one_observation_and_can_be_undone(tmp_path, own_state):
-    """The other observation goes, the report says both, and undo gives the bytes back; a no is final."""
     before = write(tmp_path / "g.jsonl", [entity("api", *NEAR, "Deployed with Helm", kind="service")])
     scorer = FakeScorer(default=lambda _a, _b: (1.0, 0.0, 0.0))
     with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder()) as opened:
         plan = opened.propose(ScopeFilter(), now=NOW)
-        yes = decided(plan, [plan.unsure[0].id], {}, [plan.unsure[0].id])
+        review = Review(own_state, plan, unites=False)
+        review.answer(plan.unsure[0].id, "yes", now=NOW)
+        yes = review.planned(opened)
         shown = opened.reporter(yes, explain=True).lines()
         assert all(any(text in line for line in shown) for text in NEAR)
         opened.apply(yes, now=NOW, within_budget=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from builders import NOW
 from markdown_trees import git, with_past, write_tree
-from mem0_dream.pipeline.rules.markdown.drift import Freshness, check_drift, mended
+from mem0_dream.pipeline.rules.markdown.drift import Freshness, check_drift, condemned, mended
 from mem0_dream.pipeline.rules.markdown.references import references_of
 from mem0_dream.pipeline.stores.markdown.code_index import build_index
 from mem0_dream.records import Memory, Scope
@@ -63,7 +64,6 @@ def project(tmp_path: Path) -> Path:
     ],
 )
 def test_file_references(text: str, files: tuple[str, ...]) -> None:
-    """Paths with a known extension count; addresses, patterns, and links between memories do not."""
     assert references_of(text).files == files
 
 
@@ -77,7 +77,6 @@ def test_file_references(text: str, files: tuple[str, ...]) -> None:
     ],
 )
 def test_symbol_references(text: str, symbols: tuple[str, ...]) -> None:
-    """Calls, classes in code and definitions count; products and prose do not."""
     assert references_of(text).symbols == symbols
 
 
@@ -88,7 +87,8 @@ def test_symbol_references(text: str, symbols: tuple[str, ...]) -> None:
         ("auth/login.py", Freshness.FRESH),
         ("`src/auth/login.py` and `src/gone.py`", Freshness.PARTIALLY_STALE),
         ("`src/gone.py` calls gone_function()", Freshness.FULLY_STALE),
-        ("`src/never.py` calls gone_function()", Freshness.EVERGREEN),
+        ("`src/never.py` calls gone_function()", Freshness.PARTIALLY_STALE),
+        ("`other/never.py` calls gone_function()", Freshness.EVERGREEN),
         ("`src/gone.py` and `src/never.py`", Freshness.PARTIALLY_STALE),
         ("gone_function() is nowhere", Freshness.EVERGREEN),
         ("`src/gone.py` uses SessionStore", Freshness.PARTIALLY_STALE),
@@ -105,22 +105,18 @@ def test_symbol_references(text: str, symbols: tuple[str, ...]) -> None:
     ],
 )
 def test_freshness(project: Path, text: str, freshness: Freshness) -> None:
-    """Only the absence of everything that can be checked makes a memory fully stale."""
     assert _drift(project, text).freshness is freshness
 
 
 def test_a_moved_file_is_flagged_with_its_new_place(project: Path) -> None:
-    """A file that only moved is no proof that the fact is gone."""
     assert _drift(project, "`old/place.py` is the place").missing == ("old/place.py (now lib/new/place.py)",)
 
 
 def test_without_frontmatter_a_memory_is_evergreen(project: Path) -> None:
-    """A file without frontmatter is never judged by its references."""
     assert _drift(project, "`src/gone.py`", frontmatter=False).freshness is Freshness.EVERGREEN
 
 
 def test_quoted_paths_in_the_description_count(project: Path) -> None:
-    """A description may name the file the memory is about."""
     drift = _drift(project, "It is slow.", description='about "gone_module.py"')
     assert drift.missing == ("gone_module.py",)
 
@@ -129,18 +125,15 @@ def test_quoted_paths_in_the_description_count(project: Path) -> None:
     "symbol", ["only_in_memory", "dropped_symbol", "generated_only", "ignored_too", "binary_symbol"]
 )
 def test_what_is_no_code_proves_nothing(project: Path, symbol: str) -> None:
-    """The memories themselves, ignored files and binaries are no proof that a symbol exists."""
     index = build_index(project, [symbol, "login"], without=[project / "memory"])
     assert index.symbols == {"login"}
 
 
 def test_a_negated_pattern_brings_a_file_back(project: Path) -> None:
-    """`!keep.log` is honoured."""
     assert "kept_symbol" in build_index(project, ["kept_symbol"]).symbols
 
 
 def test_many_symbols_are_found_as_few_are(project: Path) -> None:
-    """Both ways of searching give the same answer, on whole words only."""
     few = ["login", "logi", "SessionStore"]
     many = [*few, *(f"absent_{number}" for number in range(40))]
     assert (
@@ -149,18 +142,40 @@ def test_many_symbols_are_found_as_few_are(project: Path) -> None:
 
 
 def test_what_git_leaves_out_is_not_gone(project: Path) -> None:
-    """A file that was only taken out of the repository may well be on its author's disk."""
     (project / ".gitignore").write_text("src/gone.py\n")
     assert _drift(project, "`src/gone.py` is here").missing == ()
 
 
-def test_without_a_history_a_missing_file_is_flagged_beside_one_that_stands(tmp_path: Path) -> None:
-    """Nothing proves that it was ever there, so it condemns nothing."""
-    write_tree(tmp_path, {"src/here.py": "x"})
+def test_a_missing_file_is_flagged_whatever_the_history_says(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"src/here.py": "x", "src/split/a.py": "x"})
     drift = _drift(tmp_path, "`src/here.py` and `src/gone.py`")
     assert (drift.freshness, drift.missing) == (Freshness.PARTIALLY_STALE, ("src/gone.py",))
-    assert _drift(tmp_path, "`src/gone.py`").freshness is Freshness.EVERGREEN
+    assert _drift(tmp_path, "`src/gone.py`").freshness is Freshness.PARTIALLY_STALE
     assert _drift(tmp_path, "`src/here.py` and `app/gone.py`").freshness is Freshness.FRESH
+    assert _drift(tmp_path, "`src/split.py`").missing == ("src/split.py (perhaps now src/split/)",)
+
+
+def test_a_move_is_followed_where_its_commit_touched_gitignore(project: Path) -> None:
+    write_tree(project, {"src/one.py": "one\n" * 9})
+    git(project, "add", "-f", "src/one.py")
+    git(project, "commit", "-qm", "third")
+    write_tree(project, {".gitignore": "generated/\n*.tmp\n"})
+    git(project, "mv", "src/one.py", "src/auth/one.py")
+    git(project, "add", ".gitignore")
+    git(project, "commit", "-qam", "fourth")
+    assert _drift(project, "`src/one.py` is here").moved == {"src/one.py": "src/auth/one.py"}
+
+
+@pytest.mark.parametrize(
+    ("text", "goes"),
+    [
+        ("Pages come out of `Pictures` in `src/gone.py`.", True),
+        ("Ines owns the pages in `src/gone.py`.", False),
+        ("The pages in `src/gone.py` are by Ines Roth.", False),
+    ],
+)
+def test_a_fact_about_a_person_outlives_its_file(project: Path, text: str, goes: bool) -> None:
+    assert condemned(_memory(text), _drift(project, text), now=NOW + timedelta(days=90)) is goes
 
 
 @pytest.mark.parametrize(
@@ -177,12 +192,10 @@ def test_without_a_history_a_missing_file_is_flagged_beside_one_that_stands(tmp_
 def test_a_moved_path_is_mended_where_the_sentence_speaks_of_now(
     project: Path, text: str, expected: str | None
 ) -> None:
-    """Sentences about the past, and links that would be half mended, stay."""
     assert mended(text, _drift(project, text).moved) == (expected or text)
 
 
 def test_a_split_file_has_no_new_place(project: Path) -> None:
-    """A file of another name that shares only a part is no move."""
     write_tree(project, {"src/one.py": "\n".join(f"line {n}" for n in range(40))})
     git(project, "add", "src/one.py")
     git(project, "commit", "-qm", "third")

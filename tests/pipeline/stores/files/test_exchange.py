@@ -55,7 +55,6 @@ def renamed_over(path, data):
 
 
 def test_a_file_is_replaced_only_as_it_was_read(path):
-    """What changed meanwhile stays, and nothing of ours is left behind."""
     path.write_bytes(b"theirs")
     with pytest.raises(RefusedChangeError):
         replace_file(path, b"ours", before=b"as read")
@@ -66,7 +65,6 @@ def test_a_file_is_replaced_only_as_it_was_read(path):
 
 
 def test_a_new_file_takes_no_place(tmp_path):
-    """A file that must not exist is made, with its folder, and readable by its owner alone."""
     path = tmp_path / "new" / "m.jsonl"
     replace_file(path, b"ours", before=None)
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"ours", 0o600)
@@ -75,7 +73,6 @@ def test_a_new_file_takes_no_place(tmp_path):
 
 
 def test_the_mode_of_a_file_stays(path):
-    """A private file stays private."""
     path.chmod(0o640)
     replace_file(path, b"new", before=b"old")
     assert path.stat().st_mode & 0o777 == 0o640
@@ -83,7 +80,6 @@ def test_the_mode_of_a_file_stays(path):
 
 @pytest.mark.parametrize("leased", [True, False])
 def test_a_rename_at_the_very_last_moment_stands(path, monkeypatch, leased):
-    """Somebody saves between our last look and the exchange: their bytes win, and we say so."""
     if not leased:
         monkeypatch.setattr(OpenFile, "lease", lambda *_, **__: "none")
     theirs = [b"theirs, longer"]
@@ -95,7 +91,6 @@ def test_a_rename_at_the_very_last_moment_stands(path, monkeypatch, leased):
 
 
 def test_a_rename_right_after_ours_stands(path, monkeypatch):
-    """Their bytes cover ours, and we do not claim to have written."""
     in_the_moment(monkeypatch, after=lambda: renamed_over(path, b"theirs"))
     with pytest.raises(RefusedChangeError, match="at the same moment"):
         replace_file(path, b"ours", before=b"old")
@@ -103,7 +98,6 @@ def test_a_rename_right_after_ours_stands(path, monkeypatch):
 
 
 def test_nobody_reads_ours_while_theirs_is_in_our_hands(path, monkeypatch, waiting):
-    """Who opens the file in that moment waits, and then reads what the other one had saved."""
     seen: list[bytes] = []
     reader = threading.Thread(target=lambda: seen.append(path.read_bytes()))
 
@@ -120,7 +114,6 @@ def test_nobody_reads_ours_while_theirs_is_in_our_hands(path, monkeypatch, waiti
 
 
 def test_who_writes_into_the_old_file_is_waited_for(path, monkeypatch, waiting):
-    """Their bytes would vanish with the file that we displaced; so they are taken over."""
     writer = threading.Thread(target=lambda: path.write_bytes(b"theirs"))
 
     def writing():
@@ -135,7 +128,6 @@ def test_who_writes_into_the_old_file_is_waited_for(path, monkeypatch, waiting):
 
 
 def test_a_file_that_stays_open_for_writing_is_locked(path, monkeypatch, waiting):
-    """What that program will write is not known, so nothing is touched."""
     monkeypatch.setattr(exchange, "WRITER_SECONDS", 0.05)
     with path.open("r+b"), pytest.raises(StoreLockedError, match="is writing"):
         replace_file(path, b"ours", before=b"old")
@@ -145,7 +137,6 @@ def test_a_file_that_stays_open_for_writing_is_locked(path, monkeypatch, waiting
 
 @pytest.mark.parametrize("exchanges", [True, False])
 def test_where_nobody_can_be_kept_waiting_the_caller_may_refuse(path, monkeypatch, exchanges):
-    """Before the file is touched; if it does not refuse, the file is replaced."""
 
     def refuse():
         raise StoreLockedError("a server runs")
@@ -163,7 +154,6 @@ def test_where_nobody_can_be_kept_waiting_the_caller_may_refuse(path, monkeypatc
 
 
 def test_on_another_system_a_file_is_renamed(path, monkeypatch):
-    """With no lease, after a comparison."""
     monkeypatch.setattr(sys, "platform", "darwin")
     asked = []
     replace_file(path, b"ours", before=b"old", unguarded=lambda: asked.append(True))
@@ -174,7 +164,6 @@ def test_on_another_system_a_file_is_renamed(path, monkeypatch):
 
 @pytest.mark.parametrize("way", ["renames", "writes in place"])
 def test_a_program_that_writes_without_end_loses_nothing(path, way, waiting):
-    """Hundreds of collisions with a program that reads, changes and saves the whole file."""
     command = [sys.executable, str(OTHER), str(path), way, "2"]
     told: Counter[str] = Counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:

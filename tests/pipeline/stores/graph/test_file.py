@@ -22,7 +22,7 @@ from graph_world import (
 )
 from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, StoreLockedError
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.planning.graph.proposing import GraphPlanner
+from mem0_dream.pipeline.kinds.graph import GraphKind
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.files.exchange import OpenFile, keeps_waiting
 from mem0_dream.pipeline.stores.graph import file as graph_file
@@ -37,7 +37,6 @@ EVERYTHING = ScopeFilter()
 
 
 def test_a_held_lock_stops_a_write(tmp_path, monkeypatch):
-    """Another program that takes the same lock is waited for, and then named."""
     from filelock import FileLock
 
     monkeypatch.setattr(graph_file, "LOCK_SECONDS", 0.05)
@@ -49,7 +48,6 @@ def test_a_held_lock_stops_a_write(tmp_path, monkeypatch):
 
 
 def test_beside_a_server_that_cannot_be_kept_waiting_nothing_is_begun(tmp_path, own_state, monkeypatch):
-    """Without leases a run stops before its first write, and so does every single write."""
     path = tmp_path / "m.jsonl"
     before = write(path, twins())
     monkeypatch.setattr(OpenFile, "lease", lambda *_, **__: "none")
@@ -65,13 +63,11 @@ def test_beside_a_server_that_cannot_be_kept_waiting_nothing_is_begun(tmp_path, 
 
 
 def test_a_missing_graph_is_an_error(tmp_path, own_state):
-    """Not an empty memory: a wrong path must not look healthy."""
     with pytest.raises(StoreError):
         session(tmp_path / "none.jsonl", own_state).read(EVERYTHING)
 
 
 def test_a_link_stays_a_link(tmp_path, own_state):
-    """Its target is changed."""
     write(tmp_path / "real.jsonl", twins())
     (tmp_path / "link.jsonl").symlink_to("real.jsonl")
     opened = session(tmp_path / "link.jsonl", own_state)
@@ -81,7 +77,6 @@ def test_a_link_stays_a_link(tmp_path, own_state):
 
 
 def test_a_survivor_that_was_written_back_keeps_the_other_alive(tmp_path, own_state):
-    """A server saves what it had loaded before our merge: the source is not removed then."""
     write(tmp_path / "m.jsonl", twins())
     opened = session(tmp_path / "m.jsonl", own_state)
     plan = opened.propose(EVERYTHING, now=NOW)
@@ -99,12 +94,10 @@ def test_a_survivor_that_was_written_back_keeps_the_other_alive(tmp_path, own_st
 
 
 def documents(before, after):
-    """Two graphs from their lines."""
     return GraphDocument.parse("\n".join(before).encode()), GraphDocument.parse("\n".join(after).encode())
 
 
 def test_tools_add_before_they_remove():
-    """So that a run that is killed between two calls has lost nothing."""
     before = [entity("a", "one"), entity("b", "two"), relation("a", "b"), relation("b", "a")]
     after = [entity("a", "one", "two"), entity("c", "three"), relation("a", "c")]
     assert [tool for tool, _ in tool_calls(*documents(before, after))] == [
@@ -116,35 +109,30 @@ def test_tools_add_before_they_remove():
 
 
 def test_equal_observations_are_refused():
-    """The server removes all equal ones at once."""
     with pytest.raises(RefusedChangeError):
         tool_calls(*documents([entity("a", "x", "x")], [entity("a", "x")]))
 
 
 @pytest.mark.parametrize("command", ["", "A=b", 'npx "'])
 def test_a_command_that_is_none_is_an_error(command):
-    """Before anything is started."""
     with pytest.raises(ConfigError):
         ServerMedium(command)
 
 
 def test_a_server_that_does_not_start_is_an_error():
-    """In one sentence."""
     pytest.importorskip("mcp")
     with pytest.raises(StoreError):
         ServerMedium("/does/not/exist")
 
 
 def served(command: str, path: Path, state: Path, *, repair_relations: bool = False) -> Session:
-    """A session over a running server on a file."""
     store = GraphStore(ServerMedium(f"MEMORY_FILE_PATH={path} {command}"), state=state)
-    planner = GraphPlanner(store, repair_relations=repair_relations)
+    kind = GraphKind(store, repair_relations=repair_relations)
     settings = Settings(scorer="keywords", max_delete=1.0)
-    return Session(store, settings=settings, state_dir=state, planner=planner)
+    return Session(store, settings=settings, state_dir=state, kind=kind)
 
 
 def graph_of(medium):
-    """What a server says: entities and relations."""
     graph = medium._call("read_graph", {})
     return (
         sorted(
@@ -156,7 +144,6 @@ def graph_of(medium):
 
 @pytest.mark.e2e
 def test_a_running_server_consolidates_and_takes_it_back(server, tmp_path, own_state):
-    """Through its own tools: merge, forgetting, repair of relations, and undo."""
     path = tmp_path / "m.jsonl"
     lines = [
         *twins(),
@@ -180,7 +167,6 @@ def test_a_running_server_consolidates_and_takes_it_back(server, tmp_path, own_s
 
 @pytest.mark.e2e
 def test_the_real_server_reads_what_we_write(server, tmp_path, own_state):
-    """Every entity and relation of a file we changed and took back."""
     path = tmp_path / "m.jsonl"
     write(
         path,
@@ -272,7 +258,6 @@ def consolidated_beside(command: str, path: Path, state: Path) -> tuple[int, lis
 @pytest.mark.e2e
 @pytest.mark.parametrize("version", SERVERS)
 def test_nothing_the_server_writes_is_lost_while_we_run(version, servers, tmp_path, own_state):
-    """The real server adds observations while merges and their undo rewrite its file, by either of its ways."""
     path = tmp_path / "m.jsonl"
     path.touch()
     if not keeps_waiting(path):

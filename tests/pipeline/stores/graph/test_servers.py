@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from mem0_dream.pipeline.stores.graph.servers import Process, server_on
+from mem0_dream.pipeline.stores.graph.file import Process, server_on
 
 NODE = ("node", "/opt/node_modules/@modelcontextprotocol/server-memory/dist/index.js")
 HOME = Path(NODE[1]).parent
@@ -29,20 +29,17 @@ HOME = Path(NODE[1]).parent
     ],
 )
 def test_a_server_is_known_by_its_file(command, variables, file):
-    """An absolute path, one from the server's folder, or its default; another file is none of our business."""
     processes = [Process(7, command, variables)]
     assert server_on(Path(file), processes) == 7
     assert server_on(Path("/data/other.jsonl"), processes) is None
 
 
 def test_an_editor_with_the_same_variable_is_no_server():
-    """The variable is inherited by every program of that shell."""
     editor = Process(8, ("vim", "/data/m.jsonl"), {"MEMORY_FILE_PATH": "/data/m.jsonl"})
     assert server_on(Path("/data/m.jsonl"), [editor]) is None
 
 
 def test_a_running_server_is_found(tmp_path):
-    """As long as it runs."""
     path = tmp_path.resolve() / "m.jsonl"
     waits = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()", "server-memory"]
     environment = os.environ | {"MEMORY_FILE_PATH": str(path)}

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from mem0_dream.pipeline.stores.graph.edit import handed_over, with_relations
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
 from mem0_dream.pipeline.stores.graph.text import (
+    edited_observations,
     entity_text,
     observation_key,
-    parse_entity_text,
-    parse_relations_text,
     part_id,
-    relations_text,
     split_part,
     statement,
     words_of,
@@ -25,45 +23,28 @@ names = st.text(max_size=12)
 
 @given(name=names, observations=st.lists(st.text(max_size=20), max_size=4))
 def test_the_text_of_an_entity_reads_back(name, observations):
-    """Whatever the name and the observations hold."""
-    assert parse_entity_text(entity_text(name, observations)) == (name, tuple(observations))
+    assert edited_observations(name, entity_text(name, observations)) == observations
 
 
-@given(relations=st.lists(st.tuples(names, names), max_size=4))
-def test_the_text_of_relations_reads_back(relations):
-    """Whatever types and targets hold; their order is no part of it."""
-    assert parse_relations_text(relations_text(relations)) == tuple(sorted(relations))
-
-
-@pytest.mark.parametrize("text", ["- uses", "uses", "- uses\n-> a\n-> b"])
-def test_another_form_is_no_text_of_relations(text):
-    """It is refused instead of guessed at."""
+@pytest.mark.parametrize("text", ["name\nloose", "other\n- one", "name\n  rest"])
+def test_another_form_is_no_text_of_an_entity(text):
     with pytest.raises(ValueError):
-        parse_relations_text(text)
-
-
-def test_another_form_is_no_text_of_an_entity():
-    """A line that is neither an observation nor the rest of one."""
-    with pytest.raises(ValueError):
-        parse_entity_text("name\nloose")
+        edited_observations("name", text)
 
 
 def test_a_part_is_named_by_its_entity():
-    """Ids of parts are told apart from names that look similar."""
     assert split_part(part_id("a::b", "relations")) == ("a::b", "relations")
     assert split_part(part_id("a", observation_key("x"))) == ("a", observation_key("x"))
     assert split_part("std::vector") is None
 
 
 def test_names_are_taken_apart_into_words():
-    """Separators and camel case."""
     assert words_of("react_useEffect-cleanup") == "react use Effect cleanup"
     assert statement("use-tabs", ["Go code", "Always!"]) == "use tabs: Go code. Always!"
 
 
 @given(data=st.binary(max_size=200))
 def test_a_document_keeps_every_byte(data):
-    """Also of lines that nobody can read."""
     assert GraphDocument.parse(data).data == data or not data.strip()
 
 
@@ -82,13 +63,11 @@ def test_a_document_keeps_every_byte(data):
     ],
 )
 def test_a_line_the_server_could_not_use_is_broken(raw, reason):
-    """With the reason."""
     line = GraphLine.of(raw)
     assert (line.kind, line.reason) == ("broken", reason)
 
 
 def test_lines_with_one_fault_are_one_sentence():
-    """Ten relations of another server are told once, not ten times."""
     relation = b'{"type": "relation", "from_entity": "a", "to_entity": "b"}\n'
     repair = "--repair moves them to the archive"
     assert GraphDocument.parse(relation).faults == (
@@ -101,7 +80,6 @@ def test_lines_with_one_fault_are_one_sentence():
 
 
 def test_a_byte_that_is_no_utf8_is_broken_and_kept():
-    """The line is named, and its bytes stay."""
     data = entity("a").encode() + b"\n\xff\xfe\n"
     document = GraphDocument.parse(data)
     assert [number for number, _ in document.broken] == [2]
@@ -109,27 +87,23 @@ def test_a_byte_that_is_no_utf8_is_broken_and_kept():
 
 
 def test_lines_of_other_tools_are_left_alone():
-    """An unknown type is not broken."""
     assert GraphLine.of('{"type":"note"}').kind == "other"
     assert GraphLine.of("   ").kind == "other"
 
 
 def test_a_changed_line_keeps_unknown_fields_and_their_order():
-    """Only the observations differ; a carriage return stays too."""
     raw = '{"x":1,"type":"entity","name":"ä","entityType":"t","observations":["a"],"y":[2]}\r'
     changed = GraphLine.of(raw).changed(observations=["b"])
     assert changed.raw == raw.replace('"a"', '"b"')
 
 
 def test_a_lone_surrogate_can_be_written():
-    """JavaScript has texts that UTF-8 has not; they are escaped."""
     line = GraphLine.entity("a", "t", ["\ud83d"])
     assert GraphDocument((line,)).data.isascii()
     assert line.item["observations"] == ["\ud83d"]
 
 
 def test_relations_of_the_removed_go_to_the_survivor():
-    """In their place, with their own fields; no double, no loop."""
     raws = [
         entity("a"),
         entity("b"),
@@ -147,7 +121,6 @@ def test_relations_of_the_removed_go_to_the_survivor():
 
 
 def test_without_a_survivor_relations_go():
-    """As the server does it."""
     raws = [entity("a"), entity("b"), relation("a", "b"), relation("b", "b")]
     lines, made = handed_over(GraphDocument.parse("\n".join(raws).encode()), "a", None)
     assert [line.raw for line in lines] == [entity("b"), relation("b", "b")]
@@ -155,7 +128,6 @@ def test_without_a_survivor_relations_go():
 
 
 def test_a_relation_to_nowhere_is_refused():
-    """The end must exist."""
     from mem0_dream.errors import RefusedChangeError
 
     with pytest.raises(RefusedChangeError):

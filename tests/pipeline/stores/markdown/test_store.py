@@ -13,7 +13,7 @@ from markdown_bytes import MARKDOWN
 from markdown_trees import MEMORY, fingerprint, memory_file, open_store, write_tree
 from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.stores.base import Add, Delete, Restore, Retire, ScopeFilter, Update
-from mem0_dream.pipeline.stores.markdown.store import WHOLE
+from mem0_dream.pipeline.stores.markdown.rows import whole_id
 
 EVERYTHING = ScopeFilter()
 LIST = "# Notes\r\n\r\n- alpha one\r\n- beta two\r\n  more\r\n\r\n- gamma three\r\n"
@@ -28,7 +28,6 @@ def _entry(store, text: str) -> str:
 
 
 def test_files_and_entries_become_memories(tmp_path: Path) -> None:
-    """A file is a memory with its type as category; in a file of lists each entry is one."""
     write_tree(
         tmp_path, {f"{MEMORY}/a.md": memory_file("Body.", name="A", kind="User"), f"{MEMORY}/l.md": LIST}
     )
@@ -38,7 +37,6 @@ def test_files_and_entries_become_memories(tmp_path: Path) -> None:
 
 
 def test_index_logs_and_sessions_are_no_memories(tmp_path: Path) -> None:
-    """MEMORY.md, logs, sessions, hidden files and documents about memories are left out."""
     names = [
         "MEMORY.md",
         "logs/2026/11/2026-11-20.md",
@@ -54,7 +52,6 @@ def test_index_logs_and_sessions_are_no_memories(tmp_path: Path) -> None:
 
 
 def test_the_date_comes_from_the_frontmatter_first(tmp_path: Path) -> None:
-    """A date in the frontmatter beats history and file."""
     write_tree(tmp_path, {f"{MEMORY}/a.md": memory_file("Body.", date="2026-03-04")})
     memory = open_store(tmp_path, tmp_path / "state").read(EVERYTHING).memories[0]
     assert memory.stated_at is not None
@@ -62,7 +59,6 @@ def test_the_date_comes_from_the_frontmatter_first(tmp_path: Path) -> None:
 
 
 def test_the_history_of_the_repository_beats_the_file(tmp_path: Path) -> None:
-    """A checkout sets modification times anew, so the last commit counts."""
     write_tree(tmp_path, {f"{MEMORY}/a b.md": "Body text."})
     env = {
         **os.environ,
@@ -82,13 +78,11 @@ def test_the_history_of_the_repository_beats_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("more", ["pinned: true\n", "critical: true\n", "metadata:\n  pinned: true\n"])
 def test_a_pinned_file_is_pinned(tmp_path: Path, more: str) -> None:
-    """Frontmatter pins a memory."""
     write_tree(tmp_path, {f"{MEMORY}/a.md": memory_file("Body.", more=more)})
     assert open_store(tmp_path, tmp_path / "state").read(EVERYTHING).memories[0].pinned
 
 
 def test_a_link_is_read_and_never_changed(tmp_path: Path) -> None:
-    """A symbolic link out of the directory is protected, and its target stays as it is."""
     write_tree(tmp_path, {"outside.md": "Outside text.", f"{MEMORY}/a.md": "Body text."})
     (tmp_path / MEMORY / "link.md").symlink_to(tmp_path / "outside.md")
     store = open_store(tmp_path, tmp_path / "state")
@@ -102,14 +96,12 @@ def test_a_link_is_read_and_never_changed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../outside.md", "a/../../outside.md", "/etc/passwd"])
 def test_a_path_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
-    """`..` and absolute paths name nothing."""
     write_tree(tmp_path, {f"{MEMORY}/a.md": "Body text.", f"{MEMORY}/a/b.md": "x y z"})
     with pytest.raises(UsageError):
         open_store(tmp_path, tmp_path / "state").write(Delete(f"{MEMORY}/{name}"))
 
 
 def test_a_linked_folder_leads_nowhere(tmp_path: Path) -> None:
-    """A folder that is a link out of the directory is refused."""
     write_tree(tmp_path, {f"{MEMORY}/a.md": "Body text.", "elsewhere/b.md": "x y z"})
     (tmp_path / MEMORY / "sub").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UsageError):
@@ -117,7 +109,6 @@ def test_a_linked_folder_leads_nowhere(tmp_path: Path) -> None:
 
 
 def test_a_file_that_changed_since_it_was_read_is_left_alone(tmp_path: Path) -> None:
-    """Whoever wrote in between is not overwritten."""
     write_tree(tmp_path, {f"{MEMORY}/a.md": "Body text."})
     store = open_store(tmp_path, tmp_path / "state")
     store.read(EVERYTHING)
@@ -128,7 +119,6 @@ def test_a_file_that_changed_since_it_was_read_is_left_alone(tmp_path: Path) -> 
 
 
 def test_an_update_of_a_file_keeps_frontmatter_mark_and_endings(tmp_path: Path) -> None:
-    """Byte order mark, comments, key order, CRLF and untouched lines stay."""
     before = b"\xef\xbb\xbf---\r\nz: 1 # why\r\na: 2\r\n---\r\n\r\nOne.\r\nTwo.\r\n\r\n\r\n"
     write_tree(tmp_path, {f"{MEMORY}/a.md": before})
     store = open_store(tmp_path, tmp_path / "state")
@@ -137,7 +127,6 @@ def test_an_update_of_a_file_keeps_frontmatter_mark_and_endings(tmp_path: Path) 
 
 
 def test_entries_keep_their_names_while_neighbours_change(tmp_path: Path) -> None:
-    """An update and a deletion leave every other id as it was, in a new process too."""
     write_tree(tmp_path, {f"{MEMORY}/l.md": LIST})
     store = open_store(tmp_path, tmp_path / "state")
     alpha, beta, gamma = (_entry(store, text) for text in ("alpha", "beta", "gamma"))
@@ -151,7 +140,6 @@ def test_entries_keep_their_names_while_neighbours_change(tmp_path: Path) -> Non
 
 
 def test_equal_entries_are_told_apart(tmp_path: Path) -> None:
-    """Of two equal entries the one that was meant goes, and comes back to its place."""
     write_tree(tmp_path, {f"{MEMORY}/l.md": "- same\n- other\n- same\n"})
     before = fingerprint(tmp_path)
     store = open_store(tmp_path, tmp_path / "state")
@@ -164,7 +152,6 @@ def test_equal_entries_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_our_own_write_makes_no_memory_younger(tmp_path: Path) -> None:
-    """The age of what a file says is that of its last foreign change."""
     write_tree(tmp_path, {f"{MEMORY}/l.md": LIST})
     store = open_store(tmp_path, tmp_path / "state")
     gamma = _entry(store, "gamma")
@@ -174,7 +161,6 @@ def test_our_own_write_makes_no_memory_younger(tmp_path: Path) -> None:
 
 
 def test_what_goes_stands_in_the_archive(tmp_path: Path) -> None:
-    """Nothing is deleted: a copy is in the archive before a file or an entry goes."""
     write_tree(tmp_path, {f"{MEMORY}/a.md": "Body text.", f"{MEMORY}/l.md": LIST})
     store = open_store(tmp_path, tmp_path / "state")
     store.write(Delete(_entry(store, "Body")))
@@ -184,7 +170,6 @@ def test_what_goes_stands_in_the_archive(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_refused_not_a_crash(tmp_path: Path, monkeypatch) -> None:
-    """An error of the system becomes a refusal of this one change."""
     write_tree(tmp_path, {f"{MEMORY}/a.md": "Body text."})
     store = open_store(tmp_path, tmp_path / "state")
 
@@ -197,7 +182,6 @@ def test_a_file_that_cannot_be_written_is_refused_not_a_crash(tmp_path: Path, mo
 
 
 def test_an_unreadable_file_is_a_gap(tmp_path: Path, monkeypatch) -> None:
-    """A listing that is not complete says so, and nothing may be written."""
     write_tree(tmp_path, {f"{MEMORY}/a.md": "Body text.", f"{MEMORY}/b.md": "Other text."})
     store = open_store(tmp_path, tmp_path / "state")
     read = Path.read_bytes
@@ -213,20 +197,19 @@ def test_an_unreadable_file_is_a_gap(tmp_path: Path, monkeypatch) -> None:
 
 
 def test_a_missing_index_can_be_written_and_taken_back(tmp_path: Path) -> None:
-    """The index is fetched empty where there is none; its restore removes it again."""
     write_tree(tmp_path, {f"{MEMORY}/a.md": "Body text."})
     store = open_store(tmp_path, tmp_path / "state")
-    place = f"{MEMORY}/MEMORY.md"
+    place = whole_id(f"{MEMORY}/MEMORY.md")
     snapshot = store.fetch([place])[place]
     store.write(Update(place, "# X\n"))
-    assert (tmp_path / place).read_text() == "# X\n"
+    index = tmp_path / MEMORY / "MEMORY.md"
+    assert index.read_text() == "# X\n"
     store.write(Restore(snapshot))
-    assert not (tmp_path / place).exists()
+    assert not index.exists()
 
 
 @pytest.mark.parametrize("kind", ["add", "retire"])
 def test_changes_it_cannot_make_are_refused(tmp_path: Path, kind: str) -> None:
-    """Nothing is added beside a file and nothing expires."""
     write_tree(tmp_path, {f"{MEMORY}/a.md": "Body text."})
     store = open_store(tmp_path, tmp_path / "state")
     memory = store.read(EVERYTHING).memories[0]
@@ -243,9 +226,8 @@ def test_changes_it_cannot_make_are_refused(tmp_path: Path, kind: str) -> None:
     picks=st.lists(st.tuples(st.integers(0, 50), st.sampled_from(["update", "delete"])), max_size=6),
 )
 def test_any_changes_taken_back_in_reverse_leave_every_byte_and_time(tmp_path_factory, files, picks) -> None:
-    """Whatever the files hold: changes, then restores in reverse, give bytes and times back."""
     root = tmp_path_factory.mktemp("tree")
-    state = tmp_path_factory.mktemp("ledger")
+    state = tmp_path_factory.mktemp("state")
     write_tree(
         root, {f"{MEMORY}/{number}.md": data for number, data in enumerate(files)} | {f"{MEMORY}/z.md": LIST}
     )
@@ -270,7 +252,6 @@ def test_any_changes_taken_back_in_reverse_leave_every_byte_and_time(tmp_path_fa
 
 
 def test_an_entry_comes_back_even_after_a_foreign_change(tmp_path: Path) -> None:
-    """Where the file was edited since, the entry returns behind the neighbour it followed."""
     write_tree(tmp_path, {f"{MEMORY}/l.md": "- a first\n- b second\n- c third\n"})
     store = open_store(tmp_path, tmp_path / "state")
     second = _entry(store, "b second")
@@ -283,7 +264,6 @@ def test_an_entry_comes_back_even_after_a_foreign_change(tmp_path: Path) -> None
 
 
 def test_a_file_a_person_changed_since_is_not_put_back(tmp_path: Path) -> None:
-    """A restore over somebody's own words is refused."""
     write_tree(tmp_path, {f"{MEMORY}/a.md": "Body text."})
     store = open_store(tmp_path, tmp_path / "state")
     place = f"{MEMORY}/a.md"
@@ -295,9 +275,8 @@ def test_a_file_a_person_changed_since_is_not_put_back(tmp_path: Path) -> None:
 
 
 def test_the_whole_file_view_reaches_everything(tmp_path: Path) -> None:
-    """Under the whole-file id even a new file can be written, frontmatter included."""
     write_tree(tmp_path, {f"{MEMORY}/a.md": "Body text."})
     store = open_store(tmp_path, tmp_path / "state")
-    place = f"{MEMORY}/new.md#{WHOLE}"
+    place = whole_id(f"{MEMORY}/new.md")
     store.write(Update(place, "---\nname: n\n---\n\n- fact one\n"))
     assert store.parse(store.fetch([place])[place]).text == "---\nname: n\n---\n\n- fact one\n"

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import importlib
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from mem0_dream.errors import DreamError, StoreError
 from mem0_dream.pipeline.stores.base import Capabilities, Delete, Restore, Snapshot
-from mem0_dream.pipeline.stores.mem0.backends import _BACKENDS, LISTING_FAULTS, WRITABLE, GenericBackend
-from mem0_dream.pipeline.stores.mem0.rows import Row, asking
+from mem0_dream.pipeline.stores.mem0.backends import LISTING_FAULTS, WRITABLE, GenericBackend
+from mem0_dream.pipeline.stores.mem0.rows import Backend, Row, asking
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_stores import (
     ALICE,
     EVERYTHING,
-    Place,
     build_place,
     chroma_server,
     place,
@@ -70,8 +69,7 @@ def client(vector_store: DictStore, provider: str = "pinecone") -> Any:
 
 
 @pytest.mark.parametrize("provider", [*LISTING_FAULTS, "a_new_one"])
-def test_an_unknown_store_is_read_only_with_the_reason(provider: str) -> None:
-    """What cannot be proven complete has a gap, so nothing may be written."""
+def test_an_unknown_store_is_read_only_with_the_reason(provider):
     vectors = DictStore()
     vectors.rows["1"] = {"data": "Likes tea", "user_id": "alice"}
     store = Mem0Store(client(vectors, provider))
@@ -83,8 +81,7 @@ def test_an_unknown_store_is_read_only_with_the_reason(provider: str) -> None:
 
 
 @pytest.mark.parametrize("info", [{"count": 2}, SimpleNamespace(row_count=2)])
-def test_a_count_that_differs_is_told_too(info: Any) -> None:
-    """Where such a store tells a count of everything, it is compared."""
+def test_a_count_that_differs_is_told_too(info):
     vectors = DictStore(info)
     vectors.rows["1"] = {"data": "Likes tea", "user_id": "alice"}
     store = Mem0Store(client(vectors))
@@ -92,8 +89,7 @@ def test_a_count_that_differs_is_told_too(info: Any) -> None:
     assert len(store.read(ALICE).gaps) == 1
 
 
-def test_a_generic_undo_embeds_again() -> None:
-    """A deleted row returns under its old id; its vector has to be computed."""
+def test_a_generic_undo_embeds_again():
     vectors = DictStore({"count": 1})
     vectors.rows["1"] = {"data": "Likes tea", "user_id": "alice"}
     store = Mem0Store(client(vectors))
@@ -108,8 +104,7 @@ def test_a_generic_undo_embeds_again() -> None:
     store.close()
 
 
-def test_a_generic_store_unlinks_by_looking_at_every_row() -> None:
-    """The search through all entity rows finds each row that names the memory."""
+def test_a_generic_store_unlinks_by_looking_at_every_row():
     vectors = DictStore()
     vectors.rows = {"e1": {"linked_memory_ids": ["1", "2"]}, "e2": {"linked_memory_ids": "1"}, "e3": {}}
     backend = GenericBackend(vectors, "pinecone")
@@ -119,8 +114,7 @@ def test_a_generic_store_unlinks_by_looking_at_every_row() -> None:
     assert backend.entities() is None
 
 
-def test_errors_of_a_client_hold_no_text() -> None:
-    """Only errors about a connection may speak; any other is named by its kind."""
+def test_errors_of_a_client_hold_no_text():
     with pytest.raises(StoreError) as caught, asking("reading the store"):
         raise ValueError("Likes tea")
     assert str(caught.value) == "Reading the store failed: ValueError."
@@ -132,11 +126,10 @@ def test_errors_of_a_client_hold_no_text() -> None:
 
 
 @pytest.mark.store
-def test_a_qdrant_server_gets_payloads_alone(qdrant: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a server a payload is replaced without sending the vector again."""
+def test_a_qdrant_server_gets_payloads_alone(qdrant, monkeypatch):
     (memory_id,) = qdrant.fill(["Likes tea"])
     store = qdrant.open()
-    backend = store._backend
+    backend = store.backend
     monkeypatch.setattr(backend, "_embedded", lambda: None)
     (before,) = backend.get([memory_id]).values()
     monkeypatch.setattr(store.memory.vector_store.client, "upsert", lambda *a, **k: 1 / 0)
@@ -144,55 +137,47 @@ def test_a_qdrant_server_gets_payloads_alone(qdrant: Place, monkeypatch: pytest.
     (after,) = backend.get([memory_id]).values()
     with pytest.raises(StoreError, match="Writing to the Qdrant collection failed"):
         backend.put(Row(memory_id, {}, (0.0,) * 384))
-    store.close()
     assert (after.payload, after.vector) == ({"data": "Likes coffee"}, before.vector)
 
 
 @pytest.mark.store
-def test_large_collections_are_paged(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """More rows than one page holds are all listed, and none twice."""
-    for name in ("qdrant", "chroma", "pgvector"):
-        monkeypatch.setattr(f"mem0_dream.pipeline.stores.mem0.{name}._PAGE", 3)
+def test_large_collections_are_paged(place, monkeypatch):
+    monkeypatch.setattr(Backend, "page", 3)
     ids = place.fill([f"Fact {number}" for number in range(9)])
     store = place.open()
     inventory = store.read(EVERYTHING)
     fetched = store.fetch(ids)
-    store.close()
     assert [memory.id for memory in inventory.memories] == sorted(ids)
     assert inventory.complete
     assert list(fetched) == ids
 
 
 @pytest.mark.store
-def test_a_payload_can_be_put_without_its_vector(place: Place) -> None:
-    """A row whose vector is not given keeps the one it has."""
+def test_a_payload_can_be_put_without_its_vector(place):
     (memory_id,) = place.fill(["Likes tea"])
     store = place.open()
-    (before,) = store._backend.get([memory_id]).values()
-    store._backend.put(Row(memory_id, {"data": "Likes coffee"}))
-    (after,) = store._backend.get([memory_id]).values()
-    store.close()
+    (before,) = store.backend.get([memory_id]).values()
+    store.backend.put(Row(memory_id, {"data": "Likes coffee"}))
+    (after,) = store.backend.get([memory_id]).values()
     assert (after.payload, after.vector) == ({"data": "Likes coffee"}, before.vector)
 
 
-def test_every_provider_of_mem0_is_either_proven_or_read_only_with_a_reason() -> None:
-    """A provider that a new version of mem0 brings must be looked at."""
+def test_every_provider_of_mem0_is_either_proven_or_read_only_with_a_reason():
     from mem0.utils.factory import VectorStoreFactory
 
     assert not WRITABLE.keys() & LISTING_FAULTS.keys()
     assert WRITABLE.keys() | LISTING_FAULTS.keys() == VectorStoreFactory.provider_to_class.keys()
-    assert WRITABLE.keys() == _BACKENDS.keys()
+    for provider in WRITABLE:
+        module = importlib.import_module(f"mem0_dream.pipeline.stores.mem0.{provider}")
+        assert {"backend_of", "collections", "location"} <= vars(module).keys()
 
 
 @pytest.mark.store
-def test_closing_hangs_up_on_a_chroma_server(
-    chroma_server: str, shared_encoder: None, tmp_path: Path
-) -> None:
-    """A server of agents opens the store for every call; Chroma alone would leave a connection each time."""
+def test_closing_hangs_up_on_a_chroma_server(chroma_server, shared_encoder, tmp_path):
     place = build_place("chroma-server", tmp_path, chroma_server)
     place.fill(["Likes tea"])
     store = place.open()
-    session = store._memory.vector_store.client._server._session
+    session = store.memory.vector_store.client._server._session
     assert not session.is_closed
     store.close()
     assert session.is_closed

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mem0_dream.errors import (
@@ -22,7 +22,7 @@ from mem0_dream.pipeline.stores.mem0.config import Mem0Config, load_config, open
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_dream.pipeline.writing.access import track_access
 from mem0_dream.records import Scope
-from mem0_stores import ALICE, Place, build_place, chroma_server, place, postgres, qdrant, shared_encoder
+from mem0_stores import ALICE, build_place, chroma_server, place, postgres, qdrant, shared_encoder
 
 __all__ = ["chroma_server", "place", "postgres", "qdrant", "shared_encoder"]
 
@@ -46,8 +46,7 @@ def listing(folder: Path) -> list[str]:
 
 
 class TestLoad:
-    def test_sections_are_split(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """mem0 gets its own part, with variables and paths expanded and numbers kept numbers."""
+    def test_sections_are_split(self, tmp_path, monkeypatch):
         monkeypatch.setenv("HOME", "/home/alice")
         monkeypatch.setenv("STORE_KEY", "")
         config = load_config(written(tmp_path, YAML))
@@ -60,24 +59,20 @@ class TestLoad:
             "history_db_path": "/home/alice/history.db",
         }
 
-    def test_values_inside_lists_are_expanded(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Variables are replaced wherever a text stands, and two in one text are both replaced."""
+    def test_values_inside_lists_are_expanded(self, tmp_path, monkeypatch):
         monkeypatch.setenv("ONE", "1")
         text = "llm: {provider: x, config: {models: ['${ONE}-${TWO:-2}', 3, null], route: '$ONE'}}"
         config = load_config(written(tmp_path, text)).mem0["llm"]["config"]
         assert config == {"models": ["1-2", 3, None], "route": "$ONE"}
 
-    def test_json_is_read_too(self, tmp_path: Path) -> None:
-        """The same content as JSON gives the same configuration."""
+    def test_json_is_read_too(self, tmp_path):
         file = written(tmp_path, json.dumps({"version": "v1.1"}), "mem0.json")
         assert load_config(str(file)) == Mem0Config({"version": "v1.1"}, {}, str(file))
 
-    def test_values_are_never_shown(self, tmp_path: Path) -> None:
-        """A configuration may be printed by accident; its secrets may not."""
+    def test_values_are_never_shown(self, tmp_path):
         assert "a:b#c" not in repr(load_config(written(tmp_path, YAML)))
 
-    def test_old_keys_pass(self, tmp_path: Path) -> None:
-        """What mem0 ignores in an older configuration is no mistake."""
+    def test_old_keys_pass(self, tmp_path):
         assert load_config(written(tmp_path, "graph_store: {provider: neo4j}")).mem0
 
     @pytest.mark.parametrize(
@@ -94,8 +89,7 @@ class TestLoad:
             ("a: [s3cret", "is no valid YAML: line 1"),
         ],
     )
-    def test_each_mistake_is_one_sentence(self, tmp_path: Path, text: str, problem: str) -> None:
-        """The message names the file and the mistake, in one line, without values."""
+    def test_each_mistake_is_one_sentence(self, tmp_path, text, problem):
         file = written(tmp_path, text)
         with pytest.raises(ConfigError) as caught:
             load_config(file)
@@ -106,8 +100,7 @@ class TestLoad:
         assert "s3cret" not in message
         assert message.endswith((".", "?"))
 
-    def test_bad_files_are_told(self, tmp_path: Path) -> None:
-        """A missing file, a folder, and broken JSON each give one sentence."""
+    def test_bad_files_are_told(self, tmp_path):
         broken = written(tmp_path, "{", "mem0.json")
         for path, problem in [
             (tmp_path / "none.yaml", "There is no configuration file"),
@@ -127,8 +120,7 @@ def raising(error: Exception) -> Callable[..., None]:
 
 @pytest.mark.store
 class TestOpen:
-    def test_a_misspelt_collection_creates_nothing(self, place: Place, tmp_path: Path) -> None:
-        """mem0 would create it and look clean; here it is an error that names what exists."""
+    def test_a_misspelt_collection_creates_nothing(self, place, tmp_path):
         place.fill(["Likes tea"])
         before = listing(tmp_path)
         name = place.config["vector_store"]["config"]["collection_name"]
@@ -137,26 +129,21 @@ class TestOpen:
         assert listing(tmp_path) == before
 
     @pytest.mark.parametrize("provider", ["qdrant", "faiss", "chroma"])
-    def test_a_misspelt_path_creates_nothing(
-        self, provider: str, tmp_path: Path, shared_encoder: None
-    ) -> None:
-        """Where nothing was, nothing is afterwards."""
+    def test_a_misspelt_path_creates_nothing(self, provider, tmp_path, shared_encoder):
         with pytest.raises(ConfigError, match=r"existing collections: none\.$"):
             build_place(provider, tmp_path).open()
         assert listing(tmp_path) == []
 
-    def test_a_store_in_use_is_locked(self, qdrant: Place) -> None:
-        """Qdrant on disk belongs to one process; exit code 5 and one sentence."""
+    def test_a_store_in_use_is_locked(self, qdrant):
         qdrant.fill(["Likes tea"])
         store = qdrant.open()
         with pytest.raises(StoreLockedError, match=r"Another process holds the qdrant store in .*") as caught:
             qdrant.open()
-        store.close()
         assert caught.value.exit_code == 5
-        qdrant.open().close()
+        threading.Timer(0.5, store.close).start()
+        open_mem0(qdrant.config, wait_s=60).close()
 
-    def test_no_language_model_is_needed(self, qdrant: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Listing works without an LLM key, without the LLM's package, and without a reranker."""
+    def test_no_language_model_is_needed(self, qdrant, monkeypatch):
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
         qdrant.fill(["Likes tea"])
         config = copy.deepcopy(qdrant.config)
@@ -166,10 +153,7 @@ class TestOpen:
         assert len(store.read(ALICE).memories) == 1
         store.close()
 
-    def test_the_users_choice_about_telemetry_stands(
-        self, qdrant: Place, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Telemetry is off unless the user has set the variable."""
+    def test_the_users_choice_about_telemetry_stands(self, qdrant, monkeypatch):
         import os
 
         qdrant.fill(["Likes tea"])
@@ -196,10 +180,7 @@ class TestOpen:
             ),
         ],
     )
-    def test_what_mem0_rejects_is_one_sentence(
-        self, qdrant: Place, change: dict[str, Any], problem: str
-    ) -> None:
-        """mem0's own complaint, without the values that it would quote."""
+    def test_what_mem0_rejects_is_one_sentence(self, qdrant, change, problem):
         config = copy.deepcopy(qdrant.config)
         config["vector_store"] |= change
         with pytest.raises(ConfigError, match=problem) as caught:
@@ -207,8 +188,7 @@ class TestOpen:
         assert "\n" not in str(caught.value)
         assert "s3cret" not in str(caught.value)
 
-    def test_a_wrong_embedder_is_told_without_its_key(self, qdrant: Place) -> None:
-        """Whatever the embedder says, the key in the configuration is not repeated."""
+    def test_a_wrong_embedder_is_told_without_its_key(self, qdrant):
         qdrant.fill(["Likes tea"])
         config = copy.deepcopy(qdrant.config)
         config["embedder"]["config"] = {"model": "/no/such/model", "api_key": "/no/such/model"}
@@ -220,8 +200,7 @@ class TestOpen:
         assert "/no/such/model" not in str(caught.value)
 
     @pytest.mark.postgres
-    def test_a_server_that_is_down_is_a_store_error(self, qdrant: Place) -> None:
-        """Exit code 4, the place, and no password."""
+    def test_a_server_that_is_down_is_a_store_error(self, qdrant):
         config = copy.deepcopy(qdrant.config)
         address = "postgresql://alice:s3cret@127.0.0.1:1/memories"
         config["vector_store"] = {"provider": "pgvector", "config": {"connection_string": address}}
@@ -237,10 +216,7 @@ class TestOpen:
             (ModuleNotFoundError("no", name="pinecone"), "not installed: pinecone"),
         ],
     )
-    def test_a_missing_package_is_named(
-        self, qdrant: Place, error: ImportError, problem: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Exit code 8 and the command that installs it, wherever mem0 stumbles."""
+    def test_a_missing_package_is_named(self, qdrant, error, problem, monkeypatch):
         qdrant.fill(["Likes tea"])
         for target in ("mem0.Memory.__init__", "mem0.configs.base.MemoryConfig.__init__"):
             with monkeypatch.context() as patch:
@@ -248,10 +224,7 @@ class TestOpen:
                 with pytest.raises(MissingExtraError, match=problem):
                     qdrant.open()
 
-    def test_errors_while_opening_are_told_apart(
-        self, qdrant: Place, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A directory that cannot be used is the configuration's fault, a client's error the store's."""
+    def test_errors_while_opening_are_told_apart(self, qdrant, monkeypatch):
         from qdrant_client.http.exceptions import ResponseHandlingException
 
         qdrant.fill(["Likes tea"])
@@ -265,8 +238,7 @@ class TestOpen:
                 with pytest.raises(kind, match=problem):
                     qdrant.open()
 
-    def test_other_clients_are_refused(self, qdrant: Place) -> None:
-        """Only a synchronous open-source client can be read; a tracked one is unwrapped."""
+    def test_other_clients_are_refused(self, qdrant):
         from mem0 import AsyncMemory
 
         with pytest.raises(UsageError, match="object is no mem0 Memory"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,14 +10,14 @@ import pytest
 from click.testing import CliRunner
 from mem0_dream.errors import ConfigError, RefusedChangeError
 from mem0_dream.pipeline.cli.main import main
-from mem0_dream.pipeline.stores.mem0.embedder import LazyEmbedder, embedding
-from mem0_stores import Place, qdrant, shared_encoder
+from mem0_dream.pipeline.stores.mem0.config import LazyEmbedder
+from mem0_dream.pipeline.stores.mem0.store import embedding
+from mem0_stores import qdrant, shared_encoder
 
 __all__ = ["qdrant", "shared_encoder"]
 
 
-def test_it_is_made_once_and_late() -> None:
-    """Not before it is asked, and not again."""
+def test_it_is_made_once_and_late():
     made: list[int] = []
 
     def make() -> Any:
@@ -31,8 +30,7 @@ def test_it_is_made_once_and_late() -> None:
 
 
 @pytest.mark.parametrize("error", [OSError("no route"), ConfigError("no route"), ValueError("secret text")])
-def test_a_failure_is_its_own_and_holds_no_text(error: Exception) -> None:
-    """A connection's words are told, those of anything else may quote what was embedded."""
+def test_a_failure_is_its_own_and_holds_no_text(error):
     memory = SimpleNamespace(config=SimpleNamespace(embedder=SimpleNamespace(provider="openai")))
     with pytest.raises(RefusedChangeError, match="the openai embedder") as caught, embedding(memory):
         raise error
@@ -41,10 +39,7 @@ def test_a_failure_is_its_own_and_holds_no_text(error: Exception) -> None:
 
 
 @pytest.mark.store
-def test_looking_merging_copies_and_undoing_load_no_embedder(
-    qdrant: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """status, runs, a dry run, a pass whose merges keep a member, undo: none of them makes it."""
+def test_looking_merging_copies_and_undoing_load_no_embedder(qdrant, tmp_path, monkeypatch):
     qdrant.fill(["Likes tea with milk", "Likes tea with milk", "Owns a standing desk"])
 
     def refuse(*_: object) -> None:

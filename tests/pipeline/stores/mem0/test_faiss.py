@@ -29,8 +29,7 @@ def contents(place: Place) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", ["memories.json", "memories.faiss"])
-def test_a_failed_load_is_never_an_empty_store(faiss: Place, name: str) -> None:
-    """mem0 goes on with nothing and overwrites the rest; here reading has a gap and writing stops."""
+def test_a_failed_load_is_never_an_empty_store(faiss, name):
     (memory_id, *_) = faiss.fill(TEXTS)
     damaged = folder(faiss) / name
     damaged.write_bytes(damaged.read_bytes()[:40])
@@ -47,8 +46,7 @@ def test_a_failed_load_is_never_an_empty_store(faiss: Place, name: str) -> None:
     assert contents(faiss) == before
 
 
-def test_files_that_another_process_wrote_are_not_overwritten(faiss: Place) -> None:
-    """The last writer would win; so the second one stops, and what the first wrote stays."""
+def test_files_that_another_process_wrote_are_not_overwritten(faiss):
     ids = faiss.fill(TEXTS)
     store = faiss.open()
     agent = faiss.memory()
@@ -64,10 +62,7 @@ def test_files_that_another_process_wrote_are_not_overwritten(faiss: Place) -> N
 
 
 @pytest.mark.parametrize("step", range(5))
-def test_a_kill_during_a_save_leaves_before_or_after(
-    faiss: Place, step: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whichever file operation is the last one, the next open finds a whole store."""
+def test_a_kill_during_a_save_leaves_before_or_after(faiss, step, monkeypatch):
     ids = faiss.fill(TEXTS)
     store = faiss.open()
     done: list[str] = []
@@ -100,8 +95,7 @@ def test_a_kill_during_a_save_leaves_before_or_after(
     assert sorted(contents(faiss)) == ["memories.faiss", "memories.json"]
 
 
-def test_a_backup_brings_everything_back(faiss: Place, tmp_path: Path) -> None:
-    """Both files of memories and of entities are copied; a person puts them back with `cp`."""
+def test_a_backup_brings_everything_back(faiss, tmp_path):
     ids = faiss.fill(TEXTS)
     memory = faiss.memory()
     memory._upsert_entity("Lisbon", "PROPER", ids[1], {"user_id": "alice"})
@@ -118,18 +112,16 @@ def test_a_backup_brings_everything_back(faiss: Place, tmp_path: Path) -> None:
     for memory_id in ids:
         store.write(Delete(memory_id))
     assert store.read(EVERYTHING).memories == ()
-    folder = Path(store._backend._folder)
+    folder = Path(store.backend._folder)
     store.close()
     for file in copies:
         shutil.copy2(file, folder)
     store = faiss.open()
     assert store.fetch(ids) == before
     assert store.read(EVERYTHING).complete
-    store.close()
 
 
-def test_other_stores_need_no_backup(shared_encoder: None, tmp_path: Path) -> None:
-    """A store that commits each change has no files to copy."""
+def test_other_stores_need_no_backup(shared_encoder, tmp_path):
     from mem0_stores import build_place
 
     place = build_place("qdrant", tmp_path)
@@ -140,8 +132,7 @@ def test_other_stores_need_no_backup(shared_encoder: None, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("strategy", ["cosine", "euclidean", "inner_product"])
-def test_a_changed_vector_is_put_back_in_its_place(faiss: Place, strategy: str) -> None:
-    """A vector that the agent replaced comes back bit for bit, and mem0 still finds its row."""
+def test_a_changed_vector_is_put_back_in_its_place(faiss, strategy):
     faiss.config["vector_store"]["config"]["distance_strategy"] = strategy
     ids = faiss.fill(TEXTS)
     store = faiss.open()
@@ -152,11 +143,9 @@ def test_a_changed_vector_is_put_back_in_its_place(faiss: Place, strategy: str) 
         store.write(Restore(before[memory_id]))
     assert store.fetch(ids) == before
     assert all(store.finds(memory_id) for memory_id in ids)
-    store.close()
 
 
-def test_mem0s_own_saving_returns_when_the_store_is_closed(faiss: Place) -> None:
-    """The user's client is left as it was, and the files stay readable by mem0."""
+def test_mem0s_own_saving_returns_when_the_store_is_closed(faiss):
     memory = faiss.memory()
     store = Mem0Store(memory)
     assert "_save" in vars(memory.vector_store)

@@ -47,8 +47,7 @@ def parsed(**payload: Any) -> Memory:
         (float("nan"), None),
     ],
 )
-def test_dates_of_all_kinds_are_read_as_utc(value: Any, expected: datetime | None) -> None:
-    """Offsets are converted, naive is UTC, and what tells nothing is unknown, never old."""
+def test_dates_of_all_kinds_are_read_as_utc(value, expected):
     assert moment(value) == expected
     assert parsed(created_at=value).created_at == expected
 
@@ -66,10 +65,7 @@ def test_dates_of_all_kinds_are_read_as_utc(value: Any, expected: datetime | Non
         ({}, None),
     ],
 )
-def test_the_category_comes_from_the_first_key_that_names_one(
-    payload: dict[str, Any], expected: str | None
-) -> None:
-    """`category`, else `type`, else mem0's `categories`, whose order does not matter."""
+def test_the_category_comes_from_the_first_key_that_names_one(payload, expected):
     assert parsed(**payload).category == expected
 
 
@@ -90,40 +86,34 @@ def test_the_category_comes_from_the_first_key_that_names_one(
         ({"data": "About [PINNED] notes"}, False),
     ],
 )
-def test_pins_are_seen(payload: dict[str, Any], expected: bool) -> None:
-    """A pin is a prefix or a flag; a flag that is set to anything but a no counts."""
+def test_pins_are_seen(payload, expected):
     assert parsed(**payload).pinned is expected
 
 
-def test_the_scope_is_every_identity_that_is_there() -> None:
-    """Absent and empty parts are left out, all others count."""
+def test_the_scope_is_every_identity_that_is_there():
     ids = {"user_id": "a", "agent_id": "b", "run_id": 3, "app_id": "d", "actor_id": "e", "role": "assistant"}
     assert parsed(**ids).scope == Scope.of(**{key: str(value) for key, value in ids.items()})
     assert parsed(user_id="a", agent_id="", run_id=None).scope == Scope.of(user_id="a")
 
 
-def test_no_role_and_the_role_of_the_user_are_one_scope() -> None:
-    """mem0 writes a role only where it does not infer; what the assistant said stays apart."""
+def test_no_role_and_the_role_of_the_user_are_one_scope():
     plain = parsed(user_id="a").scope
     assert parsed(user_id="a", role="user").scope == plain == parsed(user_id="a", role="User").scope
     assert parsed(user_id="a", role="assistant").scope != plain
 
 
-def test_metadata_is_what_the_user_gave() -> None:
-    """mem0's own keys and our mark are bookkeeping, everything else is the user's."""
+def test_metadata_is_what_the_user_gave():
     memory = parsed(**dict.fromkeys(CORE_KEYS - {"data"}, "x"), mood="happy", category="food")
     assert memory.metadata == {"mood": "happy", "category": "food"}
 
 
-def test_expiry_and_access_are_read() -> None:
-    """A bad expiry day counts as none, as in mem0."""
+def test_expiry_and_access_are_read():
     memory = parsed(expiration_date="2025-03-01", last_accessed_at="2025-03-01T12:00:00Z")
     assert (memory.expires_on, memory.accessed_at) == (date(2025, 3, 1), NOON)
     assert parsed(expiration_date="soon").expires_on is None
 
 
-def test_a_row_without_text_is_no_memory() -> None:
-    """mem0's telemetry keeps an identity row in a collection."""
+def test_a_row_without_text_is_no_memory():
     assert not is_memory({"user_id": "x", "type": "user_identity"})
     assert is_memory({"data": ""})
     assert parse_memory(Snapshot("1", {})).text == ""
@@ -135,13 +125,11 @@ values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=2), max_le
 
 @settings(max_examples=50, deadline=None)
 @given(st.dictionaries(st.text(max_size=4), values, max_size=4))
-def test_encoded_metadata_is_flat_and_comes_back(metadata: dict[str, Any]) -> None:
-    """Whatever JSON can hold survives a store that holds only text, numbers and booleans."""
+def test_encoded_metadata_is_flat_and_comes_back(metadata):
     flat = encoded(metadata)
     assert all(isinstance(value, str | int | float | bool) for value in flat.values())
     assert {key: decoded(value) for key, value in flat.items()} == metadata
 
 
-def test_text_that_only_looks_encoded_stays_text() -> None:
-    """A prefix without JSON behind it is left alone."""
+def test_text_that_only_looks_encoded_stays_text():
     assert decoded("mem0_dream_json:{") == "mem0_dream_json:{"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from mem0_dream.pipeline.stores.mem0.place import describe_place, store_fingerprint
+from mem0_dream.pipeline.stores.mem0.backends import describe_place, store_fingerprint
 
 
 def config(provider: str, **values: Any) -> dict[str, Any]:
@@ -47,18 +46,15 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(("one", "two"), EQUAL)
-def test_equal_places_have_equal_fingerprints(one: dict[str, Any], two: dict[str, Any]) -> None:
-    """Spelling, user names, passwords and keys do not make another place."""
+def test_equal_places_have_equal_fingerprints(one, two):
     assert store_fingerprint(one) == store_fingerprint(two)
 
 
-def test_different_places_have_different_fingerprints() -> None:
-    """Provider, place and collection each count."""
+def test_different_places_have_different_fingerprints():
     assert len({store_fingerprint(found) for found in DIFFERENT}) == len(DIFFERENT)
 
 
-def test_a_client_and_its_configuration_agree(tmp_path: Path) -> None:
-    """The access log of a running agent and a consolidation of the same store meet."""
+def test_a_client_and_its_configuration_agree(tmp_path):
     values = config("qdrant", path=str(tmp_path))
     section = values["vector_store"]
     vector_store = SimpleNamespace(
@@ -68,8 +64,7 @@ def test_a_client_and_its_configuration_agree(tmp_path: Path) -> None:
     assert store_fingerprint(memory) == store_fingerprint(values)
 
 
-def test_a_ready_client_is_located_by_itself(tmp_path: Path) -> None:
-    """A configuration that carries a client says nothing else about the place."""
+def test_a_ready_client_is_located_by_itself(tmp_path):
     from qdrant_client import QdrantClient
 
     client = QdrantClient(path=str(tmp_path / "q"))
@@ -83,8 +78,7 @@ def test_a_ready_client_is_located_by_itself(tmp_path: Path) -> None:
     client.close()
 
 
-def test_a_described_place_holds_no_secret() -> None:
-    """Messages name the place; passwords and keys stay out."""
+def test_a_described_place_holds_no_secret():
     named = [
         describe_place("pgvector", {"connection_string": "postgresql://alice:s3cret@db:5433/app"}),
         describe_place("redis", {"redis_url": "redis://alice:s3cret@box:1/0", "password": "s3cret"}),

@@ -1,0 +1,17 @@
+"""The world of a test: one of each kind of store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kinds import KINDS, World
+
+
+@pytest.fixture(params=KINDS)
+def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """One small messy store."""
+    built = KINDS[request.param](tmp_path, monkeypatch)
+    yield built
+    built.close()

@@ -1,0 +1,140 @@
+"""The same answers through the terminal, the browser, an agent and a plan file give the same plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from fronts import QUIET, desk_of, tools_of
+from kinds import NOW, SETTINGS, World
+from mem0_dream.pipeline.actions import Resolve, acts
+from mem0_dream.pipeline.answers import content_key
+from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.kinds import OWN_KINDS
+from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
+from mem0_dream.pipeline.results import RunResult
+from mem0_dream.pipeline.review import Review
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from typed import on_store
+
+pytestmark = pytest.mark.store
+Answers = Mapping[str, str]
+
+
+@pytest.fixture
+def applied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The plans that a front would apply; nothing is done."""
+    plans: list[str] = []
+
+    def apply(_review: Review, _session: object, plan: Plan, **_options: object) -> RunResult:
+        plans.append(dump_plan(plan))
+        return RunResult("")
+
+    monkeypatch.setattr(Review, "apply", apply)
+    return plans
+
+
+def call(world: World, state: Path, *words: str, answers: str = "") -> str:
+    """A command line on the world."""
+    config = state.parent / "settings.yaml"
+    config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
+    given: tuple[str, ...] = ("--config", str(config)) if world.kind in OWN_KINDS else ()
+    given += () if "apply" in words else ("--now", NOW.isoformat())
+    given += () if "apply" in words or world.kind in OWN_KINDS else ("--all",)
+    line = on_store([*words, *world.words, *given, "--state-dir", str(state)])
+    done = CliRunner().invoke(main, line, input=answers)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def by_terminal(world: World, state: Path, plan: Plan, answers: Answers) -> None:
+    """Each conflict, then each change, one by one."""
+    said = {"yes": "y", "no": "n"}
+    sides = [answers[c.id] for c in plan.conflicts]
+    changes = [said.get(answers[a.id], "s") for a in plan.actions if not isinstance(a, Resolve)]
+    # What follows from the answers may be asked about, too, or no longer be there.
+    call(world, state, answers="\n".join([*sides, "each", *changes, *["y"] * 5]) + "\n")
+
+
+def by_browser(world: World, state: Path, plan: Plan, answers: Answers) -> None:
+    """Each card, then what the preview shows."""
+    desk = desk_of(world, state)
+    for action in plan.actions:
+        desk.answer(content_key(action), answers[action.id])
+    desk.apply(desk.preview()["digest"])
+
+
+def by_agent(world: World, state: Path, _plan: Plan, answers: Answers) -> None:
+    """All at once."""
+    tools = tools_of(world, state)
+    made = tools.plan(QUIET)["plan_id"]
+    tools.answer(QUIET, made, answers, {}, [])
+    tools.apply(QUIET, made)
+
+
+def by_plan_file(world: World, state: Path, _plan: Plan, answers: Answers) -> None:
+    """In the lines of the file."""
+    lines = [json.loads(line) for line in call(world, state, "plan").splitlines()]
+    lines[1:] = [line | {"answer": answers.get(line["id"])} for line in lines[1:]]
+    file = state.parent / "plan.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    call(world, state, "apply", str(file), "--yes")
+
+
+FRONTS: dict[str, Callable[[World, Path, Plan, Answers], None]] = {
+    "terminal": by_terminal,
+    "browser": by_browser,
+    "agent": by_agent,
+    "file": by_plan_file,
+}
+
+
+def everything(plan: Plan) -> dict[str, str]:
+    """Yes to each change; B holds."""
+    return {action.id: "b" if isinstance(action, Resolve) else "yes" for action in plan.actions}
+
+
+def one_refused(plan: Plan) -> dict[str, str]:
+    """The first change refused, the conflicts left open, the rest wanted."""
+    given = {action.id: "skip" if isinstance(action, Resolve) else "yes" for action in plan.actions}
+    return given | {next(name for name, said in given.items() if said == "yes"): "no"}
+
+
+def one_side_each(plan: Plan) -> dict[str, str]:
+    """Both hold, or one is enough; prunes are put off."""
+    said: dict[str, str] = {c.id: ("both", "same")[n % 2] for n, c in enumerate(plan.conflicts)}
+    return everything(plan) | said | {prune.id: "skip" for prune in plan.prunes}
+
+
+@pytest.mark.parametrize("answered", [everything, one_refused, one_side_each])
+def test_the_same_answers_give_the_same_plan(
+    world: World, tmp_path: Path, applied: list[str], answered: Callable[[Plan], dict[str, str]]
+) -> None:
+    """Byte for byte, for each kind; and it is the plan in which each answer is found."""
+    with world.session(tmp_path / "state") as session:
+        plan = session.propose(ScopeFilter(), now=NOW)
+    answers, shown = answered(plan), dict[str, str]()
+    for front, give in FRONTS.items():
+        state = tmp_path / front
+        state.mkdir()
+        applied.clear()
+        give(world, state, plan, answers)
+        shown[front] = "".join(applied)
+    if not shown["terminal"]:  # it asks nobody to agree to nothing
+        assert not any(map(acts, parse_plan(shown["browser"]).actions))
+        del shown["terminal"]
+    assert shown == dict.fromkeys(shown, shown["file"])
+    done: dict[str, Any] = {line["id"]: line for line in map(json.loads, shown["file"].splitlines()[1:])}
+    for name, said in answers.items():
+        if said in ("no", "both") or (said == "skip" and name not in {c.id for c in plan.conflicts}):
+            assert done.get(name, {}).get("record") != "action"
+    for conflict in plan.conflicts:
+        if conflict.id in done and not conflict.said:
+            assert done[conflict.id]["choice"] == (
+                answers[conflict.id] if answers[conflict.id] == "b" else None
+            )

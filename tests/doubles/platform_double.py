@@ -1,0 +1,306 @@
+"""A double of mem0's hosted platform: its documented contract, and the traps that come with it.
+
+    double = PlatformDouble()
+    with LoopbackServer(double) as server:
+        client = MemoryClient(api_key=double.key, host=server.url)
+
+Written after the published OpenAPI description and guides (mem0ai/mem0 at 8d5b7865): pages of at most 200,
+100 by default, cut anew for each request; `session_id` in listings and `run_id` in searches; exact repeats
+dropped in silence; additions that are only announced; superseded memories shown, merged ones hidden.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Any
+from urllib.parse import unquote
+
+from loopback import Reply, Request
+
+PAGE_SIZE = 100
+LARGEST_PAGE = 200
+ENTITIES = ("user_id", "agent_id", "app_id", "run_id")
+_KEYS = frozenset(
+    {*ENTITIES, "AND", "OR", "NOT", "created_at", "updated_at", "expiration_date", "categories"}
+    | {"timestamp", "text", "metadata", "keywords_search", "memory_ids", "keywords"}
+)
+_SHOWN = ("user_id", "agent_id", "app_id", "metadata", "categories", "expiration_date", "created_at")
+_LATER = ("updated_at", "replaced_by", "synthesized", "structured_attributes", "immutable", "evidence")
+
+
+class _BadRequestError(Exception):
+    """Answered with 400."""
+
+
+@dataclass
+class PlatformDouble:
+    """One project of the hosted platform.
+
+    Attributes:
+        key: The key that opens it.
+        org: Its organisation.
+        project: Its name.
+        clock: Tells the time of the server.
+        pending: How many looks an addition takes; 0 answers it at once.
+        failing: Additions that are only announced fail in the end.
+        replaces_metadata: An update replaces metadata as a whole instead of adding keys.
+        dropping: Exact repeats in one scope are dropped.
+        rows: Everything stored, by id, the newest last.
+    """
+
+    key: str = "m0-double"
+    org: str = "org-double"
+    project: str = "project-double"
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    pending: int = 0
+    failing: bool = False
+    replaces_metadata: bool = False
+    dropping: bool = True
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _events: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _numbers: Any = field(default_factory=lambda: itertools.count(1))
+
+    def put(self, text: str, *, created_at: datetime | None = None, **fields: Any) -> str:
+        """Store a memory as the platform's own pipeline would; returns its id."""
+        memory_id = self._new_id()
+        moment = (created_at or self.clock()).isoformat()
+        row = {"id": memory_id, "memory": text, "metadata": None, "categories": None} | fields
+        self.rows[memory_id] = {"created_at": moment, "updated_at": moment} | row
+        return memory_id
+
+    def _new_id(self) -> str:
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.project}/{next(self._numbers)}"))
+
+    def __call__(self, request: Request) -> Reply:
+        """Answer one request."""
+        if request.headers.get("authorization") != f"Token {self.key}":
+            return Reply(401, {"detail": "Invalid API key."})
+        parts = [unquote(part) for part in request.path.strip("/").split("/")]
+        try:
+            return self._route(request, parts)
+        except _BadRequestError as error:
+            return Reply(400, {"error": str(error)})
+
+    def _route(self, request: Request, parts: list[str]) -> Reply:  # noqa: PLR0911  (one for each route)
+        body = request.body or {}
+        match request.method, parts:
+            case "GET", ["v1", "ping"]:
+                told = {"status": "ok", "org_id": self.org, "project_id": self.project}
+                return Reply(200, told | {"user_email": "double@example.com"})
+            case "POST", ["v3", "memories"]:
+                return self._list(body, request.query)
+            case "POST", ["v3", "memories", "add"]:
+                return self._add(body)
+            case "POST", ["v3", "memories", "search"]:
+                return self._search(body)
+            case method, ["v1", "memories", memory_id] if method in ("GET", "PUT", "DELETE"):
+                return self._single(method, memory_id, body, request.query)
+            case "GET", ["v1", "event", event_id]:
+                return self._event(event_id)
+        return Reply(404, {"detail": "Not found."})
+
+    def _list(self, body: Mapping[str, Any], query: Mapping[str, str]) -> Reply:
+        number = int(query.get("page", body.get("page", 1)))
+        size = int(query.get("page_size", body.get("page_size", PAGE_SIZE)))
+        if not 1 <= size <= LARGEST_PAGE:
+            raise _BadRequestError(f"page_size must be between 1 and {LARGEST_PAGE}.")
+        _refuse_filters(body.get("filters"))
+        rows = [row for row in reversed(self.rows.values()) if self._visible(row, body)]
+        rest = rows[(number - 1) * size :]
+        if number > 1 and not rest:
+            return Reply(404, {"detail": "Invalid page."})
+        address = "https://api.mem0.ai/v3/memories/?page={}&page_size=" + str(size)
+        return Reply(
+            200,
+            {
+                "count": len(rows),
+                "next": address.format(number + 1) if len(rest) > size else None,
+                "previous": address.format(number - 1) if number > 1 else None,
+                "results": [_shown(row, "session_id") for row in rest[:size]],
+            },
+        )
+
+    def _visible(self, row: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
+        """Whether a listing or a search with these options may return the record."""
+        if row.get("lifecycle_state") == "merged" and not body.get("include_merged"):
+            return False
+        if row.get("replaced_by") and body.get("latest_only"):
+            return False
+        if not body.get("show_expired") and self._expired(row):
+            return False
+        return _matches(row, body["filters"])
+
+    def _expired(self, row: Mapping[str, Any]) -> bool:
+        if not row.get("expiration_date"):
+            return False
+        try:
+            return date.fromisoformat(str(row["expiration_date"])) < self.clock().date()
+        except ValueError:
+            return False
+
+    def _add(self, body: Mapping[str, Any]) -> Reply:
+        scope = {key: body.get(key) for key in ENTITIES}
+        if not any(scope.values()):
+            raise _BadRequestError("At least one entity ID is required.")
+        if not isinstance(body.get("messages"), list):
+            raise _BadRequestError("messages is required.")
+        event = self._new_id()
+        if self.pending and self.failing:
+            self._events[event] = {"left": self.pending, "results": [], "status": "FAILED"}
+            return Reply(200, {"event_id": event, "status": "PENDING"})
+        results = []
+        for message in body["messages"]:
+            if message.get("role") == "system" or not isinstance(message.get("content"), str):
+                continue
+            added = self._stored(message["content"], scope, body)
+            if added:
+                results.append({"id": added, "data": {"memory": message["content"]}, "event": "ADD"})
+        if self.pending or body.get("infer", True):
+            self._events[event] = {"left": self.pending, "results": results, "status": "SUCCEEDED"}
+            return Reply(200, {"event_id": event, "status": "PENDING"})
+        told = {"message": "Memories stored successfully", "status": "SUCCEEDED", "event_id": event}
+        return Reply(200, told | {"results": results})
+
+    def _stored(self, text: str, scope: Mapping[str, Any], body: Mapping[str, Any]) -> str | None:
+        """Store one text; an exact repeat in its scope is dropped without a word."""
+        same = (row for row in self.rows.values() if all(row.get(k) == v for k, v in scope.items()))
+        if self.dropping and any(row["memory"] == text for row in same):
+            return None
+        moment = body.get("timestamp")
+        created = datetime.fromtimestamp(moment, UTC) if moment is not None else None
+        fields = {"metadata": body.get("metadata"), "expiration_date": body.get("expiration_date")}
+        added = self.put(text, created_at=created, **scope, **fields)
+        self.rows[added]["updated_at"] = self.clock().isoformat()
+        return added
+
+    def _search(self, body: Mapping[str, Any]) -> Reply:
+        query, bound = body.get("query"), int(body.get("top_k", 10))
+        if not isinstance(query, str) or not query.strip():
+            raise _BadRequestError("query must not be empty.")
+        if not 1 <= bound <= 1000:
+            raise _BadRequestError("top_k must be between 1 and 1000.")
+        _refuse_filters(body.get("filters"))
+        wanted = set(query.lower().split())
+        scored = []
+        for row in self.rows.values():
+            if self._visible(row, body):
+                words = set(str(row["memory"]).lower().split())
+                score = len(wanted & words) / max(len(wanted | words), 1)
+                if score >= float(body.get("threshold", 0.1)):
+                    scored.append((score, row))
+        scored.sort(key=lambda item: -item[0])
+        results = [_shown(row, "run_id") | {"score": score} for score, row in scored[:bound]]
+        return Reply(200, {"results": results})
+
+    def _single(
+        self, method: str, memory_id: str, body: Mapping[str, Any], query: Mapping[str, str]
+    ) -> Reply:
+        try:
+            uuid.UUID(memory_id)
+        except ValueError:
+            return Reply(400, {"error": "memory_id should be a valid UUID"})
+        row = self.rows.get(memory_id)
+        if row is None:
+            return Reply(404, {"error": "Memory not found!"})
+        if method == "DELETE":
+            return self._delete(memory_id, linked=query.get("delete_linked", "").lower() == "true")
+        if method == "PUT":
+            if row.get("immutable"):
+                return Reply(400, {"error": "Memory is immutable."})
+            self._update(row, body)
+        return Reply(200, _shown(row, "session_id"))
+
+    def _update(self, row: dict[str, Any], body: Mapping[str, Any]) -> None:
+        if "text" in body:
+            row["memory"] = body["text"]
+        if "metadata" in body:
+            before = {} if self.replaces_metadata else row.get("metadata") or {}
+            row["metadata"] = before | body["metadata"]
+        if "expiration_date" in body:
+            row["expiration_date"] = body["expiration_date"]
+        row["updated_at"] = self.clock().isoformat()
+
+    def _delete(self, memory_id: str, *, linked: bool) -> Reply:
+        del self.rows[memory_id]
+        older = [i for i, row in self.rows.items() if row.get("replaced_by") == memory_id]
+        for other in older:
+            if linked:
+                self._delete(other, linked=True)
+            else:
+                self.rows[other]["replaced_by"] = None  # nothing supersedes it any more
+        told: dict[str, Any] = {"message": "Memory deleted successfully!"}
+        return Reply(200, told | ({"cascade_count": len(older)} if linked else {}))
+
+    def _event(self, event_id: str) -> Reply:
+        event = self._events.get(event_id)
+        if event is None:
+            return Reply(404, {"error": "Event not found or you don't have permission to access it."})
+        event["left"] -= 1
+        done = event["left"] <= 0
+        status = event["status"] if done else "RUNNING"
+        return Reply(200, {"id": event_id, "status": status, "results": event["results"] if done else []})
+
+
+def _shown(row: Mapping[str, Any], run: str) -> dict[str, Any]:
+    """A record as an endpoint returns it: the run has another name in each."""
+    shown = {"id": row["id"], "memory": row["memory"], run: row.get("run_id")}
+    shown |= {key: row.get(key) for key in _SHOWN}
+    return shown | {key: row[key] for key in (*_LATER, "lifecycle_state", "linked_memory_ids") if key in row}
+
+
+def _refuse_filters(filters: Any) -> None:
+    if not isinstance(filters, Mapping) or not _names_entity(filters):
+        raise _BadRequestError("filters must include at least one entity ID.")
+
+
+def _names_entity(filters: Any) -> bool:
+    if isinstance(filters, list):
+        return any(_names_entity(part) for part in filters)
+    if not isinstance(filters, Mapping):
+        return False
+    unknown = filters.keys() - _KEYS
+    if unknown:
+        raise _BadRequestError(f"Top-level key must be a logical operator or an allowed field: {unknown}")
+    return any(key in ENTITIES or _names_entity(value) for key, value in filters.items() if key != "NOT")
+
+
+def _matches(row: Mapping[str, Any], filters: Mapping[str, Any]) -> bool:
+    return all(_holds(row, key, value) for key, value in filters.items())
+
+
+def _holds(row: Mapping[str, Any], key: str, value: Any) -> bool:  # noqa: PLR0911
+    if key == "AND":
+        return all(_matches(row, part) for part in value)
+    if key == "OR":
+        return any(_matches(row, part) for part in value)
+    if key == "NOT":
+        return not any(_matches(row, part) for part in (value if isinstance(value, list) else [value]))
+    if key == "metadata":
+        return all((row.get("metadata") or {}).get(name) == wanted for name, wanted in value.items())
+    if key == "memory_ids":
+        return row["id"] in (value["in"] if isinstance(value, Mapping) else value)
+    held = row.get(key)
+    if value == "*":
+        return held is not None
+    if not isinstance(value, Mapping):
+        return bool(held == value)
+    return held is not None and all(_compares(held, name, other) for name, other in value.items())
+
+
+def _compares(held: Any, operator: str, other: Any) -> bool:
+    comparisons: dict[str, Callable[[], bool]] = {
+        "eq": lambda: bool(held == other),
+        "ne": lambda: bool(held != other),
+        "in": lambda: bool(set(held) & set(other)) if isinstance(held, list) else held in other,
+        "gt": lambda: bool(held > other),
+        "gte": lambda: bool(held >= other),
+        "lt": lambda: bool(held < other),
+        "lte": lambda: bool(held <= other),
+    }
+    if operator not in comparisons:
+        raise _BadRequestError(f"Unknown operator {operator}.")
+    return comparisons[operator]()

@@ -1,0 +1,85 @@
+import pytest
+from mem0_dream.models.doubts import doubts, stated_conflict
+from mem0_dream.models.guards import compare
+
+HELD = [
+    ("ending", "Is allergic to peanuts", "Has outgrown the peanut allergy"),
+    ("event", "Is pregnant, due in May", "Gave birth to twins in May"),
+    ("event", "Applied for the flat in Rua Alta", "Got the flat in Rua Alta, was admitted as a tenant"),
+    ("event", "Reads are strongly consistent", "Reads are eventually consistent"),
+    ("underway", "User is migrating 12 of 20 shops", "Migrated 12 of 20 shops"),
+    ("past", "User's mother is a nurse", "User's mother was a nurse"),
+    ("liking", "Likes to be called Bea", "Introduce her as Beatriz; she dislikes the short form Bea"),
+    ("choice", "Squashing is left to the author", "Always squash before merging"),
+    ("unsaid", "Engineer based in San Telmo", "Settling into San Telmo"),
+    ("unsaid", "User's name is Noor", "Noor's trial has 120 patients"),
+    ("unsaid", "Upload limit at the proxy is 30 MB", "Timeout at the proxy is 30 s"),
+    ("unsaid", "The official language of Japan is Japanese", "Kūkai speaks the language of Japanese"),
+    ("place", "Gets migraines when he sleeps too little", "Sleeps too little when he has a migraine"),
+    ("place", "If the pump fails, the alarm rings", "The pump is failing if there is an alarm"),
+    ("unsaid", "Galwegians RFC is a rugby club", "Gala RFC is a rugby club"),
+    ("unsaid", "User drives a Golf.", "User drives a Golf Plus."),
+    ("unsaid", "Plays the viola da gamba in Lyon", "Plays the viola in Lyon"),
+    (
+        "place",
+        "Ruta from Kaunas audits Benas in Vilnius",
+        "In Vilnius it is Benas who audits Ruta from Kaunas",
+    ),
+    (
+        "place",
+        "Pumpkins from Avila outsold leeks from Soria",
+        "Leeks from Soria were what pumpkins from Avila outsold",
+    ),
+]
+FREE = [
+    ("Crash rate dropped to 0.3% after the launch", "After the launch the crash rate is 0.3%"),
+    ("Got married to Henrik in 2021", "Wed Henrik in 2021"),
+    ("User is switching from VS Code to Neovim", "Switching from VS Code to Neovim"),
+    ("Likes examples", "Prefers examples, not just long texts"),
+    ("Diego had empanadas at a new place", "Had the best empanadas at a new place"),
+    ("Noor is a nurse in Lille", "User's name is Noor and she is a nurse in Lille"),
+    ("Works in Oslo", "Works in Oslo, Norway"),
+    ("Has a dog", "Has a dog named Rex"),
+    ("When the pump fails, the alarm rings", "The alarm is rung when the pump has failed"),
+    ("Lives in Oslo with Ida", "Based in Oslo with Ida"),
+]
+
+
+@pytest.mark.parametrize(("kind", "a", "b"), HELD)
+def test_a_doubt_leaves_the_merge_to_a_person_whichever_text_comes_first(kind, a, b):
+    for first, second in ((a, b), (b, a)):
+        found = compare(first, second)
+        assert kind in {each.kind for each in doubts(first, second, found, entailment=(0.5, 0.5))}
+
+
+@pytest.mark.parametrize(("a", "b"), FREE)
+def test_another_wording_raises_no_doubt(a, b):
+    assert doubts(a, b, compare(a, b), entailment=(0.5, 0.5)) == ()
+
+
+def test_words_that_each_text_alone_has_need_some_entailment():
+    pair = "Keeps bees behind the barn", "Two hives stand in the meadow"
+    assert not doubts(*pair, entailment=(0.4, 0.0))
+    assert [each.kind for each in doubts(*pair, entailment=(0.05, 0.0))] == ["unsaid"]
+    assert doubts(*pair, entailment=(0.05, 0.0))[0].veto is False
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "stated"),
+    [
+        ("Engagement dashboard shipped", "Schools love the engagement dashboard", False),
+        (
+            "Prefers short code examples as she gets overwhelmed",
+            "Prefers short code to avoid being overwhelmed",
+            False,
+        ),
+        ("User's name is Dana", "User is a backend engineer", False),
+        ("Works as a nurse", "Uses Notion for notes", False),
+        ("Works at Brenholt", "Left Brenholt in May", True),
+        ("Latency is 150 ms", "Latency is 90 ms", True),
+        ("Uses no framework", "Uses Django", True),
+    ],
+)
+def test_compatible_statements_about_one_topic_state_no_conflict(a, b, stated):
+    assert stated_conflict(a, b, (*compare(a, b), *doubts(a, b, compare(a, b)))) is stated
+    assert stated_conflict(b, a, (*compare(b, a), *doubts(b, a, compare(b, a)))) is stated

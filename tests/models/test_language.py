@@ -1,0 +1,40 @@
+"""English is told from other languages by script and function words."""
+
+from __future__ import annotations
+
+import pytest
+from mem0_dream.models.language import is_english, only_denied
+
+ENGLISH = (
+    "User lives in Köln", "Works at Volvo", "valid till 30.4.25", "spelling: en-GB", "office open til 12",
+    "draws 85 mA @ +12V", "Mixes up por and para.", "", "42", "Reads Der Spiegel on the train",
+)  # fmt: skip
+FOREIGN = (
+    "Der Nutzer bevorzugt Kaffee", "Benutzer trinkt keinen Kaffee", "El usuario vive en Madrid",
+    "Lubi kawę bez mleka", "Mora em Lisboa com sua família", "Anna bor i Stockholm och arbetar på Volvo",
+    "用户住在东京", "ユーザーは東京に住んでいる", "Пользователь живёт в Москве", "يعيش المستخدم في القاهرة",
+    "L'utilisateur habite chez sa soeur", "Gebruiker woont niet meer in Utrecht",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ENGLISH)
+def test_english_is_read(text: str) -> None:
+    assert is_english(text)
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_other_languages_are_told(text: str) -> None:
+    assert not is_english(text)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "denied"),
+    [
+        ("Der Nutzer mag keine Katzen", "Der Nutzer mag Katzen", True),
+        ("Il ne mange pas de viande", "Il mange de viande", True),
+        ("Der Nutzer mag Katzen", "Der Nutzer mag Hunde", False),
+        ("Der Nutzer mag Katzen", "Der Nutzer mag Katzen", False),
+    ],
+)
+def test_a_word_of_denial_alone_opposes(a: str, b: str, *, denied: bool) -> None:
+    assert only_denied(a, b) is only_denied(b, a) is denied

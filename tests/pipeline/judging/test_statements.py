@@ -1,0 +1,88 @@
+"""Which statements are compared at all, and which verdicts on them are worth a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from mem0_dream.pipeline.judging.statements import Finding, Statement, findings, sharing
+from mem0_dream.records import Label, Memory, Scope
+from mem0_dream.testing import FakeEncoder, FakeScorer
+
+SAME, AGAINST, DOUBTFUL = (0.97, 0.01, 0.02), (0.01, 0.97, 0.02), (0.55, 0.44, 0.01)
+SCOPE = Scope.of(directory="memory")
+
+
+def _found(
+    *texts: str, verdict: tuple[float, float, float] = SAME, subjects: Sequence[str] = (), block: str = ""
+) -> list[Finding]:
+    """The findings of a scorer that gives one verdict about whatever it is asked."""
+    scorer = FakeScorer(default=lambda _a, _b: verdict)
+    said = [
+        Statement(Memory(f"{n}.md", text, SCOPE), text, text, subject, block=block)
+        for n, (text, subject) in enumerate(zip(texts, subjects or [""] * len(texts), strict=True))
+    ]
+    return findings(said, FakeEncoder(), scorer)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "verdict", "label"),
+    [
+        ("Price lists are imported every night by cron.", "Cron imports the price lists every night.", SAME, Label.DUPLICATE),
+        ("Use tabs in all Go files of ours.", "Never use tabs in all Go files of ours.", AGAINST, Label.CONTRADICTION),
+        ("Dark mode has shipped on the settings page.", "Dark mode is planned for the settings page.", SAME, Label.CONTRADICTION),
+        # Whatever the scorer thinks: too little of each is in the other.
+        ("Cards of one pool share all candidates.", "Pool only those cards that the discards of this turn name.", SAME, None),
+        ("The gate drops duplicate rows at night.", "At night the gate wakes the cleaner and the guard.", AGAINST, None),
+        # Fields of a template, what only says where to look, and what only says what follows.
+        ("Functions: load, save, drop", "Exports: drop, load, save", SAME, None),
+        ("See also [[price import notes]] for details", "See [[price import notes]] for the details", SAME, None),
+        ("How to apply this price rule:", "How to apply this price rule to all:", SAME, None),
+        # Other code, and too few words.
+        ("The `load` step reads prices of the shop.", "The `save` step reads prices of the shop.", SAME, None),
+        ("Use this.", "Do not use.", AGAINST, None),
+    ],
+)  # fmt: skip
+def test_what_is_worth_a_question(
+    a: str, b: str, verdict: tuple[float, float, float], label: Label | None
+) -> None:
+    for first, second in ((a, b), (b, a)):
+        assert [finding.verdict.label for finding in _found(first, second, verdict=verdict)] == [
+            label
+        ] * bool(label)
+
+
+def test_members_of_a_list_are_neither_the_same_nor_against_each_other() -> None:
+    rows = [
+        f"The {name} worker of the shop listens on port {n}."
+        for n, name in enumerate(("mail", "print", "scan"))
+    ]
+    assert _found(*rows, verdict=AGAINST) == _found(*rows, verdict=SAME) == []
+    denied = (
+        "Always deploy on Fridays from main.",
+        "Never deploy on Fridays from main.",
+        "Do not deploy on Fridays from main.",
+    )
+    assert _found(*denied, verdict=AGAINST)
+
+
+def test_a_short_statement_is_read_with_the_heading_above_it() -> None:
+    texts = ("Default timeout is 30 seconds.", "Default timeout is 90 seconds.")
+    assert _found(*texts, verdict=AGAINST, subjects=("Gateway", "Gateway"))
+    assert not _found(*texts, verdict=AGAINST, subjects=("Gateway proxy layer", "Mobile client retries"))
+    (finding,) = _found(
+        "Retry failed webhook deliveries of the shop twice.", "Failed webhook deliveries of the shop are retried twice.",
+        subjects=("Gateway", "Client"),
+    )  # fmt: skip
+    assert (finding.same, finding.exact) == (True, False)
+
+
+def test_one_statement_written_twice_needs_no_scorer() -> None:
+    (finding,) = _found("Ask Ines before a release.", "- ask Ines before a release", verdict=(0.0, 0.0, 1.0))
+    assert finding.exact
+
+
+def test_texts_that_share_most_of_their_words_are_compared() -> None:
+    texts = ["red apples from Bern", "apples from Bern", "blue plums from Chur"]
+    assert sharing(texts) == [(0, 1)]
+    assert sharing([texts[0]] * 100) == []  # words that so many have tell nothing

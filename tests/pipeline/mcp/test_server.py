@@ -1,0 +1,582 @@
+"""The tools for agents, with the SDK's client in this process: what they answer, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from builders import memory
+from e2e_cli import (
+    ALICE,
+    FUSED,
+    NO_TABS,
+    OWN,
+    PROPOSAL,
+    REPORT,
+    TABS,
+    Invoke,
+    dream,
+    messy_store,
+    store,
+    whole,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp_world import Agent, call, inside
+from mem0_dream.errors import PlanFileError, StoreError
+from mem0_dream.pipeline.mcp.kept import KEPT, KeptPlan, KeptPlans
+from mem0_dream.pipeline.mcp.server import CallObserver
+from mem0_dream.pipeline.plan import Plan
+from mem0_dream.testing import FakeScorer, InMemoryStore
+
+__all__ = ["dream", "store"]
+
+Serve = Callable[..., Agent]
+CHANGING = {"dream_apply", "dream_undo", "dream_forget"}
+
+
+@pytest.fixture
+def serve(store: InMemoryStore, dream: Invoke, tmp_path: Path) -> Serve:
+    """An agent on the test's store: `serve(allow_write=False, settings="{max_delete: 0}")`."""
+
+    def start(*, settings: str = "", **options: Any) -> Agent:
+        section = settings.replace("{", f"{OWN[:-1]}, ", 1) if settings else OWN
+        config = tmp_path / "mem0.yaml"
+        config.write_text(f"vector_store: {{provider: qdrant}}\nmem0_dream: {section}\n")
+        return inside(config, **options)
+
+    return start
+
+
+def _fails(*_: object, **__: object) -> None:
+    raise StoreError("The store went away.")
+
+
+def id_of(plan: Any, *words: str) -> str:
+    """The id of the proposal or conflict whose line holds the words."""
+    lines = {item["id"]: item["line"] for item in (*plan["proposals"], *plan["conflicts"])}
+    return next(name for name, line in lines.items() if all(word in line for word in words))
+
+
+class TestPlan:
+    def test_the_report_is_that_of_the_command_line(self, serve: Serve, store: InMemoryStore) -> None:
+        """To the letter; nothing is changed."""
+        before = whole(store)
+        plan = serve().ask("dream_plan")
+        assert plan["report"] == f"{REPORT}{PROPOSAL}"
+        assert whole(store) == before
+
+    def test_the_numbers_are_those_of_json(self, serve: Serve, dream: Invoke) -> None:
+        """Counts, ids, sides and doubts."""
+        told = json.loads(dream(*ALICE, "--json").stdout)
+        plan = serve().ask("dream_plan")
+        assert {name: plan["proposed"][name] for name in told["proposed"]} == told["proposed"]
+        assert plan["unsure"] == told["unsure"]
+        actions = told["plan"]["actions"]
+        listed = [item["id"] for item in (*plan["proposals"], *plan["conflicts"])]
+        assert sorted(listed) == sorted(action["id"] for action in actions)
+        conflict = plan["conflicts"][0]
+        assert (conflict["a"], conflict["b"], conflict["newer"]) == (TABS, NO_TABS, "b")
+
+    def test_a_clean_store_says_so(self, serve: Serve) -> None:
+        """The sentences of the command line."""
+        assert serve(user_id="nobody").ask("dream_plan")["report"] == (
+            "No memories found. Nothing to consolidate."
+        )
+        assert serve(user_id="bob").ask("dream_plan")["report"] == (
+            "Dream complete. No duplicate, contradictory, or stale memories found."
+        )
+
+    def test_explain_gives_texts_scores_and_evidence(self, serve: Serve) -> None:
+        """Of all proposals, of some, and page by page."""
+        agent = serve()
+        plan = agent.ask("dream_plan")
+        merge = id_of(plan, "run1", "run2")
+        found = agent.ask("dream_explain", plan_id=plan["plan_id"], ids=[merge])["explanations"][0]
+        assert found["becomes"] == FUSED
+        assert {said["id"] for said in found["memories"]} == {"run1", "run2"}
+        assert found["scores"][0]["duplicate"] > 0.5
+        assert found["answers"] == ["yes", "no", "skip", "edit"]
+        page = agent.ask("dream_explain", plan_id=plan["plan_id"], offset=1, limit=2)
+        assert page["total"] == 5
+        assert len(page["explanations"]) == 2
+        assert "no proposal" in agent.ask("dream_explain", plan_id=plan["plan_id"], ids=["x"]).error
+
+
+class TestApply:
+    def test_an_answered_plan_is_applied_as_an_attended_pass_applies_it(
+        self, serve: Serve, store: InMemoryStore, dream: Invoke
+    ) -> None:
+        """The same summary and the same store as typing the answers gives."""
+        rows = json.loads(json.dumps(store.rows))
+        typed = dream(*ALICE, answers="b\ny\n").stdout.splitlines()[-1]
+        expected = sorted(row["text"] for row in store.rows.values())
+        store.rows = rows
+        agent = serve()
+        plan = agent.ask("dream_plan")
+        answered = agent.ask(
+            "dream_answer", plan_id=plan["plan_id"], answers={plan["conflicts"][0]["id"]: "b"}
+        )
+        assert answered["open_conflicts"] == 0
+        assert "[B stays]" in answered["report"]
+        done = agent.ask("dream_apply", plan_id=plan["plan_id"])
+        assert typed.endswith(f"? [Y/n] {done['summary']}")
+        assert sorted(row["text"] for row in store.rows.values()) == expected
+        assert done["undo"].startswith(f"mem0-dream undo {done['run']} --config ")
+
+    def test_nothing_is_resolved_without_an_answer(self, serve: Serve, store: InMemoryStore) -> None:
+        """An open conflict stays, both sides, and is asked about again."""
+        agent = serve()
+        done = agent.ask("dream_apply", plan_id=agent.ask("dream_plan")["plan_id"])
+        assert (done["merged"], done["pruned"], done["resolved"], done["skipped"]) == (2, 2, 0, 1)
+        assert {"tabs1", "tabs2"} <= store.rows.keys()
+        again = agent.ask("dream_plan")
+        assert (len(again["conflicts"]), again["left_open"]) == (1, 0)
+
+    def test_a_skipped_conflict_is_not_asked_about_again(self, serve: Serve, dream: Invoke) -> None:
+        """As in an attended run; an undo of the run asks again."""
+        agent = serve()
+        plan = agent.ask("dream_plan")
+        agent.ask("dream_answer", plan_id=plan["plan_id"], answers={plan["conflicts"][0]["id"]: "skip"})
+        run = agent.ask("dream_apply", plan_id=plan["plan_id"])["run"]
+        again = agent.ask("dream_plan")
+        assert (again["conflicts"], again["left_open"]) == ([], 1)
+        assert "skipped: resolve" in dream("reject", "--list").stdout
+        assert agent.ask("dream_undo", run=run)["restored"] > 0
+        assert len(agent.ask("dream_plan")["conflicts"]) == 1
+
+    def test_what_is_refused_stays_and_is_not_proposed_again(
+        self, serve: Serve, store: InMemoryStore
+    ) -> None:
+        """No is for good, skip for this time."""
+        agent = serve()
+        plan = agent.ask("dream_plan")
+        answers = {id_of(plan, "dog1"): "no", id_of(plan, "tap"): "skip"}
+        left = agent.ask("dream_answer", plan_id=plan["plan_id"], answers=answers)
+        assert (left["proposed"]["merges"], left["proposed"]["prunes"]) == (1, 1)
+        assert "dog1" not in left["report"]
+        agent.ask("dream_apply", plan_id=plan["plan_id"])
+        assert {"dog1", "dog2", "tap"} <= store.rows.keys()
+        again = agent.ask("dream_plan")
+        assert [item["line"][:12] for item in again["proposals"]] == ["[memory:tap]"]
+
+    def test_a_refusal_survives_another_plan(self, serve: Serve, store: InMemoryStore) -> None:
+        """And whatever plan is applied then names what becomes of each answer."""
+        agent, before = serve(), whole(store)
+        plan = agent.ask("dream_plan")
+        refused = {item["id"]: "no" for item in plan["proposals"]}
+        told = agent.ask("dream_answer", plan_id=plan["plan_id"], answers=refused)
+        assert told["answered"] == dict.fromkeys(refused, "left out for good")
+        again = agent.ask("dream_plan")
+        assert again["proposals"] == []
+        for made in (again, plan):
+            agent.ask("dream_apply", plan_id=made["plan_id"])
+            assert whole(store) == before
+
+    def test_an_answer_holds_for_the_same_proposal_of_another_plan(
+        self, serve: Serve, store: InMemoryStore
+    ) -> None:
+        """Another memory came meanwhile, and numbers may have moved; an answer is taken back by its id."""
+        agent = serve()
+        plan = agent.ask("dream_plan")
+        answers = {plan["conflicts"][0]["id"]: "b", id_of(plan, "tap"): "skip"}
+        agent.ask("dream_answer", plan_id=plan["plan_id"], answers=answers)
+        store.rows |= InMemoryStore([memory("aaa", "Fixed the bug", days=300)]).rows
+        again = agent.ask("dream_plan")
+        told = {id_of(again, "tabs1"): "B stays", id_of(again, "tap"): "left out this time"}
+        assert again["answered"] == told
+        assert "[B stays]" in again["report"]
+        left = agent.ask("dream_answer", plan_id=again["plan_id"], withdraw=[id_of(again, "tabs1")])
+        assert left["answered"] == {id_of(again, "tap"): "left out this time"}
+        done = agent.ask("dream_apply", plan_id=again["plan_id"])
+        assert done["answered"] == left["answered"]
+        assert {"tabs1", "tabs2", "tap"} <= store.rows.keys()
+
+    def test_a_merge_takes_the_text_of_a_person(self, serve: Serve, store: InMemoryStore) -> None:
+        """If it loses no detail; sides that say one thing become one memory, with all their metadata."""
+        agent = serve()
+        plan = agent.ask("dream_plan")
+        merge, conflict = id_of(plan, "run1"), plan["conflicts"][0]["id"]
+        mine = f"In carbon shoes, and training on hills: {FUSED.partition('. ')[0]}."
+        given = {"plan_id": plan["plan_id"], "answers": {merge: "edit"}}
+        assert "would lose" in agent.ask("dream_answer", **given, texts={merge: "Runs."}).error
+        assert "written by hand" in agent.ask("dream_answer", **given).error
+        assert agent.ask("dream_answer", **given, texts={merge: mine})["answered"] == {merge: "in own words"}
+        agent.ask("dream_answer", plan_id=plan["plan_id"], answers={conflict: "same"})
+        done = agent.ask("dream_apply", plan_id=plan["plan_id"])
+        assert (done["merged"], done["resolved"], done["moved"]) == (3, 0, [])
+        texts = [row["text"] for row in store.rows.values()]
+        assert mine in texts
+        assert (TABS in texts, NO_TABS in texts) == (False, True)
+
+    def test_refusals_alone_are_remembered(self, serve: Serve, store: InMemoryStore) -> None:
+        """Nothing is changed, and nothing of it is proposed again."""
+        agent, before = serve(), whole(store)
+        plan = agent.ask("dream_plan")
+        answers = {item["id"]: "no" for item in plan["proposals"]} | {plan["conflicts"][0]["id"]: "skip"}
+        agent.ask("dream_answer", plan_id=plan["plan_id"], answers=answers)
+        done = agent.ask("dream_apply", plan_id=plan["plan_id"])
+        assert (done["run"], done["undo"]) == ("", None)
+        assert whole(store) == before
+        assert agent.ask("dream_plan")["report"].startswith("Dream complete. Nothing new to propose.")
+
+    def test_a_doubt_is_decided_by_an_answer(
+        self, serve: Serve, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A yes merges, a side wins, a no and a skip are remembered; unanswered ones stay doubts."""
+        pairs = {
+            ("Has a whippet.", "Has a brindle whippet named Pickle."): (0.7, 0.0, 0.3),
+            ("Reads long novels about the sea.", "Reads novels about sea voyages."): (0.8, 0.0, 0.2),
+            ("Enjoys working from the office.", "Enjoys long days at home."): (0.2, 0.5, 0.3),
+        }
+        monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: FakeScorer(pairs))
+        rows = [
+            memory(f"{side}{number}", text)
+            for number, pair in enumerate(pairs)
+            for side, text in zip("xy", pair, strict=True)
+        ]
+        store.rows = InMemoryStore(
+            [memory(row.id, row.text, days=30 if row.id[0] == "x" else 9) for row in rows]
+        ).rows
+        agent = serve()
+        plan = agent.ask("dream_plan")
+        assert (plan["unsure"], plan["proposals"]) == (3, [])
+        doubts = agent.ask("dream_explain", plan_id=plan["plan_id"], unsure=True)["explanations"]
+        ids = {doubt["memories"][0]["id"][1:]: doubt["id"] for doubt in doubts}
+        answers = {ids["0"]: "yes", ids["1"]: "no", ids["2"]: "b"}
+        agent.ask("dream_answer", plan_id=plan["plan_id"], answers=answers)
+        done = agent.ask("dream_apply", plan_id=plan["plan_id"])
+        assert (done["merged"], done["resolved"]) == (1, 1)
+        assert {"x1", "y1", "y2"} <= store.rows.keys()
+        assert store.rows["x2"]["metadata"]["superseded_reason"] == "contradicted"
+        assert agent.ask("dream_plan")["unsure"] == 0
+
+    @pytest.mark.parametrize(
+        ("name", "answer", "told"),
+        [
+            ("c1", "yes", "a, b, both, same, skip"),
+            ("m1", "a", "yes, no, skip, edit"),
+            ("zz", "no", "no proposal"),
+        ],
+    )
+    def test_an_answer_that_means_nothing_is_refused(
+        self, serve: Serve, name: str, answer: str, told: str
+    ) -> None:
+        """In one sentence that names what may be said."""
+        agent = serve()
+        plan = agent.ask("dream_plan")
+        ids = {"c1": plan["conflicts"][0]["id"], "m1": id_of(plan, "dog1")}
+        wrong = agent.ask("dream_answer", plan_id=plan["plan_id"], answers={ids.get(name, name): answer})
+        assert told in wrong.error
+
+    def test_a_plan_is_applied_once(self, serve: Serve) -> None:
+        """A second call says which run it was."""
+        agent = serve()
+        plan = agent.ask("dream_plan")
+        run = agent.ask("dream_apply", plan_id=plan["plan_id"])["run"]
+        assert f"was applied as run {run}" in agent.ask("dream_apply", plan_id=plan["plan_id"]).error
+
+    @pytest.mark.parametrize("name", ["", "000000000000", "../journal", "a" * 5000, "..\x1b[31m"])
+    def test_an_unknown_plan_is_refused(self, serve: Serve, name: str) -> None:
+        """In one short line, whatever the name."""
+        told = serve().ask("dream_apply", plan_id=name).error
+        assert "make one with dream_plan" in told
+        assert told.isprintable()
+        assert len(told) < 200
+
+    def test_a_plan_of_another_store_is_refused(self, serve: Serve, store: InMemoryStore) -> None:
+        """The same state directory holds the plans of all stores."""
+        plan = serve().ask("dream_plan")["plan_id"]
+        store.fingerprint = "another"
+        assert "made for another store" in serve().ask("dream_apply", plan_id=plan).error
+
+    def test_an_interrupted_run_of_somebody_else_is_named(
+        self, serve: Serve, store: InMemoryStore, dream: Invoke, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """With commands that can be copied; this plan is not applied over it."""
+        agent = serve()
+        plan = agent.ask("dream_plan")["plan_id"]
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "write", _fails)
+            dream(*ALICE, "--auto", code=4)
+        told = agent.ask("dream_apply", plan_id=plan).error
+        assert re.search(r"finish it with `mem0-dream resume \S+ --config /\S+mem0.yaml`", told)
+
+    def test_a_server_that_retires_deletes_nothing(self, serve: Serve, store: InMemoryStore) -> None:
+        """As `--retire` does."""
+        agent, names = serve(retire=True), set(store.rows)
+        done = agent.ask("dream_apply", plan_id=agent.ask("dream_plan")["plan_id"])
+        assert done["pruned"] == 2
+        assert names <= store.rows.keys()
+        assert store.rows["bug"]["expires_on"]
+
+    def test_an_undo_brings_everything_back(self, serve: Serve, store: InMemoryStore) -> None:
+        """The newest run if none is named."""
+        agent, before = serve(), whole(store)
+        done = agent.ask("dream_apply", plan_id=agent.ask("dream_plan")["plan_id"])
+        undone = agent.ask("dream_undo")
+        assert undone["run"] == done["run"]
+        assert undone["restored"] > 0
+        assert undone["kept"] == []
+        assert whole(store) == before
+
+
+class TestForget:
+    def test_a_search_removes_nothing_and_a_pick_removes_what_was_picked(
+        self, serve: Serve, store: InMemoryStore
+    ) -> None:
+        """Two calls; a pinned memory cannot be picked."""
+        agent, before = serve(), whole(store)
+        found = agent.ask("dream_forget", query="bug")
+        assert whole(store) == before
+        ids = {item["text"]: item["id"] for item in found["found"]}
+        assert ids["[PINNED] Fixed bug"] is None
+        done = agent.ask("dream_forget", plan_id=found["plan_id"], pick=[ids["Fixed bug"]])["applied"]
+        assert done["pruned"] == 1
+        assert "bug" not in store.rows
+        assert "pin" in store.rows
+        agent.ask("dream_undo")
+        assert whole(store) == before
+
+    def test_nothing_is_forgotten_by_mistake(self, serve: Serve, store: InMemoryStore) -> None:
+        """No query, no match, no pick, another tool's plan: nothing happens."""
+        agent, before = serve(), whole(store)
+        assert "give a query" in agent.ask("dream_forget").error
+        assert agent.ask("dream_forget", query="submarine")["plan_id"] is None
+        found = agent.ask("dream_forget", query="bug")["plan_id"]
+        assert "Pick ids" in agent.ask("dream_forget", plan_id=found).error
+        assert "Pick ids" in agent.ask("dream_forget", plan_id=found, pick=["p1", "p99"]).error
+        assert "made by dream_forget" in agent.ask("dream_apply", plan_id=found).error
+        plan = agent.ask("dream_plan")["plan_id"]
+        assert "Pick ids" in agent.ask("dream_forget", plan_id=plan, pick=["p1"]).error
+        assert whole(store) == before
+
+
+class TestWriting:
+    def test_destructive_tools_carry_the_hint_and_are_off(self, serve: Serve, store: InMemoryStore) -> None:
+        """They are not listed; called all the same they say how they are switched on."""
+        shown = serve(allow_write=True).tools()
+        assert {name for name, tool in shown.items() if tool.annotations.destructive_hint} == CHANGING
+        assert {name for name, tool in shown.items() if tool.annotations.read_only_hint} == {
+            "dream_plan", "dream_explain", "dream_status", "dream_check",
+        }  # fmt: skip
+        agent, before = serve(allow_write=False), whole(store)
+        assert shown.keys() - agent.tools().keys() == CHANGING
+        plan = agent.ask("dream_plan")["plan_id"]
+        for tool, arguments in (("dream_apply", {"plan_id": plan}), ("dream_undo", {}), ("dream_forget", {})):
+            assert "--allow-write" in agent.ask(tool, **arguments).error
+        assert agent.ask("dream_status")["may_write"] is False
+        assert whole(store) == before
+
+    def test_every_tool_is_typed_and_described(self, serve: Serve) -> None:
+        """In lines without indentation; an argument that a tool does not name is refused."""
+        for tool in serve().tools().values():
+            assert tool.description
+            assert "\n " not in tool.description
+            assert tool.input_schema["additionalProperties"] is False
+            assert tool.output_schema is None  # with one, each result would be sent twice
+            assert tool.annotations.open_world_hint is False
+
+    @pytest.mark.parametrize(
+        ("tool", "arguments", "told"),
+        [
+            ("dream_plan", {"all": True}, "dream_plan has no argument all; it takes: none."),
+            ("dream_undo", {"id": "x"}, "dream_undo has no argument id; it takes: run."),
+            ("dream_apply", {}, "plan_id: Field required"),
+            (
+                "dream_explain",
+                {"plan_id": "x", "limit": 0},
+                "limit: Input should be greater than or equal to 1",
+            ),
+            ("dream_apply", {"plan_id": "x"}, "The plan 'x' is not known; make one with dream_plan."),
+        ],
+    )
+    def test_a_wrong_call_is_one_plain_sentence(
+        self, serve: Serve, tool: str, arguments: dict[str, Any], told: str
+    ) -> None:
+        assert serve().ask(tool, **arguments).error == told
+
+
+def test_status_is_that_of_the_command_line(serve: Serve, dream: Invoke) -> None:
+    """The same numbers."""
+    told = json.loads(dream("status", *ALICE, "--json").stdout)
+    found = serve().ask("dream_status").data
+    del told["health"]
+    assert {name: found[name] for name in told} == told
+
+
+def test_a_text_is_checked_before_it_is_stored(serve: Serve) -> None:
+    """What it is to which memory; a learning is scored, too, and what is known is not worth saving twice."""
+    agent = serve()
+    found = agent.ask(
+        "dream_check", texts=["Has a whippet named Pickle.", "Deploys stop at the freeze flag."]
+    )
+    assert [each["finding"] for each in found["texts"]] == ["same as", "new"]
+    assert found["texts"][0]["matches"][0]["text"] == "Has a whippet named Pickle."
+    pet = {"name": "pet", "observations": ["Has a whippet named Pickle."]}
+    known = agent.ask("dream_check", learning=pet)["learning"]
+    assert (known["save"], known["similarity"]) == (False, 1.0)
+    new = {
+        "name": "deploys",
+        "observations": ["Deploys stop at the freeze flag."],
+        "severity": "critical",
+        "source": "mistake",
+        "contexts": ["a", "b", "c"],
+    }
+    told = agent.ask("dream_check", learning=new)["learning"]
+    assert told["save"] is True
+    assert told["entity"]["name"] == "deploys"
+    assert agent.ask("dream_check").error == "There is nothing to check; give texts, or a learning."
+
+
+def test_resources_hold_the_last_report_and_what_is_open(serve: Serve) -> None:
+    """Empty before the first plan; without what was answered."""
+    agent = serve()
+    assert "No plan was made yet" in agent.read("dream://report/last")
+    assert json.loads(agent.read("dream://conflicts/open"))["conflicts"] == []
+    plan = agent.ask("dream_plan")
+    assert plan["report"] in agent.read("dream://report/last")
+    assert len(json.loads(agent.read("dream://conflicts/open"))["conflicts"]) == 1
+    agent.ask("dream_answer", plan_id=plan["plan_id"], answers={plan["conflicts"][0]["id"]: "a"})
+    assert json.loads(agent.read("dream://conflicts/open"))["conflicts"] == []
+    run = agent.ask("dream_apply", plan_id=plan["plan_id"])["run"]
+    assert f"applied as run {run}" in agent.read("dream://report/last")
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Every string in a result."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from (key, *texts(inner))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts(inner)
+
+
+def test_nothing_of_a_memory_acts_on_a_terminal(serve: Serve, store: InMemoryStore) -> None:
+    """Control and bidi characters are escapes in every answer and resource."""
+    evil = "\x1b[31m\u202e\x9b\u2066\x07\ue000"
+    rows = [
+        memory("a1", f"Uses {evil} tabs for indentation in Go code.", days=9),
+        memory("a2", f"Never uses {evil} tabs for indentation in Go code.", days=3),
+        memory("b1", f"Has a {evil} whippet named Pickle.", days=9),
+        memory("b2", f"Has a {evil} brindle whippet named Pickle.", days=3),
+        memory("c1", f"Looked {evil} for a plumber.", days=900, category=f"todo{evil}"),
+    ]
+    store.rows = InMemoryStore(rows).rows
+    agent = serve()
+    plan = agent.ask("dream_plan")
+    assert r"\x1b[31m\u202e" in plan["report"]
+    calls = [plan, agent.ask("dream_explain", plan_id=plan["plan_id"]), agent.ask("dream_status")]
+    calls += [agent.ask("dream_forget", query="whippet plumber tabs")]
+    store.rows["b1"]["text"] += evil
+    answers = {plan["conflicts"][0]["id"]: "a"} if plan["conflicts"] else {}
+    calls += [agent.ask("dream_answer", plan_id=plan["plan_id"], answers=answers)]
+    calls += [agent.ask("dream_apply", plan_id=plan["plan_id"])]
+    found = [text for answer in calls for text in texts(answer.data) if not answer.error]
+    found += [agent.read("dream://report/last"), agent.read("dream://conflicts/open")]
+    assert [text for text in found if not text.replace("\n", "").isprintable()] == []
+    assert all(not answer.error for answer in calls)
+
+
+def test_progress_is_reported_and_a_cancelled_apply_can_be_finished(
+    serve: Serve, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped after the first action, it is finished by the same call: the store is as if never stopped."""
+    uncut = messy_store()
+    agent = serve()
+    monkeypatch.setattr("mem0_dream.pipeline.mcp.server.EVERY_SECONDS", 0.0)
+
+    async def cut(client: Any) -> str:
+        plan = await call(client, "dream_plan")
+        assert plan.progress
+        with anyio.CancelScope() as scope:
+
+            async def stop(_done: float, _total: float | None, words: str | None) -> None:
+                if (words or "").startswith("apply: 1"):
+                    scope.cancel()
+
+            arguments = {"plan_id": plan["plan_id"]}
+            await client.call_tool("dream_apply", arguments, progress_callback=stop)
+        assert scope.cancelled_caught
+        return str(plan["plan_id"])
+
+    plan = agent.session(cut)
+    assert len(store.rows) < len(uncut.rows)
+    interrupted = agent.ask("dream_status")["interrupted"]
+    assert interrupted
+    done = agent.ask("dream_apply", plan_id=plan)
+    assert (done["run"], done["merged"], done["pruned"]) == (interrupted, 2, 2)
+    assert agent.ask("dream_status")["interrupted"] is None
+    assert agent.ask("dream_undo")["restored"] > 0
+    assert {name: row["text"] for name, row in store.rows.items()} == {
+        name: row["text"] for name, row in uncut.rows.items()
+    }
+
+
+class TestProgress:
+    @given(st.lists(st.tuples(st.integers(0, 30), st.lists(st.integers(0, 30), max_size=5)), max_size=6))
+    def test_the_number_only_grows(self, stages: list[tuple[int, list[int]]]) -> None:
+        """However stages count, and never beyond what there is to do."""
+        told: list[tuple[float, float | None]] = []
+        watched = CallObserver(lambda done, total, _words: told.append((done, total)), lambda: None)
+        for total, steps in stages:
+            with watched.stage("judging", total) as advance:
+                for step in sorted(steps):
+                    advance(min(step, total))
+        numbers = [done for done, _ in told]
+        assert numbers == sorted(set(numbers))
+        assert all(total is None or done <= total for done, total in told)
+
+    def test_a_cancelled_call_stops_at_its_next_step(self) -> None:
+        """Before a stage, and within it."""
+        gone = [False]
+
+        def check() -> None:
+            if gone[0]:
+                raise TimeoutError
+
+        watched = CallObserver(lambda *_: None, check)
+        with watched.stage("embedding", 3) as advance:
+            advance(1)
+            gone[0] = True
+            with pytest.raises(TimeoutError):
+                advance(2)
+        with pytest.raises(TimeoutError), watched.stage("judging", 3):
+            pytest.fail("it was begun")
+
+
+class TestKept:
+    def kept(self, number: int = 0, **more: Any) -> KeptPlan:
+        """An empty plan of its own moment, as it is kept."""
+        plan = Plan("s", "memory", datetime(2026, 1, 1, number // 60, number % 60, tzinfo=UTC), "k", (), ())
+        return replace(KeptPlan.of(plan, "Report"), **more)
+
+    def test_what_is_kept_comes_back(self, tmp_path: Path) -> None:
+        """The newest last, whatever was added to it; nobody else may read it."""
+        plans = KeptPlans(tmp_path)
+        kept = plans.put(self.kept(run="r", done=True))
+        assert plans.get(kept.id, store="s") == kept
+        assert kept.plan == self.kept().plan
+        other = plans.put(self.kept(1))
+        assert plans.last(store="s") == other
+        assert plans.put(replace(kept, report="Again")) == plans.last(store="s")
+        assert {file.stat().st_mode & 0o077 for file in tmp_path.iterdir()} == {0}
+
+    def test_only_the_newest_are_kept(self, tmp_path: Path) -> None:
+        """Of each store."""
+        plans = KeptPlans(tmp_path)
+        made = [plans.put(self.kept(number)) for number in range(KEPT + 3)]
+        with pytest.raises(PlanFileError, match="not known"):
+            plans.get(made[2].id, store="s")
+        assert plans.get(made[3].id, store="s") == made[3]
+        assert plans.last(store="t") is None

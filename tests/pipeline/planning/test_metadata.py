@@ -1,0 +1,186 @@
+"""A merge loses nothing of anyone's metadata, whether a new text is written or a member stays."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import NOW, duplicates, memory
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.planning.metadata import united_metadata
+from mem0_dream.pipeline.reporting.report import Report
+from mem0_dream.pipeline.stores.base import Amend, Change, ScopeFilter
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, InMemoryStore
+from mem0_stores import Place, chroma_server, place, postgres, qdrant, shared_encoder
+
+__all__ = ["chroma_server", "place", "postgres", "qdrant", "shared_encoder"]
+DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
+PLAIN = Settings(floor=-1.0, max_delete=1.0)
+
+
+def two_dogs() -> InMemoryStore:
+    """One says less and has more metadata."""
+    return InMemoryStore(
+        [
+            memory("d1", DOG, days=90, metadata={"source": "chat", "tags": ["pet"], "vet": "Dr Ode"}),
+            memory("d2", DOG_NAME, days=20, metadata={"source": "form", "tags": ["dog"]}),
+            memory("x", "Shoe size 39"),
+        ]
+    )
+
+
+def session(store: InMemoryStore, folder: Path) -> Session:
+    """A session that calls the dogs duplicates."""
+    scorer = duplicates([DOG, DOG_NAME])
+    return Session(store, settings=PLAIN, state_dir=folder, encoder=FakeEncoder(), scorer=scorer)
+
+
+def test_a_member_that_stays_takes_over_what_the_others_say(tmp_path: Path) -> None:
+    """Keys united, the later value on top, every value listed, the oldest date, the sources; undo takes it all back."""
+    store = two_dogs()
+    before = copy.deepcopy((store.rows, store.vectors))
+    with session(store, tmp_path) as opened:
+        plan = opened.propose(ScopeFilter(), now=NOW)
+        result = opened.apply(plan, now=NOW)
+        row = store.rows["d2"]
+        assert "d1" not in store.rows
+        assert row["text"] == DOG_NAME
+        assert row["created_at"] == (NOW - timedelta(days=90)).isoformat()
+        assert row["updated_at"] == before[0]["d2"]["updated_at"]
+        assert row["metadata"] == {
+            "source": "form",
+            "tags": ["pet", "dog"],
+            "vet": "Dr Ode",
+            "merged_values": {"source": ["chat", "form"]},
+            "merged_from": ["d1", "d2"],
+            "last_stated_at": (NOW - timedelta(days=20)).isoformat(),
+        }
+        assert opened.propose(ScopeFilter(), now=NOW).actions == ()
+        opened.undo(result.run, now=NOW)
+    assert (store.rows, store.vectors) == before
+
+
+def test_the_report_lists_values_that_differ(tmp_path: Path) -> None:
+    """Under the merge, before anybody agrees to it."""
+    with session(two_dogs(), tmp_path) as opened:
+        plan = opened.propose(ScopeFilter(), now=NOW)
+    lines = Report(plan).lines()
+    at = lines.index(next(line for line in lines if "->" in line))
+    assert "    source: chat / form (all kept, the last counts)" in lines[at + 1 : at + 3]
+
+
+def test_a_survivor_that_was_written_since_is_left_alone(tmp_path: Path) -> None:
+    """An undo does not overwrite what the agent said after the run; the others come back."""
+    store = two_dogs()
+    with session(store, tmp_path) as opened:
+        run = opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW).run
+        store.rows["d2"]["metadata"]["mood"] = "glad"
+        store.rows["d2"]["updated_at"] = NOW.isoformat()
+        undone = opened.undo(run, now=NOW)
+    assert store.rows["d2"]["metadata"]["mood"] == "glad"
+    assert "d1" in store.rows
+    assert undone.kept == (("d2", "it was written anew since the run"),)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_run_killed_at_the_metadata_is_finished(tmp_path: Path, *, after: bool) -> None:
+    """Before it or after it: resume gives what an unkilled run gives."""
+    unkilled, store = two_dogs(), two_dogs()
+    with session(unkilled, tmp_path / "a") as opened:
+        opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+
+    class KilledError(BaseException):
+        """The process dies here."""
+
+    def kill(change: Change) -> None:
+        if isinstance(change, Amend):
+            raise KilledError
+
+    setattr(store, "after_write" if after else "before_write", kill)
+    with session(store, tmp_path / "b") as opened:
+        with pytest.raises(KilledError):
+            opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+        store.before_write = store.after_write = lambda _: None
+        opened.resume(now=NOW)
+    assert store.rows == unkilled.rows
+
+
+def test_values_of_earlier_merges_stay_listed() -> None:
+    """Night after night no value gets lost, and none is listed twice."""
+    merged = memory(
+        "a", DOG, days=9, metadata={"place": "Leeds", "merged_values": {"place": ["York", "Leeds"]}}
+    )
+    new = memory("b", DOG, days=1, metadata={"place": "York", "merged_from": ["z"]})
+    united = united_metadata([merged, new])
+    assert united["merged_values"] == {"place": ["Leeds", "York"]}
+    assert united["place"] == "York"
+    assert united["merged_from"] == ["a", "b", "z"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "then"),
+    [
+        (None, date(2027, 1, 1), None),
+        (date(2028, 1, 1), date(2027, 1, 1), "2028-01-01"),
+        (date(2027, 1, 1), date(2028, 1, 1), "2028-01-01"),
+        (date(2027, 1, 1), None, None),
+        (None, None, None),
+    ],
+)
+def test_a_fact_does_not_go_sooner_than_its_longest_source(
+    tmp_path: Path, first: date | None, second: date | None, then: str | None
+) -> None:
+    """The survivor takes over the longest life; undo gives its own back."""
+    store = InMemoryStore(
+        [
+            memory("d1", DOG, expires_on=first),
+            memory("d2", DOG_NAME, expires_on=second),
+            memory("x", "Shoe size 39"),
+        ]
+    )
+    before = copy.deepcopy(store.rows)
+    with session(store, tmp_path) as opened:
+        run = opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW).run
+        assert store.rows["d2"]["expires_on"] == then
+        opened.undo(run, now=NOW)
+    assert store.rows == before
+
+
+def test_a_store_that_cannot_is_left_as_it_is(tmp_path: Path) -> None:
+    """Where metadata cannot be changed in place, the plan does not promise it."""
+    store = two_dogs()
+    store.capabilities = replace(store.capabilities, amend=False)
+    with session(store, tmp_path) as opened:
+        (merge,) = opened.propose(ScopeFilter(), now=NOW).merges
+    assert (merge.amends, merge.metadata) == (False, {})
+
+
+@pytest.mark.store
+def test_mem0_keeps_it_beside_its_own_keys(place: Place) -> None:
+    """On each vector store: the user's keys and the date change, mem0's own and the vector do not."""
+    (row_id,) = place.fill([DOG], metadata={"category": "pets", "source": "chat"})
+    store = place.open()
+    before = store.fetch([row_id])[row_id]
+    old = datetime(2024, 5, 1, tzinfo=UTC)
+    told: dict[str, Any] = {
+        "source": "form",
+        "tags": ["a", "b"],
+        "merged_values": {"source": ["chat", "form"]},
+    }
+    store.write(Amend(row_id, told, old, "2099-01-01"))
+    lasting = store.parse(store.fetch([row_id])[row_id]).expires_on
+    store.write(Amend(row_id, told, old, ""))
+    assert lasting == date(2099, 1, 1)
+    after = store.fetch([row_id])[row_id]
+    read = store.parse(after)
+    store.close()
+    assert (read.created_at, read.text, read.category) == (old, DOG, "pets")
+    assert read.metadata == {"category": "pets", **told}
+    assert after.vector == before.vector
+    changed = {key for key in after.payload if after.payload[key] != before.payload.get(key)}
+    assert changed <= {"created_at", *told}

@@ -1,0 +1,53 @@
+"""All files of instructions and memories of a project, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from markdown_trees import fingerprint, write_tree
+from mem0_dream.models.registry import load_encoder, load_scorer
+from mem0_dream.pipeline.judging.models import Models
+from mem0_dream.pipeline.reporting.markdown.across import across
+from mem0_dream.settings import Settings
+
+FILES = {
+    "CLAUDE.md": "# App\n\n- Run the unit tests before every push.\n- The upload limit is 20 MB per file.\n",
+    "AGENTS.md": "# Agents\n\n- Run the unit tests before every push.\n- Deploys go out on Fridays.\n",
+    ".claude/memory/MEMORY.md": "- [upload](upload.md)\n" * 203,
+    ".claude/memory/upload.md": "The upload limit is 50 MB per file.\n",
+    "docs/memory/a.md": "Hello there friend.\n",
+}
+
+
+def _models(folder: Path) -> Models:
+    return Models(Settings(), folder / "state", encoder=load_encoder("words"), scorer=load_scorer("keywords"))
+
+
+def test_what_is_loaded_said_twice_and_contradicting(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    write_tree(project, FILES)
+    before = fingerprint(project)
+    lines = across(project, _models(tmp_path), home=tmp_path / "home")
+    assert fingerprint(project) == before
+    assert lines[0].startswith("4 files, about ")
+    assert "    cut off after line 200: the last 3 lines are never loaded" in lines
+    twice = lines.index("Said twice (1):")
+    assert lines[twice + 1 : twice + 4] == [
+        "  AGENTS.md:3  Run the unit tests before every push.",
+        "  CLAUDE.md:3  Run the unit tests before every push.",
+        "    could go from CLAUDE.md",
+    ]
+    against = lines.index("Contradicting (1):")
+    assert {line.split()[0] for line in lines[against + 1 : against + 3]} == {
+        "CLAUDE.md:4",
+        ".claude/memory/upload.md:1",
+    }
+    assert (
+        lines[-1] == "Not looked at: docs/memory; if it holds memories, name it with --memory-dir docs/memory"
+    )
+
+
+def test_a_project_without_any(tmp_path: Path) -> None:
+    assert across(tmp_path, _models(tmp_path), home=tmp_path) == [
+        "No files of instructions or memories found."
+    ]

@@ -1,0 +1,92 @@
+"""Parsing and editing Markdown: spans are found, bytes that are not meant stay."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_bytes import MARKDOWN
+from mem0_dream.pipeline.stores.markdown.document import (
+    decode,
+    edit_lines,
+    encode,
+    entry_ids,
+    is_faithful,
+    lines_of,
+    parse,
+    plain,
+)
+
+
+@settings(deadline=None)
+@given(st.one_of(st.binary(max_size=60), MARKDOWN))
+def test_the_text_of_any_bytes_leads_back_to_them(data: bytes) -> None:
+    back = encode(decode(data), bom=data.startswith(b"\xef\xbb\xbf"))
+    assert back == data or not is_faithful(data)
+
+
+@settings(deadline=None)
+@given(MARKDOWN)
+def test_an_edit_that_changes_nothing_changes_no_byte(data: bytes) -> None:
+    document = parse(data)
+    span = document.source[document.start : document.end]
+    new = edit_lines(lines_of(span), plain(span), newline="\n")
+    assert document.replaced(document.start, document.end, new) == data or not document.faithful
+    for entry in document.entries:
+        same = edit_lines(entry.lines, entry.text, newline="\n")
+        assert document.replaced(entry.start, entry.end, same) == data or not document.faithful
+
+
+@settings(deadline=None)
+@given(MARKDOWN)
+def test_entries_are_disjoint_and_have_names_of_their_own(data: bytes) -> None:
+    entries = parse(data).entries
+    assert all(a.end <= b.start for a, b in itertools.pairwise(entries))
+    assert len({entry.id for entry in entries}) == len(entries)
+
+
+def test_an_edit_keeps_the_line_endings_of_its_neighbours() -> None:
+    old = lines_of("one\r\ntwo\nthree\r\n")
+    assert edit_lines(old, "one\n2\nthree\n", newline="\r\n") == "one\r\n2\r\nthree\r\n"
+
+
+def test_a_frontmatter_with_a_bare_colon_is_still_read() -> None:
+    document = parse(b"---\nname: a\ndescription: use: colons\ntype: user\n---\nbody\n")
+    assert (document.value("description"), document.value("type"), document.body) == (
+        "use: colons",
+        "user",
+        "body",
+    )
+
+
+def test_a_type_under_metadata_counts() -> None:
+    assert parse(b"---\nmetadata:\n  type: feedback\n---\nx\n").value("type") == "feedback"
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("- a\n- b\n", 2),
+        ("# T\n\n- a\n  more\n- b\n\n## S\n- c\n", 3),
+        ("- a\n", 0),
+        ("Intro.\n\n- a\n- b\n", 0),
+        ("1. a\n2. b\n", 0),
+        ("- Why: because\n- How to apply: so\n", 0),
+        ("---\ndescription: one memory\n---\n- a\n- b\n", 0),
+        ("---\ndescription: a list\n---\n- a\n- b\n- c\n- d\n", 4),
+    ],
+)
+def test_only_a_file_of_nothing_but_bullets_has_entries(text: str, count: int) -> None:
+    assert len(parse(text.encode()).entries) == count
+
+
+def test_an_entry_has_its_text_without_bullet_and_its_heading() -> None:
+    entry = parse(b"# T\n\n## Data Base\n\n- one\n  two\n\n    code\n- x\n").entries[0]
+    assert (entry.text, entry.heading) == ("one\ntwo\n\n  code", "data base")
+
+
+def test_equal_entries_get_different_names() -> None:
+    first, second = entry_ids(["same", "same"])
+    assert second == f"{first}.2"

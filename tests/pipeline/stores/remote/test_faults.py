@@ -1,0 +1,261 @@
+"""A pass over the hosted platform when the line fails at any single request: nothing is lost."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import shlex
+import ssl
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from loopback import Fault, LoopbackServer
+from mem0_dream.errors import DreamError, StoreError
+from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.stores.remote.calling import Patience
+from mem0_dream.pipeline.stores.remote.platform import open_platform
+from mem0_dream.pipeline.stores.remote.rows import memory_of
+from mem0_dream.pipeline.writing.journal import RunState
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder
+from platform_double import PlatformDouble
+from typed import on_store
+
+pytestmark = pytest.mark.store
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+EVERYTHING = ScopeFilter()
+SECTION = {"scorer": "keywords", "max_delete": 1.0, "min_delete": 0, "assume_unread": True}
+SETTINGS = Settings.model_validate(SECTION)
+SURE = Patience(per_minute=1e9, first_wait=0.001, longest_wait=0.002, timeout=30, looks=3)
+"""A busy machine is no fault: only where an answer comes late is the wait for it short."""
+QUICK = replace(SURE, timeout=0.25)
+ONCE = replace(SURE, attempts=1)
+DELAY = 0.3
+TEXTS = (
+    ("Deploys the shop to staging on Tuesdays", 40),
+    ("User deploys the shop to staging on Tuesday.", 20),
+    ("Deploys the shop to staging on Tuesdays", 10),
+    ("Fixed bug", 10),
+    ("The billing service is written in Rust.", 15),
+)
+Shown = Counter[tuple[Any, ...]]
+_DONE_UNSEEN = (Fault.RESET, Fault.TRUNCATE)
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    """The key of the double; and no certificates, which take longer to load than a pass takes."""
+    monkeypatch.setenv("MEM0_API_KEY", "m0-double")
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
+
+
+def world(name: object = "", **options: Any) -> PlatformDouble:
+    """Three statements of one fact, two of them equal; one that says nothing; a bystander."""
+    double = PlatformDouble(project=f"project {name}", **options)
+    for number, (text, days) in enumerate(TEXTS):
+        double.put(
+            text,
+            user_id="alice",
+            run_id="r1",
+            metadata={"source": f"chat {number}"},
+            created_at=NOW - timedelta(days=days),
+        )
+    return double
+
+
+def content(double: PlatformDouble) -> Shown:
+    """What is stored, as an undo promises it: everything but ids, and notes of ours."""
+    memories = [memory_of({**row, "session_id": row.get("run_id")}) for row in double.rows.values()]
+    return Counter(
+        (
+            memory.text,
+            memory.scope,
+            memory.category,
+            memory.created_at,
+            memory.updated_at,
+            memory.expires_on,
+            repr(sorted(memory.metadata.items())),
+        )
+        for memory in memories
+    )
+
+
+def facts(double: PlatformDouble) -> Counter[str]:
+    """The texts, each as often as it stands there, with its scope."""
+    return Counter(f"{item[0]} ({item[1]}, {item[5]})" for item in content(double).elements())
+
+
+@contextmanager
+def session(server: LoopbackServer, state: Path, patience: Patience = SURE) -> Iterator[Session]:
+    """A session of one process."""
+    store = open_platform(host=server.url, patience=patience)
+    with Session(store, settings=SETTINGS, state_dir=state, encoder=FakeEncoder()) as opened:
+        yield opened
+
+
+def night(server: LoopbackServer, state: Path, patience: Patience = SURE, *, retire: bool = False) -> None:
+    """One unattended pass."""
+    with session(server, state, patience) as opened:
+        plan = opened.propose(EVERYTHING, now=NOW, unattended=True)
+        opened.apply(plan, now=NOW, retire=retire)
+
+
+def faulty(server: LoopbackServer, position: int, fault: Fault) -> None:
+    """The fault happens to one request from now on."""
+    wanted = len(server.requests) + position
+    server.retry_after = "0.001"
+    server.fault = lambda number, _request: fault if number == wanted else None
+
+
+def sound(server: LoopbackServer) -> None:
+    """Nothing happens to any request."""
+    server.fault = lambda _number, _request: None
+
+
+def smooth(state: Path, *, retire: bool = False) -> tuple[int, Counter[str]]:
+    """How many requests a pass without faults makes, and what it leaves."""
+    double = world("smooth")
+    with LoopbackServer(double) as server:
+        night(server, state, retire=retire)
+        return len(server.requests), facts(double)
+
+
+def failure(call: Callable[[], None]) -> str:
+    """The sentence with which a call ends; empty if it succeeds."""
+    try:
+        call()
+    except DreamError as error:
+        return str(error)
+    return ""
+
+
+def finished(server: LoopbackServer, state: Path) -> None:
+    """What a failed process left is finished by the next one."""
+    with session(server, state) as opened:
+        if opened.journal.interrupted(opened.store.fingerprint) is not None:
+            opened.resume(now=NOW)
+
+
+@pytest.mark.parametrize("fault", Fault)
+def test_a_fault_at_any_request_is_survived(fault, tmp_path):
+    count, after = smooth(tmp_path)
+    for position in range(count):
+        double = world(position)
+        before = content(double)
+        with LoopbackServer(double, delay=DELAY) as server:
+            faulty(server, position, fault)
+            night(server, tmp_path, QUICK if fault is Fault.DELAY else SURE)
+            assert facts(double) == after, f"request {position}"
+            if fault in _DONE_UNSEEN and position % 3 == 0:
+                with session(server, tmp_path) as opened:
+                    opened.undo(now=NOW)
+                assert content(double) == before, f"undo after a fault at request {position}"
+
+
+@pytest.mark.parametrize("fault", [Fault.DROP, Fault.RESET])
+def test_a_process_that_gives_up_at_any_request_is_resumed(fault, tmp_path):
+    count, after = smooth(tmp_path)
+    gave_up = 0
+    for position in range(count):
+        double = world(position)
+        before = facts(double)
+        with LoopbackServer(double) as server:
+            faulty(server, position, fault)
+            told = failure(lambda: night(server, tmp_path, ONCE))
+            assert "Deploys" not in told
+            gave_up += bool(told)
+            assert sum(text.startswith("Deploys the shop to staging on Tuesdays") for text in facts(double))
+            assert any(text.startswith("The billing service") for text in facts(double))
+            sound(server)
+            finished(server, tmp_path)
+            if facts(double) == before:  # it gave up before it had begun
+                night(server, tmp_path)
+            assert facts(double) == after, f"request {position}"
+    assert gave_up >= count - 2  # a deletion that was done, and a look for what is there
+
+
+@pytest.mark.parametrize("fault", [Fault.DROP, Fault.RESET, Fault.TWICE])
+def test_an_undo_is_finished_whatever_happens_to_a_request(fault, tmp_path):
+    for position in itertools.count():
+        double = world(position)
+        before = content(double)
+        with LoopbackServer(double) as server:
+            night(server, tmp_path)
+            first = len(server.requests)
+            faulty(server, position, fault)
+            with suppress(StoreError), session(server, tmp_path, ONCE) as opened:
+                opened.undo(now=NOW)
+            reached = len(server.requests) - first > position
+            sound(server)
+            finished(server, tmp_path)
+            with session(server, tmp_path) as opened:
+                if opened.journal.runs(opened.store.fingerprint)[0].state is not RunState.UNDONE:
+                    opened.undo(now=NOW)
+            assert content(double) == before, f"request {position}"
+            if not reached:
+                return
+
+
+def test_a_retiring_pass_survives_and_keeps_every_id(tmp_path):
+    count, _ = smooth(tmp_path, retire=True)
+    for position in range(count):
+        double = world(position)
+        before, ids = content(double), set(double.rows)
+        with LoopbackServer(double) as server:
+            faulty(server, position, Fault.RESET)
+            night(server, tmp_path, retire=True)
+            assert set(double.rows) == ids
+            assert sum(row.get("expiration_date") is not None for row in double.rows.values()) == 3
+            with session(server, tmp_path) as opened:
+                opened.undo(now=NOW)
+            assert content(double) == before
+            assert set(double.rows) == ids
+
+
+def test_by_commands_alone_a_fault_at_any_request_loses_nothing(tmp_path):
+    count, after = smooth(tmp_path)
+    file = tmp_path / "hasty.json"
+    failed = resumed = 0
+    for position, fault in zip(range(count), itertools.cycle(Fault), strict=False):
+        double = world(f"command {position}")
+        before = content(double)
+        with LoopbackServer(double, delay=DELAY) as server:
+            place = ["--store", "platform", "--host", server.url, "--config", str(file)]
+            auto = [*place, "--all", "--auto", "--encoder", "words", "--now", NOW.isoformat()]
+            hasty = replace(QUICK if fault is Fault.DELAY else ONCE, attempts=1)
+            file.write_text(json.dumps({"mem0_dream": SECTION | {"remote": asdict(hasty)}}))
+            faulty(server, position, fault)
+            done = command(*auto)
+            sound(server)
+            file.write_text(json.dumps({"mem0_dream": SECTION | {"remote": asdict(SURE)}}))
+            if done.exit_code:
+                assert done.exit_code == StoreError.exit_code, done.output
+                assert "Deploys" not in done.stderr
+                failed += 1
+                named = re.search(r"`mem0-dream (resume [^`]+)`", done.stderr)
+                resumed += named is not None
+                done = command(*(shlex.split(named[1]) if named else auto))
+            assert done.exit_code == 0, f"{fault} at request {position}: {done.output}"
+            assert facts(double) == after, f"{fault} at request {position}"
+            undone = command("undo", *place)
+            assert undone.exit_code == 0, undone.output
+            assert content(double) == before, f"undo after {fault} at request {position}"
+    assert failed > count // 2
+    assert resumed
+
+
+def command(*words: str) -> Result:
+    """The command line, which must not end in a traceback."""
+    done = CliRunner().invoke(main, on_store(words))
+    assert not isinstance(done.exception, Exception), done.exception
+    return done

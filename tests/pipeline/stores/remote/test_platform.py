@@ -1,0 +1,548 @@
+"""The hosted platform as a store: what is listed, what is left alone, and what a change must prove."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import ssl
+import threading
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from loopback import Fault, LoopbackServer, Request
+from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError, StoreLockedError, UsageError
+from mem0_dream.models.http import failure_of
+from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.stores.base import Add, Amend, Delete, Restore, Retire, ScopeFilter, Update
+from mem0_dream.pipeline.stores.remote.calling import Caller, Patience
+from mem0_dream.pipeline.stores.remote.platform import _newest, open_platform
+from mem0_dream.pipeline.stores.remote.rows import DATES_KEY
+from mem0_dream.pipeline.stores.remote.store import RemoteStore
+from mem0_dream.records import Memory, Scope
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder
+from platform_double import PlatformDouble
+from typed import on_store
+
+pytestmark = pytest.mark.store
+EVERYTHING = ScopeFilter()
+QUICK = Patience(per_minute=1e9, first_wait=0.001, longest_wait=0.002, timeout=5, looks=3)
+DAY = datetime(2026, 3, 1, 12, 30, 15, 250_000, tzinfo=UTC)
+ALICE = Scope.of(user_id="alice")
+
+
+class Place:
+    """A double, its server, and the store over it."""
+
+    def __init__(self) -> None:
+        self.double = PlatformDouble()
+        self.server = LoopbackServer(self.double)
+        self.stores: list[RemoteStore] = []
+
+    def open(self, **options: Any) -> RemoteStore:
+        self.stores.append(open_platform(host=self.server.url, **{"patience": QUICK} | options))
+        return self.stores[-1]
+
+    def close(self) -> None:
+        for store in self.stores:
+            store.close()
+        self.server.close()
+
+
+@pytest.fixture
+def place(monkeypatch):
+    """An empty project."""
+    monkeypatch.setenv("MEM0_API_KEY", "m0-double")
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
+    built = Place()
+    yield built
+    built.close()
+
+
+def by_text(store: RemoteStore, scopes: ScopeFilter = EVERYTHING) -> dict[str, Memory]:
+    """Memories by their texts."""
+    return {memory.text: memory for memory in store.read(scopes).memories}
+
+
+class TestListing:
+    def test_every_page_of_every_kind_of_entity_is_read(self, place):
+        for number in range(450):
+            place.double.put(f"Fact {number}", user_id=f"user {number % 3}")
+        for key in ("agent_id", "app_id", "run_id"):
+            owner: dict[str, Any] = {key: "x"}
+            place.double.put(f"Of {key}", **owner)
+        inventory = place.open().read(EVERYTHING)
+        assert (len(inventory.memories), inventory.gaps) == (453, ())
+
+    def test_a_scope_is_the_whole_tuple(self, place):
+        place.double.put("Likes tea", user_id="alice", run_id="r1")
+        place.double.put("Likes jazz", user_id="alice", run_id="r2", app_id="shop")
+        place.double.put("Likes rain", user_id="bob")
+        found = by_text(place.open(), ScopeFilter({"user_id": "alice"}))
+        assert found["Likes tea"].scope == Scope.of(user_id="alice", run_id="r1")
+        assert found["Likes jazz"].scope == Scope.of(user_id="alice", run_id="r2", app_id="shop")
+        assert len(found) == 2
+
+    def test_expired_memories_are_listed_and_known_as_retired(self, place):
+        place.double.put("Trial plan", user_id="alice", expiration_date="2026-01-31")
+        memory = by_text(place.open())["Trial plan"]
+        assert memory.is_retired(datetime(2026, 2, 1, tzinfo=UTC).date())
+
+    def test_what_the_platform_merged_away_is_no_memory(self, place):
+        kept = place.double.put("Has a dog named Rex, a retriever", user_id="alice")
+        gone = place.double.put("Has a dog named Rex", user_id="alice", lifecycle_state="merged")
+        store = place.open()
+        assert [memory.id for memory in store.read(EVERYTHING).memories] == [kept]
+        assert store.parse(store.fetch([gone])[gone]).pinned
+
+    @pytest.mark.parametrize("field", [{"immutable": True}, {"synthesized": True}, {"replaced_by": "x"}])
+    def test_what_belongs_to_the_platform_is_left_alone(self, place, field):
+        place.double.put("Drives a Subaru", user_id="alice", **field)
+        assert by_text(place.open())["Drives a Subaru"].pinned
+
+    def test_evidence_and_successors_are_left_alone(self, place):
+        run = place.double.put("Runs 40 km a week", user_id="alice")
+        place.double.put("Trains hard", user_id="alice", synthesized=True, evidence=[{"memory": run}])
+        new = place.double.put("Drives a Tesla", user_id="alice")
+        place.double.put("Drives a Subaru", user_id="alice", replaced_by=new)
+        place.double.put("Likes tea", user_id="alice")
+        pinned = {text: memory.pinned for text, memory in by_text(place.open()).items()}
+        assert {text for text, is_pinned in pinned.items() if not is_pinned} == {"Likes tea"}
+
+    def test_categories_are_those_of_the_platform_or_the_users_own(self, place):
+        place.double.put("Likes tea", user_id="alice", categories=["food", "drinks"])
+        place.double.put("Likes jazz", user_id="alice", categories=["x"], metadata={"category": "music"})
+        found = by_text(place.open())
+        assert (found["Likes tea"].category, found["Likes jazz"].category) == ("drinks/food", "music")
+        assert "categories" not in found["Likes tea"].metadata
+
+    def test_ten_thousand_are_read_while_another_client_writes(self, place):
+        for number in range(10_000):
+            moment = DAY + timedelta(seconds=number)
+            place.double.put(f"Fact {number}", user_id="alice", created_at=moment)
+        there = set(place.double.rows)
+
+        def write(request: Request) -> None:
+            if request.path == "/v3/memories/":
+                place.double.put("Meanwhile", user_id="alice")
+
+        place.server.before = write
+        inventory = place.open().read(EVERYTHING)
+        listed = [memory.id for memory in inventory.memories]
+        assert inventory.gaps == ()
+        assert there <= set(listed)
+        assert len(listed) == len(set(listed))
+
+    def test_a_last_page_that_is_gone_is_no_error(self, place):
+        for number in range(401):
+            place.double.put(f"Fact {number}", user_id="alice")
+
+        def remove(request: Request) -> None:
+            if request.query.get("page") == "3" and len(place.double.rows) == 401:
+                place.double.rows.pop(next(iter(place.double.rows)))
+
+        place.server.before = remove
+        inventory = place.open().read(EVERYTHING)
+        assert (len(inventory.memories), inventory.gaps) == (400, ())
+
+    def test_the_newest_memory_is_that_of_the_latest_moment(self, place):
+        texts = ("2026-03-01T10:00:00-07:00", "2026-03-01T16:59:00+00:00", "2026-02-01T23:00:00Z", "x", None)
+        assert _newest({"created_at": text} for text in texts) == "2026-03-01T10:00:00-07:00"
+        assert _newest([]) is None
+
+    def test_keys_of_the_users_own_metadata_are_no_scope_and_stay(self, place):
+        metadata = {"agent_id": "x", "app_id": "y", "role": "lead", "hash": "h", "id": 3}
+        place.double.put("Likes tea", user_id="alice", metadata=metadata)
+        place.double.put("Likes jazz", user_id="alice", metadata="no mapping")
+        found = by_text(place.open())
+        assert (found["Likes tea"].scope, found["Likes tea"].metadata) == (ALICE, metadata)
+        assert found["Likes jazz"].metadata == {}
+
+    def test_a_client_that_keeps_removing_makes_the_run_read_only(self, place):
+        for number in range(600):
+            place.double.put(f"Fact {number}", user_id="alice")
+
+        def remove(request: Request) -> None:
+            if request.path == "/v3/memories/":
+                place.double.rows.pop(next(reversed(place.double.rows)))
+
+        place.server.before = remove
+        (gap,) = place.open().read(EVERYTHING).gaps
+        assert "somebody is removing memories meanwhile" in gap
+
+    def test_unknown_ids_are_refused(self, place):
+        with pytest.raises(UsageError, match="knows no role"):
+            place.open().read(ScopeFilter({"role": "user"}))
+        with pytest.raises(UsageError, match="is empty"):
+            place.open().read(ScopeFilter({"user_id": " "}))
+
+
+@pytest.mark.parametrize("replaces", [False, True])
+class TestChanges:
+    """Whether an update replaces metadata or adds to it is not documented, so both must do."""
+
+    @pytest.fixture
+    def store(self, place, replaces):
+        place.double.replaces_metadata = replaces
+        return place.open()
+
+    def test_an_update_keeps_the_id(self, place, store):
+        memory_id = place.double.put("Likes tea", user_id="alice", metadata={"k": 1}, created_at=DAY)
+        store.write(Update(memory_id, "Likes green tea"))
+        memory = store.parse(store.fetch([memory_id])[memory_id])
+        assert (memory.text, memory.metadata, memory.created_at) == ("Likes green tea", {"k": 1}, DAY)
+
+    def test_amending_keeps_the_dates_that_the_platform_would_forget(self, place, store):
+        memory_id = place.double.put("Likes tea", user_id="alice", metadata={"k": 1}, created_at=DAY)
+        earlier = DAY - timedelta(days=30)
+        store.write(Amend(memory_id, {"merged_from": ["a", "b"]}, earlier, "2027-01-01"))
+        memory = store.parse(store.fetch([memory_id])[memory_id])
+        assert memory.metadata == {"k": 1, "merged_from": ["a", "b"]}
+        assert (memory.created_at, memory.updated_at) == (earlier, DAY)
+        assert str(memory.expires_on) == "2027-01-01"
+
+    def test_a_text_of_ours_is_not_stated_anew_but_an_agents_is(self, place, store):
+        memory_id = place.double.put("Likes tea", user_id="alice", created_at=DAY)
+        store.write(Update(memory_id, "Likes green tea"))
+        store.write(Amend(memory_id, {"k": 1}))
+        memory = store.parse(store.fetch([memory_id])[memory_id])
+        assert (memory.text, memory.created_at, memory.updated_at) == ("Likes green tea", DAY, DAY)
+        place.double._update(place.double.rows[memory_id], {"text": "Likes black tea"})
+        memory = store.parse(store.fetch([memory_id])[memory_id])
+        assert memory.created_at == DAY
+        assert memory.updated_at is not None
+        assert memory.updated_at > DAY
+
+    def test_undoing_changes_gives_the_record_back(self, place, store):
+        memory_id = place.double.put(
+            "Likes tea", user_id="alice", metadata={"k": 1}, created_at=DAY, expiration_date="2030-01-01"
+        )
+        before = store.fetch([memory_id])[memory_id]
+        store.write(Update(memory_id, "Likes green tea"))
+        store.write(Amend(memory_id, {"merged_from": ["a"], "k": 2}, None, ""))
+        store.write(Retire(memory_id, DAY.date()))
+        store.write(Restore(before))
+        after = store.parse(store.fetch([memory_id])[memory_id])
+        assert after == store.parse(before)
+        assert after.metadata == {"k": 1}
+
+    def test_a_deleted_memory_comes_back_under_a_new_id(self, place, store):
+        memory_id = place.double.put(
+            "Likes tea", user_id="alice", run_id="r1", metadata={"k": 1}, created_at=DAY
+        )
+        before = store.fetch([memory_id])[memory_id]
+        store.write(Delete(memory_id))
+        assert store.fetch([memory_id]) == {}
+        new = store.write(Restore(before))
+        assert store.write(Restore(before)) == new != memory_id
+        assert len(place.double.rows) == 1
+        assert store.parse(store.fetch([memory_id])[memory_id]) == store.parse(before)
+        assert place.double.rows[new]["created_at"] == DAY.replace(microsecond=0).isoformat()
+
+    def test_a_copy_of_what_stays_comes_back_too(self, place, store):
+        ids = [place.double.put("Likes tea", user_id="alice", metadata={"n": n}) for n in range(2)]
+        before = store.fetch(ids)
+        store.write(Delete(ids[0]))
+        store.write(Restore(before[ids[0]]))
+        texts = [(row["memory"], row["metadata"]["n"]) for row in place.double.rows.values()]
+        assert sorted(texts) == [("Likes tea", 0), ("Likes tea", 1)]
+
+    def test_another_platform_that_takes_no_copy_at_all_is_told(self, place, store, monkeypatch):
+        memory_id = place.double.put("Likes tea", user_id="alice")
+        before = store.fetch([memory_id])[memory_id]
+        store.write(Delete(memory_id))
+        monkeypatch.setattr(PlatformDouble, "_stored", lambda *_: None)
+        with pytest.raises(RefusedChangeError, match="takes no copy"):
+            store.write(Restore(before))
+
+
+class TestAdditions:
+    def test_a_memory_is_added_verbatim_with_its_date_and_mark(self, place):
+        store = place.open()
+        added = store.write(Add("Likes tea", ALICE, {"k": 1}, DAY, "run/m1"))
+        memory = store.parse(store.fetch([added])[added])
+        assert (memory.text, memory.created_at, memory.metadata) == ("Likes tea", DAY, {"k": 1})
+        assert store.find_mark("run/m1", ALICE) == added
+        assert store.find_mark("run/m1", Scope.of(user_id="alice", run_id="r1")) is None
+        assert store.find_mark("run/m2", ALICE) is None
+
+    def test_a_text_that_is_there_already_is_never_added(self, place):
+        place.double.put("Likes tea", user_id="alice")
+        with pytest.raises(RefusedChangeError, match="holds already"):
+            place.open().write(Add("Likes tea", ALICE, {}, None, "run/m1"))
+
+    @pytest.mark.parametrize("looks", [1, 3, 12])
+    def test_an_addition_that_is_only_announced_is_followed_to_its_end(self, place, looks):
+        place.double.pending = looks
+        store = place.open()
+        added = store.write(Add("Likes tea", ALICE, {}, DAY, "run/m1"))
+        assert place.double.rows[added]["memory"] == "Likes tea"
+
+    def test_an_addition_that_fails_in_the_end_is_an_error(self, place):
+        place.double.pending, place.double.failing = 2, True
+        with pytest.raises(StoreError, match="failed"):
+            place.open().write(Add("Likes tea", ALICE, {}, DAY, "run/m1"))
+
+
+class TestDeletions:
+    def test_nothing_that_is_linked_is_deleted(self, place):
+        memory_id = place.double.put("Likes tea", user_id="alice")
+        place.open().write(Delete(memory_id))
+        assert [r.query for r in place.server.requests if r.method == "DELETE"] == [{}]
+
+    def test_what_superseded_another_is_not_deleted(self, place):
+        memory_id = place.double.put("Drives a Tesla", user_id="alice", linked_memory_ids=["older"])
+        store = place.open()
+        with pytest.raises(RefusedChangeError, match="would count as current again"):
+            store.write(Delete(memory_id))
+        assert store.write(Retire(memory_id, DAY.date())) == memory_id
+
+    def test_a_deletion_that_did_nothing_is_an_error(self, place, monkeypatch):
+        memory_id = place.double.put("Likes tea", user_id="alice")
+        store = place.open()
+        real = PlatformDouble._delete
+
+        def lying(self: PlatformDouble, which: str, *, linked: bool) -> Any:
+            row = dict(self.rows[which])
+            reply = real(self, which, linked=linked)
+            self.rows[which] = row
+            return reply
+
+        monkeypatch.setattr(PlatformDouble, "_delete", lying)
+        with pytest.raises(StoreError, match="still there"):
+            store.write(Delete(memory_id))
+
+    def test_an_outage_never_looks_like_a_deletion(self, place):
+        memory_id = place.double.put("Likes tea", user_id="alice")
+        store = place.open()
+        place.server.fault = lambda _number, _request: Fault.ERROR
+        with pytest.raises(StoreError, match="did not answer reading memory"):
+            store.fetch([memory_id])
+
+
+class TestPatience:
+    def caller(self, waits: list[float], **limits: Any) -> Caller:
+        """A caller whose waiting is noted instead of done."""
+        now = [0.0]
+
+        def sleep(seconds: float) -> None:
+            waits.append(seconds)
+            now[0] += seconds
+
+        return Caller(
+            "The service", Patience(**limits), sleep=sleep, clock=lambda: now[0], jitter=lambda: 1.0
+        )
+
+    def test_pauses_double_up_to_a_bound(self):
+        waits: list[float] = []
+        caller = self.caller(waits, attempts=5, first_wait=1, longest_wait=3, per_minute=1e9)
+
+        def failing() -> None:
+            raise ConnectionError
+
+        with pytest.raises(StoreError, match="did not answer listing after 5 attempts: ConnectionError"):
+            caller.ask("listing", failing)
+        assert [round(wait, 3) for wait in waits] == [1, 2, 3, 3]
+
+    def test_the_seconds_that_are_asked_for_are_waited(self, place):
+        waits: list[float] = []
+        store = place.open()
+        caller = self.caller(waits, per_minute=1e9)
+        wanted = len(place.server.requests)
+        place.server.fault = lambda number, _request: Fault.LIMIT if number == wanted else None
+        client = store._api._client  # type: ignore[attr-defined]
+        caller.ask("listing", lambda: client.get_all(filters={"user_id": "alice"}))
+        (wait,) = waits
+        assert 1.0 <= wait <= 1.2
+
+    def test_requests_keep_their_distance(self):
+        waits: list[float] = []
+        caller = self.caller(waits, per_minute=60)
+        for _ in range(4):
+            caller.ask("listing", lambda: 1)
+        assert sum(waits) == pytest.approx(3.0)
+
+    def test_a_refusal_is_not_repeated(self, place):
+        store = place.open()
+        with pytest.raises(StoreError, match="status 400"):
+            store.fetch(["no uuid"])
+        assert [r.path for r in place.server.requests].count("/v1/memories/no%20uuid/") == 1
+
+    def test_our_own_errors_pass_through(self):
+        assert not failure_of(StoreError("x")).passing
+
+    def test_the_page_tells_the_limits_and_their_defaults(self):
+        page = (Path(__file__).parents[4] / "docs" / "platform.md").read_text(encoding="utf-8")
+        section = yaml.safe_load(page.partition("```yml\n")[2].partition("```")[0])
+        assert section["mem0_dream"]["remote"] == asdict(Patience())
+
+
+class TestOpening:
+    def test_without_a_key_the_variable_is_named(self, monkeypatch):
+        monkeypatch.delenv("MEM0_API_KEY", raising=False)
+        with pytest.raises(ConfigError, match="MEM0_API_KEY is not set"):
+            open_platform()
+
+    def test_a_wrong_key_is_told_and_never_printed(self, place, monkeypatch):
+        monkeypatch.setenv("MEM0_API_KEY", "m0-wrong-secret")
+        with pytest.raises(ConfigError, match="refuses the key") as told:
+            place.open()
+        assert "secret" not in str(told.value)
+        assert len(place.server.requests) == 1
+
+    def test_a_key_of_another_project_is_refused(self, place):
+        assert place.open(org="org-double", project="project-double")
+        with pytest.raises(ConfigError, match="opens the project project-double, not shop"):
+            place.open(project="shop")
+
+    def test_the_fingerprint_names_the_project_and_no_secret(self, place):
+        first = place.open().fingerprint
+        place.double.project = "other"
+        assert len(first) == 16
+        assert place.open().fingerprint != first
+
+
+def test_a_text_that_was_folded_into_a_source_is_taken_back_with_its_metadata(place, tmp_path):
+    for number, text in enumerate(
+        (
+            "The weekly call with the Lyon office is on Tuesday, hosted by Filipa.",
+            "The weekly call with the Lyon office is on Tuesday at 14:00.",
+        )
+    ):
+        place.double.put(text, user_id="alice", metadata={"source": number}, created_at=DAY)
+    settings = Settings(scorer="keywords", max_delete=1.0)
+    with Session(place.open(), settings=settings, state_dir=tmp_path, encoder=FakeEncoder()) as session:
+        before = session.store.read(EVERYTHING).memories
+        result = session.apply(session.propose(EVERYTHING, now=DAY), now=DAY, retire=True)
+        assert result.merged == 1
+        assert any("14:00" in text and "Filipa" in text for text in by_text(place.stores[0]))
+        undone = session.undo(now=DAY)
+        assert undone.kept == ()
+        assert session.store.read(EVERYTHING).memories == before
+        assert [m.metadata for m in session.store.read(EVERYTHING).memories] == [m.metadata for m in before]
+
+
+class TestCommandLine:
+    def invoke(self, place: Place, *words: str, answers: str = "") -> Any:
+        return CliRunner().invoke(main, on_store([*words, "--host", place.server.url]), input=answers)
+
+    @pytest.fixture(autouse=True)
+    def settings(self, place, tmp_path):
+        for text in ("Deploys the shop to staging on Tuesdays", "deploys the shop to staging on Tuesdays."):
+            place.double.put(text, user_id="alice")
+        for number in range(8):
+            place.double.put(f"The billing service number {number} is written in Rust", user_id="alice")
+        file = tmp_path / "settings.yaml"
+        file.write_text("mem0_dream: {scorer: keywords, remote: {per_minute: 1.0e+9, first_wait: 0.001}}\n")
+        return file
+
+    def test_what_an_undo_cannot_give_back_is_said_before_anything_changes(self, place, settings):
+        words = ("platform", "--all", "--config", str(settings))
+        asked = self.invoke(place, *words, answers="n\n")
+        assert asked.exit_code == 0, asked.output
+        assert asked.stdout.index("gives no deleted id out again") < asked.stdout.index("Apply?")
+        done = self.invoke(place, *words, "--auto")
+        assert "gives no deleted id out again" in done.stderr
+        assert len(place.double.rows) == 9
+        assert "gives no deleted" not in self.invoke(place, *words, "--auto").stderr
+
+    def test_the_alias_is_the_same_as_the_kind(self, place, settings):
+        words = ("--all", "--config", str(settings), "--dry-run", "--explain")
+        alias = self.invoke(place, "platform", *words)
+        kind = self.invoke(place, "--store", "platform", *words)
+        assert (alias.exit_code, kind.exit_code) == (0, 0)
+        assert alias.stdout == kind.stdout
+        assert "Merges (1)" in alias.stdout
+
+    def test_the_fidelity_is_kept_in_the_plan(self, place, settings, tmp_path):
+        file = tmp_path / "plan.jsonl"
+        words = ("--store", "platform", "--config", str(settings))
+        assert self.invoke(place, "plan", "-o", str(file), "--all", *words).exit_code == 0
+        assert "gives no deleted id out again" in file.read_text()
+        told = self.invoke(place, "apply", str(file), *words, answers="n\n")
+        assert "gives no deleted id out again" in told.stderr
+
+    def test_it_is_said_before_something_is_forgotten(self, place, settings):
+        words = ("forget", "billing", "--store", "platform", "--all", "--config", str(settings))
+        told = self.invoke(place, *words, "--encoder", "words", answers="1\nn\n")
+        assert told.exit_code == 0, told.output
+        assert "gives no deleted id out again" in told.stderr
+        assert len(place.double.rows) == 10
+        assert "gives no" not in self.invoke(place, *words, "--encoder", "words", answers="\n").stderr
+
+    def test_two_processes_do_not_meet(self, place, settings):
+        from mem0_dream.pipeline.stores.files.database import state_directory
+        from mem0_dream.pipeline.writing.lock import store_lock
+
+        fingerprint = place.open().fingerprint
+        words = ("platform", "--all", "--config", str(settings), "--auto")
+        with store_lock(state_directory(), fingerprint):
+            refused = self.invoke(place, *words)
+            assert refused.exit_code == StoreLockedError.exit_code
+            assert "wait for it to end" in refused.stderr
+            assert len(place.double.rows) == 10
+        assert self.invoke(place, *words).exit_code == 0
+        assert len(place.double.rows) == 9
+
+    def test_the_second_process_waits_if_it_is_told_to(self, place, settings):
+        from mem0_dream.pipeline.stores.files.database import state_directory
+        from mem0_dream.pipeline.writing.lock import store_lock
+
+        fingerprint, held = place.open().fingerprint, threading.Event()
+
+        def first() -> None:
+            with store_lock(state_directory(), fingerprint):
+                held.set()
+                ended.wait(30)
+
+        ended, process = threading.Event(), threading.Thread(target=first)
+        process.start()
+        held.wait(30)
+        place.server.before = lambda request: ended.set() if request.path == "/v1/ping/" else None
+        done = self.invoke(place, "platform", "--all", "--config", str(settings), "--auto", "--wait", "30")
+        process.join()
+        assert done.exit_code == 0, done.output
+        assert len(place.double.rows) == 9
+
+    @pytest.mark.parametrize("method", ["PUT", "DELETE"])
+    def test_a_pass_that_gives_up_names_the_command_that_finishes_it(self, place, tmp_path, method):
+        file = tmp_path / "hasty.yaml"
+        file.write_text("mem0_dream: {scorer: keywords, remote: {attempts: 1, per_minute: 1.0e+9}}\n")
+        before = sorted(row["memory"] for row in place.double.rows.values())
+        place.server.fault = lambda _number, request: Fault.RESET if request.method == method else None
+        failed = self.invoke(place, "platform", "--all", "--config", str(file), "--auto")
+        assert failed.exit_code == StoreError.exit_code, failed.output
+        place.server.fault = lambda _number, _request: None
+        commands = re.findall(r"`(mem0-dream [^`]+)`", failed.stderr)
+        words = next(words for words in map(shlex.split, commands) if words[1] == "resume")
+        done = CliRunner().invoke(main, words[1:])
+        assert done.exit_code == 0, done.output
+        assert len(place.double.rows) == 9
+        assert self.invoke(place, "undo", "--store", "platform", "--config", str(file)).exit_code == 0
+        assert sorted(row["memory"] for row in place.double.rows.values()) == before
+
+    def test_a_night_on_the_platform_is_due_or_not(self, place, settings):
+        words = ("platform", "--all", "--config", str(settings), "--auto", "--if-due")
+        done = self.invoke(place, *words)
+        assert done.exit_code == 0, done.output
+        assert "due" in done.output
+
+    def test_an_unknown_limit_is_named(self, place, tmp_path):
+        file = tmp_path / "wrong.yaml"
+        file.write_text("mem0_dream: {remote: {per_minut: 3}}\n")
+        told = self.invoke(place, "platform", "--all", "--config", str(file))
+        assert told.exit_code == 2
+        assert "mem0_dream.remote.per_minut" in told.stderr
+
+    def test_no_text_and_no_note_of_the_client_reaches_the_error_stream(self, place, settings):
+        done = self.invoke(place, "platform", "--all", "--config", str(settings), "--auto")
+        assert "404" not in done.stderr
+        assert "Deploys" not in done.stderr
+        note = next(iter(place.double.rows.values()))["metadata"]
+        assert DATES_KEY in note

@@ -1,0 +1,259 @@
+"""A mem0 server of one's own as a store: its routes, its bound, its keys, and a bad line."""
+
+from __future__ import annotations
+
+import ssl
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from kinds import small_config
+from loopback import Fault, LoopbackServer, Reply, Request
+from mem0_dream.errors import ConfigError, RefusedChangeError, StoreError
+from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.stores.base import Add, Delete, Restore, Retire, ScopeFilter
+from mem0_dream.pipeline.stores.remote.calling import Patience
+from mem0_dream.pipeline.stores.remote.server import open_server
+from mem0_dream.pipeline.stores.remote.store import RemoteStore
+from mem0_dream.records import Scope
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder
+from mem0_stores import remember
+from server_double import ServerDouble
+
+pytestmark = pytest.mark.store
+EVERYTHING = ScopeFilter()
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+DAY = datetime(2026, 3, 1, 12, 30, 15, tzinfo=UTC)
+QUICK = Patience(per_minute=1e9, first_wait=0.001, longest_wait=0.002, timeout=5, looks=3)
+ALICE = Scope.of(user_id="alice")
+
+
+class Place:
+    """mem0 itself behind the double's routes, over real HTTP."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        from mem0 import Memory
+        from qdrant_client import QdrantClient
+
+        config = small_config(folder, monkeypatch, client=QdrantClient(":memory:"))
+        self.memory = Memory.from_config(config)
+        self.double = ServerDouble(self.memory)
+        self.server = LoopbackServer(self.double)
+
+    def put(self, text: str, *, at: datetime = DAY, **options: Any) -> str:
+        """Store a memory as an application behind the server does."""
+        metadata = {"created_at": at.isoformat(), **options.pop("metadata", {})}
+        return remember(self.memory, text, metadata=metadata, **{"user_id": "alice"} | options)
+
+    def open(self, patience: Patience = QUICK) -> RemoteStore:
+        return open_server(self.server.url, patience=patience)
+
+    def content(self) -> Counter[tuple[Any, ...]]:
+        """All that an undo promises."""
+        store = self.open()
+        found = Counter(
+            (m.text, m.scope, m.created_at, m.updated_at, m.expires_on, repr(sorted(m.metadata.items())))
+            for m in store.read(EVERYTHING).memories
+        )
+        store.close()
+        return found
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A server without a memory."""
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
+    for name in ("MEM0_SERVER_API_KEY", "MEM0_SERVER_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    built = Place(tmp_path, monkeypatch)
+    yield built
+    built.server.close()
+
+
+class TestListing:
+    def test_every_user_agent_and_run_is_listed_once(self, place):
+        place.put("Likes tea")
+        place.put("Likes jazz", run_id="r1", expiration_date="2026-01-01")
+        place.put("Deploys on Tuesdays", user_id=None, agent_id="bot")
+        inventory = place.open().read(EVERYTHING)
+        assert inventory.gaps == ()
+        assert {memory.text: memory.scope for memory in inventory.memories} == {
+            "Likes tea": ALICE,
+            "Likes jazz": Scope.of(user_id="alice", run_id="r1"),
+            "Deploys on Tuesdays": Scope.of(agent_id="bot"),
+        }
+
+    def test_a_scope_at_the_servers_bound_is_read_only(self, place, monkeypatch):
+        monkeypatch.setattr("mem0_dream.pipeline.stores.remote.server.LISTED_AT_MOST", 4)
+        monkeypatch.setattr("server_double.LISTED_AT_MOST", 4)
+        for number in range(4):
+            place.put(f"Fact {number}")
+        (gap,) = place.open().read(EVERYTHING).gaps
+        assert "lists at most 4 memories, and user_id=alice has as many" in gap
+        place.memory.delete(place.open().read(EVERYTHING).memories[0].id)
+        assert place.open().read(EVERYTHING).gaps == ()
+
+    def test_the_bound_is_the_servers_own(self, place):
+        place.put("Likes tea")
+        place.open().read(EVERYTHING)
+        (asked,) = (r.query for r in place.server.requests if r.path == "/memories")
+        assert asked == {"user_id": "alice", "top_k": "1000", "show_expired": "true"}
+        more = Request("GET", "/memories", {**asked, "top_k": "1001"}, None, {})
+        assert place.double(more).status == 422
+
+    def test_a_count_that_differs_makes_the_run_read_only(self, place):
+        place.put("Likes tea")
+        real = place.double._entities
+        place.double._entities = lambda: [item | {"total_memories": 2} for item in real()]  # type: ignore[method-assign]
+        (gap,) = place.open().read(EVERYTHING).gaps
+        assert gap == "1 memories of user_id=alice were listed where the server counts 2"
+
+    @pytest.mark.parametrize(
+        ("provider", "told"),
+        [("mongodb", "mem0 turns an error of this store into an empty listing"), ("", "does not say which")],
+    )
+    def test_a_vector_store_that_cannot_be_trusted_is_named(self, place, monkeypatch, provider, told):
+        place.put("Likes tea")
+        real = ServerDouble.__call__
+
+        def configured(self: ServerDouble, request: Request) -> Reply:
+            if request.path == "/configure":
+                return Reply(200, {"vector_store": {"provider": provider}}) if provider else Reply(404, {})
+            return real(self, request)
+
+        monkeypatch.setattr(ServerDouble, "__call__", configured)
+        (gap,) = place.open().read(EVERYTHING).gaps
+        assert told in gap
+
+    def test_what_cannot_be_written_back_is_left_alone(self, place):
+        added = place.memory.add(
+            [{"role": "user", "content": "Likes tea", "name": "ann"}], user_id="alice", infer=False
+        )
+        store = place.open()
+        (memory,) = store.read(EVERYTHING).memories
+        assert (memory.scope.get("actor_id"), memory.pinned) == ("ann", True)
+        with pytest.raises(RefusedChangeError, match="cannot write back"):
+            store.write(Delete(added["results"][0]["id"]))
+
+
+class TestChanges:
+    def test_a_deleted_memory_comes_back_under_a_new_id(self, place):
+        memory_id = place.put(
+            "Likes tea", run_id="r1", metadata={"k": [1, {"a": None}]}, expiration_date="2030-01-01"
+        )
+        store = place.open()
+        before = store.fetch([memory_id])[memory_id]
+        store.write(Delete(memory_id))
+        assert store.fetch([memory_id]) == {}
+        new = store.write(Restore(before))
+        assert store.write(Restore(before)) == new != memory_id
+        assert store.parse(store.fetch([memory_id])[memory_id]) == store.parse(before)
+        assert len(place.content()) == 1
+
+    def test_retiring_keeps_the_id_and_is_undone(self, place):
+        memory_id = place.put("Likes tea")
+        store = place.open()
+        before = store.fetch([memory_id])[memory_id]
+        store.write(Retire(memory_id, DAY.date()))
+        assert place.memory.get_all(filters={"user_id": "alice"})["results"] == []
+        store.write(Restore(before))
+        assert [r["id"] for r in place.memory.get_all(filters={"user_id": "alice"})["results"]] == [memory_id]
+        assert store.parse(store.fetch([memory_id])[memory_id]) == store.parse(before)
+
+    def test_an_addition_that_is_delivered_twice_is_one_memory(self, place):
+        place.server.fault = lambda _number, request: Fault.TWICE if request.method == "POST" else None
+        store = place.open()
+        added = store.write(Add("Likes tea", ALICE, {"k": 1}, DAY, "run/m1"))
+        assert [memory.id for memory in store.read(EVERYTHING).memories] == [added]
+        assert store.find_mark("run/m1", ALICE) == added
+
+
+class TestKeys:
+    @pytest.mark.parametrize(
+        ("variable", "value", "attribute"),
+        [("MEM0_SERVER_API_KEY", "m0sk_x", "key"), ("MEM0_SERVER_TOKEN", "jwt", "token")],
+    )
+    def test_a_key_or_a_token_opens_the_server(self, place, monkeypatch, variable, value, attribute):
+        place.put("Likes tea")
+        setattr(place.double, attribute, value)
+        with pytest.raises(ConfigError, match="refuses the key"):
+            place.open().read(EVERYTHING)
+        monkeypatch.setenv(variable, value)
+        assert len(place.open().read(EVERYTHING).memories) == 1
+
+    @pytest.mark.parametrize("url", ["localhost:8888", "ftp://x", "http://me:secret@localhost:8888"])
+    def test_an_address_must_be_one_and_hold_no_password(self, url):
+        with pytest.raises(ConfigError) as told:
+            open_server(url)
+        assert "secret" not in str(told.value)
+
+    def test_nobody_there_is_one_sentence(self):
+        patience = Patience(attempts=2, first_wait=0.001, per_minute=1e9)
+        with pytest.raises(StoreError, match="did not answer listing entities after 2 attempts"):
+            open_server("http://127.0.0.1:9", patience=patience).read(EVERYTHING)
+
+
+def at(position: int, fault: Fault) -> Callable[[int, Request], Fault | None]:
+    """The fault happens to one request."""
+    return lambda number, _request: fault if number == position else None
+
+
+@pytest.mark.parametrize("fault", Fault)
+def test_a_fault_at_any_request_is_survived(fault, place, tmp_path):
+    for text, days in (
+        ("Deploys the shop to staging on Tuesdays", 40),
+        ("deploys the shop to staging on Tuesdays.", 20),
+        ("The billing service is written in Rust.", 15),
+    ):
+        place.put(text, at=NOW - timedelta(days=days), metadata={"days": days})
+    before = place.content()
+    settings = Settings(scorer="keywords", max_delete=1.0)
+    place.server.retry_after, place.server.delay = "0.001", 0.35
+    patience = replace(QUICK, timeout=0.3) if fault is Fault.DELAY else QUICK
+    position, reached = 0, True
+    while reached:
+        first = len(place.server.requests)
+        place.server.fault = at(first + position, fault)
+        for step in ("apply", "undo"):
+            with Session(
+                place.open(patience), settings=settings, state_dir=tmp_path, encoder=FakeEncoder()
+            ) as session:
+                if step == "apply":
+                    session.withdraw(session.answered)
+                    session.apply(session.propose(EVERYTHING, now=NOW), now=NOW)
+                    assert len(session.store.read(EVERYTHING).memories) == 2
+                else:
+                    assert session.undo(now=NOW).kept == ()
+        reached = len(place.server.requests) - first > position
+        place.server.fault = lambda _number, _request: None
+        assert place.content() == before, f"request {position}"
+        position += 1
+
+
+def test_the_command_takes_the_address(place, tmp_path):
+    for text in ("Deploys the shop to staging on Tuesdays", "deploys the shop to staging on Tuesdays."):
+        place.put(text)
+    file = tmp_path / "settings.yaml"
+    file.write_text("mem0_dream: {scorer: keywords, max_delete: 1.0, remote: {per_minute: 1.0e+9}}\n")
+
+    def invoke(*words: str) -> Result:
+        return CliRunner().invoke(main, [*words, "--config", str(file)])
+
+    before = place.content()
+    done = invoke("server", place.server.url, "--user-id", "alice", "--auto")
+    assert done.exit_code == 0, done.output
+    assert "gives no deleted id out again" in done.stderr
+    assert len(place.content()) == 1
+    undone = invoke("undo", "--store", "server", "--url", place.server.url)
+    assert undone.exit_code == 0, undone.output
+    assert place.content() == before
+    nowhere = invoke("server", "--all")
+    assert nowhere.exit_code == 2
+    assert "Name the server" in nowhere.stderr

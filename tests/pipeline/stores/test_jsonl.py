@@ -1,0 +1,247 @@
+"""Exports in, decisions out: four published formats, fields of one's own, and files that are none."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from mem0_dream.errors import ConfigError, DreamError, UsageError
+from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.stores import open_store
+from mem0_dream.pipeline.stores.base import Add, Delete, Retire, ScopeFilter, Update
+from mem0_dream.pipeline.stores.jsonl import JsonlStore, read_mapping
+from mem0_dream.records import Scope
+from mem0_dream.settings import Settings
+
+EVERYTHING = ScopeFilter()
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+KEYWORDS = Settings(scorer="keywords", max_delete=1.0, min_delete=0)
+A, B, C = "Deploys the shop on Tuesdays.", "deploys the shop on Tuesdays", "Sings alto in the choir of Leeds."
+DAY, EPOCH = "2026-09-01T10:00:00+00:00", 1788256800.0
+EXPORTS: dict[str, Any] = {
+    "mem0": {
+        "results": [
+            {"id": f"7c1e-{n}", "memory": text, "hash": "0f", "metadata": {"category": "work"}, "created_at": DAY,
+             "updated_at": DAY, "user_id": "alice"}
+            for n, text in enumerate((A, B, C))
+        ]
+    },
+    "claude-mem": {
+        "exportedAt": DAY, "exportedAtEpoch": 1, "query": "", "totalObservations": 3, "totalSessions": 0,
+        "observations": [
+            {"id": n, "memory_session_id": "s", "project": "shop", "text": None, "type": "work", "title": "Deploys",
+             "subtitle": None, "facts": "[]", "narrative": text, "concepts": "[]", "files_read": None,
+             "files_modified": None, "prompt_number": 1, "discovery_tokens": 9, "created_at": DAY, "created_at_epoch": 1}
+            for n, text in enumerate((A, B, C), 1)
+        ],
+        "sessions": [], "summaries": [], "prompts": [],
+    },
+    "hindsight": {
+        "items": [
+            {"id": f"m{n}", "text": text, "context": "", "date": DAY, "fact_type": "work", "mentioned_at": DAY,
+             "occurred_start": None, "occurred_end": None, "entities": "shop", "tags": [], "document_id": "d"}
+            for n, text in enumerate((A, B, C))
+        ],
+        "total": 3, "limit": 100, "offset": 0,
+    },
+    "mcp-memory-service": {
+        "export_metadata": {"source_machine": "box", "total_memories": 3, "exporter_version": "1"},
+        "memories": [
+            {"content": text, "content_hash": f"{n}" * 16, "tags": ["shop"], "created_at": EPOCH, "updated_at": EPOCH,
+             "memory_type": "work", "metadata": {"source": "chat"}, "export_source": "box"}
+            for n, text in enumerate((A, B, C), 1)
+        ],
+    },
+}  # fmt: skip
+
+
+def export(folder: Path, *rows: Any, name: str = "export.jsonl") -> Path:
+    """A file of records."""
+    file = folder / name
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["by name", "by what it holds"])
+@pytest.mark.parametrize("preset", EXPORTS)
+def test_a_published_format_is_read_consolidated_and_taken_back(
+    tmp_path: Path, preset: str, named: bool
+) -> None:
+    """What is written beside it has the same form, less the copy; undone, there is nothing beside it."""
+    file = tmp_path / "export.json"
+    file.write_text(json.dumps(EXPORTS[preset]))
+    before, beside = file.read_bytes(), tmp_path / "export.dreamed.json"
+    store = JsonlStore(file, mapping=preset if named else None)
+    memories = store.read(EVERYTHING).memories
+    assert [memory.text for memory in memories] == [A, B, C]
+    assert {memory.category for memory in memories} == {"work"}
+    assert {memory.created_at for memory in memories} == {datetime(2026, 9, 1, 10, tzinfo=UTC)}
+    with Session(store, settings=KEYWORDS) as session:
+        result = session.apply(session.propose(EVERYTHING, now=NOW, unattended=True), now=NOW)
+        assert (result.merged, file.read_bytes()) == (1, before)
+        written = json.loads(beside.read_text())
+        (where,) = (key for key, value in EXPORTS[preset].items() if isinstance(value, list) and value)
+        assert {key: value for key, value in written.items() if key != where} == {
+            key: value for key, value in EXPORTS[preset].items() if key != where
+        }
+        kept = [row["text"] if preset == "hindsight" else row for row in written[where]]
+        assert len(kept) == 2
+        assert session.propose(EVERYTHING, now=NOW).actions == ()
+        session.undo(now=NOW)
+    assert (beside.exists(), file.read_bytes()) == (False, before)
+
+
+def test_fields_are_named_and_lines_that_do_not_change_stay_to_the_letter(tmp_path: Path) -> None:
+    """A path goes into an object; what has no field of its own is metadata."""
+    rows = [
+        {"uuid": "1", "content": {"said": A}, "project": "shop", "lang": "en"},
+        {"uuid": "2", "content": {"said": C}},
+    ]
+    file = tmp_path / "notes.jsonl"
+    file.write_text(
+        json.dumps(rows[0]) + "\n\n" + json.dumps(rows[1], indent=None, separators=(",", ":")) + "\n"
+    )
+    store = JsonlStore(file, mapping="text=content.said,id=uuid,scope=project")
+    first, _ = store.read(EVERYTHING).memories
+    assert (first.text, first.scope, first.metadata) == (A, Scope.of(user_id="shop"), {"lang": "en"})
+    store.write(Update("1", B))
+    lines = (tmp_path / "notes.dreamed.jsonl").read_text().splitlines()
+    assert json.loads(lines[0]) == {**rows[0], "content": {"said": B}}
+    assert lines[1] == file.read_text().splitlines()[2]
+    store.write(Update("1", A))
+    assert not (tmp_path / "notes.dreamed.jsonl").exists()
+
+
+def test_lines_of_several_users_stay_theirs(tmp_path: Path) -> None:
+    """Whatever the fields look like otherwise."""
+    rows = [
+        {"id": f"{n}", "text": A, "user_id": user, "fact_type": "x"}
+        for n, user in enumerate(("alice", "bob"))
+    ]
+    store = JsonlStore(export(tmp_path, *rows))
+    assert [m.scope for m in store.read(EVERYTHING).memories] == [
+        Scope.of(user_id="alice"),
+        Scope.of(user_id="bob"),
+    ]
+
+
+def test_decisions_say_what_the_owner_has_to_do(tmp_path: Path) -> None:
+    """Delete, rewrite, supersede, add; they are the state of a later pass, and go with an undo of each."""
+    file = export(
+        tmp_path, *({"id": n, "text": text, "user_id": "a"} for n, text in zip("123", (A, B, C), strict=True))
+    )
+    decisions = tmp_path / "decisions.jsonl"
+    store = JsonlStore(file, decisions=decisions)
+    before = store.fetch(["1", "2", "3"])
+    store.write(Delete("2"))
+    store.write(Update("1", "Deploys the shop on Fridays."))
+    store.write(Retire("3", NOW.date(), {"superseded_by": "1"}))
+    added = store.write(Add("Likes tea", Scope.of(user_id="a"), {}, NOW, mark="m"))
+    told = [json.loads(line) for line in decisions.read_text().splitlines()]
+    assert [(each["action"], each["id"], each["was"]) for each in told] == [
+        ("rewrite", "1", A), ("delete", "2", B), ("supersede", "3", C), ("add", added, None),
+    ]  # fmt: skip
+    assert told[2]["row"]["expiration_date"] == NOW.date().isoformat()
+    assert store.find_mark("m", Scope.of(user_id="a")) == added
+    again = JsonlStore(file, decisions=decisions)
+    assert again.read(EVERYTHING) == store.read(EVERYTHING)
+    assert sorted(m.text for m in again.read(EVERYTHING).memories) == sorted(
+        ["Deploys the shop on Fridays.", C, "Likes tea"]
+    )
+    # The owner carries them out, in part: what is gone is no longer decided about.
+    export(tmp_path, {"id": "1", "text": A, "user_id": "a"}, {"id": "3", "text": C, "user_id": "a"})
+    assert JsonlStore(file, decisions=decisions).read(EVERYTHING).complete
+    export(tmp_path, {"id": "1", "text": "Changed since.", "user_id": "a"})
+    gaps = JsonlStore(file, decisions=decisions).read(EVERYTHING).gaps
+    assert gaps == ("export.jsonl changed since 1 decisions were made; move decisions.jsonl away",)
+    assert before["1"].payload["row"]["text"] == A
+
+
+def test_a_newer_export_is_not_mixed_with_what_was_written_before(tmp_path: Path) -> None:
+    """It is read-only until the person says which of the two counts."""
+    import os
+
+    file = export(tmp_path, {"id": "1", "text": A}, {"id": "2", "text": B})
+    store = JsonlStore(file)
+    store.write(Delete("2"))
+    assert store.read(EVERYTHING).complete
+    later = (tmp_path / "export.dreamed.jsonl").stat().st_mtime + 5
+    os.utime(file, (later, later))
+    assert store.read(EVERYTHING).gaps == (
+        "export.jsonl is newer than export.dreamed.jsonl; move that away to begin anew",
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (['{"id": "1", "text": "x"}', "{broken"], "record 2 of f.jsonl has no text"),
+        (['{"id": "1", "text": "x"}', '{"id": "1", "text": "y"}'], "the id 1 stands twice in f.jsonl"),
+        (['{"id": "1", "text": "x"}', '{"id": "2", "text": 7}'], "record 2 of f.jsonl has no text"),
+    ],
+)
+def test_what_cannot_be_read_makes_it_read_only(tmp_path: Path, lines: list[str], told: str) -> None:
+    """With the place; nothing is left out silently."""
+    (tmp_path / "f.jsonl").write_text("\n".join(lines))
+    assert JsonlStore(tmp_path / "f.jsonl").read(EVERYTHING).gaps == (told,)
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
+    """No file, no text, no memories, no preset, no field, no decisions."""
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "none.jsonl").write_text("hello\n")
+    other = export(tmp_path, {"not": "ours"}, name="other.jsonl")
+    good = export(tmp_path, {"id": "1", "text": A})
+    for make, told in (
+        (lambda: JsonlStore(tmp_path / "gone"), "cannot be read: No such file"),
+        (lambda: JsonlStore(tmp_path / "binary"), "no text in UTF-8"),
+        (lambda: JsonlStore(tmp_path / "none.jsonl"), "holds no memory that can be read"),
+        (lambda: JsonlStore(good, decisions=good), "is the export itself"),
+        (lambda: JsonlStore(good, decisions=other), "holds no decisions of mem0-dream"),
+        (lambda: read_mapping("letta"), "'letta' is no preset"),
+        (lambda: read_mapping("mem0,colour=x"), "maps nothing"),
+    ):
+        with pytest.raises(DreamError, match=told) as raised:
+            make()
+        assert isinstance(raised.value, ConfigError | UsageError)
+        assert "\n" not in str(raised.value)
+
+
+def test_the_command_line_reads_an_export(tmp_path: Path) -> None:
+    """The file is an argument; the undo that is printed finds the place again."""
+    rows = [{"id": f"{n}", "text": text} for n, text in enumerate((A, B, C))]
+    file, decisions = export(tmp_path, *rows), tmp_path / "d.jsonl"
+    words = [
+        "jsonl",
+        str(file),
+        "--decisions",
+        str(decisions),
+        "--all",
+        "--scorer",
+        "keywords",
+        "--max-delete",
+        "1",
+    ]
+    done = CliRunner().invoke(main, [*words, "--auto"])
+    assert done.exit_code == 0, done.output
+    assert [json.loads(line)["action"] for line in decisions.read_text().splitlines()] == ["amend", "delete"]
+    assert CliRunner().invoke(main, ["undo"]).exit_code == 0
+    assert not decisions.exists()
+    assert "Name the export" in CliRunner().invoke(main, ["jsonl", "--all"]).output
+
+
+def test_a_graph_and_an_export_are_told_apart(tmp_path: Path) -> None:
+    """Both end in .jsonl."""
+    graph = export(
+        tmp_path, {"type": "entity", "name": "a", "entityType": "b", "observations": []}, name="g.jsonl"
+    )
+    found = [
+        open_store(file, state_dir=tmp_path).kind
+        for file in (graph, export(tmp_path, {"id": "1", "text": A}))
+    ]
+    assert found == ["graph", "jsonl"]

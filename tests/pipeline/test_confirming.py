@@ -1,0 +1,49 @@
+"""Still true: an answer that counts like a statement; what is said in several scopes; what nobody confirmed."""
+
+from __future__ import annotations
+
+from builders import BOB, NOW, memory
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.reporting.status import across_lines, said_across, spoken_status, status_of
+from mem0_dream.pipeline.review import Review
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.records import Inventory
+from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
+
+EVERYTHING = ScopeFilter()
+
+
+def test_a_memory_that_still_holds_is_not_stale_again() -> None:
+    """Until the limit has passed once more, or its text changes."""
+    store = InMemoryStore([memory("old", "Keeps bees on the roof of the town hall", days=400)])
+    settings = Settings(assume_unread=True)
+    with Session(store, settings=settings, encoder=FakeEncoder(), scorer=FakeScorer()) as session:
+        plan = session.propose(EVERYTHING, now=NOW)
+        assert [prune.reason for prune in plan.prunes] == ["stale"]
+        review = Review(session.directory, plan, unites=True)
+        review.answer(plan.prunes[0].id, "still", now=NOW)
+        assert review.planned(session).actions == ()
+        before = store.rows["old"].copy()
+        assert session.propose(EVERYTHING, now=NOW).prunes == ()
+        assert session.propose(EVERYTHING, now=NOW.replace(year=NOW.year + 1)).prunes != ()
+        assert store.rows["old"] == before
+
+
+def test_what_nobody_confirmed_for_longest_is_listed() -> None:
+    """Oldest first, at most five; not what is young or pinned."""
+    ages = {"a": 500, "b": 300, "c": 10, "p": 900}
+    held = tuple(memory(i, f"Fact {i}", days=days, pinned=i == "p") for i, days in ages.items())
+    status = status_of(Inventory("s", held), (), settings=Settings(), now=NOW, kind="mem0")
+    assert [(days, name) for days, name, _ in status.unconfirmed] == [(500, "a"), (300, "b")]
+    assert "Not confirmed for longest:" in spoken_status(status)
+
+
+def test_what_is_said_in_several_scopes_is_listed_and_left_alone() -> None:
+    held = (memory("1", "Likes tea."), memory("2", "likes tea", scope=BOB), memory("3", "Likes tea"))
+    found = said_across(Inventory("s", held), NOW, str)
+    assert [[each["id"] for each in group["memories"]] for group in found] == [["1", "2", "3"]]
+    assert across_lines(found, "mem0")[:2] == ["Said in several scopes (1):", "  Likes tea."]
+    assert across_lines(said_across(Inventory("s", held[::2]), NOW, str), "mem0") == [
+        "Nothing is said in several scopes."
+    ]

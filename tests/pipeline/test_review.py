@@ -1,0 +1,222 @@
+"""The review behind all fronts: what an answer means, how long it holds, what a person's own words lose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import ALICE, NOW, memory
+from mem0_dream.errors import UsageError
+from mem0_dream.pipeline.actions import Member, Merge, Resolve, Rewrite
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.plan import Plan, ScopeTotal
+from mem0_dream.pipeline.planning.plan_file import dump_plan
+from mem0_dream.pipeline.review import Review, careless, lost_by, review_of_file, unattended
+from mem0_dream.pipeline.stores.base import ScopeFilter
+from reviewing import World, small_world
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return small_world(tmp_path)
+
+
+@pytest.fixture
+def session(world: World) -> Iterator[Session]:
+    with world.session() as opened:
+        yield opened
+
+
+def plan_of(session: Session) -> Plan:
+    return session.propose(ScopeFilter(), now=NOW)
+
+
+def named(plan: Plan, *ids: str) -> str:
+    """The proposal about these memories."""
+    proposals = (*plan.actions, *plan.unsure)
+    return next(a.id for a in proposals if {m.id for m in a.members} == set(ids))
+
+
+@pytest.mark.parametrize(
+    ("text", "details", "words"),
+    [
+        ("Feeds two cats and walks the indoor dog.", [], []),
+        ("Walks the indoor dog.", [("number", "two")], ["Feeds", "cats"]),
+        ("Feeds two cats and walks the outdoor dog.", [], ["indoor"]),
+        ("Walking the dog indoors, feeding two cats", [], []),
+    ],
+)
+def test_a_text_by_hand_names_the_words_that_it_leaves_out(
+    text: str, details: list[tuple[str, str]], words: list[str]
+) -> None:
+    assert lost_by(["Feeds two cats.", "Walks the indoor dog."], text) == (details, words)
+
+
+def test_an_edited_line_of_a_plan_file_is_told_what_it_leaves_out(session: Session) -> None:
+    plan = plan_of(session)
+    (merge,) = (merge for merge in plan.merges if merge.id == named(plan, "dog1", "dog2"))
+    assert careless(plan) == []
+    edited = replace(merge, text="Has a dog.")
+    assert careless(replace(plan, actions=(edited,))) == [(merge.id, "Pickle, whippet, named, brindle")]
+
+
+class TestAnswers:
+    def test_they_hold_for_another_plan_and_lapse_with_a_text(self, world: World, session: Session) -> None:
+        """By what they are about: other proposals may come and go before them."""
+        plan = plan_of(session)
+        review = Review(session.directory, plan)
+        review.answer(named(plan, "tabs1", "tabs2"), "a", now=NOW)
+        world.store.rows |= type(world.store)([memory("aa", "Fixed the bug", days=200)]).rows
+        again = Review(session.directory, plan_of(session))
+        assert [str(given.say) for given in again.answers.values()] == ["a"]
+        done = again.planned(session)
+        assert {c.choice for c in done.conflicts} == {"a"}
+        assert {a.id for a in done.actions} == {a.id for a in again.plan.actions}
+        world.store.rows["tabs1"]["text"] = "Uses tabs for indentation in C code."
+        assert Review(session.directory, plan_of(session)).answers == {}
+
+    def test_one_answer_drops_no_other_change(self) -> None:
+        """A sentence that lost takes neither a new text nor a merge of its memory along."""
+        a, b = Member("a", "Deploys on Fridays. See lib/pay.py."), Member("b", "Never deploys on Fridays.")
+        given = {"scope": ALICE, "category": None}
+        conflict = Resolve(
+            id="c1",
+            members=(a, b),
+            a=("a",),
+            b=("b",),
+            topic="",
+            said=("Deploys on Fridays.", b.text),
+            **given,
+        )
+        moved = Rewrite(id="w1", members=(a,), text="Deploys on Fridays. See src/pay.py.", reason="", **given)
+        plan = Plan("s", "md", NOW, "k", (ScopeTotal(ALICE, 2),), (conflict, moved))
+        assert plan.with_choices({"c1": "b"}).actions == (conflict.choose("b"), moved)
+        whole = replace(plan, actions=(replace(conflict, said=()), moved))
+        assert [action.id for action in whole.with_choices({"c1": "b"}).actions] == ["c1"]
+
+    def test_a_night_leaves_alone_what_a_person_wants_otherwise(self, session: Session) -> None:
+        """Put off, or in their own words; a yes changes nothing about it."""
+        plan = plan_of(session)
+        review = Review(session.directory, plan)
+        review.answer(named(plan, "dog1", "dog2"), "skip", now=NOW)
+        review.answer(named(plan, "tap"), "yes", now=NOW)
+        left = {action.id for action in plan.actions} - {named(plan, "dog1", "dog2")}
+        assert {action.id for action in unattended(session, plan).actions} == left
+
+    def test_what_a_run_carried_out_is_open_no_more_and_an_undo_takes_it_back(self, session: Session) -> None:
+        plan = plan_of(session)
+        review = Review(session.directory, plan, opt_in=True)
+        review.answer(named(plan, "dog1", "dog2"), "yes", now=NOW)
+        review.answer(named(plan, "tabs1", "tabs2"), "skip", now=NOW)
+        result = review.apply(session, review.planned(session), now=NOW)
+        assert review.answers == {}
+        assert {str(given.say): given.run for given in session.answered} == dict.fromkeys(
+            ("yes", "skip"), result.run
+        )
+        session.undo(now=NOW)
+        assert [str(given.say) for given in session.answered] == ["taken back"]
+
+    def test_effects_name_what_becomes_of_each(self, session: Session) -> None:
+        plan = plan_of(session)
+        review = Review(session.directory, plan)
+        said = {"dog1 dog2": "no", "tap": "skip", "tabs1 tabs2": "both", "sea1 sea2": "yes", "bug": "yes"}
+        for ids, say in said.items():
+            review.answer(named(plan, *ids.split()), say, now=NOW)
+        told = review.effects(review.planned(session))
+        assert {ids: told[named(plan, *ids.split())] for ids in said} == {
+            "dog1 dog2": "left out for good",
+            "tap": "left out this time",
+            "tabs1 tabs2": "both hold, not asked again",
+            "sea1 sea2": "accepted",
+            "bug": "accepted",
+        }
+
+    def test_two_sides_become_one_memory_in_a_persons_words(self, world: World, session: Session) -> None:
+        plan = plan_of(session)
+        review = Review(session.directory, plan, opt_in=True)
+        mine = "Uses tabs in Go code, but never in Python."
+        review.answer(named(plan, "tabs1", "tabs2"), "edit", mine, now=NOW)
+        done = review.planned(session)
+        assert [(type(a), getattr(a, "text", "")) for a in done.actions] == [(Merge, mine)]
+        review.apply(session, done, now=NOW)
+        texts = [row["text"] for row in world.store.rows.values() if "tabs" in row["text"]]
+        assert texts == [mine]
+
+    @pytest.mark.parametrize(
+        ("ids", "say", "text", "told"),
+        [
+            ("dog1 dog2", "a", None, "is answered by yes, no, skip, edit; 'a' is none of these"),
+            ("tabs1 tabs2", "no", None, "is answered by a, b, both, same, skip, edit"),
+            ("tap", "edit", "x", "is answered by yes, no, skip"),
+            ("dog1 dog2", "yes", "x", "belongs to the answer edit"),
+            ("dog1 dog2", "edit", None, "belongs to the answer edit"),
+            ("dog1 dog2", "edit", "A dog.", "would lose"),
+        ],
+    )
+    def test_an_answer_that_does_not_fit_is_refused(
+        self, session: Session, ids: str, say: str, text: str | None, told: str
+    ) -> None:
+        plan = plan_of(session)
+        review = Review(session.directory, plan)
+        with pytest.raises(UsageError, match=told):
+            review.answer(named(plan, *ids.split()), say, text, now=NOW)
+        assert review.answers == {}
+
+
+class TestPlanFile:
+    def reviewed(self, session: Session, plan: Plan, **answers: dict[str, Any]) -> Plan:
+        """The plan of a file in whose lines these fields were written."""
+        lines = [json.loads(line) for line in dump_plan(plan).splitlines()]
+        text = "".join(json.dumps(line | answers.get(line.get("id", ""), {})) + "\n" for line in lines)
+        return review_of_file(session, text, now=NOW).planned(session)
+
+    def test_a_line_may_hold_an_answer(self, session: Session) -> None:
+        plan = plan_of(session)
+        dog, conflict, sea = (
+            named(plan, *ids) for ids in (("dog1", "dog2"), ("tabs1", "tabs2"), ("sea1", "sea2"))
+        )
+        given = {dog: {"answer": "No"}, conflict: {"answer": "b"}, sea: {"answer": "yes"}}
+        done = {action.id: action for action in self.reviewed(session, plan, **given).actions}
+        assert dog not in done
+        assert sea in done
+        assert getattr(done[conflict], "choice", None) == "b"
+
+    def test_what_was_refused_elsewhere_is_not_done_by_a_file(self, session: Session) -> None:
+        plan = plan_of(session)
+        dog = named(plan, "dog1", "dog2")
+        Review(session.directory, plan).answer(dog, "no", now=NOW)
+        assert dog not in {action.id for action in self.reviewed(session, plan).actions}
+
+    def test_an_answer_to_nothing_is_named(self, session: Session) -> None:
+        plan = plan_of(session)
+        with pytest.raises(UsageError, match="is none of these"):
+            self.reviewed(session, plan, **{plan.actions[0].id: {"answer": "perhaps"}})
+
+
+def test_one_of_two_that_may_be_one_fact_is_kept_and_an_undo_asks_again(
+    world: World, session: Session
+) -> None:
+    plan = plan_of(session)
+    review, name = Review(session.directory, plan), named(plan, "sea1", "sea2")
+    assert {"a", "b"} < set(review.choices(review.find(name)))
+    review.answer(name, "b", now=NOW)
+    done = review.planned(session)
+    (kept,) = (action for action in done.actions if action.id == name)
+    assert (kept.survivor, kept.removes) == ("sea2", ("sea1",))
+    assert review.effects(done)[name] == "B stays"
+    review.apply(session, done, now=NOW)
+    assert world.store.rows["sea1"]["expires_on"] is not None
+    assert world.store.rows["sea2"]["expires_on"] is None
+    session.undo(now=NOW)
+    assert named(plan_of(session), "sea1", "sea2")
+
+
+def test_both_and_same_are_said_of_any_two(session: Session) -> None:
+    plan = plan_of(session)
+    review, name = Review(session.directory, plan), named(plan, "sea1", "sea2")
+    assert review.answer(name, "same", now=NOW).say == "yes"
+    assert review.answer(name, "both", now=NOW).say == "no"

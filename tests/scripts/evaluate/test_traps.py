@@ -1,0 +1,44 @@
+from mem0_dream.models.guards import compare
+from mem0_dream.scripts.evaluate.traps import TRAPS, LabelledTexts, scored, table, tallied
+from mem0_dream.testing import FakeScorer
+
+SURE, ELSE = (0.99, 0.0, 0.01), (0.0, 0.0, 1.0)
+PAIRS = [
+    LabelledTexts("traps", "User reports to Anna", "Anna reports to the user", duplicate=False),
+    LabelledTexts("traps", "User reports to Anna", "Anna manages the user", duplicate=True),
+    LabelledTexts("traps", "Takes 20 mg", "Takes 40 mg", duplicate=False),
+]
+
+
+def test_the_table_tells_what_each_kind_of_evidence_holds_back():
+    scorer = FakeScorer({(pair.a, pair.b): SURE for pair in PAIRS})
+    scores = {f"{pair.a}\n{pair.b}": [0.9, *SURE, 0.99, 0.99] for pair in PAIRS}
+    tallies = tallied(PAIRS, scores, scorer)
+    other, same = tallies["traps", False], tallies["traps", True]
+    assert (other.pairs, other.before, other.after) == (2, 1, 0)
+    assert (same.pairs, same.before, same.after) == (1, 1, 1)
+    assert "| binding | 1 (1) | 0 (0) |" in table(tallies)
+
+
+def test_kept_scores_are_read_again_for_the_same_scorer_only(tmp_path):
+    kept = tmp_path / "scores.json"
+    kept.write_text('{"scorer": "fake-scorer-1", "scores": {"a\\nb": [1, 1, 0, 0, 1, 1]}}', encoding="utf-8")
+    pair = LabelledTexts("traps", "a", "b", duplicate=True)
+    assert scored([pair], FakeScorer(), kept) == {"a\nb": [1, 1, 0, 0, 1, 1]}
+
+
+def test_the_traps_are_labelled_and_a_quarter_are_true_duplicates():
+    rows = [line.split("\t") for line in TRAPS.read_text(encoding="utf-8").splitlines()]
+    labels = [label for label, _, _ in rows]
+    assert len({(a, b) for _, a, b in rows}) == len(rows) == 200
+    assert {label: labels.count(label) for label in sorted(set(labels))}["duplicate"] == 50
+    assert set(labels) == {"duplicate", "contradiction", "distinct"}
+
+
+def test_most_traps_are_held_back_without_a_scorer_and_most_duplicates_are_not():
+    rows = [line.split("\t") for line in TRAPS.read_text(encoding="utf-8").splitlines()]
+    held = {label: [0, 0] for label in ("duplicate", "contradiction", "distinct")}
+    for label, a, b in rows:
+        held[label][bool(compare(a, b))] += 1
+    assert held["duplicate"][1] <= 25
+    assert held["contradiction"][1] + held["distinct"][1] >= 135
