@@ -182,6 +182,11 @@ class Resolve(Proposed):
     kind: Literal[ActionKind.RESOLVE] = ActionKind.RESOLVE
 
     @property
+    def ends(self) -> str:
+        """What became of the side that goes, in a word or two; of two that may be one fact there is no topic."""
+        return "contradicted" if self.topic else "same fact"
+
+    @property
     def survivor(self) -> str | None:
         """The judged memory of the chosen side."""
         return {"a": self.a[0], "b": self.b[0], None: None}[self.choice]

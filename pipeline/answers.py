@@ -66,7 +66,7 @@ _SPOKEN = {
     Say.STILL: "still true",
 }
 _CHANGES = frozenset({Say.YES, Say.A, Say.B, Say.SAME, Say.EDIT})
-_CLOSE = frozenset({Say.NO, Say.SKIP, Say.BOTH, Say.TAKEN_BACK})
+_CLOSE = frozenset({Say.NO, Say.SKIP, Say.BOTH, Say.STILL, Say.TAKEN_BACK})
 
 
 @dataclass(frozen=True, slots=True)

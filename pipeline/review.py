@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Asked = TypeVar("Asked", bound=Action)
 _ASKED = (Say.YES, Say.NO, Say.SKIP)
-_OF_CONFLICTS = (Say.A, Say.B, Say.BOTH, Say.SAME, Say.SKIP)
+_OF_CONFLICTS = (Say.A, Say.B, Say.BOTH, Say.SAME, Say.STILL, Say.SKIP)
 _OF_MERGES = {"same": "yes", "both": "no"}
 """What is said of two sides, said of two that may be one fact."""
 
@@ -114,16 +114,9 @@ class Review:
             return (*_OF_CONFLICTS, Say.EDIT) if self._may_unite(action) else _OF_CONFLICTS
         if self._has_sides(action):
             return (*_ASKED, Say.EDIT, Say.A, Say.B)
+        if isinstance(action, Prune):
+            return (*_ASKED, Say.STILL)
         return (*_ASKED, Say.EDIT) if isinstance(action, Merge) else _ASKED
-
-    def _still(self, action: Resolve | Prune, name: str, *, now: datetime, held: bool) -> Answer:
-        """What a conflict or a removal is about still holds: it stays, and counts as stated today."""
-        told = Answer.to(action, Say.STILL, at=now)
-        told = replace(told, key="", keys=frozenset({f"still:{told.key}:{now.date()}"}))
-        with self._journal() as journal:
-            journal.answer(self.plan.store, [told])
-        stays = Say.BOTH if isinstance(action, Resolve) else Say.SKIP
-        return self.answer(name, stays, now=now, held=held)
 
     def answer(
         self, name: str, say: str, text: str | None = None, *, now: datetime, held: bool = False
@@ -143,8 +136,6 @@ class Review:
         action, said = self.find(name), say.strip().lower()
         if isinstance(action, Merge):
             said = _OF_MERGES.get(said, said)
-        if said == Say.STILL and isinstance(action, Resolve | Prune):
-            return self._still(action, name, now=now, held=held)
         if said not in self.choices(action):
             allowed = ", ".join(self.choices(action))
             raise UsageError(f"{action.id} is answered by {allowed}; {said[:20]!r} is none of these.")
@@ -158,6 +149,9 @@ class Review:
         answer = replace(answer, text=text, pair=lesson(action, answer.say))
         if answer.say is Say.SKIP and not self._is_question(action):
             answer = replace(answer, keys=frozenset())  # not this time, and proposed again the next
+        if answer.say is Say.STILL and isinstance(action, Prune) and not action.junk:
+            # It holds as of the day by which it was judged, and may be proposed again once it is old anew.
+            answer = replace(answer, keys=frozenset(), at=max(now, self.plan.now))
         self.withdraw(answer.key)
         if held:
             self._held[answer.key] = answer
@@ -188,7 +182,7 @@ class Review:
             self._held.pop(key, None)
         with self._journal() as journal:
             given = [item for item in journal.answers(self.plan.store) if item.key in keys]
-            journal.withdraw(self.plan.store, filter(_is_open, given))
+            journal.withdraw(self.plan.store, filter(self._is_open, given))
 
     def pin(self, memory_id: str, *, pinned: bool, now: datetime) -> None:
         """Leave a memory alone from now on, or no longer.
@@ -215,7 +209,7 @@ class Review:
     def answers(self) -> dict[str, Answer]:
         """What was said about the proposals and not applied yet, by their keys."""
         with self._journal() as journal:
-            kept = {item.key: item for item in journal.answers(self.plan.store) if _is_open(item)}
+            kept = {item.key: item for item in journal.answers(self.plan.store) if self._is_open(item)}
         return {key: given for key, given in {**kept, **self._held}.items() if key in self.questions}
 
     @property
@@ -362,6 +356,14 @@ class Review:
             named = ", ".join(f"{kind} {detail}" for kind, detail in details)
             raise UsageError(f"This text would lose {len(details)} details of its sources: {named}")
 
+    def _is_open(self, given: Answer) -> bool:
+        """Whether it is an answer to a proposal, and no run carried it out.
+
+        What a person confirmed before the plan was made, and is proposed again, is asked about anew.
+        """
+        lapsed = given.say is Say.STILL and not given.keys and given.at < self.plan.now
+        return bool(given.key) and not (given.run or lapsed) and given.say not in (Say.TAKEN_BACK, Say.PINNED)
+
     def _may_unite(self, conflict: Resolve) -> bool:
         return self.unites and not conflict.said
 
@@ -461,20 +463,18 @@ _LEFT = {
     Say.NO: "different facts, not asked again",
     Say.BOTH: "both hold, not asked again",
     Say.SKIP: "left open",
+    Say.STILL: "still true, not asked again",
 }
-_LEFT_OUT = {Say.NO: "left out for good", Say.SKIP: "left out this time"}
-
-
-def _is_open(given: Answer) -> bool:
-    """Whether it is an answer to a proposal, and no run carried it out."""
-    return bool(given.key) and not given.run and given.say not in (Say.TAKEN_BACK, Say.PINNED)
+_LEFT_OUT = {
+    Say.NO: "left out for good", Say.SKIP: "left out this time", Say.STILL: "left out: still true",
+}  # fmt: skip
 
 
 def _is_wanted(action: Action, given: Answer | None, *, unanswered: bool) -> bool:
     if given is None:
         return unanswered
     if action.kind is ActionKind.RESOLVE:
-        return given.say is not Say.BOTH  # left open, it is told
+        return given.say not in (Say.BOTH, Say.STILL)  # left open, it is told
     return given.say.changes
 
 

@@ -10,7 +10,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
@@ -55,7 +55,7 @@ def passed(place: Place, conflicts: Sequence[tuple[str, str]], *, now: datetime)
     from mem0_dream.pipeline.stores.base import ScopeFilter
     from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 
-    memory = Memory.from_config(_plain(place.config()))
+    memory = Memory.from_config(place.config())
     before = outdated(memory, conflicts)
     with Session(Mem0Store(memory), state_dir=place.folder / "state") as session, session.locked():
         plan = session.propose(ScopeFilter(), now=now)
@@ -74,11 +74,6 @@ def outdated(memory: Any, conflicts: Sequence[tuple[str, str]]) -> int:  # noqa:
         hits = memory.search(asked, filters={"user_id": "u"}, top_k=FIRST)["results"]
         found += older in {hit["memory"] for hit in hits}
     return found
-
-
-def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
-    """mem0's part of the configuration."""
-    return {key: value for key, value in config.items() if key != "mem0_dream"}
 
 
 if __name__ == "__main__":

@@ -82,7 +82,8 @@ def ask_choice(question: str, given: Say | None = None) -> Say:
     if given is not None:
         click.echo(f"  Answered before: {given.spoken}. Enter keeps that answer.")
     meanings = {**SAID_OF_CONFLICTS, "": given or Say.SKIP}
-    return ask(question, "[A/B/skip]", meanings, "Please answer A, B or skip.")
+    told = "Please answer A, B, both, same, still (both hold as of today) or skip."
+    return ask(question, "[A/B/still/skip]", meanings, told)
 
 
 def confirmed(proposal: str, *, default: bool = True) -> bool:

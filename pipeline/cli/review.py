@@ -43,14 +43,16 @@ _REST = (
 )
 _MERGE_HELP = f"y: the same fact, merge them. n: different facts. {{sides}}{_REST}"
 _CONFLICT_HELP = (
-    f"a: A holds, remove B. b: B holds, remove A. n: both hold. same: both say one thing. {_REST}"
+    "a: A holds, remove B. b: B holds, remove A. n: both hold. still: both hold as of today. "
+    f"same: both say one thing. {_REST}"
 )
 _CLUSTER_HELP = (
     "Letters, such as a or ac: these hold, remove the others. all: all of them hold. same: one fact, merge "
     "them. each: ask pair by pair. s or Enter: leave them as they are. q: stop, ask another time."
 )
 _CHANGE_HELP = (
-    "y or Enter: do it. n: never. s: not this time. e: write the text yourself. q: the rest as proposed."
+    "y or Enter: do it. n: never. s: not this time. e: write the text yourself. still: of what would go, it "
+    "is true as of today. q: the rest as proposed."
 )
 
 
@@ -115,14 +117,18 @@ class Questions:
 
     def each(self, plan: Plan) -> None:
         """Every change of a plan, one by one."""
-        from ..actions import Resolve
+        from ..actions import Prune, Resolve
 
         click.echo(f"  {_CHANGE_HELP}")
         for action in plan.actions:
             if isinstance(action, Resolve) or content_key(action) not in self._review.questions:
                 continue
             click.echo(self._shown.line(action))
-            say = ask("Do it? ", "[Y/n/s/e/q]", {**_ANSWERS, "": Say.YES}, f"  {_CHANGE_HELP}")
+            goes = isinstance(action, Prune)
+            meanings = {**_ANSWERS, "": Say.YES, **({"still": Say.STILL} if goes else {})}
+            say = ask(
+                "Do it? ", "[Y/n/still/s/q]" if goes else "[Y/n/s/e/q]", meanings, f"  {_CHANGE_HELP}"
+            )
             if say == _QUIT:
                 return
             self._keep(action, say)
@@ -169,7 +175,7 @@ class Questions:
             told = _MERGE_HELP.format(sides="a: keep A alone. b: keep B alone. " if sides else "")
             click.echo(f"  As one: {self._shown.line(doubt)}")
         self._explain(told)
-        choices = "[y/n/a/b/s/q]" if sides else "[y/n/s/q]" if merge else "[a/b/n/s/q]"
+        choices = "[y/n/a/b/s/q]" if sides else "[y/n/s/q]" if merge else "[a/b/n/still/s/q]"
         say = ask("The same fact? " if merge else "Which holds? ", choices, answers, f"  {told}")
         if say == _QUIT:
             return say

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from ...errors import DreamError, JournalError, PlanFileError, UsageError
-from ..answers import Say, open_conflicts
+from ..answers import open_conflicts
 from ..fronts import counts, mend
 from ..plan import Plan
 from ..planning.plan_file import parse_plan
@@ -110,7 +110,7 @@ class Tools:
             kept, now = self._kept(session, plan_id), self._access.clock()
             review = _review(session, kept.plan)
             for name, said in answers.items():
-                if said.strip().lower() not in (*review.choices(review.find(name)), Say.STILL):
+                if said.strip().lower() not in review.choices(review.find(name)):
                     review.answer(name, said, now=now)  # says what may be answered, before any is kept
             for name in withdraw:
                 review.withdraw(name)

@@ -23,7 +23,7 @@ class Version:
         since: When they were stated; None if unknown.
         until: When others took their place; None while they hold.
         into: Id of the memory that says so now; None while they hold, or where nothing took their place.
-        how: "contradicted", "merged", "reworded", or why it was pruned; empty while they hold.
+        how: "contradicted", "same fact", "merged", "reworded", or why it was pruned; empty while they hold.
     """
 
     id: str
@@ -75,7 +75,7 @@ def _of_run(run: Run, journal: Journal, scopes: ScopeFilter) -> Iterable[Version
         into = added.get(action.id, action.survivor)
         stays = next((member for member in action.members if member.id == into), None)
         if isinstance(action, Resolve) and stays is not None:
-            until, how = stays.stated_at or run.started_at, "contradicted"
+            until, how = stays.stated_at or run.started_at, action.ends
         else:
             until, how = run.started_at, action.reason if isinstance(action, Prune) else "merged"
         for member in action.members:

@@ -429,7 +429,7 @@ def _superseded(run: Run, action: Action, into: str | None) -> dict[str, str]:
     """What a retired memory says of the one that took its place; nothing where none did."""
     if into is None:
         return {}
-    reason = "contradicted" if isinstance(action, Resolve) else "merged"
+    reason = action.ends if isinstance(action, Resolve) else "merged"
     return dict(zip(SUPERSEDED_KEYS, (into, run.started_at.isoformat(), reason), strict=True))
 
 

@@ -174,26 +174,26 @@ class TestCommandLine:
     def test_a_skip_is_remembered(self, world: World, call: Call) -> None:
         """Asked once; counted, listed, withdrawn, and then asked again."""
         first = call(answers="skip\ny\n").stdout
-        assert first.count("[A/B/skip] ") >= 1
+        assert first.count("[A/B/still/skip] ") >= 1
         assert "skipped: resolve" in call("reject", "--list").stdout
         again = call().stdout
-        assert "[A/B/skip]" not in again
+        assert "[A/B/still/skip]" not in again
         number = next(
             line for line in call("reject", "--list").stdout.splitlines() if "skipped" in line
         ).split()[0]
         call("reject", "--forget", number)
-        assert "[A/B/skip]" in call(answers="skip\ny\n").stdout
+        assert "[A/B/still/skip]" in call(answers="skip\ny\n").stdout
 
     def test_an_answer_that_was_undone_is_asked_for_again(self, world: World, call: Call) -> None:
         """The conflict is open: nothing answers it unattended, and the answer given then counts."""
         before = world.content()
-        assert "[A/B/skip]" in call(answers="b\ny\n").stdout
+        assert "[A/B/still/skip]" in call(answers="b\ny\n").stdout
         answered = world.content()
         call("undo")
         assert world.content() == before
         call("--auto")
         assert world.content() == before
-        assert "[A/B/skip]" in call(answers="b\ny\n").stdout
+        assert "[A/B/still/skip]" in call(answers="b\ny\n").stdout
         assert world.content() not in (before, answered)
 
     def test_a_run_is_taken_back_by_its_name_alone(self, world: World, call: Call) -> None:

@@ -46,7 +46,7 @@ SIDES = (
     f"  A: [memory:tabs1] 2026-08-23  {TABS}\n"
     "  B: [memory:tabs2] 2026-11-18  [Never] uses tabs for indentation in Go code. (newer, likely to hold)\n"
 )
-QUESTION = '[memory:tabs1] vs [memory:tabs2] — "tabs for indentation in Go code" [A/B/skip] '
+QUESTION = '[memory:tabs1] vs [memory:tabs2] — "tabs for indentation in Go code" [A/B/still/skip] '
 NOTHING_STORED = "No memories found. Nothing to consolidate.\n"
 NOTHING_FOUND = "Dream complete. No duplicate, contradictory, or stale memories found.\n"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builders import BOB, NOW, memory
+from builders import BOB, CONTRADICTION, NOW, memory
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.reporting.status import across_lines, said_across, spoken_status, status_of
 from mem0_dream.pipeline.review import Review
@@ -27,7 +27,26 @@ def test_a_memory_that_still_holds_is_not_stale_again() -> None:
         before = store.rows["old"].copy()
         assert session.propose(EVERYTHING, now=NOW).prunes == ()
         assert session.propose(EVERYTHING, now=NOW.replace(year=NOW.year + 1)).prunes != ()
+        later = session.propose(EVERYTHING, now=NOW.replace(year=NOW.year + 1))
+        assert Review(session.directory, later).answers == {}  # the old answer is none to the new question
+        assert [str(given.say) for given in review.answers.values()] == ["still"]
+        review.withdraw(plan.prunes[0].id)
+        assert session.propose(EVERYTHING, now=NOW).prunes != ()
         assert store.rows["old"] == before
+
+
+def test_a_conflict_whose_sides_both_still_hold_is_not_asked_again() -> None:
+    """The answer is kept under its own name, and gives both sides the day on which it was given."""
+    store = InMemoryStore([memory("a", "Likes tea at noon", days=100), memory("b", "Likes tea at one", days=3)])
+    scorer = FakeScorer(default=lambda _a, _b: CONTRADICTION)
+    with Session(store, settings=Settings(floor=-1.0), encoder=FakeEncoder(), scorer=scorer) as session:
+        plan = session.propose(EVERYTHING, now=NOW)
+        review = Review(session.directory, plan)
+        review.answer(plan.conflicts[0].id, "still", now=NOW)
+        assert review.effects(review.planned(session)) == {"c1": "still true, not asked again"}
+        assert session.propose(EVERYTHING, now=NOW).conflicts == ()
+        held = session.read(EVERYTHING).memories
+        assert [each.metadata["confirmed_at"] for each in held] == [NOW.isoformat()] * 2
 
 
 def test_what_nobody_confirmed_for_longest_is_listed() -> None:

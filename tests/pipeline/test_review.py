@@ -150,7 +150,7 @@ class TestAnswers:
         ("ids", "say", "text", "told"),
         [
             ("dog1 dog2", "a", None, "is answered by yes, no, skip, edit; 'a' is none of these"),
-            ("tabs1 tabs2", "no", None, "is answered by a, b, both, same, skip, edit"),
+            ("tabs1 tabs2", "no", None, "is answered by a, b, both, same, still, skip, edit"),
             ("tap", "edit", "x", "is answered by yes, no, skip"),
             ("dog1 dog2", "yes", "x", "belongs to the answer edit"),
             ("dog1 dog2", "edit", None, "belongs to the answer edit"),

@@ -99,15 +99,27 @@ class TestAnswers:
         assert answers(world) == []
 
     @pytest.mark.parametrize(
-        ("say", "words"), [("a", "A stays"), ("b", "B stays"), ("both", "Both hold"), ("skip", "Left open")]
-    )
-    def test_a_conflict_takes_four_answers(self, review: Page, world: World, say: str, words: str) -> None:
-        """A, B, both, and another time."""
+        ("say", "words"), [("a", "A stays"), ("b", "B stays"), ("both", "Both hold"), ("skip", "Left open"),
+         ("still", "Still true")],
+    )  # fmt: skip
+    def test_a_conflict_takes_five_answers(self, review: Page, world: World, say: str, words: str) -> None:
+        """A, B, both, both as of today, and another time; the key does the same."""
         conflict = review.locator("article.resolve")
         conflict.locator(f'[data-say="{say}"]').click()
         conflict.locator(".said", has_text=words).wait_for()
         assert answers(world) == [say]
         assert conflict.locator(".side.chosen").count() == (say in "ab")
+        review.keyboard.press("u")
+        conflict.locator('[data-say="skip"]').wait_for()
+        review.keyboard.press({"both": "o", "still": "t", "skip": "s"}.get(say, say))
+        conflict.locator(".said", has_text=words).wait_for()
+
+    def test_what_is_kept_after_the_tab_was_left_is_in_the_list_of_answers(self, review: Page) -> None:
+        slow = "async (...given) => { await new Promise((done) => setTimeout(done, 300)); return plain(...given); }"
+        review.evaluate(f"() => {{ const plain = window.fetch; window.fetch = {slow}; }}")
+        review.locator('article.prune [data-say="still"]').first.click()
+        review.click("#tab-answered")
+        review.locator("article.prune .said", has_text="Still true").wait_for()
 
     def test_of_two_that_may_be_one_fact_either_is_kept(self, review: Page, world: World) -> None:
         """What is shown as A is what stays."""
@@ -116,8 +128,8 @@ class TestAnswers:
         doubt.locator('[data-say="a"]').click()
         doubt.get_by_text("A stays").first.wait_for()
         apply(review)
-        hidden = {row["text"] for row in world.store.rows.values() if row["expires_on"]}
-        assert (shown[0] in hidden, shown[1] in hidden) == (False, True)
+        hidden = {row["text"]: row["metadata"] for row in world.store.rows.values() if row["expires_on"]}
+        assert (shown[0] in hidden, hidden[shown[1]]["superseded_reason"]) == (False, "same fact")
 
     def test_keys_do_what_the_buttons_do(self, review: Page, world: World) -> None:
         """j, a, r, u, e, and on to the next proposal by itself."""

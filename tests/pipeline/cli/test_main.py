@@ -92,7 +92,7 @@ class TestAnswers:
         """The whole conversation, to the letter; a wrong answer is asked again."""
         done = dream(*ALICE, "--delete", answers="what\nB\nperhaps\nYES\n")
         assert done.stdout == (
-            f"{REPORT}{SIDES}{QUESTION}Please answer A, B or skip.\n{QUESTION}"
+            f"{REPORT}{SIDES}{QUESTION}Please answer A, B, both, same, still (both hold as of today) or skip.\n{QUESTION}"
             f"{PROPOSAL} Apply? [Y/n] Please answer y or n.\n{PROPOSAL} Apply? [Y/n] "
             "Dream complete — merged: 2, pruned: 2, conflicts resolved: 1, skipped: 0\n"
         )

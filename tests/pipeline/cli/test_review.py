@@ -224,7 +224,7 @@ class TestAsked:
         shown = dream(*ALL, "--review", answers="n\nn\nn\ny\n").stdout
         assert "Look at" not in shown
         assert "3 of 3: may contradict" in shown
-        assert "Which holds? [a/b/n/s/q]" in shown
+        assert "Which holds? [a/b/n/still/s/q]" in shown
 
     def test_the_end_of_the_input_is_no_consent(self, dream: Invoke, store: InMemoryStore) -> None:
         before = json.dumps(store.rows)

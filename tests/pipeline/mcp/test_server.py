@@ -261,7 +261,7 @@ class TestApply:
     @pytest.mark.parametrize(
         ("name", "answer", "told"),
         [
-            ("c1", "yes", "a, b, both, same, skip"),
+            ("c1", "yes", "a, b, both, same, still, skip"),
             ("m1", "a", "yes, no, skip, edit"),
             ("zz", "no", "no proposal"),
         ],

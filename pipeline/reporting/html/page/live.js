@@ -1,6 +1,6 @@
 // What only a live page does: answers go to the server at once, and the server's word is what is shown.
-const SAID = { yes: "Accepted", no: "Rejected", edit: "Accepted, in your words", a: "A stays", b: "B stays", both: "Both hold", same: "The same", skip: "Left open", "taken back": "Taken back", pinned: "Pinned" };
-const KEYS = { yes: "a", no: "r", edit: "e", a: "a", b: "b", both: "o", same: "m", skip: "s", undo: "u" };
+const SAID = { yes: "Accepted", no: "Rejected", edit: "Accepted, in your words", a: "A stays", b: "B stays", both: "Both hold", same: "The same", still: "Still true", skip: "Left open", "taken back": "Taken back", pinned: "Pinned" };
+const KEYS = { yes: "a", no: "r", edit: "e", a: "a", b: "b", both: "o", same: "m", still: "t", skip: "s", undo: "u" };
 
 function canWrite() { return Boolean(live) && !data.live.readonly; }
 
@@ -77,7 +77,13 @@ async function answer(card, say, more = {}) {
   for (const each of buttons) each.disabled = true;
   const kept = await send("/answer", { key: card.key, say, ...more }).catch(() => null);
   state.sending = false;
-  if (kept) { state.editing = null; state.fresh.add(card.key); redraw(card); return true; }
+  if (kept) {
+    state.editing = null;
+    state.fresh.add(card.key);
+    if ($(`c-${card.key}`)) redraw(card);
+    else if ($("list")) showList(); // another list was opened meanwhile
+    return true;
+  }
   node.removeAttribute("aria-busy");
   for (const each of buttons) each.disabled = false;
   return false;
@@ -108,8 +114,8 @@ function controls(card) {
   if (state.editing === card.key) return editor(card);
   const say = (name, words, main) => button(name, words, main, () => answer(card, name));
   if (twoSided(card)) return el("div", { class: "do" }, say("same", "The same"), say("a", "Keep A"), say("b", "Keep B"), say("both", "Both hold"), button("edit", "Edit text", false, () => edit(card)));
-  if (card.kind === "resolve") return el("div", { class: "do" }, say("a", "Keep A", card.newer === "a"), say("b", "Keep B", card.newer === "b"), say("both", "Both hold"), say("same", "The same"), say("skip", "Skip"));
-  return el("div", { class: "do" }, say("yes", "Accept", !card.unsure), say("no", "Reject"), card.kind === "merge" ? button("edit", "Edit text", false, () => edit(card)) : null);
+  if (card.kind === "resolve") return el("div", { class: "do" }, say("a", "Keep A", card.newer === "a"), say("b", "Keep B", card.newer === "b"), say("both", "Both hold"), say("same", "The same"), say("still", "Still true"), say("skip", "Skip"));
+  return el("div", { class: "do" }, say("yes", "Accept", !card.unsure), say("no", "Reject"), card.kind === "merge" ? button("edit", "Edit text", false, () => edit(card)) : card.kind === "prune" ? say("still", "Still true") : null);
 }
 
 function edit(card) { state.editing = card.key; redraw(card); const box = $(`c-${card.key}`).querySelector("textarea"); if (box) box.focus(); }
@@ -139,6 +145,7 @@ function pressed(key, card) {
   if (key === "u" && answerTo(card)) { takeBack([card]); return true; }
   if (answered(card)) return false;
   const moves = twoSided(card) || card.kind === "resolve" ? { a: "a", b: "b", o: "both", r: "both", m: "same", s: "skip" } : { a: "yes", r: "no" };
+  if (card.kind === "resolve" || card.kind === "prune") moves.t = "still";
   if (key === "e" && card.kind === "merge") { edit(card); return true; }
   if (!moves[key]) return false;
   answer(card, moves[key]).then((kept) => { if (kept) move(1, true); });

@@ -1,5 +1,5 @@
 // Tabs, keys and the first drawing of it all.
-const SHEET = [["j", "next proposal"], ["k", "previous proposal"], ["a", "accept; of two sides keep A"], ["b", "keep B"], ["r", "reject; both sides hold"], ["o", "both hold"], ["m", "both say the same"], ["s", "leave it open"], ["e", "edit the text"], ["u", "undo the answer"], ["w", "why, and ids, dates, scores"],
+const SHEET = [["j", "next proposal"], ["k", "previous proposal"], ["a", "accept; of two sides keep A"], ["b", "keep B"], ["r", "reject; both sides hold"], ["o", "both hold"], ["m", "both say the same"], ["t", "still true, as of today"], ["s", "leave it open"], ["e", "edit the text"], ["u", "undo the answer"], ["w", "why, and ids, dates, scores"],
   ["A", "accept all that is shown"], ["R", "reject all that is shown"], ["p", "apply: shows first what will be done"], ["l", "look again"], ["/", "search"], ["1 – 4", "tabs"], ["?", "these keys"]];
 
 function keySheet() {
