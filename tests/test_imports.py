@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import mem0_dream
 import pytest
@@ -57,6 +59,24 @@ from mem0_dream.pipeline.cli.main import main
 with contextlib.suppress(SystemExit):
     main(["--all"])
 """)
+
+
+@pytest.mark.model
+def test_a_look_with_the_defaults_loads_no_library_of_models(tmp_path: Path) -> None:
+    """The packaged encoder and the scorer are read by our own code; a library takes seconds to import."""
+    texts = ("Likes green tea.", "She likes green tea a lot", "Runs every day", "Runs at dawn on most days")
+    export = tmp_path / "memories.jsonl"
+    export.write_text(
+        "".join(json.dumps({"id": str(at), "text": text}) + "\n" for at, text in enumerate(texts))
+    )
+    modules = loaded_by(f"""
+import contextlib
+from mem0_dream.pipeline.cli.main import main
+with contextlib.suppress(SystemExit):
+    main(["jsonl", {str(export)!r}, "--all", "--dry-run"])
+""")
+    assert "torch" in modules
+    assert not {"transformers", "sentence_transformers", "openai"} & set(modules)
 
 
 def test_every_public_name_can_be_imported() -> None:

@@ -59,7 +59,9 @@ def base_folder(folder: Path) -> Path:
     Raises:
         ModelError: the base is missing or cannot be fetched.
     """
-    from ..encoder import loading, local_folder, packaged_model_path
+    from ..encoder import local_folder
+    from ..loading import loading_library
+    from ..packaged import packaged_model_path
 
     base = str(read_config(folder).get("base", PACKAGED_BASE))
     if base == PACKAGED_BASE:
@@ -67,7 +69,7 @@ def base_folder(folder: Path) -> Path:
     local = local_folder(base)
     if local is not None:
         return local
-    with loading(f"The base model {base}"):
+    with loading_library(f"The base model {base}"):
         from huggingface_hub import snapshot_download
 
         return Path(snapshot_download(base, allow_patterns=["*.json", "*.txt", "*.model", "*.safetensors"]))

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
+    from ..bert import Tokens
 
 HEAD_WIDTH = 256
 DROPOUT = 0.1
@@ -42,38 +42,30 @@ class PairTokenizer:
     """Turns texts into ids once and lays pairs out for the encoder.
 
     Args:
-        tokenizer: a fast `transformers` tokenizer of the base model.
+        tokens: of the base model.
         max_length: longest sequence in tokens, special tokens included.
         multiple: pad to a multiple of this; fewer shapes spare the processor's kernels from being compiled
         anew.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, *, max_length: int, multiple: int = 1) -> None:
+    def __init__(self, tokens: Tokens, *, max_length: int, multiple: int = 1) -> None:
         self.max_length = max_length
         self._multiple = multiple
-        self._tokenizer = tokenizer
-        self._cls = int(tokenizer.cls_token_id)
-        self._sep = int(tokenizer.sep_token_id)
-        self._pad = int(tokenizer.pad_token_id)
+        self._tokens = tokens
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, no special tokens, at most `max_length` of them."""
-        if not texts:
-            return []
-        rows = self._tokenizer(
-            list(texts), add_special_tokens=False, truncation=True, max_length=self.max_length
-        )["input_ids"]
-        return [list(map(int, row)) for row in rows]
+        return self._tokens.ids(texts, longest=self.max_length)
 
     def batch(self, pairs: Sequence[tuple[list[int], list[int]]]) -> PairBatch:
         """Lay out pairs of token ids, cutting the longer text first where the pair is too long."""
         rows = [_fit(a, b, self.max_length - 3) for a, b in pairs]
         width = -(-max(len(a) + len(b) + 3 for a, b in rows) // self._multiple) * self._multiple
-        ids = torch.full((len(rows), width), self._pad, dtype=torch.int64)
+        ids = torch.full((len(rows), width), self._tokens.pad, dtype=torch.int64)
         mask = torch.zeros((len(rows), width), dtype=torch.int64)
         segments = torch.zeros((len(rows), width), dtype=torch.int64)
         for row, (a, b) in enumerate(rows):
-            sequence = [self._cls, *a, self._sep, *b, self._sep]
+            sequence = [self._tokens.cls, *a, self._tokens.sep, *b, self._tokens.sep]
             ids[row, : len(sequence)] = torch.tensor(sequence)
             mask[row, : len(sequence)] = 1
             segments[row, len(a) + 2 : len(sequence)] = 1

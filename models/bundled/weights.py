@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import ModelError
+from ..bert import Tokens, empty_encoder, readable
 from .config import read_config
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
     from .network import PairNetwork, PairTokenizer
 
@@ -61,16 +62,13 @@ def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
     """
     from safetensors import safe_open
     from safetensors.torch import load_file
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     from .network import PairNetwork, PairTokenizer
 
     config = read_config(folder)
     try:
-        encoder = AutoModel.from_config(AutoConfig.from_pretrained(base), attn_implementation="sdpa")
-        network = PairNetwork(
-            encoder, width=int(encoder.config.hidden_size), typed_segments=bool(config["typed_segments"])
-        )
+        encoder, tokens, width = _base(base)
+        network = PairNetwork(encoder, width=width, typed_segments=bool(config["typed_segments"]))
         with safe_open(base / WEIGHTS_FILE, framework="pt") as stored:
             names = [name for name in stored.keys() if "embeddings." in name]  # noqa: SIM118 - no dict
             frozen = {f"encoder.{name}": stored.get_tensor(name).float() for name in names}
@@ -79,7 +77,8 @@ def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
             raise ModelError(
                 f"{base} is not the base that {folder} was trained on; install that version of the base model"
             )
-        missing = network.load_state_dict({**state, **unpack(load_file(folder / WEIGHTS_FILE))}, strict=False)
+        own = unpack(load_file(folder / WEIGHTS_FILE))
+        missing = network.load_state_dict({**state, **own}, strict=False, assign=True)
     except (OSError, KeyError, RuntimeError, ValueError) as error:
         raise ModelError(f"the bundled scorer cannot be built from {folder} and {base}: {error}") from error
     lacking = [name for name in missing.missing_keys if "pooler" not in name and "position_ids" not in name]
@@ -88,8 +87,19 @@ def load_network(folder: Path, base: Path) -> tuple[PairNetwork, PairTokenizer]:
             f"{folder / WEIGHTS_FILE} does not fit its network: {lacking or missing.unexpected_keys}"
         )
     network.eval()
-    tokenizer = AutoTokenizer.from_pretrained(base)
-    return network, PairTokenizer(tokenizer, max_length=int(config["max_length"]))
+    return network, PairTokenizer(tokens, max_length=int(config["max_length"]))
+
+
+def _base(folder: Path) -> tuple[nn.Module, Tokens, int]:
+    """An encoder of the kind of the base, its tokens and its width; no parameter is loaded yet."""
+    if readable(folder):
+        encoder = empty_encoder(folder)
+        return encoder, Tokens.of(folder), encoder.width
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    config = AutoConfig.from_pretrained(folder)
+    encoder = AutoModel.from_config(config, attn_implementation="sdpa")
+    return encoder, Tokens.within(AutoTokenizer.from_pretrained(folder)), int(config.hidden_size)
 
 
 def embedding_digest(state: dict[str, Tensor]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ...models.bert import Tokens
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.checksums import write_sums
 from ...models.bundled.config import CONFIG_FILE, PACKAGED_BASE, read_config
@@ -14,8 +15,8 @@ from ...models.bundled.features import feature_names
 from ...models.bundled.network import PairNetwork, PairTokenizer
 from ...models.bundled.scorer import CALIBRATOR_FILE
 from ...models.bundled.weights import WEIGHTS_FILE, embedding_digest, pack, unpack
-from ...models.encoder import packaged_model_path
 from ...models.guards import FACTS_VERSION
+from ...models.packaged import packaged_model_path
 from .calibrate import Limits
 
 PAD_MULTIPLE = 8
@@ -50,7 +51,7 @@ def build(base: str | None, *, max_length: int, dropout: bool = True) -> tuple[P
         encoder.pooler.requires_grad_(False)
     typed = getattr(encoder.config, "type_vocab_size", 0) > 1
     network = PairNetwork(encoder, width=int(encoder.config.hidden_size), typed_segments=typed)
-    return network, PairTokenizer(tokenizer, max_length=max_length, multiple=PAD_MULTIPLE)
+    return network, PairTokenizer(Tokens.within(tokenizer), max_length=max_length, multiple=PAD_MULTIPLE)
 
 
 def quantize(network: PairNetwork) -> None:

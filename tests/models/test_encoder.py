@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mem0_dream.errors import ModelError
-from mem0_dream.models import encoder as module
+from mem0_dream.models import packaged as module
 from mem0_dream.models.encoder import (
     BATCH_SIZE,
     SentenceEncoder,
     encodable,
     equal_length_batches,
-    packaged_model_path,
     rows_at_once,
 )
+from mem0_dream.models.packaged import LONGEST, packaged_model_path
 
 TEXTS = [
     "Allergic to nuts.",
@@ -37,8 +37,7 @@ def encoder() -> SentenceEncoder:
 
 def test_packaged_model_is_found_without_torch():
     code = (
-        "import sys; from mem0_dream.models.encoder import packaged_model_path, SentenceEncoder; "
-        "packaged_model_path(); SentenceEncoder().name; "
+        "import sys; from mem0_dream.models.encoder import SentenceEncoder; SentenceEncoder().name; "
         "print([m for m in ('torch', 'transformers', 'sentence_transformers') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -137,11 +136,21 @@ def test_awkward_texts_encode(encoder):
 
 
 @pytest.mark.model
-def test_copied_model_gives_the_same_vectors(encoder, tmp_path):
+def test_the_library_gives_the_same_vectors_and_name(encoder, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(packaged_model_path(), folder, copy_function=_link)
+    long = [" ".join(["word"] * count) for count in (LONGEST - 3, LONGEST - 2, LONGEST - 1, 900)]
+    odd = [
+        "\ud800",
+        "日本語 がすき",
+        "naïve Café Å e\u0301 ﬁ",
+        "[SEP] [CLS] a",
+        "\x00 a\u200b b\t\n",
+        "x" * 5_000,
+    ]
+    texts = [*TEXTS, *long, *odd, "a-b_c.d/e@f#g", "1,234.50 €"]
     other = SentenceEncoder(str(folder))
-    np.testing.assert_array_equal(other.encode(TEXTS[:2]), encoder.encode(TEXTS[:2]))
+    np.testing.assert_allclose(encoder.encode(texts), other.encode(texts), atol=1e-5)
     assert other.name.partition("@")[2] == encoder.name.partition("@")[2]
 
 

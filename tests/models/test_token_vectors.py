@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mem0_dream.models import kept_tokens, token_vectors
+from mem0_dream.models import kept_tokens, packaged, token_vectors
 from mem0_dream.models.encoder import SentenceEncoder
 from mem0_dream.models.kept_tokens import TokenCache
 from mem0_dream.models.token_vectors import TokenVectors
@@ -16,7 +16,7 @@ TEXTS = ("Likes green tea.", "Owns a red dog.", "Moved to Porto in May.", "")
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> TokenCache:
     empty = TokenCache()
-    for module in (kept_tokens, token_vectors):
+    for module in (kept_tokens, packaged, token_vectors):
         monkeypatch.setattr(module, "KEPT", empty)
     return empty
 

@@ -45,10 +45,14 @@ _EXTRAS = {
     "psycopg_pool": "pgvector",
     "pymilvus": "milvus",
 }
-# Stands in while mem0 is opened: it needs no key, no package beyond mem0's own, and is never asked.
-_NO_EMBEDDER = {"provider": "openai", "config": {"api_key": "mem0-dream-embeds-later"}}
-# The language model is never asked anything, so one that needs no key and no package takes its place.
-_NO_LLM = {"provider": "openai", "config": {"api_key": "mem0-dream-asks-no-language-model"}}
+_UNASKED = "mem0-dream"
+"""Provider, inside mem0's factories, of the stand-in for models that a pass never asks."""
+
+
+class Unasked:
+    """Stands in for mem0's models while it is opened: no key, no client and nothing to import."""
+
+    def __init__(self, _config: object = None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +230,7 @@ def _validated(values: Mapping[str, Any], origin: str) -> Any:
         own.pop(OWN_SECTION, None)
         MemoryConfig(**deepcopy(own))
         own.pop("reranker", None)
-        return MemoryConfig(**{**own, "llm": deepcopy(_NO_LLM)})
+        return MemoryConfig(**{**own, "llm": {"provider": "openai", "config": {}}})
     except ValidationError as error:
         raise ConfigError(f"{origin}: {_first_problem(error)}.") from None
     except ImportError as error:
@@ -260,7 +264,7 @@ def _constructed(checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of its clients' inner workings, not of this store
-            return _with_lazy_embedder(Memory, checked, origin, secrets)
+            return _without_models(Memory, checked, origin, secrets)
     except ImportError as error:
         raise _missing_package(error) from error
     except Exception as error:
@@ -277,16 +281,23 @@ def _constructed(checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:
         raise ConfigError(f"{origin}: mem0 cannot be opened: {_problem(error, secrets)}.") from error
 
 
-def _with_lazy_embedder(open_memory: Any, checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:
-    """Open mem0 without its embedder, which is made as configured once a text has to be embedded."""
-    own = checked.embedder
-    checked.embedder = type(own)(**deepcopy(_NO_EMBEDDER))
+def _without_models(open_memory: Any, checked: Any, origin: str, secrets: tuple[str, ...]) -> Any:
+    """Open mem0 without its embedder, which is made as configured once a text has to be embedded.
+
+    It has no language model at all. Even a client that is never asked costs a second to import.
+    """
+    from mem0.utils.factory import EmbedderFactory, LlmFactory
+
+    LlmFactory.register_provider(_UNASKED, f"{__name__}.{Unasked.__name__}")
+    EmbedderFactory.provider_to_class[_UNASKED] = f"{__name__}.{Unasked.__name__}"
+    own, model = checked.embedder, checked.llm
+    checked.embedder, checked.llm = (
+        type(named).model_construct(provider=_UNASKED, config={}) for named in (own, model)
+    )
     memory = open_memory(checked)
-    memory.config.embedder = own
+    memory.config.embedder, memory.config.llm = own, model
 
     def _make() -> Any:
-        from mem0.utils.factory import EmbedderFactory
-
         try:
             return EmbedderFactory.create(own.provider, own.config, checked.vector_store.config)
         except ImportError as error:

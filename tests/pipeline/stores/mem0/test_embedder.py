@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 from mem0_dream.errors import ConfigError, RefusedChangeError
 from mem0_dream.pipeline.cli.main import main
+from mem0_dream.pipeline.stores.mem0.config import _UNASKED as UNASKED
 from mem0_dream.pipeline.stores.mem0.config import LazyEmbedder
 from mem0_dream.pipeline.stores.mem0.store import embedding
 from mem0_stores import qdrant, shared_encoder
@@ -51,7 +52,7 @@ def test_looking_merging_copies_and_undoing_load_no_embedder(qdrant, tmp_path, m
     monkeypatch.setattr(
         EmbedderFactory,
         "create",
-        staticmethod(lambda provider, *rest: create(provider, *rest) if provider == "openai" else refuse()),
+        staticmethod(lambda provider, *rest: create(provider, *rest) if provider == UNASKED else refuse()),
     )
     file = tmp_path / "mem0.json"
     file.write_text(json.dumps(qdrant.config))
