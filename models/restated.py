@@ -38,12 +38,24 @@ _JOINTS = frozenset((",", ";", "and", "plus"))
 _LINKS = frozenset((":", "=", "is", "are", "was", "were"))
 _BE = _LINKS - {":", "="}
 _HAVE = frozenset(("has", "have", "had"))
+_KEPT = frozenset(("have", "do", "use", "get", "go", "see", "child", "person", "wife", "agree", "guarantee"))
 _SKIPPED = frozenset(("user", "has", "have"))
 _DEFINITE = Expression(r"^\W*(?:the|my|his|her|their|our|user's)\b|\w's \w", re.IGNORECASE)
 _PREPOSITIONS = frozenset(table_words("bindings", "preposition"))
 _HARMLESS = frozenset(("order", "place", "trait", "kinship", "quantifier"))
-_FORMS = frozenset(table_words("bindings", "participles"))
 _EITHER_TENSE = frozenset(("put", "set", "cut", "read", "run", "beat", "let", "hit"))
+_IRREGULAR = (*table_lines("grammar", "irregular"), *table_lines("bindings", "irregular"))
+_REGULAR = {
+    form: f"{base.removesuffix('e')}ed"
+    for base, forms in (line.split(": ") for line in _IRREGULAR)
+    for form in forms.split()
+    if form != base and base not in _KEPT
+}
+"""Past forms without an ending, with one: "wrote" and "written" are one word."""
+_NO_ENDING = Expression(
+    rf"(?<!\S)(?:(?:{'|'.join(table_words('bindings', 'determiner'))}) \S+"
+    rf"|(?P<past>{'|'.join(_REGULAR)})(?!\S))"
+)
 _TURNED = {
     (mine, theirs)
     for line in table_lines("bindings", "turned")
@@ -87,8 +99,9 @@ def restated(a: str, b: str) -> str | None:
 
 
 def _straight(text: str) -> str:
-    """The text without a cleft ("It was Ada who"), a phrase in front of a comma moved to its end."""
+    """The text without a cleft ("It was Ada who"), irregular pasts and a phrase in front of a comma."""
     plain = _CLEFT.compiled.sub(r"\1 ", normalise(text).strip().rstrip(".!"))
+    plain = _NO_ENDING.compiled.sub(lambda match: _REGULAR.get(match["past"], match[0]), plain)
     return _FRONTED.compiled.sub(lambda match: f"{match[2]} {match[1][0].lower()}{match[1][1:]}", plain)
 
 
@@ -277,6 +290,5 @@ def _tenses(text: str) -> frozenset[str]:
         return frozenset(("present",))
     if _EITHER_TENSE & set(words):
         return frozenset(("past", "present"))
-    return frozenset(
-        ("past",) if any(word.endswith("ed") or word in _FORMS for word in words) else ("present",)
-    )
+    past = any(word.endswith("ed") or word in _REGULAR for word in words)
+    return frozenset(("past" if past else "present",))

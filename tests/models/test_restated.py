@@ -22,8 +22,15 @@ SAME = [
     ("User and Ben share a car", "Ben and the user share a car"),
     ("Pickles, Olive and Juno are the three cats", "Has three cats: Olive, Juno and Pickles"),
     ("eu-north-1, us-east-1 = supported regions", "Supported regions: us-east-1, eu-north-1"),
+    ("Anna wrote the report", "The report was written by Anna"),
+    ("Rex bit Tom", "Tom was bitten by Rex"),
+    ("Lena ran the workshop", "The workshop was run by Lena"),
+    ("Anna has drawn the map", "The map has been drawn by Anna"),
 ]
 OTHER = [
+    ("Anna wrote the report", "The report is written by Anna"),
+    ("Rex bit Tom", "Rex was bitten by Tom"),
+    ("Ivo found the drill bit", "The drill bit was hidden by Ivo"),
     ("Elin recommended Oskar to the firm", "Oskar recommended Elin to the firm"),
     ("Lena managed Aaron's team", "Aaron's team is managed by Lena"),
     ("Ana recommended the firm to Oskar", "Oskar was recommended to the firm by Ana"),
