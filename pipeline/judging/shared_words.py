@@ -6,7 +6,7 @@ so that the order of the memories does not matter.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -67,3 +67,21 @@ class SharedWords:
             ids[part] = np.argpartition(-shares, width - 1, axis=1)[:, :width]
             values[part] = np.take_along_axis(shares, ids[part], axis=1)
         return values, ids
+
+
+def shared_words(texts: Sequence[str], *, most: int) -> Counter[tuple[int, int]]:
+    """How many significant words each two texts share, by their rows in order; pairs with none are left out.
+
+    Args:
+        texts: What is compared.
+        most: A word that more texts have is no reason to compare two of them.
+    """
+    holders: dict[str, list[int]] = defaultdict(list)
+    for row, text in enumerate(texts):
+        for word in significant_words(text):
+            holders[word].append(row)
+    shared: Counter[tuple[int, int]] = Counter()
+    for rows in holders.values():
+        if len(rows) <= most:
+            shared.update((i, j) for at, i in enumerate(rows) for j in rows[at + 1 :])
+    return shared

@@ -1,110 +1,158 @@
-"""Statements of compound texts, judged as single memories are, and which verdicts are worth a question.
+"""Statements that may say the same, or exclude each other, wherever they stand.
 
-A statement has a place and a subject, such as the headings above it; the subject is read along where the
-words are too few to name one. Only pairs that share most of their words are embedded and scored: whatever two
-texts of one project have in common, two sentences in quite other words are seldom one.
+A statement is a sentence, a bullet, a row, an observation, with its place (a file, an entity) and what the
+place is about. Pairs are found by their words, across places; scorer and guards judge them, and a verdict is
+asked about only where enough of each is said by the other. What the store makes of an answer is its own.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...models.bindings import relation
+from ...models.bindings import HALF_SAID, relation
 from ...models.same_statement import statement_key
-from ...models.text.words import significant_words, tokens
-from ...records import Candidate, Label, Memory, Scope, Verdict
+from ...models.text.vocabulary import opposite
+from ...models.text.words import significant_words
+from ...records import Candidate, Evidence, Label, Memory, Scope, Verdict
 from .judge import EXACT, SAME, judge
+from .screens import (
+    FIELDS,
+    KEY,
+    LONGEST,
+    Frame,
+    changes,
+    comparable,
+    contained,
+    field,
+    fields_apart,
+    finished,
+    frame,
+    names,
+    own_subject,
+    says_something,
+    side_by_side,
+    turns,
+)
+from .shared_words import shared_words
 
 if TYPE_CHECKING:
     from ...models.encoder import Encoder
     from ...models.scorer import PairScorer, Thresholds
 
-MOST_PARTNERS = 60
-"""A word that more statements have is no reason to compare two of them."""
-SHORTER, LONGER = 0.5, 0.3
-"""Share of the words of the shorter and of the longer statement that both must say to be compared."""
-FEWEST = 3
-"""Significant words of a statement; fewer say nothing without what stands around them."""
+MOST_HOLDERS = 60
+"""Words that more statements have make no pairs."""
+
 BRIEF = 4
-"""Up to so many, a statement is read with the subject that stands above it."""
-LONGEST = 60
-"""Words: a longer statement says several things."""
-TOLD, TOLD_BACK = 0.75, 0.5
-"""What one of two sayings of one thing repeats of the other, and the other of it. Of the pairs that repeat
-less in real folders next to none is a duplicate, whatever the scorer thinks (decision 29)."""
-CONTAINED = 0.34
-"""The second share where one says all of the other."""
-OPPOSED, OPPOSED_MORE = 0.5, 0.65
-"""The same shares of statements that are against each other."""
-STATES, ALIKE = 0.7, 0.6
-"""Least share where only the guards, or only a doubtful score, say that two are against each other, and where
-each says something besides that the other does not."""
-LIKELY = 0.5
-"""Probability from which a pair in doubt is a question."""
-CLEAR = 0.8
-"""The same of a contradiction that is in doubt: below it, it is two facts nearly always."""
-_LIST = 3
-"""So many statements that differ in one place are members of a list, or fields of a template."""
-_REFERENCE = re.compile(
-    r"^\W*(?:see|related|cf|compare|siehe|distinct from)\b.*(?:\[\[|\]\(|\.md\b)", re.IGNORECASE
-)
-_LABEL = re.compile(r"^[\s*_]*([^:`\n]{2,40}?)[*_]*:(?=\s|\*|$)")
-_ANNOUNCES = re.compile(r":[\s*_]*$|^\*\*[^*]+[^*.!?]\*\*$")
-"""What a statement that only says what follows ends with, or a heading in bold letters."""
-_CODE = re.compile(r"`([^`\n]+)`")
-_BEFORE = re.compile(
-    r"\b(?:originally|formerly|previously|initially|used to|at first|no longer)\b", re.IGNORECASE
-)
-"""What tells of an earlier state."""
-_TURNING = frozenset(token.stem for token in tokens("avoid stop quit always never not do use longer please"))
-"""Words in which a rule and its denial differ, and members of a list do not."""
-_TWO_STATES = frozenset(
-    {"stage", "progress", "number", "negation", "denial", "rival", "past", "time", "trait"}
-)
-"""Vetoes by which one of two statements is wrong, if both are about one thing."""
+"""Up to so many significant words, a statement is read with the heading that stands above it."""
+
+FACT = 5
+"""Significant words of an observation that says one thing alone."""
+
+LIKELY = 0.6
+"""Probability of a duplicate above which a person is asked."""
+
+SURE = 0.85
+"""Probability of a contradiction from which it needs no detail that differs."""
+
+NEARLY_ALL, CONTAINED = 0.65, 0.73
+"""Share of the words of each text that the other says, from which they may be one; and the probability that
+is asked for where one says more."""
+
+CHANGED = 0.3
+"""The share that what tells of a change and what it changed have at least in common."""
+
+LIST = 3
+"""So many statements of one frame are members of a list, and so many places of one statement a template."""
+
+REPEATED = 0.6
+"""Share of the statements of a place that another one repeats, from which they may be one."""
+
+PROGRESS = "progress"
+_SHORTER, _LONGER, _SAID = 0.5, 0.3, 0.4
+"""Share of the words of the shorter and the longer of two statements that both have, and of what each says of
+the other, from which they are compared."""
+_COPIED = 2
+_STEPS = frozenset({PROGRESS, "stage", "past"})
+_STATES = _STEPS | {"rival"}
+_VALUES = _STATES | {"number", "version", "negation", "swap", "trait"}
+"""Vetoes that make a conflict of what the scorer doubts: the first alone, the others where it tends to it."""
 _SCOPE = Scope.of(statements="all")
+
+Pair = tuple[int, int]
+Places = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement of a memory."""
+    """One statement of a store."""
 
     memory: Memory  # that says it
     text: str  # as it stands there
     words: str  # as it is read
-    subject: str = ""  # what it is about, if its words do not say so
+    subject: str = ""  # the heading above it, or the name of the entity
     line: int = 0  # of the memory's text, from 0
     row: bool = False  # of a table
     block: str = ""  # the list or section it is a member of; empty for a sentence of a paragraph
+    named: bool = False  # whether the subject is a name, of a thing of its own
+
+    @property
+    def place(self) -> str:
+        """The entity or the memory that it stands in."""
+        return self.subject if self.named else self.memory.id
 
     @property
     def judged(self) -> str:
-        """The words, behind the subject where these are too few to name one."""
-        few = len(significant_words(self.words)) <= BRIEF
-        named = significant_words(self.subject) - significant_words(self.words)
-        return f"{self.subject}: {self.words}" if few and named else self.words
+        """The words, behind the heading where these are too few to name a subject."""
+        few = not self.named and len(significant_words(self.words)) <= BRIEF
+        above = significant_words(self.subject) - significant_words(self.words)
+        return f"{self.subject}: {self.words}" if few and above else self.words
 
     @property
     def key(self) -> tuple[str, int, str]:
         """Where it stands, for sorting."""
         return self.memory.id, self.line, self.text
 
+    def told(self, other: Statement) -> tuple[float, float]:
+        """The share of its words that another statement says, and the reverse, with and without headings."""
+        read, bare = relation(self.judged, other.judged).said, relation(self.words, other.words).said
+        return min(read[0], bare[0]), min(read[1], bare[1])
+
+
+class Reader(NamedTuple):
+    """Who judges statements: models, and thresholds instead of the scorer's own."""
+
+    encoder: Encoder
+    scorer: PairScorer
+    thresholds: Thresholds | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Two statements that say the same, or cannot both hold."""
+    """Two statements that say the same, or cannot both hold.
+
+    Attributes:
+        verdict: Of their memories; its label is DUPLICATE or CONTRADICTION.
+        told: What of a is said by b, and of b by a.
+        sure: Whether it is more than a doubt.
+        alone: Whether it is worth a question by itself, and not only as one of many between two places.
+    """
 
     a: Statement
     b: Statement
-    verdict: Verdict  # of their memories; its label is DUPLICATE or CONTRADICTION
-    told: tuple[float, float]  # what of a is said by b, and of b by a
-    sure: bool  # whether it is more than a doubt
+    verdict: Verdict
+    told: tuple[float, float]
+    sure: bool
+    alone: bool = True
+
+    @property
+    def places(self) -> Places:
+        """Where the two stand."""
+        return frozenset((self.a.place, self.b.place))
 
     @property
     def same(self) -> bool:
@@ -114,163 +162,297 @@ class Finding:
     @property
     def exact(self) -> bool:
         """Whether they are one statement written twice."""
-        return any(item.kind in (EXACT.kind, SAME) for item in self.verdict.evidence)
+        return _exact(self.verdict)
 
 
 def findings(
     statements: Sequence[Statement],
-    encoder: Encoder,
-    scorer: PairScorer,
+    reader: Reader,
     *,
-    thresholds: Thresholds | None = None,
     of: Collection[str] | None = None,
+    one: Collection[Places] = (),
 ) -> list[Finding]:
     """Judge all pairs of statements that may be one, or against each other; in the order of their places.
 
     Args:
-        statements: All of one project.
-        encoder: Gives the cosines that a scorer reads.
-        scorer: Gives the probabilities.
-        thresholds: Instead of the scorer's own.
+        statements: All of one scope.
+        reader: Models.
         of: Only pairs with a statement of one of these memories.
+        one: Pairs of named places that are known to be about the same thing.
     """
     said = sorted(filter(_states, statements), key=lambda each: each.key)
-    pairs = {
-        pair: told
-        for pair, told in _pairs(said).items()
-        if of is None or any(said[row].memory.id in of for row in pair)
-    }
-    if not pairs:
-        return []
-    ends = sorted({row for pair in pairs for row in pair})
-    memories = {
-        f"{row:07}": replace(
-            said[row].memory, id=f"{row:07}", text=said[row].judged, scope=_SCOPE, category=None, metadata={}
+    shared = _sharing(said)
+    copies = _copies(said, shared) - {*one}
+    pairs = [
+        (i, j)
+        for i, j in _worth_scoring(said, shared, {*one, *copies})
+        if of is None or said[i].memory.id in of or said[j].memory.id in of
+    ]
+    found = []
+    for (i, j), verdict in zip(pairs, _scored(said, pairs, reader), strict=True):
+        finding = _finding(said[i], said[j], verdict)
+        if finding is not None:
+            found.append(replace(finding, alone=finding.places not in copies or about_one(said[i], said[j])))
+    return found
+
+
+def repeating(
+    found: Iterable[Finding], statements: Iterable[Statement], *, fewest: int = _COPIED
+) -> dict[Places, tuple[int, int]]:
+    """Pairs of places of which one repeats most of what the other says: how many, of how many."""
+    sizes = Counter(each.place for each in statements)
+    said: dict[Places, list[Finding]] = defaultdict(list)
+    for each in found:
+        if len(each.places) > 1:
+            said[each.places].append(each)
+    repeated = {}
+    for places, rows in said.items():
+        of = min(sizes[place] for place in places)
+        few = min(
+            len({e.key for row in rows for e in (row.a, row.b) if e.place == place and row.same})
+            for place in places
         )
-        for row in ends
-    }
-    vectors = dict(zip(ends, encoder.encode([said[row].judged for row in ends]), strict=True))
-    near = [Candidate(f"{i:07}", f"{j:07}", float(np.clip(vectors[i] @ vectors[j], -1, 1))) for i, j in pairs]
-    verdicts = judge(near, memories, scorer, thresholds=thresholds, keys={})
-    found = (
-        _finding(said[i], said[j], verdict, told=pairs[i, j])
-        for (i, j), verdict in zip(pairs, verdicts, strict=True)
+        if few >= max(fewest, REPEATED * of) and all(row.same for row in rows):
+            repeated[places] = (few, of)
+    return repeated
+
+
+def about_one(a: Statement, b: Statement, one: Collection[Places] = ()) -> bool:
+    """Whether two statements of two places can be about one thing.
+
+    Each has a subject of its own, or the places are about one thing, or one names what the other is about.
+    """
+    if not (a.named and b.named) or frozenset((a.place, b.place)) in one:
+        return True
+    if own_subject(a.words) and own_subject(b.words):
+        return True
+    return any(
+        bool(names(this.subject)) and names(this.subject) <= names(other.words)
+        for this, other in ((a, b), (b, a))
     )
-    return [finding for finding in found if finding]
 
 
 def _states(statement: Statement) -> bool:
-    """Whether a statement says enough by itself, and more than where to look or what follows."""
-    words = [word for word in significant_words(statement.words) if word.isalpha()]
-    return (
-        len(words) >= FEWEST
-        and len(statement.words.split()) <= LONGEST
-        and not _REFERENCE.match(statement.words)
-        and not _ANNOUNCES.search(statement.words)
+    return len(statement.words.split()) <= LONGEST and (statement.named or says_something(statement.words))
+
+
+def _sharing(statements: Sequence[Statement]) -> list[Pair]:
+    """Pairs that share so many words, a field, a change or an opposite that one may be about the other."""
+    texts = [each.judged for each in statements]
+    words = [significant_words(text) for text in texts]
+    shared = shared_words(texts, most=MOST_HOLDERS)
+    pairs = {(i, j) for i, j in shared if _near(words[i], words[j]) and _said(statements[i], statements[j])}
+    pairs |= {(i, j) for i, j in shared if changes(statements[i].words, statements[j].words)}
+    places: dict[str, list[int]] = defaultdict(list)
+    for row, each in enumerate(statements):
+        if each.named:
+            places[each.place].append(row)
+    for rows in places.values():
+        pairs |= set(_of_one_place([(at, statements[at].words, words[at]) for at in rows]))
+    return sorted(pairs)
+
+
+def sharing(texts: Sequence[str]) -> list[Pair]:
+    """Pairs of texts that share enough words to be compared, as rows in order."""
+    words = [significant_words(text) for text in texts]
+    return sorted(
+        pair for pair in shared_words(texts, most=MOST_HOLDERS) if _near(*(words[row] for row in pair))
     )
 
 
-def sharing(texts: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of texts that share most of their words, as rows in order."""
-    words = [significant_words(text) for text in texts]
-    holders: dict[str, list[int]] = defaultdict(list)
-    for row, own in enumerate(words):
-        for word in own:
-            holders[word].append(row)
-    shared: Counter[tuple[int, int]] = Counter()
-    for rows in holders.values():
-        if len(rows) <= MOST_PARTNERS:
-            shared.update((i, j) for at, i in enumerate(rows) for j in rows[at + 1 :])
-
-    def near(i: int, j: int) -> bool:
-        """Whether two texts have enough in common."""
-        both, (few, more) = len(words[i] & words[j]), sorted((len(words[i]), len(words[j])))
-        return both >= max(SHORTER * few, LONGER * more)
-
-    return sorted(pair for pair, count in shared.items() if count >= 2 and near(*pair))
+def _near(a: frozenset[str], b: frozenset[str]) -> bool:
+    few, many = sorted((len(a), len(b)))
+    return len(a & b) >= max(_SHORTER * few, _LONGER * many, 1)
 
 
-def _pairs(statements: Sequence[Statement]) -> dict[tuple[int, int], tuple[float, float]]:
-    """Pairs that may be worth a question, with what each tells of the other; no members of a list."""
-    texts = [each.judged for each in statements]
-    words = [significant_words(text) for text in texts]
-    keys = [statement_key(text) for text in texts]
-    near = sharing(texts)
-    frames: dict[tuple[frozenset[str], str], set[int]] = defaultdict(set)
-    for i, j in near:
-        if words[i] - words[j] - _TURNING and words[j] - words[i] - _TURNING:
-            for block in {statements[i].block, statements[j].block}:
-                frames[words[i] & words[j], block].update((i, j))
-    pairs: dict[tuple[int, int], tuple[float, float]] = {}
-    for i, j in near:
+def _said(a: Statement, b: Statement) -> bool:
+    told = a.told(b)
+    return min(told) >= _SAID and sum(told) >= 2 * HALF_SAID
+
+
+def _of_one_place(rows: Sequence[tuple[int, str, frozenset[str]]]) -> Iterable[Pair]:
+    """Short texts of one place that turn on an opposite, and the two values of one field."""
+    fields: dict[str, list[int]] = defaultdict(list)
+    for at, text, _ in rows:
+        if (key := field(text)) and key.split()[-1] in FIELDS:
+            fields[key].append(at)
+    yield from ((held[0], held[1]) for held in fields.values() if len(held) == 2)
+    short = [(at, words) for at, _, words in rows if 0 < len(words) <= BRIEF]
+    for place, (i, mine) in enumerate(short):
+        for j, theirs in short[place + 1 :]:
+            if _opposite(mine, theirs):
+                yield i, j
+
+
+def _opposite(mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether two sets of words differ in one, by its opposite."""
+    only, others = mine - theirs, theirs - mine
+    return len(only) == len(others) == 1 and opposite(*only, *others)
+
+
+def _copies(statements: Sequence[Statement], shared: Iterable[Pair]) -> set[Places]:
+    """Pairs of named places of which one seems to repeat most of what the other says."""
+    sizes = Counter(each.place for each in statements)
+    sides: dict[tuple[str, str], tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
+    for i, j in shared:
+        a, b = statements[i], statements[j]
+        if a.named and b.named and a.place != b.place and min(a.told(b)) >= HALF_SAID:
+            (x, at), (y, to) = sorted(((a.place, i), (b.place, j)))
+            sides[x, y][0].add(at)
+            sides[x, y][1].add(to)
+    return {
+        frozenset((a, b))
+        for (a, b), (mine, theirs) in sides.items()
+        if min(len(mine), len(theirs)) >= max(_COPIED, REPEATED * min(sizes[a], sizes[b]))
+    }
+
+
+def _worth_scoring(
+    statements: Sequence[Statement], shared: Iterable[Pair], one: Collection[Places]
+) -> list[Pair]:
+    """Of pairs that share words those that are worth scoring: no lists, templates, or other subjects."""
+    keys = [statement_key(each.judged) for each in statements]
+    places: dict[str, set[str]] = defaultdict(set)
+    for key, each in zip(keys, statements, strict=True):
+        places[key].add(each.place)
+    frames: dict[tuple[object, ...], set[str]] = defaultdict(set)
+    found: list[tuple[Pair, tuple[tuple[object, ...], ...]]] = []
+    for i, j in shared:
         a, b = statements[i], statements[j]
         if keys[i] == keys[j]:
-            pairs[i, j] = (1.0, 1.0)
+            told_apart = a.named and (
+                a.place == b.place or len(places[keys[i]]) >= LIST or not about_one(a, b, one)
+            )
+            if not told_apart:
+                found.append(((i, j), ()))
             continue
-        rows = a.row and b.row and a.block == b.block
-        listed = rows or any(
-            len(frames.get((words[i] & words[j], at), ())) >= _LIST for at in (a.block, b.block)
+        own = _frames(a, b)
+        for shape in own:
+            frames[shape] |= {keys[i], keys[j]}
+        if a.row and b.row and a.block == b.block:
+            continue
+        if a.place != b.place and not about_one(a, b, one):
+            continue
+        if a.named and a.place != b.place and len(places[keys[i]] | places[keys[j]]) >= LIST:
+            continue
+        if not fields_apart(a.words, b.words) and _may_be_asked(a, b):
+            found.append(((i, j), own))
+    return [pair for pair, own in found if all(len(frames[each]) < LIST for each in own)]
+
+
+def _may_be_asked(a: Statement, b: Statement) -> bool:
+    """Whether any verdict on these two would be worth a question."""
+    told, texts = a.told(b), (a.judged, b.judged)
+    if _one_attribute(a, b, told) or finished(*texts) or _opposed(a, b, told):
+        return True
+    return (min(told) >= NEARLY_ALL or contained(*texts)) and comparable(*texts)
+
+
+def _opposed(a: Statement, b: Statement, told: tuple[float, float]) -> bool:
+    """Whether two statements say enough of each other to be rivals; a brief fact has one value."""
+    facts = a.named and max(len(significant_words(each.words)) for each in (a, b)) <= FACT
+    return facts or (min(told) >= HALF_SAID and max(told) >= NEARLY_ALL)
+
+
+def _one_attribute(a: Statement, b: Statement, told: tuple[float, float]) -> bool:
+    """Whether two statements are about one field, one change, or one thing that an opposite is said of."""
+    if a.place == b.place and _opposite(significant_words(a.judged), significant_words(b.judged)):
+        return True
+    key = field(a.judged) if field(a.judged) == field(b.judged) else ""
+    key = key if a.place == b.place or len(significant_words(key)) >= KEY else ""
+    return bool(key) or (changes(a.judged, b.judged) and min(told) >= CHANGED)
+
+
+def _frames(a: Statement, b: Statement) -> tuple[tuple[object, ...], ...]:
+    """What two statements have in common, if it may be the frame of a list."""
+    mine, theirs = significant_words(a.judged), significant_words(b.judged)
+    if turns(mine, theirs):
+        return ()
+    around: Frame | None = frame(a.words, b.words)
+    found: list[tuple[object, ...]] = [(mine & theirs, at) for at in {a.block, b.block} if not a.named]
+    if around is not None and around[0] not in FIELDS:
+        found.append(around)
+    return tuple(found)
+
+
+def _scored(statements: Sequence[Statement], pairs: Sequence[Pair], reader: Reader) -> Sequence[Verdict]:
+    """The verdicts on the texts of pairs alone, in no context."""
+    if not pairs:
+        return ()
+    ends = sorted({row for pair in pairs for row in pair})
+    memories = {
+        f"{row:07}": replace(
+            statements[row].memory,
+            id=f"{row:07}",
+            text=statements[row].judged,
+            scope=_SCOPE,
+            category=None,
+            metadata={},
         )
-        if listed or _labelled_apart(a.words, b.words):
-            continue
-        read, bare = relation(a.judged, b.judged).said, relation(a.words, b.words).said
-        told = min(read[0], bare[0]), min(read[1], bare[1])
-        if _same(told) or (min(told) >= OPPOSED and max(told) >= OPPOSED_MORE):
-            pairs[i, j] = told
-    return pairs
+        for row in ends
+    }
+    texts = [memory.text for memory in memories.values()]
+    vectors = dict(zip(ends, reader.encoder.encode(texts), strict=True))
+    rows = [Candidate(f"{i:07}", f"{j:07}", float(np.clip(vectors[i] @ vectors[j], -1, 1))) for i, j in pairs]
+    return judge(rows, memories, reader.scorer, thresholds=reader.thresholds, keys={})
 
 
-def _same(told: tuple[float, float]) -> bool:
-    """Whether two statements say enough of each other to be one."""
-    return max(told) >= TOLD and min(told) >= (CONTAINED if max(told) == 1 else TOLD_BACK)
-
-
-def _finding(a: Statement, b: Statement, verdict: Verdict, *, told: tuple[float, float]) -> Finding | None:
+def _finding(a: Statement, b: Statement, verdict: Verdict) -> Finding | None:
     """What a verdict on two statements is worth; None if nothing."""
-    label = _label(verdict, told)
-    beside = a.memory.id == b.memory.id and a.line == b.line
-    if label is Label.DUPLICATE:
-        exact = any(item.kind in (EXACT.kind, SAME) for item in verdict.evidence)
-        unsaid = beside or any(item.kind == "unsaid" for item in verdict.evidence)
-        apart = _codes_apart(a.words, b.words) or bool(_BEFORE.search(a.words)) != bool(
-            _BEFORE.search(b.words)
-        )
-        if not exact and (apart or not _same(told) or min(told) < unsaid * ALIKE):
-            return None
-    elif (
-        label is not Label.CONTRADICTION
-        or min(told) < (STATES if beside else OPPOSED)
-        or max(told) < OPPOSED_MORE
-    ):
+    told = a.told(b)
+    asked = _asked(a, b, verdict, told)
+    if asked is None:
         return None
     ids = (a.memory.id, b.memory.id)
     pair = replace(verdict.pair, a=min(ids), b=max(ids))
     directions = verdict.entailment if ids == (pair.a, pair.b) else verdict.entailment[::-1]
-    judged = replace(verdict, pair=pair, label=label, auto=False, entailment=directions)
-    values = any(item.kind in ("number", "rival") and item.veto for item in verdict.evidence)
-    return Finding(a, b, judged, told, sure=verdict.label is label or (values and min(told) >= TOLD))
+    return Finding(
+        a, b, replace(asked, pair=pair, auto=False, entailment=directions), told, _sure(verdict, asked)
+    )
 
 
-def _label(verdict: Verdict, told: tuple[float, float]) -> Label:
-    """What a person is asked about a pair, if anything: of what is in doubt the more probable."""
-    duplicate, contradiction, _ = verdict.probabilities
-    if verdict.label is not Label.UNSURE or max(duplicate, contradiction) < LIKELY:
-        return Label.DISTINCT if verdict.label is Label.UNSURE else verdict.label
-    vetoes = {item.kind for item in verdict.evidence if item.veto}
-    if contradiction > duplicate:
-        return Label.CONTRADICTION if contradiction >= CLEAR and min(told) >= ALIKE else Label.DISTINCT
-    if vetoes & _TWO_STATES:
-        return Label.CONTRADICTION if min(told) >= STATES else Label.DISTINCT
-    return Label.DUPLICATE
+def _sure(verdict: Verdict, asked: Verdict) -> bool:
+    """Whether the verdict itself, or a task that was done, says what a person is asked."""
+    return verdict.label is asked.label or len(asked.evidence) > len(verdict.evidence)
 
 
-def _labelled_apart(a: str, b: str) -> bool:
-    """Whether two statements begin with other labels, as fields of a template do."""
-    labels = [match[1] if (match := _LABEL.match(text)) else "" for text in (a, b)]
-    return all(labels) and significant_words(labels[0]) != significant_words(labels[1])
+def _exact(verdict: Verdict) -> bool:
+    return any(item.kind in (EXACT.kind, SAME) for item in verdict.evidence)
 
 
-def _codes_apart(a: str, b: str) -> bool:
-    """Whether each names code that the other does not."""
-    first, second = set(_CODE.findall(a)), set(_CODE.findall(b))
-    return bool(first - second and second - first)
+def _asked(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, float]) -> Verdict | None:
+    """The verdict with the question that it is worth; None if it is worth none."""
+    if _exact(verdict):
+        return replace(verdict, label=Label.DUPLICATE)
+    duplicate, against, _ = verdict.probabilities
+    texts = a.judged, b.judged
+    ended = finished(*texts)
+    if verdict.label is Label.DUPLICATE and duplicate > max(LIKELY, against):
+        if min(told) < NEARLY_ALL and not (duplicate >= CONTAINED and contained(*texts)):
+            return None
+        if not ended:
+            return verdict if comparable(*texts) else None
+    one = min(told) >= CHANGED or bool(field(texts[0]) and field(texts[0]) == field(texts[1]))
+    if verdict.label is not Label.DISTINCT and one and ended:
+        done = Evidence(PROGRESS, ended, veto=True)
+        return replace(verdict, label=Label.CONTRADICTION, evidence=(*verdict.evidence, done))
+    held = side_by_side(*texts) or any(item.kind == "adds" for item in verdict.evidence)
+    if held or not _excluded(a, b, verdict, told):
+        return None
+    return replace(verdict, label=Label.CONTRADICTION)
+
+
+def _excluded(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, float]) -> bool:
+    """Whether a verdict is enough to ask which of two statements holds."""
+    kinds = {item.kind for item in verdict.evidence if item.veto}
+    duplicate, against, _ = verdict.probabilities
+    one = _one_attribute(a, b, told)
+    if not one and not _opposed(a, b, told):
+        return False
+    values = kinds - _STEPS
+    states = bool(kinds & _STATES) and min(told) >= NEARLY_ALL and (len(kinds) > 1 or against > duplicate)
+    if verdict.label is Label.UNSURE:
+        limit = HALF_SAID if kinds & _VALUES else LIKELY
+        return states or (against >= limit and bool(values & _VALUES or one))
+    sure = against >= (HALF_SAID if values or one else SURE) and (values or one or min(told) >= LIKELY)
+    return verdict.label is Label.CONTRADICTION and bool(sure or states)

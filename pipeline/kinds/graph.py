@@ -12,9 +12,10 @@ from ...errors import RefusedChangeError
 from ...models.merger import MergeRefused
 from ...models.same_statement import statement_key
 from ...models.text.words import topic
-from ...records import ActionKind, Candidate, Inventory, Label, Memory, Verdict
+from ...records import ActionKind, Candidate, Inventory, Memory, Verdict
 from ..actions import Action, Member, Merge, Promote, Prune, Resolve, Rewrite, Side
 from ..answers import prune_key, rewritten
+from ..judging.statements import Finding
 from ..plan import Plan
 from ..planning.graph.judging import GraphJudge, GraphModels, GraphView, judged_text, look_alikes
 from ..planning.graph.observations import once, question, united
@@ -147,15 +148,11 @@ class GraphKind(Kind):
     def _questions(self, view: GraphView, gone: Iterable[Action]) -> tuple[Merge | Resolve, ...]:
         """What may say the same, or exclude each other; where each of two says more, which one stays."""
         said = self._judge.said if self._judge is not None else ()
-        parts = {part.id: part for node in view.nodes.values() for part in node.parts}
         going = {name for action in gone for name in action.removes}
         return tuple(
-            (question(*pair, item) if item.label is Label.DUPLICATE else None)
-            or _conflict(view.nodes, pair, item)
-            for item in said
-            if item.label is not Label.CONTRADICTION
-            and not going & {owner_of(item.pair.a), owner_of(item.pair.b)}
-            for pair in [(parts[item.pair.a], parts[item.pair.b])]
+            (question(each) if each.same else None) or _conflict(view.nodes, each)
+            for each in said
+            if (each.same or not each.sure) and not going & each.places
         )
 
     def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:  # noqa: ARG002
@@ -193,12 +190,10 @@ class GraphKind(Kind):
         """One for each two observations that cannot both hold."""
         view, judge = cast("GraphView", view), cast("GraphJudge", self._judge)
         pruned = {name for action in actions if isinstance(action, Prune) for name in action.removes}
-        parts = {part.id: part for node in view.nodes.values() for part in node.parts}
         return [
-            _conflict(view.nodes, [parts[item.pair.a], parts[item.pair.b]], item)
-            for item in judge.said
-            if item.label is Label.CONTRADICTION
-            and not pruned & {owner_of(item.pair.a), owner_of(item.pair.b)}
+            _conflict(view.nodes, each)
+            for each in judge.said
+            if each.sure and not each.same and not pruned & each.places
         ]
 
     def present(self) -> Related:
@@ -418,7 +413,7 @@ def _as_edited(action: Action) -> Action:
         return action
 
 
-def _conflict(nodes: Mapping[str, Node], pair: Sequence[Memory], verdict: Verdict) -> Resolve:
+def _conflict(nodes: Mapping[str, Node], found: Finding) -> Resolve:
     """The question which of two observations holds; of one entity the later one is the newer."""
 
     def stated(part: Memory) -> tuple[str, int, str]:
@@ -427,6 +422,7 @@ def _conflict(nodes: Mapping[str, Node], pair: Sequence[Memory], verdict: Verdic
         moment = node.usage.discovered.isoformat() if node.usage.discovered else ""
         return (moment, node.observations.index(part.text), part.id)
 
+    pair = (found.a.memory, found.b.memory)
     older, newer = sorted(pair, key=stated)
     one = owner_of(older.id) == owner_of(newer.id)
     dated = stated(older)[0] and stated(older)[0] < stated(newer)[0]
@@ -440,5 +436,5 @@ def _conflict(nodes: Mapping[str, Node], pair: Sequence[Memory], verdict: Verdic
         b=(newer.id,),
         topic=topic(older.text, newer.text) or owner_of(older.id),
         newer=known,
-        verdicts=(verdict,),
+        verdicts=(found.verdict,),
     )

@@ -19,13 +19,13 @@ from ..actions import Action, Merge, Resolve
 from ..answers import held
 from ..judging.candidates import SAME_TEXT
 from ..judging.inventory import Judging
-from ..judging.statements import Finding, Statement, findings, sharing
+from ..judging.statements import Finding, Reader, Statement, findings, sharing
 from ..plan import Plan
 from ..planning.engine import merge_action
 from ..planning.hooks import Entails, Found, Judge, United, View
 from ..planning.markdown.follow import follow
 from ..planning.markdown.look import MarkdownView, Present, look, superseded
-from ..planning.markdown.statements import Questions, questions, repeated, repeating, statements_of
+from ..planning.markdown.statements import Questions, questions, repeated, repeating_files, statements_of
 from ..planning.merges import Consolidated
 from ..rules.markdown.drift import YOUNG
 from ..rules.markdown.prose import combined, merely_joins, statements
@@ -258,7 +258,7 @@ class MarkdownKind(Kind):
             statements.append(Statement(memory, fact.text, fact.text))
         models, known, against = means.models, set[str](), dict[str, tuple[str, str]]()
         for each in (
-            findings(statements, models.read(), models.asked(), thresholds=models.calibrated, of=told)
+            findings(statements, Reader(models.read(), models.asked(), models.calibrated), of=told)
             if told
             else ()
         ):
@@ -279,12 +279,12 @@ class MarkdownKind(Kind):
         if self._judged is None or self._judged[0] != tuple(memories):
             statements = statements_of(memories, self.store.indexes())
             models = means.models
-            found = findings(statements, models.read(), models.asked(), thresholds=models.calibrated)
+            found = findings(statements, Reader(models.read(), models.asked(), models.calibrated))
             self._judged = tuple(memories), statements, found
         _, statements, found = self._judged
         groups = [frozenset(member.id for member in merge.members) for merge in merges]
         files: list[Merge | Resolve] = []
-        for a, b, repeats in repeating(found, statements):
+        for a, b, repeats in repeating_files(found, statements):
             try:
                 united = self.unite((a, b), (), lambda _a, _b: 0.0)
             except MergeRefused:

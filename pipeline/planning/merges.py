@@ -175,12 +175,14 @@ def draft_merges(
 
 def _of_copies(known: _Known) -> list[Verdict]:
     """What was judged of a copy's representative, for the copy, which was not searched for neighbours."""
+    copies = [item for item in known.verdicts.values() if item.pair.exact and item.auto]
+    ends = {name for item in copies for name in (item.pair.a, item.pair.b)}
     partners: dict[str, list[Verdict]] = defaultdict(list)
-    for item in known.verdicts.values():
-        for name in (item.pair.a, item.pair.b):
+    for item in known.verdicts.values() if ends else ():
+        for name in {item.pair.a, item.pair.b} & ends:
             partners[name].append(item)
     shared = []
-    for same in [item for item in known.verdicts.values() if item.pair.exact and item.auto]:
+    for same in copies:
         for standing, copy in ((same.pair.a, same.pair.b), (same.pair.b, same.pair.a)):
             for item in partners[standing]:
                 a, b = item.pair.a, item.pair.b

@@ -1,6 +1,6 @@
 """Which entities are one, and which observations say the same or exclude each other.
 
-Observations are statements, compared across all entities and types by `judging.observations`. Two entities
+Observations are statements, compared across all entities and types by `judging.statements`. Two entities
 are merged by themselves only if they are of one type, more similar than `merge_above`, judged duplicates, and
 every word of each name occurs in the other; below that line, by their names, and where one repeats most of
 what the other says, a person is asked.
@@ -21,13 +21,12 @@ from ....records import Candidate, Evidence, Label, Memory, Verdict, rejection_k
 from ...judging.candidates import Near, find_candidates
 from ...judging.judge import decide, judge
 from ...judging.neighbourhood import contexts_of
-from ...judging.observations import Reader, Statement, judged
+from ...judging.statements import Finding, Reader, Statement, findings, repeating
 from ...rules.graph.names import StatementWords, partners, same_names, same_subject
 from ...rules.graph.nodes import Node, is_label
 from ...rules.graph.settings import GraphSettings
 from ...stores.graph.lines import GraphDocument
 from ...stores.graph.notes import LastRun
-from ...stores.graph.text import owner_of
 from ..hooks import View
 from ..proposal import Means
 
@@ -117,36 +116,40 @@ class GraphJudge:
         nodes: All entities by name.
         models: Models and limits.
         sources: Names of the entities that a drafted statement was made of.
-        said: Verdicts on observations that a person may be asked about, by the ids of these.
+        said: What a person may be asked about observations.
     """
 
     nodes: Mapping[str, Node]
     models: GraphModels
     sources: dict[str, frozenset[str]] = field(default_factory=dict)
-    said: tuple[Verdict, ...] = ()
+    said: tuple[Finding, ...] = ()
 
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
         """The verdicts on all pairs of entities that a person may be shown."""
         free = [self.nodes[memory.id] for memory in memories]
         verdicts, names = self._by_words(free), same_names(free)
         likely = ((item.pair.a, item.pair.b) for item in verdicts if item.label is not Label.DISTINCT)
-        found = judged(
-            [Statement(part, node.id) for node in free for part in node.parts],
-            Reader(self.models.encoder, self.models.scorer, self.models.thresholds, self.models.rejected),
-            one={frozenset(pair) for pair in (*names, *likely)},
-        )
+        statements = [
+            Statement(part, part.text, part.text, node.id, named=True) for node in free for part in node.parts
+        ]
+        reader = Reader(self.models.encoder, self.models.scorer, self.models.thresholds)
+        one = {frozenset(pair) for pair in (*names, *likely)}
+        found = [
+            each
+            for each in findings(statements, reader, one=one)
+            if not self.models.refused(each.a.memory, each.b.memory)
+        ]
         reasons = {pair: Evidence("name", rule) for pair, rule in names.items()}
-        for (a, b), (few, of) in ((sorted(pair), counts) for pair, counts in found.repeated.items()):
+        for (a, b), (few, of) in (
+            (sorted(pair), counts) for pair, counts in repeating(found, statements).items()
+        ):
             reasons.setdefault((a, b), Evidence("repeated", f"{few} of {of} observations"))
         verdicts = self._with_questions(verdicts, reasons)
-        owners = {item: frozenset(map(owner_of, (item.pair.a, item.pair.b))) for item in found.verdicts}
-        quarrels = {pair for item, pair in owners.items() if item.label is Label.CONTRADICTION}
+        quarrels = {each.places for each in found if each.sure and not each.same}
         asked = {
             frozenset((item.pair.a, item.pair.b)) for item in verdicts if item.label is not Label.DISTINCT
         }
-        self.said = tuple(
-            item for item in found.verdicts if item.label is not Label.DUPLICATE or owners[item] not in asked
-        )
+        self.said = tuple(each for each in found if each.alone and not (each.same and each.places in asked))
         return tuple(
             replace(item, label=Label.CONTRADICTION, auto=False)
             if frozenset((item.pair.a, item.pair.b)) in quarrels

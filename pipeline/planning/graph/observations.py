@@ -8,8 +8,9 @@ from ....models.guards import missing
 from ....models.merger import ENTAILED
 from ....models.same_statement import statement_key
 from ....models.text.words import significant_words
-from ....records import Memory, Verdict
+from ....records import Memory
 from ...actions import Member, Merge
+from ...judging.statements import Finding
 from ...rules.graph.nodes import Node
 from ...stores.graph.text import words_of
 from ...stores.graph.usage import MERGED_MARK, combined
@@ -69,11 +70,12 @@ def once(node: Node) -> list[str]:
     return kept
 
 
-def question(a: Memory, b: Memory, verdict: Verdict) -> Merge | None:
+def question(found: Finding) -> Merge | None:
     """Whether one observation may go because another one says all that it says; None if neither does.
 
     A detail is lost only where the guards found that the two differ in one of its kind.
     """
+    verdict, (a, b) = found.verdict, sorted((found.a.memory, found.b.memory), key=lambda part: part.id)
     forth, back = verdict.entailment
     order = [a, b] if (forth, len(a.text), b.id) >= (back, len(b.text), a.id) else [b, a]
     differing = {item.kind for item in verdict.evidence}

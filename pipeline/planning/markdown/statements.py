@@ -19,15 +19,13 @@ from ....records import Evidence, Memory, Scope, rejection_key
 from ...actions import Member, Merge, Resolve, Side
 from ...answers import said_key
 from ...judging.original_rules import RULE
-from ...judging.statements import Finding, Statement
+from ...judging.statements import Finding, Statement, repeating
 from ...rules.markdown.index_lines import index_lines
 from ...rules.markdown.prose import said
 from ...stores.markdown.directories import INDEX
 from ...stores.markdown.rows import INDEX_CATEGORY, file_of, whole_id
 from ..merges import LONG_AGO, last_stated
 
-REPEATED = 0.6
-"""Share of a file's statements that another must repeat to be asked whether both are one (origin: 60%)."""
 FEWEST_REPEATED = 3
 _GENERAL = significant_words(
     "notes rules overview summary details key facts decision important context background general misc other"
@@ -104,38 +102,26 @@ def questions(
         and not _keys(each, stored) & set(rejected)
         and not any({each.a.memory.id, each.b.memory.id} <= group for group in merged)
     ]
-    conflicts = [_conflict(each, stored) for each in asked if not each.same]
-    sure = [
-        conflict
-        for conflict, each in zip(conflicts, (e for e in asked if not e.same), strict=True)
-        if each.sure
-    ]
+    sure = [_conflict(each, stored) for each in asked if each.sure and not each.same]
     doubts: list[Merge | Resolve] = [_duplicate(each, stored) for each in asked if each.same]
-    doubts += [conflict for conflict in conflicts if conflict not in sure]
+    doubts += [_conflict(each, stored) for each in asked if not (each.sure or each.same)]
     return Questions(sure, doubts)
 
 
-def repeating(
-    found: Iterable[Finding], statements: Iterable[Statement]
+def repeating_files(
+    found: Sequence[Finding], statements: Iterable[Statement]
 ) -> list[tuple[Memory, Memory, list[Finding]]]:
     """Pairs of files of one folder of which one repeats most of what the other says."""
-    own: dict[str, int] = defaultdict(int)
-    for each in statements:
-        own[each.memory.id] += 1
-    between: dict[tuple[str, str], list[Finding]] = defaultdict(list)
-    for finding in found:
-        a, b = finding.a.memory, finding.b.memory
-        alike = a.scope == b.scope and a.id != b.id
-        if alike and finding.same and "#" not in a.id + b.id:
-            between[min(a.id, b.id), max(a.id, b.id)].append(finding)
+    between: dict[frozenset[str], list[Finding]] = defaultdict(list)
+    for each in found:
+        if each.a.memory.scope == each.b.memory.scope and "#" not in each.a.place + each.b.place:
+            between[each.places].append(each)
     pairs = []
-    for (first, second), repeats in between.items():
-        few = min((first, second), key=lambda name: (own[name], name))
-        times = len({(e.a if e.a.memory.id == few else e.b).key for e in repeats})
-        if times >= max(FEWEST_REPEATED, REPEATED * own[few]):
-            memories = {m.id: m for e in repeats for m in (e.a.memory, e.b.memory)}
-            pairs.append((memories[first], memories[second], repeats))
-    return pairs
+    for places in repeating(found, statements, fewest=FEWEST_REPEATED).keys() & between.keys():
+        memories = {one.place: one.memory for each in between[places] for one in (each.a, each.b)}
+        first, second = sorted(places)
+        pairs.append((memories[first], memories[second], between[places]))
+    return sorted(pairs, key=lambda pair: (pair[0].id, pair[1].id))
 
 
 def repeated(times: int) -> Evidence:
@@ -162,29 +148,33 @@ def _keys(finding: Finding, stored: Mapping[str, Memory]) -> set[str]:
     a, b = finding.a, finding.b
     keys = {said_key(a.text, b.text)}
     if a.memory.id != b.memory.id:
-        keys.add(rejection_key(a.memory, b.memory))
-        keys.add(rejection_key(stored.get(a.memory.id, a.memory), stored.get(b.memory.id, b.memory)))
+        keys |= {rejection_key(a.memory, b.memory), rejection_key(*_stored((a, b), stored))}
     return keys
 
 
-def _members(statements: Sequence[Statement], stored: Mapping[str, Memory]) -> tuple[Member, ...]:
-    by_id = {each.memory.id: stored.get(each.memory.id, each.memory) for each in statements}
-    return tuple(Member.of(by_id[name]) for name in sorted(by_id))
+def _stored(statements: Iterable[Statement], stored: Mapping[str, Memory]) -> tuple[Memory, ...]:
+    """The memories of statements as they stand; an index is none, and stands as it was read."""
+    return tuple(stored.get(each.memory.id, each.memory) for each in statements)
+
+
+def _members(memories: Iterable[Memory]) -> tuple[Member, ...]:
+    by_id = {memory.id: Member.of(memory) for memory in memories}
+    return tuple(by_id[name] for name in sorted(by_id))
 
 
 def _conflict(finding: Finding, stored: Mapping[str, Memory]) -> Resolve:
     older, newer = _by_age(finding)
     dates = [last_stated(each.memory) or LONG_AGO for each in (older, newer)]
     known: Side | None = "b" if LONG_AGO < dates[0] < dates[1] else None
-    memory = stored.get(older.memory.id, older.memory)
+    memories = _stored((older, newer), stored)
     return Resolve(
         id="",
-        scope=memory.scope,
-        category=memory.category,
-        members=_members((older, newer), stored),
+        scope=memories[0].scope,
+        category=memories[0].category,
+        members=_members(memories),
         a=(older.memory.id,),
         b=(newer.memory.id,),
-        topic=topic(older.words, newer.words) or memory.category or "same topic",
+        topic=topic(older.words, newer.words) or memories[0].category or "same topic",
         newer=known,
         verdicts=(finding.verdict,),
         said=(older.text, newer.text),
@@ -201,12 +191,12 @@ def _duplicate(finding: Finding, stored: Mapping[str, Memory]) -> Merge:
     unsaid = relation(goes.words, stays.words).unsaid[0]
     alone = any(unit.detail or any(map(str.isdigit, unit.text)) for unit in unsaid)
     lost = goes.words == goes.text and (alone or missing([goes.text], stays.text))
-    memory = stored.get(goes.memory.id, goes.memory)
+    memories = _stored((goes, stays), stored)
     return Merge(
         id="",
-        scope=memory.scope,
-        category=memory.category,
-        members=_members((goes, stays), stored),
+        scope=memories[0].scope,
+        category=memories[0].category,
+        members=_members(memories),
         survivor=stays.memory.id,
         text=f"{stays.text} {goes.text}" if lost else stays.text,
         verdicts=(finding.verdict,),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ....records import Memory, Scope
-from ...judging.statements import Finding, Statement, findings
+from ...judging.statements import Finding, Reader, Statement, findings
 from ...rules.markdown.prose import said
 from ...stores.markdown.directories import other_places
 from ...stores.markdown.layouts import ORDER, Loaded, instruction_files
@@ -33,9 +33,7 @@ def across(root: Path, models: Models, *, home: Path | None = None) -> list[str]
         return ["No files of instructions or memories found."]
     found = findings(
         [one for file in files for one in _statements(file)],
-        models.read(),
-        models.asked(),
-        thresholds=models.calibrated,
+        Reader(models.read(), models.asked(), models.calibrated),
     )
     apart = [each for each in found if each.a.memory.id != each.b.memory.id]
     loaded = {file.name: file for file in files}

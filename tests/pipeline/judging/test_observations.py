@@ -7,15 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.models.keywords import KeywordScorer
 from mem0_dream.models.registry import load_encoder, load_scorer
-from mem0_dream.pipeline.judging.observations import Reader, Statement, about_one, comparable, judged
-from mem0_dream.records import Label, Memory, Scope
+from mem0_dream.pipeline.judging.screens import comparable
+from mem0_dream.pipeline.judging.statements import Reader, Statement, about_one, findings, repeating
+from mem0_dream.records import Memory, Scope
 from mem0_dream.testing import FakeEncoder
 
 SAME, AGAINST, NOTHING = "same", "against", ""
 
 
 def said(*rows: tuple[str, str]) -> list[Statement]:
-    return [Statement(Memory(f"{at:04}", text, Scope(())), place) for at, (place, text) in enumerate(rows)]
+    return [
+        Statement(Memory(f"{at:04}", text, Scope(())), text, text, place, named=True)
+        for at, (place, text) in enumerate(rows)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +28,8 @@ def shipped() -> Reader:
 
 
 def verdict(reader: Reader, *rows: tuple[str, str]) -> str:
-    found = judged(said(*rows), reader).verdicts
-    return SAME if found and found[0].label is Label.DUPLICATE else AGAINST if found else NOTHING
+    found = findings(said(*rows), reader)
+    return SAME if found and found[0].same else AGAINST if found else NOTHING
 
 
 @pytest.mark.parametrize(
@@ -45,6 +49,9 @@ def verdict(reader: Reader, *rows: tuple[str, str]) -> str:
             "Added the watering rota and the tool list",
             False,
         ),
+        ("Likes tea. Ask Ines before the order.", "Likes hats. Ask Ines before the order.", False),
+        ("Likes tea. Ask Ines before the order.", "Rides on Mondays. Ask Ines before the tea order.", False),
+        ("Likes tea. Ask Ines first.", "Likes green tea. Ask Ines first.", True),
         ("Check the pump and the hose", "✅ pump and hose checked", False),
         ("✅ COMPLETED - pump checked", "Completed: pump is checked", True),
         ("Code: anna/garden", "Code: github.com/anna/garden", True),
@@ -159,7 +166,8 @@ def test_one_place_that_repeats_most_of_another_is_told(shipped):
         ("The store", "On Mondays the invoices are sent"),
         ("The store", "Tools for small gardens are delivered by bicycle"),
     ]
-    assert judged(said(*rows), shipped).repeated == {frozenset(("Garden shop", "The store")): (2, 2)}
+    told = repeating(findings(said(*rows), shipped), said(*rows))
+    assert told == {frozenset(("Garden shop", "The store")): (2, 2)}
 
 
 def test_a_name_may_be_written_in_one_word():
@@ -171,5 +179,5 @@ def test_a_name_may_be_written_in_one_word():
 @given(st.lists(st.text(max_size=60), max_size=6), st.integers(1, 3))
 def test_whatever_stands_there_each_pair_is_told_once(texts, places):
     rows = [(f"place {at % places}", text) for at, text in enumerate(texts)]
-    found = judged(said(*rows), Reader(FakeEncoder(), KeywordScorer())).verdicts
-    assert len({(item.pair.a, item.pair.b) for item in found}) == len(found)
+    found = findings(said(*rows), Reader(FakeEncoder(), KeywordScorer()))
+    assert len({frozenset((each.a.key, each.b.key)) for each in found}) == len(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from mem0_dream.pipeline.judging.statements import Finding, Statement, findings, sharing
+from mem0_dream.pipeline.judging.statements import Finding, Reader, Statement, findings, sharing
 from mem0_dream.records import Label, Memory, Scope
 from mem0_dream.testing import FakeEncoder, FakeScorer
 
@@ -22,7 +22,7 @@ def _found(
         Statement(Memory(f"{n}.md", text, SCOPE), text, text, subject, block=block)
         for n, (text, subject) in enumerate(zip(texts, subjects or [""] * len(texts), strict=True))
     ]
-    return findings(said, FakeEncoder(), scorer)
+    return findings(said, Reader(FakeEncoder(), scorer))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,232 @@
+"""What two statements can be to each other by their words alone: of one list, two fields, a step and its end.
+
+A screen only takes questions away, or says which pairs are worth a scorer. The words are rows of the table
+`statements`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from unicodedata import name as unicode_name
+
+from ...models.bindings import relation
+from ...models.text.statements import sentences
+from ...models.text.tables import table_lines, table_words
+from ...models.text.words import CACHED_TEXTS, significant_words, tokens
+
+FEWEST, LONGEST = 3, 60
+"""Significant words of a sentence, below which it says nothing without what stands around it; and words of
+any statement, above which it says several things."""
+KEY = 3
+"""Significant words from which a key says what it is about."""
+
+_OWN = 4
+_ALL, _REST, _TOLD = 0.95, 0.4, 0.65
+_FRAME, _VALUE = 2, 4
+"""Words around the one place in which members of a list differ, at least, and in it, at most."""
+
+
+def _phrases(key: str) -> str:
+    rows = " ".join(table_lines("statements", key)).split(",")
+    return "(?:" + "|".join(row.strip() for row in rows if row.strip()) + ")"
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE)
+
+
+FIELDS, _LABELS = (frozenset(table_words("statements", key)) for key in ("fields", "labels"))
+_FIELD = re.compile(r"^\W*(\w[\w /.&()-]{0,48}?)\W{0,3}(?::\s|=)")
+_IMPLIED = _pattern(rf"^\W*(?:(?:also|now|currently|already|fully|still) )?{_phrases('implied')}\b")
+_INTENDED, _TASK, _CASES, _CHANGED, _BEFORE = (
+    _pattern(rf"\b{_phrases(key)}\b") for key in ("intended", "tasks", "cases", "changed", "before")
+)
+_ADDITIVE, _CORRECTED = (_pattern(rf"^\W*{_phrases(key)}\b") for key in ("additive", "corrected"))
+_FINITE = _pattern(r"\b(?:is|are|was|were|has|have|must|should|cannot|can|may|always|never)\b")
+_FINISHED = _pattern(rf"[✅☑✔]|\[x\]|\b{_phrases('finished')}\b")
+_DONE = re.compile(
+    r"^\W*(?:(?:\w+:? )?(?![Nn]eed)[A-Za-z][a-z]+ed\b|✅|☑|✔)"
+    r"|\b(?:is|are|was|were|has been|have been) (?:\w+ed|done)\b"
+)
+_STEP = _pattern(rf"^\W*(?:{'|'.join(sorted(_LABELS))})s? ?#?\d+")
+_REFERENCE = _pattern(r"^\W*(?:see|related|cf|compare|siehe|distinct from)\b.*(?:\[\[|\]\(|\.md\b)")
+_ANNOUNCES = re.compile(r":[\s*_]*$|^\*\*[^*]+[^*.!?]\*\*$")
+"""What a statement that only says what follows ends with, or a heading in bold letters."""
+_YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
+_NUMBER = re.compile(r"(?<![A-Za-z])\d+(?:[.,]\d+)*")
+_CODE = re.compile(r"[\w-]+(?:(?:[./_→]|::|->)[\w-]+)+")
+"""Paths, dotted names, and names with an underscore."""
+_QUOTED = re.compile(r"`([^`]+)`|(?<!\w)'([^']+)'(?!\w)|\"([^\"]+)\"")
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_TURNING = frozenset(token.stem for token in tokens("avoid stop quit always never not do use longer please"))
+"""Words in which a rule and its denial differ, and members of a list do not."""
+
+Frame = tuple[str, ...]
+
+
+def says_something(text: str) -> bool:
+    """Whether a sentence says enough by itself, and more than where to look or what follows."""
+    words = [word for word in significant_words(text) if word.isalpha()]
+    return len(words) >= FEWEST and not _REFERENCE.match(text) and not _ANNOUNCES.search(text)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def names(text: str) -> frozenset[str]:
+    """The words of a name, which may be written in one."""
+    return significant_words(" ".join(_HUMPS.sub(" ", text).replace("_", " ").split()))
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def own_subject(text: str) -> bool:
+    """Whether a statement says by itself what it is about.
+
+    >>> own_subject("Audit logs are kept for 90 days"), own_subject("Uses npm"), own_subject("Status: done")
+    (True, False, False)
+    """
+    found = _FIELD.match(text)
+    if found and len(significant_words(found[1])) >= KEY:
+        return True
+    if found and tokens(found[1])[-1].text.casefold() in FIELDS:
+        return False
+    said = _CODE.sub(" ", text[found.end() :] if found else text)
+    words = sum(not any(map(str.isdigit, word)) for word in significant_words(said))
+    return not _IMPLIED.match(said) and words >= _OWN - bool(_FINITE.search(said))
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def field(text: str) -> str:
+    """The key that a text opens with, in small letters, behind a mark of correction; empty if it has none."""
+    found = _FIELD.match(_CORRECTED.sub("", text))
+    return found[1].casefold() if found else ""
+
+
+def fields_apart(a: str, b: str) -> bool:
+    """Whether two statements begin with other keys, as fields of a template do."""
+    keys = field(a), field(b)
+    return all(keys) and significant_words(keys[0]) != significant_words(keys[1])
+
+
+def comparable(a: str, b: str) -> bool:
+    """Whether two texts that share their words can say the same at all.
+
+    Not in other than Latin letters, which neither the encoder nor the scorer reads; not two fields of one
+    template ("Functions: load", "Exports: load"); not a step and another text, a plan and its end, or an
+    earlier state; not where each has numbers, or names of code, that the other has not, or has elsewhere.
+    """
+    if not all("LATIN" in unicode_name(char, "") for char in a + b if char.isalpha()):
+        return False
+    if fields_apart(a, b) or any(
+        bool(rule.search(a)) != bool(rule.search(b)) for rule in (_INTENDED, _FINISHED, _STEP, _BEFORE)
+    ):
+        return False
+    first, second = _NUMBER.findall(a), _NUMBER.findall(b)
+    if not (_in_order(first, second) or _in_order(second, first)):
+        return False
+    return (_among(_quoted(a), b) or _among(_quoted(b), a)) and not _another_sentence(a, b)
+
+
+def _another_sentence(a: str, b: str) -> bool:
+    """Whether a sentence of the shorter text is in none of the longer, or with another word in one place.
+
+    Beside sentences that repeat, what differs is what the text is about: "Likes tea. Ask first." / "Likes
+    cats. Ask first."
+    """
+    few, many = sorted((sentences(a), sentences(b)), key=lambda said: sum(map(len, said)))
+    if max(len(few), len(many)) < 2:
+        return False
+    return any(max(relation(one, other).said[0] for other in many) < _TOLD for one in few) or any(
+        frame(one, other) is not None and all(relation(one, other).unsaid) for one in few for other in many
+    )
+
+
+def contained(a: str, b: str) -> bool:
+    """Whether one text says all of the other, code and paths left out, and is not much longer."""
+    said, plain = relation(a, b).said, relation(_CODE.sub(" ", a), _CODE.sub(" ", b)).said
+    return min(max(said), max(plain)) >= _ALL and min(*said, *plain) >= _REST
+
+
+def finished(a: str, b: str) -> str:
+    """The words by which one text tells a task that the other says was done; empty if they do not."""
+    for task, end in ((a, b), (b, a)):
+        ahead = _TASK.search(task)
+        if ahead and _DONE.search(end) and not _TASK.search(end) and not _DONE.search(task):
+            return f"{ahead[0]} / done"
+    return ""
+
+
+def side_by_side(a: str, b: str) -> bool:
+    """Whether two texts that seem to exclude each other may both hold: steps, cases, dates, additions."""
+    if set(_YEAR.findall(a)) != set(_YEAR.findall(b)) or bool(_CASES.search(a)) != bool(_CASES.search(b)):
+        return True
+    if fields_apart(a, b) or (_ADDITIVE.match(a) and _ADDITIVE.match(b)):
+        return True
+    first, second = tokens(a), tokens(b)
+    head, _ = _edges(first, second)
+    if head == 0 or head in (len(first), len(second)):
+        return False
+    numbers = all(token.text[:1].isdigit() for token in (first[head], second[head]))
+    return numbers and first[head - 1].text.casefold() in _LABELS
+
+
+def changes(a: str, b: str) -> bool:
+    """Whether one text tells of a change of something with a name that the other one names."""
+    return any(bool(_renamed(told) & significant_words(other)) for told, other in ((a, b), (b, a)))
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _renamed(text: str) -> frozenset[str]:
+    """The names in a text that tells of a change."""
+    if not _CHANGED.search(text):
+        return frozenset()
+    return frozenset(
+        token.stem
+        for token in tokens(text)
+        if (token.text[:1].isupper() and token.start > 0) or any(map(str.isdigit, token.text))
+    )
+
+
+def turns(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether one of two sets of words has nothing that the other lacks but words of a denial."""
+    return not (a - b - _TURNING and b - a - _TURNING)
+
+
+def frame(a: str, b: str) -> Frame | None:
+    """What two texts share around the one short place in which they differ; None if they differ more."""
+    first, second = tokens(a), tokens(b)
+    head, tail = _edges(first, second)
+    if head + tail < _FRAME or max(len(first), len(second)) - head - tail > _VALUE:
+        return None
+    return (
+        *(token.text.casefold() for token in first[:head]),
+        "…",
+        *(t.stem for t in first[len(first) - tail :]),
+    )
+
+
+def _edges(first: Sequence[object], second: Sequence[object]) -> tuple[int, int]:
+    """How many words two texts share at the beginning, and how many at the end."""
+    rows = [[getattr(token, "stem", token) for token in row] for row in (first, second)]
+    limit = min(map(len, rows))
+    head = next((n for n in range(limit) if rows[0][n] != rows[1][n]), limit)
+    rest = limit - head
+    tail = next((n for n in range(rest) if rows[0][-1 - n] != rows[1][-1 - n]), rest)
+    return head, tail
+
+
+def _in_order(few: Sequence[str], many: Sequence[str]) -> bool:
+    rest = iter(many)
+    return all(number in rest for number in few)
+
+
+def _quoted(text: str) -> list[str]:
+    """Names of code, and what stands in quotes: a command, a message."""
+    quoted = [max(quotation) for quotation in _QUOTED.findall(text.casefold())]
+    return [*quoted, *_CODE.findall(text.casefold())]
+
+
+def _among(quoted: Iterable[str], text: str) -> bool:
+    """Whether a text holds all of these names, or all behind the first part ("github.com/a/b": "a/b")."""
+    held = text.casefold()
+    return all(each in held or each.partition("/")[2] in _CODE.findall(held) for each in quoted)
