@@ -183,7 +183,7 @@ class Resolve(Proposed):
 
     @property
     def ends(self) -> str:
-        """What became of the side that goes, in a word or two; of two that may be one fact there is no topic."""
+        """What became of the side that goes; two that may be one fact have no topic."""
         return "contradicted" if self.topic else "same fact"
 
     @property

@@ -52,7 +52,8 @@ def apply_command(options: Options, file: str, *, yes: bool) -> None:
     """Apply the plan in FILE (- reads it from the input), with the answers that its lines hold.
 
     A line may say "answer": yes, no or skip; a conflict a, b, both, same or skip, or "choice": a or b; a
-    conflict or a removal "still", for what holds as of today; "edit" takes a text of your own from "edited". What was answered elsewhere about the same proposals holds, too.
+    conflict or a removal "still", for what holds as of today; "edit" takes a text of your own from
+    "edited". What was answered elsewhere about the same proposals holds, too.
 
     Example:
       mem0-dream apply plan.jsonl --config mem0.yaml --yes

@@ -126,9 +126,7 @@ class Questions:
             click.echo(self._shown.line(action))
             goes = isinstance(action, Prune)
             meanings = {**_ANSWERS, "": Say.YES, **({"still": Say.STILL} if goes else {})}
-            say = ask(
-                "Do it? ", "[Y/n/still/s/q]" if goes else "[Y/n/s/e/q]", meanings, f"  {_CHANGE_HELP}"
-            )
+            say = ask("Do it? ", "[Y/n/still/s/q]" if goes else "[Y/n/s/e/q]", meanings, f"  {_CHANGE_HELP}")
             if say == _QUIT:
                 return
             self._keep(action, say)

@@ -42,8 +42,8 @@ OFF = (
 INSTRUCTIONS = """\
 Consolidates the long-term memory of an agent. Nothing is changed before a person has seen it.
 1. dream_plan proposes; show its report to the person as it is.
-2. Ask the person about each conflict (A, B, still or skip) and about any proposal they object to; pass on what
-   they say with dream_answer; "that is still true" is the answer still. Never answer for them.
+2. Ask the person about each conflict (A, B, still or skip) and about any proposal they object to; pass on
+   what they say with dream_answer ("that is still true" is the answer still). Never answer for them.
 3. Show the report that dream_answer gives, and ask: Apply? Only on a yes call dream_apply, with the plan_id.
 4. Show the summary that dream_apply gives, and the run that dream_undo takes back.
 What the person answered still holds after another dream_plan, and in every other way to review the plan.

@@ -37,7 +37,9 @@ def test_a_memory_that_still_holds_is_not_stale_again() -> None:
 
 def test_a_conflict_whose_sides_both_still_hold_is_not_asked_again() -> None:
     """The answer is kept under its own name, and gives both sides the day on which it was given."""
-    store = InMemoryStore([memory("a", "Likes tea at noon", days=100), memory("b", "Likes tea at one", days=3)])
+    store = InMemoryStore(
+        [memory("a", "Likes tea at noon", days=100), memory("b", "Likes tea at one", days=3)]
+    )
     scorer = FakeScorer(default=lambda _a, _b: CONTRADICTION)
     with Session(store, settings=Settings(floor=-1.0), encoder=FakeEncoder(), scorer=scorer) as session:
         plan = session.propose(EVERYTHING, now=NOW)
