@@ -28,6 +28,7 @@ PruneReason = Literal[
     "tool-output",
     "greeting",
     "injection",
+    "outdated",
 ]
 
 
@@ -206,7 +207,7 @@ class Prune(Proposed):
     """A memory that is stale, says nothing, or was asked to be forgotten.
 
     Attributes:
-        reason: "stale", "vague", "forgotten", or a class of hygiene.
+        reason: "stale", "vague", "forgotten", "outdated" (always a question), or a class of hygiene.
         age_days: Age when the plan was made; None if unknown.
         detail: What was measured, in a few words.
     """
@@ -218,7 +219,7 @@ class Prune(Proposed):
 
     @property
     def junk(self) -> bool:
-        """Whether it goes because it is no memory, and not for its age or brevity."""
+        """Whether it goes for what it says, and not for its age or brevity."""
         return self.reason not in ("stale", "vague", "forgotten")
 
     @property

@@ -170,7 +170,7 @@ def content_key(action: Action) -> str:
         case Resolve():
             parts += [*action.a, "\0", *action.b, *action.said]
         case Prune():
-            parts.append(action.reason)
+            parts += [action.reason, *([action.detail] if action.reason == "outdated" else [])]
     return hashlib.sha256("\0\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
@@ -183,7 +183,9 @@ def keys_of(action: Action) -> frozenset[str]:
     """
     match action:
         case Prune():
-            return frozenset(map(prune_key, action.members))
+            # After another conflict it may be asked again whether a memory is out of date.
+            old = f"outdated:{text_hash(action.detail)}:" if action.reason == "outdated" else ""
+            return frozenset(old + prune_key(member) for member in action.members)
         case Reindex():
             return frozenset(line_key(action.survivor, line) for line in _changed_lines(action))
         case TextChange():

@@ -7,6 +7,7 @@ know: the state directory, the lock, the caches and the models.
 from __future__ import annotations
 
 import contextlib
+import functools
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -18,8 +19,8 @@ from typing import TYPE_CHECKING, Self
 from ..errors import JournalError, StoreError, UsageError
 from ..records import ActionKind, Inventory, Memory, Scope
 from ..settings import Settings, read_settings
-from .actions import Merge, Resolve, Side, acts
-from .answers import Answer, open_conflicts, with_confirmed, with_pins
+from .actions import Merge, Prune, Resolve, Side, acts
+from .answers import Answer, keys_of, open_conflicts, with_confirmed, with_pins
 from .judging.check import Known
 from .judging.models import Models
 from .judging.subjects import keys_by_scope
@@ -31,6 +32,7 @@ from .planning.plan_file import parse_plan
 from .planning.proposal import Means, Proposal
 from .planning.stages import Observer, Silent
 from .results import RunResult, UndoResult
+from .rules.hygiene import shown_text
 from .stores.base import LINKS, Configured, Linked, ScopeFilter, Store
 from .stores.files.database import state_directory
 from .writing.access import AccessLog
@@ -171,11 +173,46 @@ class Session:
         if self.kind.scoped:
             plan = self._findable(proposal.plan, inventory, unattended=unattended)
             proposal = replace(proposal, plan=plan, asked=plan)
-        return replace(
-            proposal,
-            plan=replace(proposal.plan, left_open=left_open),
-            asked=replace(proposal.asked, left_open=left_open),
+        more = () if unattended else self.outdated(inventory, proposal.plan, now=now)
+        plan, asked = (
+            replace(each, left_open=left_open, unsure=(*each.unsure, *more))
+            for each in (proposal.plan, proposal.asked)
         )
+        return replace(proposal, plan=plan, asked=asked)
+
+    def outdated(
+        self, inventory: Inventory, plan: Plan | None = None, *, now: datetime, several: bool = False
+    ) -> tuple[Prune, ...]:
+        """Questions whether memories still hold after conflicts were settled, but for those answered.
+
+        Of files and entities only those of a single statement, since an answer takes away the whole.
+
+        Args:
+            inventory: What the store holds.
+            plan: What it does anything about is not asked about.
+            now: The present moment.
+            several: The files and entities of several statements instead: to be looked at, not answered.
+        """
+        from .planning.outdated import MOST, outdated, settled
+
+        answers = self.answered
+        conflicts = settled(answers, inventory.memories, now=now)
+        if not conflicts or ActionKind.RESOLVE not in self.kind.wanted:
+            return ()
+        touched = {member.id for action in (plan.actions if plan else ()) for member in action.members}
+        stored = {memory.id: memory for memory in inventory.memories if not memory.pinned}
+        may = [
+            stored[memory.id]
+            for memory, said in self.kind.spoken(inventory, now.date())
+            if memory.id in stored.keys() - touched and (not self.kind.scoped and len(said) > 1) == several
+        ]
+        show = functools.partial(shown_text, settings=self.settings)
+        found = outdated(conflicts, may, encode=self.models.read().encode, show=show, now=now)
+        closed = frozenset(
+            key for answer in answers if answer.closes or answer.applied for key in answer.keys
+        )
+        new = [each for each in found if not keys_of(each) <= closed][:MOST]
+        return tuple(replace(each, id=f"o{number}") for number, each in enumerate(new, 1))
 
     def known(
         self,
@@ -310,13 +347,14 @@ class Session:
     def retires(self, plan: Plan, *, wanted: bool | None) -> tuple[str, ...]:
         """Of which actions the removed memories expire.
 
-        What was contradicted was true once, and who looks into a poisoned memory wants to read it.
+        What was contradicted, or is out of date, was true once, and who looks into a poisoned memory wants to
+        read it.
         """
         if wanted is not None:
             return tuple(ActionKind) if wanted else ()
         settled = [str(ActionKind.RESOLVE)] if any(each.choice for each in plan.conflicts) else []
-        poisoned = ["injection"] if any(each.reason == "injection" for each in plan.prunes) else []
-        return (*settled, *poisoned) if self.store.capabilities.retire else ()
+        read_later = sorted({"injection", "outdated"} & {each.reason for each in plan.prunes})
+        return (*settled, *read_later) if self.store.capabilities.retire else ()
 
     def overdraft(self, plan: Plan) -> Overdraft | None:
         """What a person should be warned about before agreeing to a plan."""

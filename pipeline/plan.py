@@ -36,7 +36,8 @@ class Plan:
         scorer: Identity of the scorer.
         totals: Living memories per scope.
         actions: Merges, conflicts, prunes, each sorted; then the changes of texts that stay.
-        unsure: Merges and conflicts that only a person can decide on; never acted on as they are.
+        unsure: Merges and conflicts that only a person can decide on, and what a settled conflict may have
+            made untrue; never acted on as they are.
         gaps: Why the listing was not provably complete; such a plan cannot be applied.
         fidelity: What an undo could not bring back.
         apart: Memories with equal words that are, or may be, about different subjects: two ids, and why.
@@ -50,7 +51,7 @@ class Plan:
     scorer: str
     totals: tuple[ScopeTotal, ...]
     actions: tuple[Action, ...]
-    unsure: tuple[Merge | Resolve, ...] = ()
+    unsure: tuple[Merge | Resolve | Prune, ...] = ()
     gaps: tuple[str, ...] = ()
     fidelity: tuple[str, ...] = ()
     apart: tuple[tuple[str, str, str], ...] = ()
@@ -108,20 +109,20 @@ class Plan:
         return replace(self, actions=actions)
 
     def accept(self, accepted: Iterable[str], choices: Mapping[str, Side | None]) -> Plan:
-        """The same plan with the unsure merges and answered unsure conflicts a person wants done.
+        """The same plan with what a person wants of the unsure: merges, removals, answered conflicts.
 
         What changes a memory that another action is about, or the reverse, is left out: one memory may
         stay in place of several others, and nothing else. Of one that stays several sentences may go.
         """
         actions, wanted = list(self.actions), set(accepted)
         for doubt in self.unsure:
-            action = doubt if isinstance(doubt, Merge) else doubt.choose(choices.get(doubt.id))
+            action = doubt.choose(choices.get(doubt.id)) if isinstance(doubt, Resolve) else doubt
             free = not any(
                 _changed(one) & {member.id for member in two.members}
                 for other in actions
                 for one, two in ((action, other), (other, action))
             )
-            if free and (action.id in wanted if isinstance(action, Merge) else action.choice):
+            if free and (action.choice if isinstance(action, Resolve) else action.id in wanted):
                 actions.append(action)
         return replace(self, actions=tuple(actions))
 

@@ -25,7 +25,7 @@ from ..records import ActionKind, Memory
 from .actions import Action, Member, Merge, Prune, Resolve, Side, acts, in_order
 from .answers import Answer, Say, content_key, pinned_ids
 from .plan import Plan
-from .planning.doubts import lesson
+from .planning.doubts import Doubt, lesson
 from .planning.engine import merge_action, merge_of
 from .planning.merges import Consolidated
 from .planning.plan_file import dump_plan, parse_plan
@@ -115,7 +115,7 @@ class Review:
         if self._has_sides(action):
             return (*_ASKED, Say.EDIT, Say.A, Say.B)
         if isinstance(action, Prune):
-            return (*_ASKED, Say.STILL)
+            return (Say.YES, Say.STILL, Say.SKIP) if self._is_question(action) else (*_ASKED, Say.STILL)
         return (*_ASKED, Say.EDIT) if isinstance(action, Merge) else _ASKED
 
     def answer(
@@ -136,6 +136,8 @@ class Review:
         action, said = self.find(name), say.strip().lower()
         if isinstance(action, Merge):
             said = _OF_MERGES.get(said, said)
+        elif said == Say.NO and isinstance(action, Prune) and self._is_question(action):
+            said = Say.STILL
         if said not in self.choices(action):
             allowed = ", ".join(self.choices(action))
             raise UsageError(f"{action.id} is answered by {allowed}; {said[:20]!r} is none of these.")
@@ -168,8 +170,12 @@ class Review:
         """
         answered = self.answers
         actions = [action for action in map(self.find, names) if content_key(action) not in answered]
-        if say not in (Say.YES, Say.NO) or any(isinstance(action, Resolve) for action in actions):
-            raise UsageError("A conflict is answered by itself.")
+        alone = any(
+            isinstance(each, Resolve) or (isinstance(each, Prune) and self._is_question(each))
+            for each in actions
+        )
+        if say not in (Say.YES, Say.NO) or alone:
+            raise UsageError("A conflict, and what may be out of date, is answered by itself.")
         said = Say(say)
         given = [replace(Answer.to(action, said, at=now), pair=lesson(action, said)) for action in actions]
         with self._journal() as journal:
@@ -411,9 +417,9 @@ class Review:
                 return replace(merge, id=action.id, members=action.members)
         return action
 
-    def _joined(self, doubts: Iterable[Merge | Resolve], session: Session) -> tuple[Merge | Resolve, ...]:
+    def _joined(self, doubts: Iterable[Doubt], session: Session) -> tuple[Doubt, ...]:
         """Doubts that were agreed to; merges around one memory become one, where its text can be written."""
-        joined: list[Merge | Resolve] = []
+        joined: list[Doubt] = []
         for doubt in doubts:
             near = next((n for n, other in enumerate(joined) if self._around_one(other, doubt)), None)
             one = self._both(joined[near], doubt, session) if near is not None else None

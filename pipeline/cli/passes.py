@@ -157,11 +157,17 @@ def _pass(session: Session, options: Options) -> None:
     began = time.monotonic()
     if options.auto:
         _resume_interrupted(session, options)
-    proposal = looked(session, options, unattended=options.auto)
+    plan = _carried_out(session, looked(session, options, unattended=options.auto), options, began)
+    if plan is not None and not options.auto and any(conflict.choice for conflict in plan.conflicts):
+        _asked_after(session, plan, options, began)
+
+
+def _carried_out(session: Session, proposal: Proposal, options: Options, began: float) -> Plan | None:
+    """Ask, apply and report; the plan that was applied, None if nothing was to be done."""
     done = (_unattended if options.auto else _attended)(session, proposal, options)
     session.kind.remember(now=options.moment, run=done[1].run if done else "")
     if done is None:
-        return
+        return None
     shown, result, plan = done
     if session.store.kind not in DUE:
         note_pass(session, options, result.run)
@@ -169,32 +175,32 @@ def _pass(session: Session, options: Options) -> None:
         _print_json(shown, result)
     else:
         took = timedelta(seconds=time.monotonic() - began)
-        echo([*shown.done(result, auto=options.auto, took=took), *_outdated(session, plan, options)])
+        echo(shown.done(result, auto=options.auto, took=took))
     mended(session, options, result, plan)
     told = not options.auto or (session.store.kind == MARKDOWN and not options.as_json)
     if result.run and told:
         tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
     if result.held:
         raise BudgetExceededError("\n".join(result.held))
+    return plan
 
 
-def _outdated(session: Session, plan: Plan, options: Options) -> list[str]:
-    """What the answers to conflicts may have made untrue besides."""
-    if not any(conflict.choice for conflict in plan.conflicts):
-        return []
-    from ..planning.outdated import outdated
-    from ..reporting.text import one_line, spoken_ids
-    from ..rules.hygiene import shown_text
+def _asked_after(session: Session, plan: Plan, options: Options, began: float) -> None:
+    """What the answers to conflicts may have made untrue besides, asked about at once."""
+    from ..planning.doubts import open_question
+    from ..planning.proposal import Proposal
 
-    memories = session.read(options.scopes()).memories
-    found = outdated(plan, memories)
-    short = spoken_ids((memory.id for memory in memories), session.store.kind)
-    lines = [
-        f"    [{session.store.kind}:{short[each.id]}] {one_line(shown_text(each.text, session.settings))}"
-        for each in found
-    ]
-    told = f"May have gone out of date, too: {len(found)}. `mem0-dream forget` removes what has:"
-    return [told, *lines] if found else []
+    inventory = session.read(options.scopes())
+    more = session.outdated(inventory, now=options.moment)
+    if long := session.outdated(inventory, now=options.moment, several=True):
+        shown = session.reporter(replace(plan, actions=long))
+        echo(["May have gone out of date, too, in a part:", *(f"  {shown.line(each)}" for each in long)])
+    proposal = Proposal.of(replace(plan, actions=(), unsure=more, left_open=0))
+    if more and may_ask(proposal.plan, review=options.review):
+        _carried_out(session, proposal, options, began)
+    elif more:
+        echo([f"{open_question(more)}, too; `--review` asks about each:"])
+        echo(_reporter(session, proposal, options).doubtful())
 
 
 def _resume_interrupted(session: Session, options: Options) -> None:

@@ -50,6 +50,13 @@ _CLUSTER_HELP = (
     "Letters, such as a or ac: these hold, remove the others. all: all of them hold. same: one fact, merge "
     "them. each: ask pair by pair. s or Enter: leave them as they are. q: stop, ask another time."
 )
+_OUTDATED_HELP = (
+    "still: it is true as of today. o: it is out of date, retire it. s or Enter: leave it as it is. q: stop."
+)
+_OUTDATED: dict[str, Say | str] = {
+    "still": Say.STILL, "t": Say.STILL, "n": Say.STILL, "o": Say.YES, "outdated": Say.YES,
+    "": Say.SKIP, "s": Say.SKIP, "skip": Say.SKIP, "q": _QUIT, "quit": _QUIT,
+}  # fmt: skip
 _CHANGE_HELP = (
     "y or Enter: do it. n: never. s: not this time. e: write the text yourself. still: of what would go, it "
     "is true as of today. q: the rest as proposed."
@@ -161,8 +168,14 @@ class Questions:
 
     def _single(self, doubt: Doubt, place: int) -> str:
         """One pair."""
-        from ..actions import Merge
+        from ..actions import Merge, Prune
 
+        if isinstance(doubt, Prune):
+            self._head([doubt], place)
+            echo([f"  {self._shown.line(doubt)}"])
+            self._explain(_OUTDATED_HELP)
+            said = ask("Is it still true? ", "[still/outdated/skip/q]", _OUTDATED, f"  {_OUTDATED_HELP}")
+            return said if said == _QUIT else self._keep(doubt, said)
         merge = isinstance(doubt, Merge)
         self._head([doubt], place)
         echo(self._shown.pair(doubt) if isinstance(doubt, Merge) else self._shown.sides(doubt))
@@ -216,13 +229,16 @@ class Questions:
         return said
 
     def _head(self, doubts: list[Doubt], number: int) -> None:
-        from ..actions import Merge
+        from ..actions import Merge, Prune
         from ..planning.doubts import probability
         from ..reporting.report import visible
 
         first, last = doubts[0], number + len(doubts) - 1
         what = "may be duplicates" if isinstance(first, Merge) else "may contradict"
-        what = f"{number} of {len(self._review.plan.unsure)}: {what} ({probability(first):.0%})"
+        what = (
+            "may have gone out of date" if isinstance(first, Prune) else f"{what} ({probability(first):.0%})"
+        )
+        what = f"{number} of {len(self._review.plan.unsure)}: {what}"
         if len(doubts) > 1:
             memories = len(set().union(*map(_ids, doubts)))
             what = f"{number} to {last} of {len(self._review.plan.unsure)}: {memories} memories"
@@ -265,4 +281,4 @@ def told_added(review: Review, plan: Plan, shown: Report) -> None:
 
 def _ids(doubt: Doubt) -> set[str]:
     """What an answer changes: memories, or two sentences."""
-    return set(doubt.said) or {member.id for member in doubt.members}
+    return set(getattr(doubt, "said", ())) or {member.id for member in doubt.members}

@@ -43,7 +43,8 @@ INSTRUCTIONS = """\
 Consolidates the long-term memory of an agent. Nothing is changed before a person has seen it.
 1. dream_plan proposes; show its report to the person as it is.
 2. Ask the person about each conflict (A, B, still or skip) and about any proposal they object to; pass on
-   what they say with dream_answer ("that is still true" is the answer still). Never answer for them.
+   what they say with dream_answer ("that is still true" is the answer still). Never answer for them. Once
+   conflicts are settled, dream_plan lists in `outdated` what may no longer hold: ask about each, too.
 3. Show the report that dream_answer gives, and ask: Apply? Only on a yes call dream_apply, with the plan_id.
 4. Show the summary that dream_apply gives, and the run that dream_undo takes back.
 What the person answered still holds after another dream_plan, and in every other way to review the plan.
@@ -121,8 +122,8 @@ class DreamServer(MCPServer[None]):
         """Look for duplicates, contradictions and stale memories, and propose what to do about them.
 
         Changes nothing. Gives `plan_id`, `report` (show it to the person as it is), `conflicts` to ask
-        about, the first `proposals` by id, what was `answered` before and still holds, and in `over_budget`
-        and `gaps` why dream_apply would refuse the plan.
+        about, memories that may be `outdated`, the first `proposals` by id, what was `answered` before and
+        still holds, and in `over_budget` and `gaps` why dream_apply would refuse the plan.
         """
         return await self._work(ctx, self._tools.plan)
 
@@ -159,8 +160,9 @@ class DreamServer(MCPServer[None]):
         Conflicts: a or b is the side that stays, both if both hold, same if both say one thing, skip leaves
         both. Other proposals: no leaves it out for good, skip leaves it out this time, edit merges into the
         text of the person. To a conflict or a removal also still: it holds, and counts as stated today.
-        Doubtful pairs: yes if they are the same fact. Never answer by yourself. Gives the report as it
-        stands now, and in `answered` what dream_apply will do about each answer.
+        Doubtful pairs: yes if they are the same fact. What may be outdated: yes if it is, still if not. Never
+        answer by yourself. Gives the report as it stands now, and in `answered` what dream_apply will do
+        about each answer.
         """
         given = {"answers": answers or {}, "texts": texts or {}, "withdraw": withdraw or []}
         return await self._work(ctx, self._tools.answer, plan_id=plan_id, **given)

@@ -77,6 +77,15 @@ def _question(review: Review, conflict: Resolve, shown: Report) -> Data:
     }
 
 
+def outdated(review: Review, plan: Plan, shown: Report) -> list[Data]:
+    """The memories that a settled conflict may have made untrue."""
+    asked = [each for each in plan.unsure if isinstance(each, Prune)]
+    return [
+        {"id": each.id, "line": shown.line(each), "answers": list(map(str, review.choices(each)))}
+        for each in asked
+    ]
+
+
 def explanations(review: Review, chosen: Iterable[Action], shown: Report) -> list[Data]:
     """Everything behind the chosen proposals."""
     answers = review.answers

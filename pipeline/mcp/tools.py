@@ -65,6 +65,7 @@ class Tools:
                 "proposed": showing.proposed(final),
                 "proposals": showing.proposals(plan, shown),
                 "conflicts": showing.questions(review, plan.conflicts, shown),
+                "outdated": showing.outdated(review, plan, shown),
                 "answered": review.effects(final),
                 "unsure": len(plan.unsure),
                 "left_open": plan.left_open,

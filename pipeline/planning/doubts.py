@@ -1,7 +1,8 @@
 """The pairs that only a person can decide: their order, the words for them, and what an answer teaches.
 
-A doubt is a merge or a conflict of two memories that the plan holds under `unsure`. It changes nothing by
-itself; a person's yes moves it into the plan, where it is applied like any other action.
+A doubt is a merge or a conflict of two memories, or a memory that a settled conflict may have made untrue,
+which the plan holds under `unsure`. It changes nothing by itself; a person's yes moves it into the plan,
+where it is applied like any other action.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from ...models.scorer import CONTRADICTION, DUPLICATE
-from ...records import Label
-from ..actions import Action, Member, Merge, Resolve
+from ...records import ActionKind, Label
+from ..actions import Action, Member, Merge, Prune, Resolve
 from ..answers import Say
 from ..judging.labelling import pair_line
 
-Doubt = Merge | Resolve
+Pair = Merge | Resolve
+Doubt = Pair | Prune
 CLUSTER = 6
 """Memories that one question is about at most; more cannot be compared at a glance."""
 _TAUGHT_BY_MERGES = {Say.YES: Label.DUPLICATE, Say.EDIT: Label.DUPLICATE, Say.NO: Label.DISTINCT}
@@ -23,8 +25,19 @@ _TAUGHT_BY_CONFLICTS = {Say.BOTH: Label.DISTINCT, Say.SAME: Label.DUPLICATE}
 
 
 def ranked(doubts: Iterable[Doubt]) -> list[Doubt]:
-    """The most probable first; equally probable ones by id, so that the order is always the same."""
-    return sorted(doubts, key=lambda doubt: (-probability(doubt), [member.id for member in doubt.members]))
+    """The most probable first; equally probable ones by id. What may be untrue follows, as it was ranked."""
+
+    def place(doubt: Doubt) -> tuple[float, list[str]]:
+        """Its place among the others."""
+        asked = isinstance(doubt, Prune)
+        return (1.0, []) if asked else (-probability(doubt), [member.id for member in doubt.members])
+
+    return sorted(doubts, key=place)
+
+
+def pairs(doubts: Iterable[Doubt]) -> list[Pair]:
+    """Those about two memories, the most probable first."""
+    return [doubt for doubt in ranked(doubts) if not isinstance(doubt, Prune)]
 
 
 def clusters(doubts: Iterable[Doubt]) -> list[list[Doubt]]:
@@ -34,7 +47,8 @@ def clusters(doubts: Iterable[Doubt]) -> list[list[Doubt]]:
         group, ids, rest = list[Doubt](), set[str](), list[Doubt]()
         for doubt in left:
             members = {member.id for member in doubt.members}
-            fits = not ids or (ids & members and len(ids | members) <= CLUSTER)
+            shares = ids & members and len(ids | members) <= CLUSTER
+            fits = not ids or (shares and not isinstance(doubt, Prune))
             (group if fits else rest).append(doubt)
             ids |= members if fits else set()
         found.append(group)
@@ -44,25 +58,25 @@ def clusters(doubts: Iterable[Doubt]) -> list[list[Doubt]]:
 
 def probability(doubt: Doubt) -> float:
     """How likely the two memories speak of the same thing, in agreement or not."""
-    pairs = [verdict.probabilities for verdict in doubt.verdicts]
-    return max((max(pair[DUPLICATE], pair[CONTRADICTION]) for pair in pairs), default=0.0)
+    judged = [verdict.probabilities for verdict in getattr(doubt, "verdicts", ())]
+    return max((max(pair[DUPLICATE], pair[CONTRADICTION]) for pair in judged), default=0.0)
 
 
 def open_question(doubts: Iterable[Doubt]) -> str:
-    """How many pairs are left to a person, in words.
+    """How many questions are left to a person, in words.
 
     >>> open_question(())
     ''
     """
-    kinds = [isinstance(doubt, Merge) for doubt in doubts]
-    return suspicion(sum(kinds), len(kinds) - sum(kinds))
+    kinds = [str(doubt.kind) for doubt in doubts]
+    return suspicion(*map(kinds.count, (ActionKind.MERGE, ActionKind.RESOLVE, ActionKind.PRUNE)))
 
 
-def suspicion(duplicates: int, contradictions: int) -> str:
+def suspicion(duplicates: int, contradictions: int, outdated: int = 0) -> str:
     """The same from the numbers.
 
-    >>> suspicion(3, 1)
-    '3 more pairs may be duplicates, 1 more may contradict'
+    >>> suspicion(3, 1), suspicion(0, 0, 2)
+    ('3 more pairs may be duplicates, 1 more may contradict', '2 memories may have gone out of date')
     """
     parts = []
     if duplicates:
@@ -70,6 +84,8 @@ def suspicion(duplicates: int, contradictions: int) -> str:
     if contradictions:
         noun = "" if duplicates else " pairs" if contradictions > 1 else " pair"
         parts.append(f"{contradictions} more{noun} may contradict")
+    if outdated:
+        parts.append(f"{outdated} {'memories' if outdated > 1 else 'memory'} may have gone out of date")
     return ", ".join(parts)
 
 

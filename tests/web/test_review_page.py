@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from builders import memory
 from mem0_dream.errors import StoreError
 from mem0_dream.pipeline.answers import Answer, Say
 from mem0_dream.pipeline.judging.labelling import parse_pairs
 from mem0_dream.pipeline.stores.base import Delete, ScopeFilter
 from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Label
+from mem0_dream.testing import InMemoryStore
 from page_checks import cards, violations
 from reviewing import NOW, World, many_world, served, small_world
 
@@ -130,6 +132,22 @@ class TestAnswers:
         apply(review)
         hidden = {row["text"]: row["metadata"] for row in world.store.rows.values() if row["expires_on"]}
         assert (shown[0] in hidden, hidden[shown[1]]["superseded_reason"]) == (False, "same fact")
+
+    def test_what_a_settled_conflict_made_untrue_is_a_card(self, review: Page, world: World) -> None:
+        """Still true, out of date or skip; not among what is accepted all at once."""
+        text = f"{world.store.rows['tabs1']['text'].rstrip('.')}, in the editor of Bob."
+        world.store.rows |= InMemoryStore([memory("old", text, days=2)]).rows
+        review.locator('article.resolve [data-say="b"]').click()
+        review.get_by_text("Apply 1 change").wait_for()
+        apply(review)
+        asked = card(review, "May be out of date")
+        assert [each.get_attribute("data-say") for each in asked.locator(".do button").all()] == [
+            "still", "yes", "skip"
+        ]  # fmt: skip
+        asked.locator('[data-say="yes"]').click()
+        card(review, "editor of Bob").get_by_text("Accepted").wait_for()
+        apply(review)
+        assert world.store.rows["old"]["expires_on"]
 
     def test_keys_do_what_the_buttons_do(self, review: Page, world: World) -> None:
         """j, a, r, u, e, and on to the next proposal by itself."""

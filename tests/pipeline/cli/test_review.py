@@ -300,3 +300,28 @@ def test_the_most_probable_pair_comes_first(store: InMemoryStore, scorer: FakeSc
     """Whatever is suspected; equally probable ones in the order of their ids."""
     found = ranked(plan_of(store, scorer).unsure)
     assert [doubt.members[0].id for doubt in found] == ["sea1", "dog1", "work1"]
+
+
+class TestOutOfDate:
+    """What a settled conflict may have made untrue is asked about at once, where a person is."""
+
+    @pytest.fixture
+    def store(self, monkeypatch: pytest.MonkeyPatch) -> InMemoryStore:
+        """A home that changed, and a memory that names the old one."""
+        porto, faro = "Lives in Porto near the river.", "Lives in Faro near the river."
+        against = FakeScorer({(porto, faro): (0.0, 0.99, 0.01)})
+        monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: against)
+        tram = memory("tram", "Takes the tram to the office in Porto.", days=50)
+        return InMemoryStore([memory("a", porto, days=100), memory("b", faro, days=3), tram])
+
+    @pytest.mark.parametrize(("answer", "expired"), [("o\ny\n", True), ("still\n", False)])
+    def test_in_a_terminal(self, dream: Invoke, store: InMemoryStore, watched, answer, expired) -> None:
+        done = dream(*ALL, answers=f"b\ny\ny\n{answer}").stdout
+        assert "1 of 1: may have gone out of date, user_id=alice" in done
+        assert bool(store.rows["tram"]["expires_on"]) is expired
+        assert "out of date" not in dream(*ALL).stdout
+
+    def test_outside_of_one(self, dream: Invoke, store: InMemoryStore) -> None:
+        done = dream(*ALL, answers="b\ny\n").stdout
+        assert "1 memory may have gone out of date, too; `--review` asks about each:" in done
+        assert not store.rows["tram"]["expires_on"]

@@ -258,6 +258,26 @@ class TestApply:
         assert store.rows["x2"]["metadata"]["superseded_reason"] == "contradicted"
         assert agent.ask("dream_plan")["unsure"] == 0
 
+    def test_what_a_settled_conflict_made_untrue_is_asked_about(
+        self, serve: Serve, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Porto lost in a conflict that was answered; what names it is still true, or goes."""
+        porto, faro = "Lives in Porto near the river.", "Lives in Faro near the river."
+        against = FakeScorer({(porto, faro): (0.0, 0.99, 0.01)})
+        monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: against)
+        old = memory("old", "Takes the tram to the office in Porto.", days=50)
+        store.rows = InMemoryStore([memory("a", porto, days=99), memory("b", faro, days=3), old]).rows
+        agent = serve()
+        plan = agent.ask("dream_plan")
+        agent.ask("dream_answer", plan_id=plan["plan_id"], answers={plan["conflicts"][0]["id"]: "b"})
+        agent.ask("dream_apply", plan_id=plan["plan_id"])
+        plan = agent.ask("dream_plan")
+        (asked,) = plan["outdated"]
+        assert (asked["line"].split()[0], asked["answers"]) == ("[memory:old]", ["yes", "still", "skip"])
+        agent.ask("dream_answer", plan_id=plan["plan_id"], answers={asked["id"]: "yes"})
+        assert agent.ask("dream_apply", plan_id=plan["plan_id"])["pruned"] == 1
+        assert store.rows["old"]["expires_on"]
+
     @pytest.mark.parametrize(
         ("name", "answer", "told"),
         [

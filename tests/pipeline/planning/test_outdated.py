@@ -1,37 +1,106 @@
-"""Which other memories a settled conflict may have made untrue."""
+"""Which other memories a settled conflict may have made untrue, and the questions about them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
 import pytest
 from builders import BOB, CONTRADICTION, NOW, memory
+from mem0_dream.pipeline.answers import Say
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.planning.outdated import outdated
+from mem0_dream.pipeline.planning.outdated import NEAREST, Settled, outdated
+from mem0_dream.pipeline.planning.plan_file import dump_plan
+from mem0_dream.pipeline.review import Review, review_of_file
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 
 PORTO, FARO = "Lives in Porto near the river.", "Lives in Faro near the river."
-EVERY = ScopeFilter({"user_id": "alice"})
+TRAM = "Takes the tram to the office in Porto."
+EVERY = ScopeFilter()
+
+
+@pytest.fixture
+def session(tmp_path) -> Iterator[Session]:
+    """A store of two that contradict, and what names the value that is about to lose."""
+    far: dict[str, list[float]] = {PORTO: [1, 0], FARO: [0.6, 0.8], TRAM: [0, 1]}
+    store = InMemoryStore(
+        [memory("a", PORTO, days=100), memory("b", FARO, days=3), memory("other", TRAM, days=50)]
+    )
+    scorer = FakeScorer({(FARO, PORTO): CONTRADICTION}, default=lambda _a, _b: (0.0, 0.0, 1.0))
+    limits = Settings(floor=-1.0, max_delete=1.0)
+    with Session(
+        store, scorer=scorer, encoder=FakeEncoder(far), settings=limits, state_dir=tmp_path
+    ) as opened:
+        yield opened
+
+
+def settle(session: Session, side: str = "b") -> None:
+    plan = session.propose(EVERY, now=NOW)
+    review = Review(session.directory, plan)
+    review.answer("c1", side, now=NOW)
+    review.apply(session, review.planned(session), now=NOW)
 
 
 @pytest.mark.parametrize(
-    ("text", "scope", "listed"),
+    ("say", "retired", "again"), [("yes", True, 0), ("still", False, 0), ("no", False, 0), ("skip", False, 0)]
+)
+def test_a_settled_conflict_leads_to_a_question(session, say, retired, again) -> None:
+    """Retired, confirmed or left: it is asked once, never unattended, and taken back like every run."""
+    assert session.propose(EVERY, now=NOW).unsure == ()
+    settle(session)
+    assert session.propose(EVERY, now=NOW, unattended=True).unsure == ()
+    plan = session.propose(EVERY, now=NOW)
+    assert [(each.reason, each.members[0].id) for each in plan.unsure] == [("outdated", "other")]
+    before = session.store.rows["other"].copy()
+    review = Review(session.directory, plan)
+    given = review.answer("o1", say, now=NOW)
+    assert given.say is (Say.STILL if say == "no" else Say(say))
+    result = review.apply(session, review.planned(session), now=NOW)
+    stored = {each.id: each for each in session.read(EVERY).memories}["other"]
+    assert (stored.is_retired(NOW.date()), "confirmed_at" in stored.metadata) == (
+        retired,
+        say in ("still", "no"),
+    )
+    assert len(session.propose(EVERY, now=NOW).unsure) == again
+    if retired:
+        session.undo(result.run, now=NOW)
+        assert session.store.rows["other"] == before
+
+
+def test_a_question_is_answered_in_a_plan_file(session) -> None:
+    settle(session)
+    text = dump_plan(session.propose(EVERY, now=NOW)).replace(
+        '"record": "unsure"', '"answer": "yes", "record": "unsure"'
+    )
+    review = review_of_file(session, text, now=NOW)
+    assert [action.removes for action in review.planned(session).actions] == [("other",)]
+
+
+def test_nothing_is_asked_after_an_undo(session) -> None:
+    settle(session)
+    session.undo(now=NOW)
+    assert session.propose(EVERY, now=NOW).unsure == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "scope", "vector", "asked"),
     [
-        ("Takes the tram to the office in Porto.", None, True),
-        ("Takes the tram to the office in Faro.", None, False),
-        ("Takes the tram to the office in Portobello.", None, False),
-        ("Takes the tram to the office in Porto.", BOB, False),
+        (TRAM, None, [0, 1], True),
+        ("Takes the tram to the office in Faro.", None, [0, 1], False),
+        ("Takes the tram to the office in Portobello.", None, [0, 1], False),
+        (TRAM, BOB, [0, 1], False),
+        ("Rows on the Douro before work.", None, [0.9, 0.436], True),
+        ("Rows on the Ria Formosa before work.", None, [0.436, 0.9], False),
+        ("Rows before work.", None, [0.5, -0.866], False),
     ],
 )
-@pytest.mark.parametrize("choice", ["b", None])
-def test_what_names_the_old_value(text, scope, listed, choice) -> None:
-    other = memory("other", text, days=50, **({"scope": scope} if scope else {}))
-    store = InMemoryStore([memory("a", PORTO, days=100), memory("b", FARO, days=3), other])
-    scorer = FakeScorer({(FARO, PORTO): CONTRADICTION}, default=lambda _a, _b: (0.0, 0.0, 1.0))
-    limits = Settings(floor=-1.0, max_delete=1.0)
-    with Session(store, scorer=scorer, encoder=FakeEncoder(), settings=limits) as session:
-        plan = session.propose(EVERY, now=NOW)
-        plan = plan.with_choices({plan.conflicts[0].id: choice})
-        session.apply(plan, now=NOW)
-        found = outdated(plan, session.read(ScopeFilter()).memories)
-    assert [each.id for each in found] == (["other"] if listed and choice else [])
+def test_what_names_the_old_value_or_stands_nearer_to_it(text, scope, vector, asked) -> None:
+    vectors = {PORTO: [1, 0], FARO: [0.6, 0.8], text: vector}
+    held = memory("m", text, **({"scope": scope} if scope else {}))
+    conflict = Settled(memory("a", PORTO).scope, PORTO, FARO, frozenset({"a", "b"}))
+    encode = lambda texts: np.array([vectors[each] for each in texts], np.float32)  # noqa: E731
+    many = [held] * (NEAREST + 2) if asked else [held]
+    found = outdated([conflict], many, encode=encode, show=str, now=NOW)
+    assert [each.members[0].id for each in found] == ["m"] * asked

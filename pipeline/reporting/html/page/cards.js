@@ -92,7 +92,7 @@ function why(card) {
 }
 
 function heading(card) {
-  const what = card.unsure ? (card.kind === "merge" ? "May be the same" : "May contradict") : NAMES[card.kind];
+  const what = card.unsure ? (card.kind === "merge" ? "May be the same" : card.kind === "prune" ? "May be out of date" : "May contradict") : NAMES[card.kind];
   const same = card.kind === "merge" && (card.exact || []).length === card.members.length - 1;
   const outcome = card.outcome ? el("span", { class: `badge ${card.outcome[0]}` }, card.outcome[0] + (card.outcome[1] ? `: ${flat(card.outcome[1])}` : "")) : null;
   return el("header", {}, el("h3", { class: "kind", id: `h-${card.key}` }, what, el("span", { class: "visually-hidden" }, ` ${flat(memory(card.members[0]).text, 60)}`)),

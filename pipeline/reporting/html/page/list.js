@@ -69,7 +69,7 @@ function bulk(cards) {
   const all = (say, words, key) => el("button", { type: "button", "data-do": `${say}-all`, onclick: () => answerAll(open, say) }, `${words} all ${open.length} shown`, el("kbd", { "aria-hidden": "true" }, key));
   return open.length > 1 ? [all("yes", "Accept", "A"), all("no", "Reject", "R")] : null;
 }
-function bulkOf(cards) { return cards.filter((card) => !answered(card) && card.kind !== "resolve"); }
+function bulkOf(cards) { return cards.filter((card) => !answered(card) && card.kind !== "resolve" && !(card.unsure && card.kind === "prune")); }
 
 function showList() {
   const cards = listed(), pages = Math.max(1, Math.ceil(cards.length / PAGE));

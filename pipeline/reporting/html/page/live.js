@@ -115,6 +115,7 @@ function controls(card) {
   const say = (name, words, main) => button(name, words, main, () => answer(card, name));
   if (twoSided(card)) return el("div", { class: "do" }, say("same", "The same"), say("a", "Keep A"), say("b", "Keep B"), say("both", "Both hold"), button("edit", "Edit text", false, () => edit(card)));
   if (card.kind === "resolve") return el("div", { class: "do" }, say("a", "Keep A", card.newer === "a"), say("b", "Keep B", card.newer === "b"), say("both", "Both hold"), say("same", "The same"), say("still", "Still true"), say("skip", "Skip"));
+  if (card.unsure && card.kind === "prune") return el("div", { class: "do" }, say("still", "Still true"), say("yes", "Out of date"), say("skip", "Skip"));
   return el("div", { class: "do" }, say("yes", "Accept", !card.unsure), say("no", "Reject"), card.kind === "merge" ? button("edit", "Edit text", false, () => edit(card)) : card.kind === "prune" ? say("still", "Still true") : null);
 }
 
@@ -146,6 +147,7 @@ function pressed(key, card) {
   if (answered(card)) return false;
   const moves = twoSided(card) || card.kind === "resolve" ? { a: "a", b: "b", o: "both", r: "both", m: "same", s: "skip" } : { a: "yes", r: "no" };
   if (card.kind === "resolve" || card.kind === "prune") moves.t = "still";
+  if (card.unsure && card.kind === "prune") moves.s = "skip";
   if (key === "e" && card.kind === "merge") { edit(card); return true; }
   if (!moves[key]) return false;
   answer(card, moves[key]).then((kept) => { if (kept) move(1, true); });
