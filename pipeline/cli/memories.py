@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @command("store", "scope", "plan", "json")
 @click.option("--check", is_flag=True, help="Exit code 9 if an indicator warns, or not all could be read.")
 @click.option(
-    "--across", "repeated", is_flag=True, help="List what is said in several scopes, and nothing else."
+    "--across", "repeated", is_flag=True, help="List what is said in several scopes, in whatever words."
 )
 def status(options: Options, *, check: bool, repeated: bool) -> None:
     """Show what the store holds, how it is doing and what was done to it; changes nothing.
@@ -38,15 +38,20 @@ def status(options: Options, *, check: bool, repeated: bool) -> None:
       mem0-dream status --config mem0.yaml --all
       mem0-dream status --file memory.jsonl --core core-memory.json --check
     """
+    from ..planning.engine import judged
     from ..planning.plan_file import json_text
     from ..reporting.graph.health import health_lines
-    from ..reporting.status import across_lines, said_across, spoken_status
+    from ..reporting.status import across_lines, in_one_scope, said_across, spoken_status
     from ..rules.hygiene import shown_text
 
     with open_session(options) as session:
         if repeated:
             show = functools.partial(shown_text, settings=session.settings)
-            found = said_across(session.read(options.scopes()), options.moment, show)
+            inventory = session.read(options.scopes())
+            # Files and graphs have a judge of their own, within one place; there the words decide.
+            means, flat = session.means(options.moment), in_one_scope(inventory)
+            verdicts = judged(session.kind, flat, means)[1] if session.kind.scoped else ()
+            found = said_across(inventory, options.moment, show, verdicts)
             if options.as_json:
                 click.echo(json_text({"across": found}, sort_keys=False))
             else:

@@ -129,6 +129,8 @@ class Bars:
         if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
             yield lambda done: self._tell(name, done, total)
             return
+        if self._display is None:  # at once; what draws the bar takes a moment to import
+            click.echo(f"{name} ...\r", nl=False, err=True)
         display = self._enter()
         task = display.add_task(name, total=total, left="")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from ...models.same_statement import statement_key
-from ...records import ActionKind, Inventory, Memory, Scope
+from ...records import ActionKind, Inventory, Label, Memory, Scope, Verdict
 from ...settings import Settings
 from ..answers import Answer, Say
 from ..rules.hygiene import shown_text
@@ -106,15 +106,34 @@ def _unconfirmed(
     return tuple((days, name, shown_text(text, settings)) for days, name, text in old[: -_LISTED - 1 : -1])
 
 
-def said_across(inventory: Inventory, now: datetime, show: Callable[[str], str]) -> list[dict[str, Any]]:
-    """The same statement under several users, agents or runs: by text, the memories that say it.
+def in_one_scope(inventory: Inventory) -> Inventory:
+    """The inventory as if one user had said it all, for a judge that compares nothing across scopes."""
+    memories = (replace(memory, scope=Scope.of(), category=None) for memory in inventory.memories)
+    return replace(inventory, memories=tuple(memories))
+
+
+def said_across(
+    inventory: Inventory, now: datetime, show: Callable[[str], str], verdicts: Iterable[Verdict] = ()
+) -> list[dict[str, Any]]:
+    """The same fact under several users, agents or runs: by text, the memories that say it.
 
     Nothing crosses a scope: what this lists is never merged, and a person may store it where it belongs.
+
+    Args:
+        inventory: What the store holds.
+        now: What is retired by then says nothing.
+        show: A text as it may be shown.
+        verdicts: On all of it, whatever the scope: what a pass would merge unasked is one fact, too.
     """
+    living = {each.id: each for each in inventory.memories if not each.is_retired(now.date())}
+    named = {name: statement_key(memory.text) for name, memory in living.items()}
+    for verdict in verdicts:
+        a, b = verdict.pair.a, verdict.pair.b
+        if verdict.auto and verdict.label is Label.DUPLICATE and {a, b} <= living.keys():
+            named = {name: named[a] if key == named[b] else key for name, key in named.items()}
     groups: dict[str, list[Memory]] = defaultdict(list)
-    for memory in inventory.memories:
-        if not memory.is_retired(now.date()):
-            groups[statement_key(memory.text)].append(memory)
+    for name, memory in living.items():
+        groups[named[name]].append(memory)
     return [
         {
             "text": show(same[0].text),

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
 from builders import BOB, CONTRADICTION, NOW, memory
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.reporting.status import across_lines, said_across, spoken_status, status_of
+from mem0_dream.pipeline.planning.engine import judged
+from mem0_dream.pipeline.reporting.status import (
+    across_lines,
+    in_one_scope,
+    said_across,
+    spoken_status,
+    status_of,
+)
 from mem0_dream.pipeline.review import Review
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Inventory
@@ -68,3 +76,20 @@ def test_what_is_said_in_several_scopes_is_listed_and_left_alone() -> None:
     assert across_lines(said_across(Inventory("s", held[::2]), NOW, str), "mem0") == [
         "Nothing is said in several scopes."
     ]
+
+
+@pytest.mark.parametrize(("likely", "listed"), [(0.99, [["1", "2"]]), (0.7, [])])
+def test_the_same_fact_in_other_words_is_said_in_several_scopes_too(likely, listed) -> None:
+    """What a pass would merge unasked in one scope; what it would ask about is not."""
+    held = (
+        memory("1", "The shop is deployed on Tuesdays", category="work"),
+        memory("2", "Every Tuesday the shop goes live", scope=BOB),
+        memory("3", "Has a dog"),
+    )
+    scorer = FakeScorer({(held[0].text, held[1].text): (likely, 0.0, 1 - likely)})
+    settings = Settings(floor=-1.0)
+    with Session(InMemoryStore(held), settings=settings, encoder=FakeEncoder(), scorer=scorer) as session:
+        inventory = session.read(EVERYTHING)
+        _, verdicts = judged(session.kind, in_one_scope(inventory), session.means(NOW))
+    found = said_across(inventory, NOW, str, verdicts)
+    assert [[each["id"] for each in group["memories"]] for group in found] == listed
