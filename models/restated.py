@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import groupby
 
 from .bindings import relation
@@ -16,7 +17,7 @@ from .facts.details import Expression
 from .guards import compare
 from .places import CONVERSE, PERSON, THIRD, VERBS, Bound, Unit, bound
 from .text.tables import table_lines, table_words
-from .text.words import fold, normalise
+from .text.words import CACHED_TEXTS, fold, normalise
 from .text.words import stem as rough_stem
 
 MOST_WORDS = 16
@@ -77,7 +78,7 @@ def restated(a: str, b: str) -> str | None:
     if max(len(text.split()) for text in (a, b)) > MOST_WORDS:
         return None
     a, b = _straight(a), _straight(b)
-    mine, theirs = ({rough_stem(word) for word in _words(text)} for text in (a, b))
+    mine, theirs = _stems(a), _stems(b)
     strange = len(mine & theirs) * 2 < min(len(mine), len(theirs)) or _UNREAD.search(a) or _UNREAD.search(b)
     if strange or any(len(spellings) > 1 for spellings in _spellings(a, b).values()):
         return None
@@ -98,11 +99,17 @@ def restated(a: str, b: str) -> str | None:
     return said
 
 
+@lru_cache(maxsize=CACHED_TEXTS)
 def _straight(text: str) -> str:
     """The text without a cleft ("It was Ada who"), irregular pasts and a phrase in front of a comma."""
     plain = _CLEFT.compiled.sub(r"\1 ", normalise(text).strip().rstrip(".!"))
     plain = _NO_ENDING.compiled.sub(lambda match: _REGULAR.get(match["past"], match[0]), plain)
     return _FRONTED.compiled.sub(lambda match: f"{match[2]} {match[1][0].lower()}{match[1][1:]}", plain)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(rough_stem(word) for word in _words(text))
 
 
 def _words(text: str) -> list[str]:

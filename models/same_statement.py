@@ -183,6 +183,7 @@ def statement_key(text: str) -> str:
     return f" {_BREAK} ".join(sentences) or f"{_KEPT}{exact_key(text)}"
 
 
+@lru_cache(maxsize=CACHED_TEXTS)
 def _bare(text: str) -> str:
     """The text without emoji at its ends, list marks and emphasis."""
     lines = []

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
+from typing import NamedTuple
 
 from ..text.tables import listed, table_words
-from ..text.words import stem
+from ..text.words import stem, words
 from .details import Expression
-from .extraction import Facts
+from .extraction import REMEMBERED_TEXTS, Facts
 from .frames import Change
 from .polarity import Negation, is_light
 
@@ -48,35 +50,40 @@ def opposed(left: Facts, right: Facts) -> bool:
     >>> opposed(extract("The API runs on port 8080"), extract("API listens on port 9090"))
     True
     """
-    mine, theirs = (
-        [stem(word.folded) for word in each.words if word.folded not in _HELPING] for each in (left, right)
-    )
-    denying = {word for word in set(mine) ^ set(theirs) if word in _DENYING}
+    mine, theirs = _heard(left.text), _heard(right.text)
+    denying = {word for word in set(mine.stems) ^ set(theirs.stems) if word in _DENYING}
     if denying:
-        rest = [[word for word in each if word not in denying] for each in (mine, theirs)]
+        rest = [[word for word in each.stems if word not in denying] for each in (mine, theirs)]
         return rest[0] == rest[1] and bool(denied(left, right) or denied(right, left))
-    texts = [
-        " ".join(word.folded for word in each.words if word.folded not in _HELPING) for each in (left, right)
-    ]
     for one, other in _BOUNDS:
         for x, y in ((one, other), (other, one)):
-            bare = [
-                re.sub(rf"\b{word}\b", "#", text, count=1) for word, text in zip((x, y), texts, strict=True)
-            ]
-            if "#" in bare[0] and bare[0] == bare[1]:
-                return True
-    ports = [_PORT.search(each.text) for each in (left, right)]
-    if ports[0] is None or ports[1] is None or ports[0][1] == ports[1][1]:
+            if x in mine.said and y in theirs.said:
+                bare = [
+                    re.sub(rf"\b{word}\b", "#", each.said, count=1) for word, each in ((x, mine), (y, theirs))
+                ]
+                if "#" in bare[0] and bare[0] == bare[1]:
+                    return True
+    if "" in (mine.port, theirs.port) or mine.port == theirs.port:
         return False
-    said = [
-        [
-            word
-            for word in _SERVING.compiled.sub(" ", _PORT.compiled.sub("", each.text.lower())).split()
-            if word not in _HELPING
-        ]
-        for each in (left, right)
-    ]
-    return said[0] == said[1]
+    return mine.serving == theirs.serving
+
+
+class _Heard(NamedTuple):
+    """What `opposed` needs of one text, found once for all its pairs."""
+
+    stems: tuple[str, ...]
+    said: str
+    port: str
+    serving: tuple[str, ...]
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _heard(text: str) -> _Heard:
+    heard = [word.folded for word in words(text) if word.folded not in _HELPING]
+    port = _PORT.search(text)
+    serving = _SERVING.compiled.sub(" ", _PORT.compiled.sub("", text.lower())).split() if port else ()
+    kept = tuple(word for word in serving if word not in _HELPING)
+    return _Heard(tuple(map(stem, heard)), " ".join(heard), port[1] if port else "", kept)
 
 
 def denied(denying: Facts, other: Facts) -> list[Negation]:
