@@ -17,6 +17,13 @@ NAMES = ("home", "employer", "deploy target")
     [
         ("Deploy target: staging", "The deploy target is production", "deploy target: staging / production"),
         ("Lives in Porto", "User lives in Faro now", "home: Porto / Faro now"),
+        (
+            "Deployment target: staging",
+            "Deploy targets are production",
+            "deploy target: staging / production",
+        ),
+        ("Build target: staging", "Deploy target: production", ""),
+        ("Employee: Ann", "Employer: Globex", ""),
         ("Works at Acme.", "User's employer is Globex", "employer: Acme / Globex"),
         ("Lives in Porto", "User lives in Porto, near the river", ""),
         ("Lives in Porto", "Used to live in Faro", ""),
