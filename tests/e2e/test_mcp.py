@@ -74,6 +74,9 @@ def test_a_server_that_may_only_look_changes_nothing(messy_qdrant: World) -> Non
         assert "--allow-write" in (await call(client, "dream_apply", plan_id=plan["plan_id"])).error
         assert world.seen()  # mem0 itself opens the store while the server runs
         assert (await call(client, "dream_status"))["memories"]["living"] > 0
+        said = ["uses tabs for indentation in Go code", "Keeps bees on the roof of the chapel"]
+        checked = (await call(client, "dream_check", texts=said))["texts"]
+        assert [each["finding"] for each in checked] == ["same as", "new"]
 
     agent(world).session(work)
     assert world.raw() == before

@@ -111,15 +111,6 @@ class TestAnswers:
         assert done.stdout.endswith(f"conflicts resolved: {resolved}, skipped: {1 - resolved}\n")
         assert {"tabs1", "tabs2"} - store.rows.keys() == ({gone} if gone else set())
 
-    def test_what_may_have_gone_out_of_date_too(self, store: InMemoryStore, dream: Invoke) -> None:
-        store.rows["tabs1"]["text"] = "Uses tabs for indentation in the Go code of Porto."
-        store.rows["choir"]["text"] = "Sings alto in the choir of Porto every Thursday."
-        done = dream(*ALICE, answers="b\n\n").stdout.splitlines()
-        assert done[-2:] == [
-            "May have gone out of date, too: 1. `mem0-dream forget` removes what has:",
-            "    [memory:choir] Sings alto in the choir of Porto every Thursday.",
-        ]
-
     def test_a_skip_is_not_asked_again(self, store: InMemoryStore, dream: Invoke) -> None:
         dream(*ALICE, answers="skip\ny\n")
         assert dream(*ALICE).stdout == (
