@@ -23,6 +23,7 @@ KEY = 3
 """Significant words from which a key says what it is about."""
 
 _OWN = 4
+_LONGEST_RIVAL, _MOST_NUMBERS = 30, 3
 _ALL, _REST, _TOLD = 0.95, 0.4, 0.65
 _FRAME, _VALUE = 2, 4
 """Words around the one place in which members of a list differ, at least, and in it, at most."""
@@ -40,6 +41,11 @@ def _pattern(text: str) -> re.Pattern[str]:
 FIELDS, _LABELS = (frozenset(table_words("statements", key)) for key in ("fields", "labels"))
 _FIELD = re.compile(r"^\W*(\w[\w /.&()-]{0,48}?)\W{0,3}(?::\s|=)")
 _IMPLIED = _pattern(rf"^\W*(?:(?:also|now|currently|already|fully|still) )?{_phrases('implied')}\b")
+_PARTICIPLE = re.compile(
+    r"^\W*(?![Nn]eed|[Ss]hed|[Ff]eed|[Ss]peed)[A-Za-z][a-z]+ed\b"
+    r"(?! \w+ (?:\w+ )?(?:is|are|was|were|has|have|must|can|cannot)\b)"
+)
+"""What was done to something that the text does not name."""
 _INTENDED, _TASK, _CASES, _CHANGED, _BEFORE = (
     _pattern(rf"\b{_phrases(key)}\b") for key in ("intended", "tasks", "cases", "changed", "before")
 )
@@ -55,6 +61,8 @@ _REFERENCE = _pattern(r"^\W*(?:see|related|cf|compare|siehe|distinct from)\b.*(?
 _ANNOUNCES = re.compile(r":[\s*_]*$|^\*\*[^*]+[^*.!?]\*\*$")
 """What a statement that only says what follows ends with, or a heading in bold letters."""
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
+_EVENT = re.compile(r"#\d+|\b\d{4}-\d\d-\d\d\b|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
+"""An issue, a day, a commit: what is told of one is not told of another."""
 _NUMBER = re.compile(r"(?<![A-Za-z])\d+(?:[.,]\d+)*")
 _CODE = re.compile(r"[\w-]+(?:(?:[./_→]|::|->)[\w-]+)+")
 """Paths, dotted names, and names with an underscore."""
@@ -86,6 +94,8 @@ def own_subject(text: str) -> bool:
     (True, False, False)
     """
     found = _FIELD.match(text)
+    if _IMPLIED.match(text) or _PARTICIPLE.match(text):
+        return False
     if found and len(significant_words(found[1])) >= KEY:
         return True
     if found and tokens(found[1])[-1].text.casefold() in FIELDS:
@@ -100,6 +110,11 @@ def field(text: str) -> str:
     """The key that a text opens with, in small letters, behind a mark of correction; empty if it has none."""
     found = _FIELD.match(_CORRECTED.sub("", text))
     return found[1].casefold() if found else ""
+
+
+def lists(text: str) -> bool:
+    """Whether a text tells of several things, such as "Functions: load, save"."""
+    return "," in text or ";" in text
 
 
 def fields_apart(a: str, b: str) -> bool:
@@ -141,6 +156,11 @@ def _another_sentence(a: str, b: str) -> bool:
     )
 
 
+def codes_apart(a: str, b: str) -> bool:
+    """Whether one text names code, or quotes something, that the other does not."""
+    return not (_among(_quoted(a), b) and _among(_quoted(b), a))
+
+
 def contained(a: str, b: str) -> bool:
     """Whether one text says all of the other, code and paths left out, and is not much longer."""
     said, plain = relation(a, b).said, relation(_CODE.sub(" ", a), _CODE.sub(" ", b)).said
@@ -156,8 +176,18 @@ def finished(a: str, b: str) -> str:
     return ""
 
 
+def brief(a: str, b: str) -> bool:
+    """Whether each text says one thing: a longer one, or one of many numbers, is an entry of a log."""
+    return all(
+        len(text.split()) <= _LONGEST_RIVAL and len(_NUMBER.findall(text)) <= _MOST_NUMBERS for text in (a, b)
+    )
+
+
 def side_by_side(a: str, b: str) -> bool:
-    """Whether two texts that seem to exclude each other may both hold: steps, cases, dates, additions."""
+    """Whether two texts that seem to exclude each other may both hold: steps, cases, events, additions."""
+    events = [set(_EVENT.findall(text)) for text in (a, b)]
+    if all(events) and events[0] != events[1]:
+        return True
     if set(_YEAR.findall(a)) != set(_YEAR.findall(b)) or bool(_CASES.search(a)) != bool(_CASES.search(b)):
         return True
     if fields_apart(a, b) or (_ADDITIVE.match(a) and _ADDITIVE.match(b)):
@@ -192,6 +222,11 @@ def turns(a: frozenset[str], b: frozenset[str]) -> bool:
     return not (a - b - _TURNING and b - a - _TURNING)
 
 
+def only_denied(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Whether two sets of words differ in words of a denial alone."""
+    return a != b and a ^ b <= _TURNING
+
+
 def frame(a: str, b: str) -> Frame | None:
     """What two texts share around the one short place in which they differ; None if they differ more."""
     first, second = tokens(a), tokens(b)
@@ -203,6 +238,15 @@ def frame(a: str, b: str) -> Frame | None:
         "…",
         *(t.stem for t in first[len(first) - tail :]),
     )
+
+
+def ends_apart(a: str, b: str) -> bool:
+    """Whether two texts are one up to the value on which each ends, behind "is" or "with"; no item of one."""
+    first, second = tokens(a), tokens(b)
+    head, tail = _edges(first, second)
+    rest = max(len(first), len(second)) - head
+    valued = tail == 0 and head >= _FRAME and rest <= _VALUE and first[head - 1].is_stop
+    return valued and not lists(a) and not lists(b)
 
 
 def _edges(first: Sequence[object], second: Sequence[object]) -> tuple[int, int]:

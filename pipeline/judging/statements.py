@@ -25,14 +25,19 @@ from .screens import (
     KEY,
     LONGEST,
     Frame,
+    brief,
     changes,
+    codes_apart,
     comparable,
     contained,
+    ends_apart,
     field,
     fields_apart,
     finished,
     frame,
+    lists,
     names,
+    only_denied,
     own_subject,
     says_something,
     side_by_side,
@@ -56,15 +61,15 @@ FACT = 5
 LIKELY = 0.6
 """Probability of a duplicate above which a person is asked."""
 
-SURE = 0.85
-"""Probability of a contradiction from which it needs no detail that differs."""
-
 NEARLY_ALL, CONTAINED = 0.65, 0.73
 """Share of the words of each text that the other says, from which they may be one; and the probability that
 is asked for where one says more."""
 
 CHANGED = 0.3
 """The share that what tells of a change and what it changed have at least in common."""
+
+DENIED = 0.7
+"""The share that a statement and its denial say of each other, on average."""
 
 LIST = 3
 """So many statements of one frame are members of a list, and so many places of one statement a template."""
@@ -79,8 +84,11 @@ the other, from which they are compared."""
 _COPIED = 2
 _STEPS = frozenset({PROGRESS, "stage", "past"})
 _STATES = _STEPS | {"rival"}
-_VALUES = _STATES | {"number", "version", "negation", "swap", "trait"}
+_NUMBERS, _DENIED = frozenset({"number", "version", "rival"}), frozenset({"negation", "denial", "trait"})
+_VALUES = _STATES | _NUMBERS | _DENIED
 """Vetoes that make a conflict of what the scorer doubts: the first alone, the others where it tends to it."""
+_WORDS = frozenset({"name", "swap"})
+"""Vetoes that do so where the two end on the words in question: other things are what they begin with."""
 _SCOPE = Scope.of(statements="all")
 
 Pair = tuple[int, int]
@@ -315,35 +323,48 @@ def _worth_scoring(
     places: dict[str, set[str]] = defaultdict(set)
     for key, each in zip(keys, statements, strict=True):
         places[key].add(each.place)
-    frames: dict[tuple[object, ...], set[str]] = defaultdict(set)
+    labels, frames = _labels(statements), defaultdict[tuple[object, ...], set[str]](set)
     found: list[tuple[Pair, tuple[tuple[object, ...], ...]]] = []
     for i, j in shared:
-        a, b = statements[i], statements[j]
-        if keys[i] == keys[j]:
-            told_apart = a.named and (
-                a.place == b.place or len(places[keys[i]]) >= LIST or not about_one(a, b, one)
-            )
-            if not told_apart:
-                found.append(((i, j), ()))
-            continue
-        own = _frames(a, b)
+        a, b, same = statements[i], statements[j], keys[i] == keys[j]
+        own = () if same else _frames(a, b)
         for shape in own:
             frames[shape] |= {keys[i], keys[j]}
-        if a.row and b.row and a.block == b.block:
+        template = (a.named and a.place != b.place and len(places[keys[i]] | places[keys[j]]) >= LIST) or (
+            field(a.words) in labels and not _one_heading(a, b)
+        )
+        if template or _apart(a, b, one):
             continue
-        if a.place != b.place and not about_one(a, b, one):
-            continue
-        if a.named and a.place != b.place and len(places[keys[i]] | places[keys[j]]) >= LIST:
-            continue
-        if not fields_apart(a.words, b.words) and _may_be_asked(a, b):
+        if (same and not (a.named and a.place == b.place)) or (not same and _may_be_asked(a, b)):
             found.append(((i, j), own))
     return [pair for pair, own in found if all(len(frames[each]) < LIST for each in own)]
+
+
+def _apart(a: Statement, b: Statement, one: Collection[Places]) -> bool:
+    """Whether two statements are about two things: of two subjects, rows of one table, or two fields."""
+    rows = a.row and b.row and a.block == b.block
+    return rows or fields_apart(a.words, b.words) or (a.place != b.place and not about_one(a, b, one))
+
+
+def _labels(statements: Iterable[Statement]) -> set[str]:
+    """Fields that so many sections have that they are those of a template."""
+    sections: dict[str, set[str]] = defaultdict(set)
+    for each in statements:
+        if not each.named and (label := field(each.words)):
+            sections[label].add(each.block)
+    return {label for label, blocks in sections.items() if len(blocks) >= LIST}
+
+
+def _one_heading(a: Statement, b: Statement) -> bool:
+    """Whether the headings above two statements name one thing, for a label that many sections have."""
+    few, many = sorted((significant_words(each.subject) for each in (a, b)), key=len)
+    return a.block == b.block or (bool(few) and few <= many)
 
 
 def _may_be_asked(a: Statement, b: Statement) -> bool:
     """Whether any verdict on these two would be worth a question."""
     told, texts = a.told(b), (a.judged, b.judged)
-    if _one_attribute(a, b, told) or finished(*texts) or _opposed(a, b, told):
+    if brief(*texts) and (_one_attribute(a, b, told) or finished(*texts) or _opposed(a, b, told)):
         return True
     return (min(told) >= NEARLY_ALL or contained(*texts)) and comparable(*texts)
 
@@ -358,7 +379,8 @@ def _one_attribute(a: Statement, b: Statement, told: tuple[float, float]) -> boo
     """Whether two statements are about one field, one change, or one thing that an opposite is said of."""
     if a.place == b.place and _opposite(significant_words(a.judged), significant_words(b.judged)):
         return True
-    key = field(a.judged) if field(a.judged) == field(b.judged) else ""
+    single = not any(lists(text) for text in (a.words, b.words))
+    key = field(a.judged) if single and field(a.judged) == field(b.judged) else ""
     key = key if a.place == b.place or len(significant_words(key)) >= KEY else ""
     return bool(key) or (changes(a.judged, b.judged) and min(told) >= CHANGED)
 
@@ -428,31 +450,36 @@ def _asked(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, floa
     texts = a.judged, b.judged
     ended = finished(*texts)
     if verdict.label is Label.DUPLICATE and duplicate > max(LIKELY, against):
-        if min(told) < NEARLY_ALL and not (duplicate >= CONTAINED and contained(*texts)):
-            return None
-        if not ended:
-            return verdict if comparable(*texts) else None
+        near = min(told) >= NEARLY_ALL or (duplicate >= CONTAINED and contained(*texts))
+        if not (near and ended):
+            two = a.named and a.place != b.place and codes_apart(*texts)
+            return verdict if near and not two and comparable(*texts) else None
     one = min(told) >= CHANGED or bool(field(texts[0]) and field(texts[0]) == field(texts[1]))
-    if verdict.label is not Label.DISTINCT and one and ended:
+    if ended and one and brief(*texts) and verdict.label is not Label.DISTINCT:
         done = Evidence(PROGRESS, ended, veto=True)
         return replace(verdict, label=Label.CONTRADICTION, evidence=(*verdict.evidence, done))
     held = side_by_side(*texts) or any(item.kind == "adds" for item in verdict.evidence)
-    if held or not _excluded(a, b, verdict, told):
-        return None
-    return replace(verdict, label=Label.CONTRADICTION)
+    excluded = brief(*texts) and not held and _excluded(a, b, verdict, told)
+    return replace(verdict, label=Label.CONTRADICTION) if excluded else None
 
 
 def _excluded(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, float]) -> bool:
-    """Whether a verdict is enough to ask which of two statements holds."""
+    """Whether a verdict is enough to ask which of two statements holds.
+
+    They must be about one thing, and something must state that only one value holds: a guard, a field, a
+    change. A scorer alone calls every second pair of facts about one feature a contradiction.
+    """
     kinds = {item.kind for item in verdict.evidence if item.veto}
     duplicate, against, _ = verdict.probabilities
     one = _one_attribute(a, b, told)
-    if not one and not _opposed(a, b, told):
+    about_it = a.named or (own_subject(a.judged) and own_subject(b.judged))
+    if not one and not (about_it and _opposed(a, b, told)):
         return False
-    values = kinds - _STEPS
+    denied = (bool(kinds & _DENIED) and sum(told) >= 2 * DENIED) or only_denied(
+        significant_words(a.judged), significant_words(b.judged)
+    )
+    values = denied or bool(kinds & _NUMBERS) or (bool(kinds & _WORDS) and ends_apart(a.words, b.words))
     states = bool(kinds & _STATES) and min(told) >= NEARLY_ALL and (len(kinds) > 1 or against > duplicate)
     if verdict.label is Label.UNSURE:
-        limit = HALF_SAID if kinds & _VALUES else LIKELY
-        return states or (against >= limit and bool(values & _VALUES or one))
-    sure = against >= (HALF_SAID if values or one else SURE) and (values or one or min(told) >= LIKELY)
-    return verdict.label is Label.CONTRADICTION and bool(sure or states)
+        return states or (against >= (HALF_SAID if kinds & _VALUES else LIKELY) and (values or one))
+    return verdict.label is Label.CONTRADICTION and (states or (against >= HALF_SAID and (values or one)))

@@ -25,7 +25,15 @@ from ..planning.engine import merge_action
 from ..planning.hooks import Entails, Found, Judge, United, View
 from ..planning.markdown.follow import follow
 from ..planning.markdown.look import MarkdownView, Present, look, superseded
-from ..planning.markdown.statements import Questions, questions, repeated, repeating_files, statements_of
+from ..planning.markdown.statements import (
+    Questions,
+    described,
+    of_descriptions,
+    questions,
+    repeated,
+    repeating_files,
+    statements_of,
+)
 from ..planning.merges import Consolidated
 from ..rules.markdown.drift import YOUNG
 from ..rules.markdown.prose import combined, merely_joins, statements
@@ -87,6 +95,7 @@ class MarkdownKind(Kind):
         self._means: Means | None = None
         self._transcripts = transcripts
         self._looked: MarkdownView | None = None
+        self._told: list[str] = []
         self._judged: tuple[tuple[Memory, ...], list[Statement], list[Finding]] | None = None
 
     def limits(self, settings: Settings) -> Settings:
@@ -113,7 +122,8 @@ class MarkdownKind(Kind):
         if view.inventory.gaps or _JUDGED.isdisjoint(self.wanted):
             return Found(actions=view.prunes)
         doubts = self._questions(view, view.staying, merges).doubts
-        return Found(actions=view.prunes, doubts=tuple(d for d in doubts if d.kind in self.wanted))
+        doubts = [doubt for doubt in doubts if doubt.kind in self.wanted]
+        return Found(actions=view.prunes, doubts=tuple(doubts), notes=tuple(self._told))
 
     def judge(self, view: View, means: Means, on_stage: OnStage) -> Judge:
         """The session's models; whole memories are judged where they share most of their words."""
@@ -279,7 +289,8 @@ class MarkdownKind(Kind):
         if self._judged is None or self._judged[0] != tuple(memories):
             statements = statements_of(memories, self.store.indexes())
             models = means.models
-            found = findings(statements, Reader(models.read(), models.asked(), models.calibrated))
+            reader = Reader(models.read(), models.asked(), models.calibrated)
+            found, self._told = of_descriptions(findings([*statements, *described(memories)], reader))
             self._judged = tuple(memories), statements, found
         _, statements, found = self._judged
         groups = [frozenset(member.id for member in merge.members) for merge in merges]

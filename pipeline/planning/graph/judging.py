@@ -22,7 +22,7 @@ from ...judging.candidates import Near, find_candidates
 from ...judging.judge import decide, judge
 from ...judging.neighbourhood import contexts_of
 from ...judging.statements import Finding, Reader, Statement, findings, repeating
-from ...rules.graph.names import StatementWords, partners, same_names, same_subject
+from ...rules.graph.names import StatementWords, partners, same_names, same_subject, siblings
 from ...rules.graph.nodes import Node, is_label
 from ...rules.graph.settings import GraphSettings
 from ...stores.graph.lines import GraphDocument
@@ -143,7 +143,8 @@ class GraphJudge:
         for (a, b), (few, of) in (
             (sorted(pair), counts) for pair, counts in repeating(found, statements).items()
         ):
-            reasons.setdefault((a, b), Evidence("repeated", f"{few} of {of} observations"))
+            if not siblings(self.nodes[a], self.nodes[b]):
+                reasons.setdefault((a, b), Evidence("repeated", f"{few} of {of} observations"))
         verdicts = self._with_questions(verdicts, reasons)
         quarrels = {each.places for each in found if each.sure and not each.same}
         asked = {

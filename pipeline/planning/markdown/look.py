@@ -22,11 +22,18 @@ from ...stores.markdown.store import MarkdownStore
 from ..hooks import View
 
 _OVER = re.compile(
-    r"\b(?i:deprecated|superseded|obsolete|retired|(?:moved|merged|split) (?:in)?to)\b"
+    r"\b(?i:deprecated|superseded|obsolete|retired)\b"
+    r"|\b(?i:(?:moved|merged|split) (?:in)?to)\b(?! `?(?:main|master|develop)\b)"
     r"|\b(?i:no longer (?:used|valid|needed))\b"
-    r"|\b(?:DONE|MOVED|SPLIT|MERGED)\b|^\W*(?i:done|moved|split)\s*[:;(—–]"
+    r"|\b(?:DONE|MOVED|SPLIT)\b|^\W*(?i:done|moved|split)\s*[:;(—–]"
 )
 """What a file says in its name or description when it is over."""
+_OPEN = re.compile(
+    r"\b(?:next|planned|not started|pending|await\w+|remain\w+|residual|to ?do|open|in progress|in PR"
+    r"|deferred|follow-ups?|until|only|part(?:ly|ial)|slices?|(?:PR|phase|step|part) ?\d)\b",
+    re.IGNORECASE,
+)
+"""What tells that a part alone is over, or that something is left to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +240,7 @@ def is_over(memory: Memory) -> str:
         return ""
     for key in ("name", "description"):
         said = str(memory.metadata.get(key) or "")
-        if _OVER.search(said):
+        if _OVER.search(said) and not _OPEN.search(said):
             return f'it says itself that it is over: "{said}"'
     return ""
 

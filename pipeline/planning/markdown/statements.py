@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ....models.bindings import relation
@@ -27,6 +28,7 @@ from ...stores.markdown.rows import INDEX_CATEGORY, file_of, whole_id
 from ..merges import LONG_AGO, last_stated
 
 FEWEST_REPEATED = 3
+_DESCRIPTION = "description"
 _GENERAL = significant_words(
     "notes rules overview summary details key facts decision important context background general misc other"
     " conventions guidelines status current todo next steps open questions lessons learned gotchas user"
@@ -76,6 +78,36 @@ def statements_of(memories: Iterable[Memory], indexes: Mapping[str, str]) -> lis
                 )
             )
     return found
+
+
+def described(memories: Iterable[Memory]) -> list[Statement]:
+    """What the frontmatter of files says of them, each with the id of no memory."""
+    files = {file_of(memory.id): memory for memory in memories if memory.metadata.get("description")}
+    return [
+        Statement(replace(memory, id=f"{file}#{_DESCRIPTION}", metadata={}), each.text, each.words)
+        for file, memory in files.items()
+        for each in said(str(memory.metadata["description"]))
+    ]
+
+
+def of_descriptions(found: Iterable[Finding]) -> tuple[list[Finding], list[str]]:
+    """The findings that can be answered, and in words those of a description and another file.
+
+    A description may repeat its own file: that is what it is for.
+    """
+    rest, notes = [], []
+    for each in found:
+        ends = [one for one in (each.a, each.b) if one.memory.id.endswith(f"#{_DESCRIPTION}")]
+        if not ends:
+            rest.append(each)
+        elif len({file_of(one.memory.id) for one in (each.a, each.b)}) > 1:
+            other = each.b if ends[0] is each.a else each.a
+            told = "says the same as" if each.same else "contradicts"
+            place = file_of(ends[0].memory.id)
+            notes.append(
+                f'The description of {place} {told} {place_of(other)}: "{ends[0].text}" / "{other.text}"'
+            )
+    return rest, notes
 
 
 def questions(

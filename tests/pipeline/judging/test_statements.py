@@ -41,6 +41,12 @@ def _found(
         # Other code, and too few words.
         ("The `load` step reads prices of the shop.", "The `save` step reads prices of the shop.", SAME, None),
         ("Use this.", "Do not use.", AGAINST, None),
+        # Nothing says that one value alone holds; two events; a denial of other words; a list of things.
+        ("The export page shows a list of all shops.", "The export page of all shops shows a map.", AGAINST, None),
+        ("PR #41 of the shop was merged with 384 tests.", "PR #47 of the shop was merged with 395 tests.", AGAINST, None),
+        ("Guests had no sign of the price at the start.", "Signs with the price are needed for guests.", AGAINST, None),
+        ("Checked: names of shops, prices of shops, mail of guests", "Checked: names of shops, prices of shops, keys of guests", AGAINST, None),
+        ("Shop deploys run on Fridays.", "Shop deploys run on Mondays.", AGAINST, Label.CONTRADICTION),
     ],
 )  # fmt: skip
 def test_what_is_worth_a_question(
@@ -64,6 +70,17 @@ def test_members_of_a_list_are_neither_the_same_nor_against_each_other() -> None
         "Do not deploy on Fridays from main.",
     )
     assert _found(*denied, verdict=AGAINST)
+
+
+def test_a_label_that_many_sections_have_is_about_its_section() -> None:
+    rows = ("Purpose: keeps the prices of shops", "Purpose: keeps prices of the shops", "Purpose: sends mail")
+    for heading, found in (("Prices", 1), ("", 0)):
+        said = [
+            Statement(Memory(f"{n}.md", text, SCOPE), text, text, heading or f"Part{n}", block=f"{n}")
+            for n, text in enumerate(rows)
+        ]
+        scorer = FakeScorer(default=lambda _a, _b: SAME)
+        assert len(findings(said, Reader(FakeEncoder(), scorer))) == found
 
 
 def test_a_short_statement_is_read_with_the_heading_above_it() -> None:

@@ -805,6 +805,14 @@ def test_what_was_taken_back_in_an_index_stays_so_by_its_lines(tmp_path: Path) -
     assert _text(root, "MEMORY.md") == "- [A](a.md)\n- [c](c.md)\n- [Gone](gone.md)\n"
 
 
+@pytest.mark.parametrize("name", ["Plan 1 DONE, plan 2 is next", "Part 1 MERGED to main (#4)"])
+def test_a_file_of_which_a_part_is_over_stays(tmp_path: Path, name: str) -> None:
+    text = memory_file("The queue is blue.", name=name)
+    root = write_tree(tmp_path / "project", {f"{MEMORY}/old.md": text})
+    with open_session(root, tmp_path / "state") as session:
+        assert not _plan(session).prunes
+
+
 @pytest.mark.parametrize(("certain", "goes"), [(False, [f"{MEMORY}/old.md"]), (True, [])])
 def test_a_file_that_says_it_is_over_gets_no_pointer(tmp_path: Path, certain: bool, goes: list[str]) -> None:
     files = {

@@ -142,3 +142,18 @@ def test_a_refusal_is_remembered_by_the_sentences(tmp_path: Path) -> None:
     path = root / MEMORY / "a.md"
     path.write_text(path.read_text() + "\n- Something else.\n")
     assert _asked(root, tmp_path / "state") == []
+
+
+@pytest.mark.parametrize(
+    ("description", "told"),
+    [(FIVE, "contradicts"), (SIX, "says the same as"), ("Cats of the office", "")],
+)
+def test_a_description_is_told_beside_the_sentence_of_another_file(
+    tmp_path: Path, description: str, told: str
+) -> None:
+    own = memory_file(f"{REST}\n\n{description}", name="a").replace("about a", f'"{description}"')
+    files = {f"{MEMORY}/a.md": own, f"{MEMORY}/b.md": memory_file(f"Bo is a cat.\n\n{SIX}", name="b")}
+    root = write_tree(tmp_path / "project", files)
+    with _session(root, tmp_path / "state") as session:
+        notes = [note for note in look(session).plan.notes if "description" in note]
+    assert [told in note and f"{MEMORY}/b.md" in note for note in notes] == [True] * bool(told)
