@@ -112,11 +112,6 @@ def plan_material(session: Session, plan: Plan) -> Material:
 def run_material(session: Session, name: str, *, undo: str) -> Material:
     """The material of a page about a run of the journal: what was there before it, and what it left.
 
-    Args:
-        session: Its journal knows the run.
-        name: Name of the run.
-        undo: The command that takes it back.
-
     Raises:
         JournalError: If there is no such run, or it was made on another store.
     """

@@ -60,12 +60,6 @@ def warned(session: Session, plan: Plan) -> bool:
 def ask(question: str, choices: str, meanings: Mapping[str, Meaning], told: str) -> Meaning:
     """Ask until one of the answers is given, three times at most.
 
-    Args:
-        question: What is asked.
-        choices: The answers as they stand behind it.
-        meanings: What each answer means, in small letters.
-        told: What is said after an answer that is none of these.
-
     Raises:
         UsageError: If nobody answers, or three answers are none of these.
     """

@@ -60,12 +60,7 @@ _JSON.setFormatter(JsonLines())
 
 
 def set_up_logs(verbose: int, *, as_json: bool) -> None:
-    """Log at the level that was asked for; as JSON at least what happened.
-
-    Args:
-        verbose: How often `-v` was given.
-        as_json: One object for each line.
-    """
+    """Log at the level that was asked for; as JSON at least what happened."""
     if not verbose:
         # What a library's next release will change is for its developers, not for the mail of a nightly job.
         warnings.filterwarnings("ignore", category=FutureWarning, module=r"mem0\b")
@@ -80,13 +75,7 @@ def set_up_logs(verbose: int, *, as_json: bool) -> None:
 
 
 def tell(line: str, *, level: int = logging.INFO, begin: str = "mem0-dream: ") -> None:
-    """A remark on the error stream: a line for a person, a record where logs are JSON.
-
-    Args:
-        line: What to say; holds no memory text.
-        level: How serious it is, for a record.
-        begin: What a line for a person begins with.
-    """
+    """A remark without memory text on the error stream: a line for a person, a record where logs are JSON."""
     if _JSON in logging.getLogger("mem0_dream").handlers:
         logging.getLogger("mem0_dream.cli").log(level, "%s", line)
     else:

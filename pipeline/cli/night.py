@@ -99,13 +99,7 @@ def due_reason(session: Session, options: Options) -> tuple[bool, str]:
 
 
 def note_pass(session: Session, options: Options, run: str) -> None:
-    """Remember a pass that ended, and what it left.
-
-    Args:
-        session: What read the store.
-        options: Whose memories were meant.
-        run: Its name in the journal; empty if nothing had to be done.
-    """
+    """Remember a pass that ended, and what it left."""
     from ..writing.journal import Operation
     from ..writing.passes import Passes, names_of
 

@@ -33,11 +33,7 @@ _VARIABLES = {
 
 @contextlib.contextmanager
 def open_session(options: Options, *, observer: Observer | None = None) -> Iterator[Session]:
-    """Open the configured store with its settings, and close it again.
-
-    Args:
-        options: They name the store, and what is wanted of a pass.
-        observer: Is told how far a pass has come; bars are drawn if omitted.
+    """Open the configured store with its settings, and close it again; without an observer bars are drawn.
 
     Raises:
         ConfigError: If there is no configuration, or it is wrong.

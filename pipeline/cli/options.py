@@ -223,11 +223,6 @@ class Options:
     def gather(cls, ctx: click.Context, given: Mapping[str, Any], *, kind: str | None = None) -> Options:
         """Take what the command was given, then what its group was given.
 
-        Args:
-            ctx: The command's context.
-            given: Its options.
-            kind: The kind of store that the command works on; any if omitted.
-
         Raises:
             UsageError: If an option belongs to another kind of store.
         """
@@ -339,12 +334,7 @@ ROWS: dict[str, Row] = {item.name: item.metadata["row"] for item in fields(Optio
 
 
 def parameters(*on: str, kind: str = "") -> list[click.Parameter]:
-    """The options of commands of these sorts, in the order of the table.
-
-    Args:
-        on: Sorts of commands.
-        kind: Of one kind of store alone; of all if omitted.
-    """
+    """The options of these sorts in the order of the table; of one kind of store alone if it is named."""
     rows = [(name, row) for name, row in ROWS.items() if row.on in on and (not kind or kind in row.kinds)]
     found: list[click.Parameter] = [row.parameter(name) for name, row in rows]
     return [*found, *([color_option()] if "store" in on else [])]
@@ -355,10 +345,7 @@ def command(
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Make a command of a function: it is given the options of these sorts, and what is its own beside them.
 
-    Args:
-        on: Sorts of options; see `Row`.
-        name: Its name; that of the function if omitted.
-        kind: The kind of store that it works on; any if omitted.
+    For the sorts see `Row`. With a kind it works on such a store alone.
     """
 
     def decorate(work: Callable[..., None]) -> click.Command:

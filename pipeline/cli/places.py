@@ -29,10 +29,7 @@ _NOTED = tuple(name for name, row in ROWS.items() if row.place and name not in (
 def again(options: Options, *words: str, judged: bool = False) -> str:
     """A command on the same store, quoted for a shell.
 
-    Args:
-        options: They name the store.
-        words: The command; none is a pass.
-        judged: With whose memories are meant and how they are judged, too.
+    Without words it is a pass; `judged` adds whose memories are meant and how they are judged.
     """
     return " ".join(map(quoted, ["mem0-dream", *arguments(options, *words, judged=judged)]))
 

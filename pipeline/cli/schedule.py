@@ -29,11 +29,8 @@ _SECRETS = {PLATFORM: "MEM0_API_KEY", SERVER: "MEM0_SERVER_API_KEY"}
 def schedule_text(kind: str, command: Sequence[str], *, zone: str, secret: str = "") -> str:
     """An entry that runs a command once a night.
 
-    Args:
-        kind: One of `KINDS`.
-        command: Program and arguments.
-        zone: Time zone by its IANA name, such as "Europe/Berlin".
-        secret: The variable that must hold a key, if there is one; a scheduler has no shell's variables.
+    The zone is an IANA name such as "Europe/Berlin". `secret` names the variable that must hold a key, since
+    a scheduler has no shell's variables.
 
     Raises:
         UsageError: If there is no such time zone.

@@ -65,12 +65,7 @@ class DreamServer(MCPServer[None]):
     """A server whose destructive tools are off unless it may write."""
 
     def __init__(self, tools: Tools, *, allow_write: bool) -> None:
-        """Offer the tools.
-
-        Args:
-            tools: What they do.
-            allow_write: Whether those that change memories are on.
-        """
+        """Offer the tools; those that change memories only if it may write."""
         super().__init__(
             "mem0-dream",
             version=_version(),
@@ -259,12 +254,7 @@ class CallObserver:
     """
 
     def __init__(self, tell: Callable[[float, float | None, str], None], check: Callable[[], None]) -> None:
-        """Begin at zero.
-
-        Args:
-            tell: Given what is done, what there is to do as far as known, and the stage in words.
-            check: Raises if the client no longer waits.
-        """
+        """Begin at zero; `check` raises if the client no longer waits."""
         self._tell = tell
         self._check = check
         self._before = 0.0

@@ -83,11 +83,6 @@ def differing(a: str, b: str) -> Places:
 def marked(text: str, others: Sequence[str], *, tone: Tone) -> Marked:
     """A text with the words marked that one of the others does not say at that place.
 
-    Args:
-        text: One line, as it is shown.
-        others: What it is held against.
-        tone: Whether the text goes or stays.
-
     >>> marked("Lives in Oslo.", ["Lives in Bergen."], tone="goes").spans
     ((9, 14, 'goes'),)
     """

@@ -15,10 +15,7 @@ DETAIL_WIDTH = 200
 def spoken(evidence: Iterable[Evidence], *, flipped: bool = False, names: Sequence[str] = "AB") -> str:
     """All reasons as sentences on one line; nothing if there are none.
 
-    Args:
-        evidence: Of a verdict, whose details name the first text's value before the second's.
-        flipped: The first text of the verdict is shown as B.
-        names: What the texts are called.
+    A detail names the first text's value before the second's; `flipped` if the first text is shown as B.
 
     >>> spoken([Evidence("quantifier", "every / -"), Evidence("number", "20 mg / 40 mg", veto=True)])
     'Only A says *every*. A says *20 mg*, B says *40 mg*.'

@@ -111,13 +111,7 @@ def require_metrics() -> None:
 
 
 def write_metrics(night: Night, path: Path, *, last_ok: datetime | None) -> str:
-    """Write a night in the text format of Prometheus, whole or not at all; why that failed, or nothing.
-
-    Args:
-        night: What to tell.
-        path: The file, for the textfile collector of a node exporter.
-        last_ok: When a night last ended well.
-    """
+    """Write a night in the text format of Prometheus, whole or not at all; why that failed, or nothing."""
     from prometheus_client import CollectorRegistry, Gauge, write_to_textfile
 
     registry = CollectorRegistry()

@@ -69,14 +69,7 @@ def scores(verdict: Verdict) -> str:
 
 
 def check_lines(found: Checked, kind: str, show: Callable[[str], str], *, named: bool) -> list[str]:
-    """What a text is to the memories, each with its evidence.
-
-    Args:
-        found: What was found.
-        kind: Of the store, printed before ids.
-        show: A text of a memory as it may be shown.
-        named: Say which text is meant.
-    """
+    """What a text is to the memories, each with its evidence."""
     short = spoken_ids((match.memory.id for match in found.matches), kind)
     lines = [visible(f'"{one_line(found.text)}"')] if named else []
     lines += [] if found.finding is not Finding.NEW else ["new"]

@@ -43,13 +43,7 @@ class Report:
     """Renders one plan; ids are shortened as far as they stay unique within it."""
 
     def __init__(self, plan: Plan, *, explain: bool = False, texts: bool = True) -> None:
-        """Prepare the short ids.
-
-        Args:
-            plan: What to show.
-            explain: Add texts, scores and evidence under each line.
-            texts: Add the texts of what is to go.
-        """
+        """Shorten the ids; `explain` adds texts, scores and evidence, `texts` what is to go."""
         self.most: int | None = SHOWN
         self._with_texts = texts
         self._plan = plan
@@ -87,9 +81,6 @@ class Report:
 
     def opening(self, *, asks: bool) -> list[str]:
         """What a person is shown before the questions.
-
-        Args:
-            asks: They will be asked about doubts, too.
 
         Raises:
             IncompleteListingError: If nothing was found, but not everything was seen.
@@ -164,13 +155,7 @@ class Report:
         return []
 
     def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:  # noqa: ARG002
-        """The report after a run.
-
-        Args:
-            result: What was done.
-            auto: The run was unattended.
-            took: How long the pass took.
-        """
+        """The report after a run."""
         if auto:
             if not self._plan.totals:
                 return [NOTHING_STORED]

@@ -37,10 +37,6 @@ class ReviewDesk:
     def __init__(self, access: StoreAccess, observer: Observer) -> None:
         """Look at the store for the first time.
 
-        Args:
-            access: How the store is reached.
-            observer: Is told how far each pass comes.
-
         Raises:
             DreamError: If it cannot be read.
         """
@@ -108,9 +104,8 @@ class ReviewDesk:
     def apply(self, shown: str, *, over: bool = False) -> dict[str, Any]:
         """Do what was agreed to, as one run that can be undone.
 
-        Args:
-            shown: Digest of the plan that the person saw.
-            over: They agreed to go over the delete budget, too.
+        `shown` is the digest of the plan that the person saw; `over` if they agreed to exceed the delete
+        budget.
 
         Raises:
             BudgetExceededError: If it goes over the budget, and nobody agreed to that.
@@ -227,11 +222,7 @@ class ReviewObserver:
     """The progress of a pass, which requests can read while it runs."""
 
     def __init__(self, shown: Observer | None = None) -> None:
-        """Nothing is under way.
-
-        Args:
-            shown: Is told the same; the bars of the terminal.
-        """
+        """Nothing is under way; another observer is told the same."""
         self._shown = shown
         self._stages: list[tuple[str, int | None]] = []
         self._done = 0

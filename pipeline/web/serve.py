@@ -40,11 +40,7 @@ def serve(
 ) -> None:
     """Answer the browser until the program is told to end.
 
-    Args:
-        access: How the store is reached.
-        watched: Sees how far each pass comes.
-        port: Where to listen; 0 takes a free one.
-        opened: Told the address once it can be opened, and how to end the review.
+    Port 0 takes a free one. `opened` is told the address, and how to end the review.
 
     Raises:
         UsageError: If the port is taken.

@@ -36,11 +36,7 @@ _UPSERT = (
 
 
 class AccessLog:
-    """The last access of each memory of each store, in the journal's database.
-
-    Args:
-        state_dir: Directory of the database; see `pipeline.stores.files.database`.
-    """
+    """The last access of each memory of each store, in the journal's database."""
 
     def __init__(self, state_dir: str | Path | None = None) -> None:
         self._directory = state_directory(state_dir)
@@ -50,11 +46,7 @@ class AccessLog:
     def record(self, fingerprint: str, ids: Iterable[str], when: datetime, *, tracked: bool = False) -> None:
         """Note that these memories are in use; an older moment never replaces a newer one.
 
-        Args:
-            fingerprint: The store.
-            ids: The memories.
-            when: When they were read, or stated again.
-            tracked: The agent's own client read them, so that its reads are on record.
+        `tracked` if the agent's own client read them, so that its reads are on record.
 
         Raises:
             JournalError: If it cannot be written.
@@ -145,11 +137,6 @@ def track_access(
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Any:
     """Wrap a client of mem0, synchronous or not, embedded or hosted, so that its reads are remembered.
-
-    Args:
-        memory: The client.
-        state_dir: Where to remember; see `pipeline.stores.files.database`.
-        clock: Tells the present time.
 
     Example:
         memory = track_access(Memory.from_config(config))

@@ -58,11 +58,7 @@ class Owner:
         return f"process {self.pid}" if here else f"process {self.pid} on {self.host}"
 
     def is_gone(self, *, silent_s: float) -> bool:
-        """Whether it provably holds nothing any more.
-
-        Args:
-            silent_s: Seconds since its last sign of life.
-        """
+        """Whether it provably holds nothing any more, so many seconds after its last sign of life."""
         if self.host != platform.node():
             return silent_s > SILENT_S
         started = _started(self.pid)
@@ -72,11 +68,6 @@ class Owner:
 @contextlib.contextmanager
 def store_lock(directory: Path, fingerprint: str, *, wait_s: float = 0.0) -> Iterator[None]:
     """Hold the lock of one store; the operating system frees it when its holder dies.
-
-    Args:
-        directory: The state directory.
-        fingerprint: Which store.
-        wait_s: Seconds to wait for another run to end.
 
     Raises:
         ConfigError: If there is no place for a lock.

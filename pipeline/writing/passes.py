@@ -58,12 +58,7 @@ class Pass:
         return datetime.fromisoformat(str(self.night["started_at"])).astimezone(UTC)
 
     def trouble(self, *, now: datetime, within: timedelta) -> str:
-        """What is wrong with this job, in a few words; empty if nothing is.
-
-        Args:
-            now: The present moment.
-            within: So long ago it may have run.
-        """
+        """What is wrong with this job, in a few words; empty if it ran well, and not too long ago."""
         outcome = self.night.get("outcome")
         if outcome == "failed":
             return f"the last run failed: {self.night.get('said')}"
@@ -91,13 +86,7 @@ class Passes:
         self._db.close()
 
     def begin(self, place: str, job: str, night: Mapping[str, Any]) -> int:
-        """Note that a pass begins; returns its number.
-
-        Args:
-            place: The store, by the options that name it.
-            job: The store and the scopes, by the options that name them.
-            night: The summary so far.
-        """
+        """Note that a pass begins over a store (`place`) and its scopes (`job`); returns its number."""
         with self._db.transaction():
             self._db.tell(
                 "INSERT INTO passes (place, job, night, owner, ok_at) VALUES (?, ?, ?, ?, "

@@ -115,12 +115,7 @@ class Writer:
         return self._carry_out(run, parse_plan(run.plan), at=at, progress=progress)
 
     def undo(self, run: Run, *, at: datetime, part: Collection[str] | None = None) -> UndoResult:
-        """Take a run back: restore what it removed, then withdraw what it added.
-
-        Args:
-            run: The run.
-            at: The present moment.
-            part: Only these actions of its plan; the rest stands, and can be taken back later.
+        """Take a run back, or a part of its actions: restore what it removed, withdraw what it added.
 
         Raises:
             JournalError: If it was undone already, or belongs to another store.

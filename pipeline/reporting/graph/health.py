@@ -165,17 +165,7 @@ def health_of(
     ages: bool = True,
     gaps: Sequence[str] = (),
 ) -> Health:
-    """The state of any memory.
-
-    Args:
-        memories: Type and use of each.
-        duplicates: Memories that another one may replace; None if they were not counted.
-        orphans: Memories without a relation; None if there are no relations.
-        settings: Limits.
-        now: The present moment.
-        ages: Age makes a memory of this store stale.
-        gaps: Why not all of the memory could be read.
-    """
+    """The state of any memory, from type and use of each; None stands for what was not counted."""
     rows = list(memories)
     known = [age for _, use in rows if (age := use.age_days(now)) is not None]
     shares = [share for _, use in rows if (share := use.effectiveness) is not None]

@@ -51,16 +51,7 @@ class GraphReport(Report):
         look_alikes: Callable[[Sequence[Node], Means], int],
         explain: bool = False,
     ) -> None:
-        """Bind what is shown.
-
-        Args:
-            store: The graph.
-            journal: Knows what became of a run.
-            proposal: What to show; of a mere plan, what follows from it alone.
-            settings: Limits of the graph.
-            look_alikes: Counts entities that another one may replace.
-            explain: Add texts, scores and evidence under each line.
-        """
+        """Bind what is shown; of a mere plan only what follows from it is known."""
         super().__init__(proposal.plan, explain=explain)
         document = store.document()
         self._store, self._journal = store, journal

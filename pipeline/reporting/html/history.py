@@ -81,9 +81,7 @@ def applied_data(points: Sequence[RunPoint], most: int) -> list[dict[str, Any]]:
 def done_data(actions: Sequence[Action], retires: Collection[str]) -> dict[str, Any]:
     """What actions come to, in numbers; and of each what goes, and what stands or the lines that change.
 
-    Args:
-        actions: What is done, or was.
-        retires: Of which sorts of actions what goes expires instead of being deleted.
+    `retires`: of which sorts of actions what goes expires instead of being deleted.
     """
     done = []
     for action in actions:

@@ -19,13 +19,7 @@ _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def render(data: Mapping[str, Any], *, lines: Sequence[str] = (), live: bool = False) -> str:
-    """The whole page as one HTML string.
-
-    Args:
-        data: What `page_data` gave, and for a live page what its server adds.
-        lines: The report as text, for browsers without scripts.
-        live: The page may talk to the server that it came from, and to no other.
-    """
+    """The whole page as HTML; a live one may talk to the server that it came from, and no other."""
     from jinja2 import Environment
 
     folder = files(__package__) / "page"

@@ -52,13 +52,7 @@ already tight.
 
 
 def dream_prompt(memory_root: str, transcripts: str, *, extra: str | None = None) -> str:
-    """Write the prompt.
-
-    Args:
-        memory_root: The memory directory, as the agent sees it.
-        transcripts: The folder of its transcripts.
-        extra: Put behind the rest under a heading of its own.
-    """
+    """Write the prompt, with `extra` behind the rest under a heading of its own."""
     text = _PROMPT.format(
         memory_root=memory_root,
         transcripts=transcripts,

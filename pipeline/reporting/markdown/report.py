@@ -144,13 +144,7 @@ class MarkdownReport(PlanReport):
     def __init__(
         self, proposal: Proposal, *, evidence: Mapping[str, Sequence[Quotation]], explain: bool = False
     ) -> None:
-        """Bind what is shown.
-
-        Args:
-            proposal: What is to be done, and what was found.
-            evidence: What transcripts say, by memory.
-            explain: Add texts, scores and evidence.
-        """
+        """Bind what is shown, with what transcripts say of each memory."""
         super().__init__(proposal.plan, explain=explain)
         view, present = proposal.findings, proposal.present  # as this kind gave them
         self._view: MarkdownView = view

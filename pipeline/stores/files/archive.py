@@ -16,13 +16,7 @@ from .exchange import refusing, replace_file, write_flushed
 
 
 def keep_copy(folder: Path, name: str, data: bytes, *, mtime_ns: int) -> Path:
-    """Keep what is about to go as a file of its own.
-
-    Args:
-        folder: The archive of the store.
-        name: The memory's id; it becomes the path inside the archive.
-        data: What it holds.
-        mtime_ns: Modification time of the copy.
+    """Keep what is about to go as a file of its own; the memory's id becomes its path inside the archive.
 
     Raises:
         RefusedChangeError: If the copy cannot be written; then nothing may go.
@@ -43,10 +37,7 @@ def keep_copy(folder: Path, name: str, data: bytes, *, mtime_ns: int) -> Path:
 def keep_entry(path: Path, entry: Mapping[str, Any], *, same: Sequence[str]) -> Path:
     """Keep what is about to go as one more object in a JSON list that a person can read.
 
-    Args:
-        path: The list; it is made if there is none.
-        entry: The object.
-        same: Fields by which a killed run's entry is known again, so that it is kept once.
+    An entry that a killed run has kept is known again by the fields `same`, so that it is kept once.
 
     Raises:
         RefusedChangeError: If it cannot be kept; then nothing may go.

@@ -23,10 +23,7 @@ PRIVATE = 0o600
 
 
 def state_directory(given: str | os.PathLike[str] | None = None) -> Path:
-    """Return the state directory, creating it if needed.
-
-    Args:
-        given: A directory that overrides the environment and the platform's default.
+    """Return the state directory, by default the environment's or the platform's, creating it if needed.
 
     Raises:
         ConfigError: If the directory cannot be created.

@@ -138,11 +138,7 @@ class CoreFile:
             self._write({**whole, _CONSOLIDATED: at.date().isoformat()}, before, key=key, name="")
 
     def take_back(self, keys: Sequence[str]) -> None:
-        """Take changes back, the newest first: to the letter, or else what was promoted alone.
-
-        Args:
-            keys: What the changes were noted under, in their order.
-        """
+        """Take changes back, the newest first: to the letter, or else what was promoted alone."""
         for key in reversed(keys):
             step = self._history.last(str(self.path), key)
             if step is None:

@@ -37,10 +37,7 @@ class ServerMedium:
     folder: Path | None = None
 
     def __init__(self, command: str) -> None:
-        """Start the server.
-
-        Args:
-            command: As one would type it; variables may stand before it (`MEMORY_FILE_PATH=m.jsonl npx ...`).
+        """Start the server by a command as one would type it; variables may stand before it.
 
         Raises:
             ConfigError: If the command is none.

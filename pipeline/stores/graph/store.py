@@ -44,13 +44,7 @@ class GraphStore:
     capabilities = Capabilities(in_place=True)
 
     def __init__(self, medium: Medium, *, state: Path, core: Path | None = None) -> None:
-        """Bind a medium.
-
-        Args:
-            medium: Where the graph is.
-            state: Directory of our own state.
-            core: The core memory that promotions go to.
-        """
+        """Bind a medium, the directory of our own state, and the core memory that promotions go to."""
         self.medium = medium
         self.place = medium.name.partition(":")[2]
         self.fingerprint = hashlib.sha256(medium.name.encode()).hexdigest()[:16]

@@ -70,13 +70,7 @@ class CodeIndex:
 
 
 def build_index(root: Path, wanted: Iterable[str], *, without: Iterable[Path] = ()) -> CodeIndex:
-    """Walk the project once.
-
-    Args:
-        root: The project.
-        wanted: The symbols to look for.
-        without: Folders left out.
-    """
+    """Walk the project once, but for the folders `without`, and look for the wanted symbols."""
     specs: dict[str, GitIgnoreSpec] = {}
     left = {name.encode() for name in wanted}
     all_wanted = frozenset(left)

@@ -73,12 +73,7 @@ class MemoryDirectory:
 def discover(
     root: Path, given: Sequence[Path] = (), *, home: Path | None = None
 ) -> tuple[MemoryDirectory, ...]:
-    """Find the memory directories of a project, or take the ones given.
-
-    Args:
-        root: The project.
-        given: These instead of searching.
-        home: Where the agent's own folder is looked for; the user's home directory if omitted.
+    """Find the memory directories of a project, and below the home directory its own; or take the ones given.
 
     Raises:
         ConfigError: If the project or a given directory does not exist.

@@ -28,10 +28,7 @@ _PATHS_AT_ONCE = 500
 def git(folder: Path, *words: str, literal: bool = True) -> str | None:
     """What a reading git command prints in a folder; None if there is no repository or no answer.
 
-    Args:
-        folder: Where.
-        words: The command; paths behind `--`.
-        literal: Take paths as they are; the question what git leaves out knows no other way.
+    Paths are taken as they are if `literal`; the question what git leaves out knows no other way.
     """
     if not any((parent / ".git").exists() for parent in (folder, *folder.parents)):
         return None

@@ -95,12 +95,7 @@ class Loaded:
 
 
 def instruction_files(root: Path, *, home: Path | None = None) -> list[Loaded]:
-    """Find the files, each once, under the layout that comes first; what is always loaded first.
-
-    Args:
-        root: The project.
-        home: The user's home directory if omitted.
-    """
+    """Find the files, each once, under the layout that comes first; what is always loaded first."""
     project, house = root.resolve(), (home or Path.home()).resolve()
     places = {"project": project, "home": house, "own": agent_folder(project, house)}
     found: dict[Path, Loaded] = {}

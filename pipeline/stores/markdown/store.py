@@ -36,13 +36,7 @@ class MarkdownStore:
     capabilities = Capabilities(in_place=True)
 
     def __init__(self, directories: Sequence[MemoryDirectory], *, root: Path, state: Path) -> None:
-        """Bind the directories.
-
-        Args:
-            directories: Where the memories are; nothing outside is ever changed.
-            root: The project; it names the store.
-            state: Directory of our own state: the record of our writes, and the archive.
-        """
+        """Bind the directories; nothing outside of them and of our own state is ever changed."""
         self.directories = tuple(directories)
         self.root = root.resolve()
         # Named by the project alone: a folder that a new agent adds must not hide earlier runs.

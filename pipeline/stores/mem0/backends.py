@@ -120,11 +120,7 @@ def choose_backend(memory: Any) -> Backend:
 
 
 def store_fingerprint(memory_or_config: Any) -> str:
-    """Sixteen hexadecimal digits: equal for equal places, without user names or passwords.
-
-    Args:
-        memory_or_config: A `mem0.Memory`, an `AsyncMemory`, or the dict that builds one.
-    """
+    """Sixteen hexadecimal digits: equal for equal places, without user names or passwords."""
     whole = memory_or_config if isinstance(memory_or_config, Mapping) else memory_or_config.config
     section = value_of(whole, "vector_store") or {}
     provider, config = str(value_of(section, "provider") or "qdrant"), value_of(section, "config") or {}

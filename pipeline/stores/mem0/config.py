@@ -107,11 +107,7 @@ def load_config(path: str | Path) -> Mem0Config:
 
 
 def open_mem0(config: Mem0Config | Mapping[str, Any], *, wait_s: float = 0.0) -> Mem0Store:
-    """Open the store of a configuration without creating anything.
-
-    Args:
-        config: What `load_config` returned, or the dict that `Memory.from_config` takes.
-        wait_s: Seconds to wait for another process that holds an embedded store.
+    """Open the store of a configuration without creating anything, waiting for who holds it.
 
     Raises:
         ConfigError: If mem0 rejects the configuration, or its collection does not exist.

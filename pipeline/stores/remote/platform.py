@@ -57,14 +57,7 @@ def open_platform(
     patience: Patience | None = None,
     section: Mapping[str, Any] | None = None,
 ) -> RemoteStore:
-    """Open the project that the key in `MEM0_API_KEY` belongs to.
-
-    Args:
-        host: Another address than mem0's own.
-        org: The organisation that must be meant; a key belongs to one.
-        project: The project that must be meant; a key belongs to one.
-        patience: How long and how often it is asked.
-        section: The `mem0_dream:` section of a configuration.
+    """Open the project that the key in `MEM0_API_KEY` belongs to, if it is the one that is meant.
 
     Raises:
         ConfigError: If there is no key, it is refused, or it opens another project.
@@ -125,13 +118,7 @@ def _quieten_client() -> None:
 
 
 class PlatformApi:
-    """The hosted platform behind one key.
-
-    Args:
-        client: mem0's own client.
-        caller: Makes its requests.
-        owned: Whether `close` closes the client's connections.
-    """
+    """The hosted platform behind one key; `close` closes the client's connections if they are owned."""
 
     kind = "platform"
     fidelity = FIDELITY

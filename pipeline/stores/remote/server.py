@@ -49,11 +49,6 @@ def open_server(
 ) -> RemoteStore:
     """Open the server at an address, with a key, a token, or neither where it asks for none.
 
-    Args:
-        url: Its address; never with a password in it.
-        patience: How long and how often it is asked.
-        section: The `mem0_dream:` section of a configuration.
-
     Raises:
         ConfigError: If the address is none, or the server refuses the key.
         StoreError: If it does not answer.
@@ -81,12 +76,7 @@ def _headers() -> dict[str, str]:
 
 
 class ServerApi:
-    """A mem0 server behind one address.
-
-    Args:
-        client: Connections to it, with its address and key.
-        caller: Makes its requests.
-    """
+    """A mem0 server behind one address."""
 
     kind = "server"
     fidelity = FIDELITY

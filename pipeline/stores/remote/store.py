@@ -83,12 +83,7 @@ class Api(Protocol):
 
 
 class RemoteStore:
-    """Memories behind an HTTP interface.
-
-    Args:
-        api: The service.
-        section: The `mem0_dream:` section of a configuration.
-    """
+    """Memories behind an HTTP interface."""
 
     capabilities = Capabilities(retire=True, in_place=True, amend=True)
 
