@@ -97,7 +97,7 @@ def why(options: Options, first: str, second: str) -> None:
     Example:
       mem0-dream why 1f2e3d4c 5a6b7c8d --config mem0.yaml
     """
-    from ..reporting.pair import Pair
+    from ..reporting.pair import pair_lines
     from ..stores.base import ScopeFilter
 
     with open_session(options) as session:
@@ -108,7 +108,7 @@ def why(options: Options, first: str, second: str) -> None:
             for answer in session.answered
             if {item.id for item in answer.about} >= {a.id, b.id}
         ]
-        echo(Pair(session.store.kind, a, b, _judged(session, a, b, options), answered).lines())
+        echo(pair_lines(session.store.kind, a, b, _judged(session, a, b, options), answered))
 
 
 @command("store", "scope", "plan", "json")

@@ -28,11 +28,9 @@ REPORT_LINES = 400
 def report_of(session: Session, plan: Plan) -> str:
     """The whole report, with the sentence that stands for an empty one."""
     left = [open_question(plan.unsure)] if plan.unsure else []
-    if not plan.actions:
-        nothing = texts.NOTHING_NEW if plan.left_open else texts.NOTHING_FOUND
-        nothing = texts.NOTHING_CERTAIN if plan.unsure else nothing
-        return "\n".join([nothing if plan.totals else texts.NOTHING_STORED, *left])
     shown = session.reporter(plan, texts=True)
+    if not plan.actions:
+        return "\n".join([*shown.nothing(), *left])
     lines, last = shown.lines(), shown.proposal()
     if len(lines) > REPORT_LINES:
         lines = [*lines[:REPORT_LINES], f"... and {len(lines) - REPORT_LINES} more lines: dream_explain"]

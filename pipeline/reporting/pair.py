@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...records import Label, Memory, Verdict
@@ -13,48 +12,38 @@ from .evidence import spoken
 from .text import day, one_line, spoken_ids, visible, whole
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+def pair_lines(
+    kind: str, a: Memory, b: Memory, verdict: Verdict | None, answered: Sequence[str]
+) -> list[str]:
     """Two memories, how they are judged and why, whether or not anything is proposed about them."""
+    short = spoken_ids([a.id, b.id], kind)
+    lines: list[str] = []
+    for side, memory, text in zip("AB", (a, b), excerpts(a.text, b.text), strict=True):
+        pinned = ", pinned: never touched" if memory.pinned else ""
+        lines.append(visible(f"{side}: [{kind}:{short[memory.id]}] {day(memory.stated_at)}{pinned}"))
+        lines.append(text.behind("    "))
+    return [*lines, *_verdict_lines(a, b, verdict), *(f"Answered {answer}" for answer in answered)]
 
-    kind: str
-    a: Memory
-    b: Memory
-    verdict: Verdict | None
-    answered: Sequence[str] = ()
 
-    def lines(self) -> list[str]:
-        """The pair as lines."""
-        short = spoken_ids([self.a.id, self.b.id], self.kind)
-        lines: list[str] = []
-        texts = excerpts(self.a.text, self.b.text)
-        for side, memory, text in zip("AB", (self.a, self.b), texts, strict=True):
-            pinned = ", pinned: never touched" if memory.pinned else ""
-            name = f"[{self.kind}:{short[memory.id]}]"
-            lines.append(visible(f"{side}: {name} {day(memory.stated_at)}{pinned}"))
-            lines.append(text.behind("    "))
-        return [*lines, *self._verdict(), *(f"Answered {answer}" for answer in self.answered)]
-
-    def _verdict(self) -> list[str]:
-        if self.a.id == self.b.id:
-            return ["This is one memory."]
-        if self.a.scope != self.b.scope:
-            return [visible(f"Never compared: A is of {self.a.scope}, B of {self.b.scope}.")]
-        if self.verdict is None:
-            return ["Not compared."]
-        verdict, flipped = self.verdict, self.verdict.pair.a == self.b.id
-        told = {
-            Label.DUPLICATE: "The same fact; a pass merges them by itself."
-            if verdict.auto
-            else "Likely the same fact; only a person may merge them.",
-            Label.CONTRADICTION: "A contradiction; a person chooses.",
-            Label.DISTINCT: "Different facts; both stay.",
-            Label.UNSURE: "Unsure; only a person can decide.",
-        }[verdict.label]
-        apart = self.a.category != self.b.category
-        other = [visible(f"They are of different categories: {self.a.category}, {self.b.category}.")]
-        said = spoken(verdict.evidence, flipped=flipped)
-        return [told, *(other if apart else []), *([visible(said)] if said else []), scores(verdict)]
+def _verdict_lines(a: Memory, b: Memory, verdict: Verdict | None) -> list[str]:
+    if a.id == b.id:
+        return ["This is one memory."]
+    if a.scope != b.scope:
+        return [visible(f"Never compared: A is of {a.scope}, B of {b.scope}.")]
+    if verdict is None:
+        return ["Not compared."]
+    told = {
+        Label.DUPLICATE: "The same fact; a pass merges them by itself."
+        if verdict.auto
+        else "Likely the same fact; only a person may merge them.",
+        Label.CONTRADICTION: "A contradiction; a person chooses.",
+        Label.DISTINCT: "Different facts; both stay.",
+        Label.UNSURE: "Unsure; only a person can decide.",
+    }[verdict.label]
+    apart = a.category != b.category
+    other = [visible(f"They are of different categories: {a.category}, {b.category}.")] if apart else []
+    said = spoken(verdict.evidence, flipped=verdict.pair.a == b.id)
+    return [told, *other, *([said] if said else []), scores(verdict)]
 
 
 def scores(verdict: Verdict) -> str:

@@ -12,7 +12,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from ...errors import IncompleteListingError
-from ...records import Scope, Verdict
+from ...records import Verdict
 from ..actions import Action, Member, Merge, Prune, Resolve, TextChange, in_order
 from ..plan import Plan
 from ..planning.doubts import Doubt, open_question, probability, ranked
@@ -21,7 +21,6 @@ from ..results import RunResult, UndoResult
 from .differences import Marked, Tone, changes, excerpts, marked
 from .evidence import spoken
 from .pair import scores
-from .sections import Entry, Section, safe
 from .text import clip, counted, one_line, short_ids, spoken_ids, visible
 from .text import day as _day
 from .text import whole as explained
@@ -182,25 +181,25 @@ class Report:
 
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain: the texts, what stays, scores and evidence."""
-        return [safe(line) for line in (*self._texts_of(action), *self._behind(action))]
+        return [_safe(line) for line in (*self._texts_of(action), *self._behind(action))]
 
     def _sectioned(self, parts: Sequence[tuple[str, Sequence[Action]]]) -> list[str]:
+        """Each part under its title, scope by scope; foreign controls are escaped, marks are kept."""
         scopes = sorted({action.scope for _, actions in parts for action in actions})
         lines: list[str] = []
         for scope in scopes:
-            here = [line for part in self._of_scope(parts, scope) for line in part.lines()]
-            lines += [safe(f"Scope {scope}"), *here, ""] if len(scopes) > 1 else here
-        apart = [Entry(f"{self.label(a)} / {self.label(b)} — {why}") for a, b, why in self._plan.apart]
-        if self._explain:
-            lines += Section("Equal words that stay apart", apart).lines()
-        return lines
+            here: list[str] = []
+            for title, actions in parts:
+                entries = [self._entry(action) for action in actions if action.scope == scope]
+                here += [f"{title} ({len(entries)}):"] if entries else []
+                here += [line for entry in entries for line in entry]
+            lines += [f"Scope {scope}", *here, ""] if len(scopes) > 1 else here
+        if self._explain and self._plan.apart:
+            lines.append(f"Equal words that stay apart ({len(self._plan.apart)}):")
+            lines += [f"{self.label(a)} / {self.label(b)} — {why}" for a, b, why in self._plan.apart]
+        return list(map(_safe, lines))
 
-    def _of_scope(self, parts: Sequence[tuple[str, Sequence[Action]]], scope: Scope) -> Iterable[Section]:
-        for name, actions in parts:
-            entries = [self._entry(action) for action in actions if action.scope == scope]
-            yield Section(name, entries, scope)
-
-    def _entry(self, action: Action) -> Entry:
+    def _entry(self, action: Action) -> list[str]:
         """A proposal: with --explain all there is to know, else what goes and what differs."""
         if self._explain:
             below: Sequence[str] = [
@@ -216,8 +215,8 @@ class Report:
             below = [*self._goes(action), *self._difference(action), *_disagreements(action)]
         if isinstance(action, Merge) and any(action is doubt for doubt in self._plan.unsure):
             names = " and ".join(action.places or [self.label(member.id) for member in action.members])
-            return Entry(f"{names}, {probability(action):.0%}", below)
-        return Entry(self.line(action), below)
+            return [f"{names}, {probability(action):.0%}", *below]
+        return [self.line(action), *below]
 
     def _parts(self) -> list[tuple[str, Sequence[Action]]]:
         plan, (likely, perhaps, old) = self._plan, (part for _, part in self._doubtful())
@@ -463,6 +462,11 @@ def _disagreements(action: Action) -> list[str]:
         f"    {one_line(key)}: {' / '.join(clip(str(value)) for value in values)} (all kept, the last counts)"
         for key, values in sorted(action.disagreements.items())
     ]
+
+
+def _safe(line: str) -> str:
+    """A line without foreign controls; one with marks is made of such text, and keeps them."""
+    return line if isinstance(line, Marked) else visible(line)
 
 
 def _indented(lines: Iterable[str]) -> list[str]:

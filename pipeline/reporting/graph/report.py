@@ -189,31 +189,17 @@ class GraphReport(Report):
         return [action for action in self._plan.actions if action.id not in moved]
 
     def _before(self, view: GraphView, *, duplicates: bool) -> Health:
-        nodes = list(view.nodes.values())
+        nodes, limits, now = list(view.nodes.values()), self._settings, view.means.now
         double = self._look_alikes(nodes, view.means) if duplicates else 0
         return graph_state(
-            nodes,
-            view.document,
-            self._settings,
-            view.means.now,
-            double,
-            gaps=view.inventory.gaps,
-            last=view.last,
+            nodes, view.document, limits, now, double, gaps=view.inventory.gaps, last=view.last
         )
 
     def _after(self, means: Means) -> Health:
         inventory, store = with_pins(self._store.read(ScopeFilter()), means.answers), self._store
-        nodes = nodes_of(inventory.memories)
-        double = self._look_alikes(nodes, means)
-        return graph_state(
-            nodes,
-            store.document(),
-            self._settings,
-            means.now,
-            double,
-            gaps=inventory.gaps,
-            last=store.notes.last,
-        )
+        nodes, limits, now = nodes_of(inventory.memories), self._settings, means.now
+        double, last = self._look_alikes(nodes, means), store.notes.last
+        return graph_state(nodes, store.document(), limits, now, double, gaps=inventory.gaps, last=last)
 
     def _passed(
         self, result: RunResult, changes: RelationChanges, view: GraphView, took: timedelta

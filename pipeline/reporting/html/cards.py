@@ -37,16 +37,17 @@ def card(
 ) -> dict[str, Any]:
     """The data of one proposal for the page; defaults are left out."""
     members = _ordered(action, unsure=unsure)
+    outcome = outcomes.get(action.id)
     shown = {
         "id": action.id,
         "key": content_key(action),
         "kind": str(action.kind),
         "members": [place(member.id, member, action) for member in members],
-        "stays": _row(action.survivor, members),
+        "stays": next((n for n, member in enumerate(members) if member.id == action.survivor), None),
         "unsure": int(unsure) or None,
         "p": _confidence(action),
         "verdicts": [_verdict(verdict, members, action.kind) for verdict in getattr(action, "verdicts", ())],
-        "outcome": _outcome(action, outcomes),
+        "outcome": [str(outcome[0]), outcome[1]] if outcome else None,
         **_own(action, members),
     }
     return {name: value for name, value in shown.items() if value is not None}
@@ -57,7 +58,8 @@ def _own(action: Action, members: Sequence[Member]) -> dict[str, Any]:
         case Merge():
             return _merge(action, members)
         case Resolve():
-            sides = (action.said or (members[0].text, _first_of_b(action, members).text))[:2]
+            first_of_b = members[len(action.a)]
+            sides = (action.said or (members[0].text, first_of_b.text))[:2]
             return {
                 "topic": action.topic,
                 "newer": newer_side(action),
@@ -145,14 +147,6 @@ def _ordered(action: Action, *, unsure: bool) -> list[Member]:
     return sorted(action.members, key=lambda member: (member.id != action.survivor, member.id))
 
 
-def _first_of_b(action: Resolve, members: Sequence[Member]) -> Member:
-    return next(member for member in members if member.id == action.b[0])
-
-
-def _row(memory_id: str | None, members: Sequence[Member]) -> int | None:
-    return next((number for number, member in enumerate(members) if member.id == memory_id), None)
-
-
 def _confidence(action: Action) -> float | None:
     """How sure the scorer is: of a merge its weakest pair, of a conflict its strongest."""
     verdicts = getattr(action, "verdicts", ())
@@ -183,11 +177,6 @@ def _evidence(item: Evidence, kind: ActionKind, pair: Sequence[int]) -> list[Any
     words = spoken([item], flipped=flipped, names=names[::-1] if flipped else names)
     speaks_for = item.kind in (KINDS if kind is ActionKind.RESOLVE else _SAME)
     return [item.kind, words, int(item.veto), int(speaks_for)]
-
-
-def _outcome(action: Action, outcomes: Mapping[str, tuple[Outcome, str]]) -> list[str] | None:
-    outcome = outcomes.get(action.id)
-    return [str(outcome[0]), outcome[1]] if outcome else None
 
 
 def clause_places(text: str) -> list[tuple[int, int]]:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ....models.scorer import Thresholds
-from ....records import Memory
+from ....records import Memory, Scope
 from ...actions import Action, Member
 from ...plan import Plan
 from ...planning.doubts import clusters
 from ...writing.journal import Outcome
+from ..report import Report
 from ..text import spoken_ids
 from .cards import card
 from .history import RunPoint, history_data
-from .nearby import nearby
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 VERSION = 2
+SHOWN = 3
+"""Neighbours that a card names."""
+NEAR = 0.5
+"""Cosine to a member from which a memory counts as near; below it texts share a topic at best."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,17 +162,40 @@ def page_data(material: Material) -> dict[str, Any]:
         "history": history_data(material.points, {t.scope: t.memories for t in plan.totals}, now),
         "apart": [list(item) for item in plan.apart],
         "gaps": list(plan.gaps),
-        "notes": [*plan.notes, *plan.fidelity, *_left_open(plan)],
+        "notes": [*plan.notes, *plan.fidelity, *Report(plan).left_open()],
         "remarks": list(material.remarks),
     }
 
 
-def _left_open(plan: Plan) -> list[str]:
-    if not plan.left_open:
-        return []
-    noun = "conflicts were" if plan.left_open > 1 else "conflict was"
-    return [f"{plan.left_open} {noun} left open earlier: `mem0-dream reject --list`"]
-
-
 def _minute(moment: datetime | None) -> str | None:
     return moment.strftime("%Y-%m-%d %H:%M") if moment else None
+
+
+def nearby(
+    memories: Sequence[Memory], vectors: NDArray[np.float32], proposals: Sequence[Sequence[str]]
+) -> list[list[int]]:
+    """For each proposal the places of its neighbours among the memories, the nearest first.
+
+    Args:
+        memories: All memories of the page.
+        vectors: float32 [n, d], L2-normalised, one row for each of them.
+        proposals: Ids of the members of each proposal; all of one scope.
+    """
+    import numpy as np
+
+    place = {memory.id: number for number, memory in enumerate(memories)}
+    scopes: dict[Scope, list[int]] = defaultdict(list)
+    for number, memory in enumerate(memories):
+        scopes[memory.scope].append(number)
+    neighbours: list[list[int]] = []
+    for ids in proposals:
+        members = [place[name] for name in ids if name in place]
+        if not members:
+            neighbours.append([])
+            continue
+        own = set(members)
+        others = np.array([n for n in scopes[memories[members[0]].scope] if n not in own], dtype=int)
+        cosines = (vectors[others] @ vectors[members].T).max(axis=1) if len(others) else np.zeros(0)
+        order = np.argsort(-cosines, kind="stable")[:SHOWN]
+        neighbours.append([int(others[at]) for at in order if cosines[at] >= NEAR])
+    return neighbours

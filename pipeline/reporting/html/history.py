@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ....records import Scope
-from ...actions import Action, Merge, Relate, Resolve, TextChange, sorts
-from ...plan import Plan
+from ...actions import Action, Merge, Relate, TextChange, sorts
 from ...planning.plan_file import parse_plan
 from ...writing.journal import ChangeState, Operation, Outcome, Recorded, Run, RunState
 from ..differences import changed_lines
@@ -52,8 +51,10 @@ def run_point(run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tupl
     standing = {change.action for change in made if change.state is ChangeState.DONE}
 
     def counted(operation: Operation) -> Counter[Scope]:
+        """How often, by scope."""
         return Counter(scopes[c.action] for c in made if c.operation is operation and c.action in scopes)
 
+    applied = sum(outcomes.get(each.id, ("",))[0] is Outcome.APPLIED for each in plan.conflicts)
     return RunPoint(
         id=run.id,
         at=run.started_at.isoformat(timespec="seconds"),
@@ -61,7 +62,7 @@ def run_point(run: Run, changes: Sequence[Recorded], outcomes: Mapping[str, tupl
         before={total.scope: total.memories for total in plan.totals},
         removed=counted(Operation.REMOVE),
         added=counted(Operation.ADD),
-        conflicts_open=plan.left_open + _left_open(plan, outcomes),
+        conflicts_open=plan.left_open + len(plan.conflicts) - applied,
         unsure=len(plan.unsure),
         changed=sum(change.operation is Operation.REPLACE for change in made),
         done=tuple(action for action in plan.actions if action.id in standing),
@@ -136,8 +137,3 @@ def history_data(points: Iterable[RunPoint], now_counts: Mapping[Scope, int], no
             for point in told
         ],
     }
-
-
-def _left_open(plan: Plan, outcomes: Mapping[str, tuple[Outcome, str]]) -> int:
-    done = {name for name, (outcome, _) in outcomes.items() if outcome is Outcome.APPLIED}
-    return sum(isinstance(action, Resolve) and action.id not in done for action in plan.actions)
