@@ -30,21 +30,11 @@ _YES_OR_NO: dict[str, bool | str] = {"y": True, "yes": True, "n": False, "no": F
 
 def looked(session: Session, options: Options, *, unattended: bool = False) -> Proposal:
     """What a pass would do, with a second opinion if one is wanted, and without what would hide a fact."""
-    proposal = session.look(options.scopes(), now=options.moment, unattended=unattended, say=say_aside)
+    proposal = session.look(options.scopes(), now=options.moment, unattended=unattended, say=tell)
     if not unattended:  # who applies a plan unseen prints all of its notes
         for note in proposal.plan.notes:
-            say_aside(note)
+            tell(note)
     return proposal
-
-
-def proposed(session: Session, options: Options, *, unattended: bool = False) -> Plan:
-    """The plan of what a pass would do."""
-    return looked(session, options, unattended=unattended).plan
-
-
-def say_aside(line: str) -> None:
-    """Tell something on the error stream that is no part of the report."""
-    tell(line)
 
 
 def warned(session: Session, plan: Plan) -> bool:

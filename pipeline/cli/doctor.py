@@ -13,6 +13,7 @@ from .logs import tell
 from .opening import open_session
 from .options import TROUBLE, Options, command
 from .places import again
+from .terminal import answer
 
 if TYPE_CHECKING:
     from ..stores.mem0.doctor import Condition
@@ -29,7 +30,6 @@ def doctor(options: Options, *, yes: bool) -> None:
     Example:
       mem0-dream doctor --config mem0.yaml --dry-run
     """
-    from ..planning.plan_file import json_text
     from ..writing.writer import Writer
 
     with open_session(options) as session, session.locked():
@@ -40,10 +40,7 @@ def doctor(options: Options, *, yes: bool) -> None:
             )
         links: Any = session.store.links
         state = links.diagnose()
-        if options.as_json:
-            click.echo(json_text(_to_json(state), sort_keys=False))
-        else:
-            click.echo("\n".join(_lines(state)))
+        answer(_to_json(state), _lines(state), as_json=options.as_json)
         if state.ok:
             return
         if options.dry_run or options.as_json:

@@ -8,63 +8,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ...errors import ConfigError, RefusedChangeError, UsageError
-from ..planning.plan_file import json_text, parse_plan
-from .asking import confirmed, say_aside
+from ...errors import RefusedChangeError, UsageError
+from ..planning.plan_file import parse_plan
+from ..reporting.text import visible
+from .asking import confirmed
 from .logs import tell
+from .opening import open_session
 from .options import GRAPH, Options, command
 from .places import again
+from .terminal import answer
 
 if TYPE_CHECKING:
     from ..engine import Session
     from ..kinds.graph import GraphKind
-    from ..planning.stages import Observer
     from ..reporting.graph.reflection import LookBack
     from ..rules.graph.nodes import Node
-    from ..rules.graph.settings import GraphSettings
     from ..stores.graph.store import GraphStore
-
-
-def open_graph(options: Options, observer: Observer | None = None) -> Session:
-    """A session on the graph that the options name.
-
-    Raises:
-        ConfigError: If they name none, or two.
-    """
-    from ..engine import Session
-    from ..kinds.graph import GraphKind
-    from ..stores.files.database import state_directory
-    from ..stores.graph.file import FileMedium, Medium
-    from ..stores.graph.store import GraphStore
-    from .terminal import Bars
-
-    require_place(options)
-    section, limits = _configured(options)
-    settings = options.settings(section)
-    medium: Medium
-    if options.graph_file is not None:
-        medium = FileMedium(options.graph_file)
-    else:
-        from ..stores.graph.server import ServerMedium
-
-        medium = ServerMedium(str(options.mcp))
-    state = state_directory(options.state_dir)
-    kind = GraphKind(
-        GraphStore(medium, state=state, core=options.core),
-        limits=limits,
-        relate=options.relate,
-        repair_relations=options.repair_relations,
-        wanted=options.wanted(),
-    )
-    return Session(kind.store, settings=settings, state_dir=state, observer=observer or Bars(), kind=kind)
-
-
-def require_place(options: Options) -> None:
-    """Refuse options that name no graph, or two."""
-    if (options.graph_file is None) == (options.mcp is None):
-        raise ConfigError(
-            "Name one graph: its file with --file memory.jsonl, or its server with --mcp COMMAND."
-        )
 
 
 def ready(session: Session, options: Options) -> bool:
@@ -74,7 +33,7 @@ def ready(session: Session, options: Options) -> bool:
     try:
         _kind(session).core  # noqa: B018  (read to see whether it can be)
     except RefusedChangeError as error:
-        say_aside(f"{error}; nothing can be promoted.")
+        tell(f"{error}; nothing can be promoted.")
     return True
 
 
@@ -88,7 +47,7 @@ def repaired(session: Session, options: Options) -> bool:
     broken, archive = kind.store.document().broken, kind.store.archive
     plan = kind.repair(options.clock)
     if plan is None:
-        say_aside("there are no broken lines.")
+        tell("there are no broken lines.")
         return True
     click.echo(f"Broken lines ({len(broken)}):", err=options.auto)
     for number, line in broken:
@@ -99,7 +58,7 @@ def repaired(session: Session, options: Options) -> bool:
     result = session.apply(plan, now=options.clock)
     for _, reason in result.moved:
         raise RefusedChangeError(f"The broken lines stay: {reason}.")
-    say_aside(f"{len(broken)} broken lines moved to {archive}.")
+    tell(f"{len(broken)} broken lines moved to {archive}.")
     tell(f"Undo with: {again(options, 'undo', result.run)}", begin="")
     return True
 
@@ -117,8 +76,6 @@ def restore(options: Options, name: str) -> None:
     Example:
       mem0-dream restore "grunt builds" --store graph --file memory.jsonl
     """
-    from ..reporting.report import visible
-
     with _opened(options) as (session, kind, _), session.locked():
         relations, left = kind.store.bring_back(name, now=options.clock)
         click.echo(f"Restored: {visible(name)}, with {relations} relations.")
@@ -159,7 +116,7 @@ def reflect(options: Options, *, quick: bool, about_beliefs: bool, about_memorie
         else:
             looked = _looked_back(session, kind.store, nodes)
             lines, data = reflection.look_back_lines(looked), looked.to_json() if looked else {"since": None}
-    _tell(data if options.as_json else None, lines)
+    answer(data, map(visible, lines), as_json=options.as_json)
 
 
 @command("store", "plan", "json", kind=GRAPH)
@@ -191,7 +148,8 @@ def attention(options: Options, *, focus: str | None, reset: bool) -> None:
             "in_focus": list(matched),
             "topics": [item.to_json() for item in shown],
         }
-        _tell(whole if options.as_json else None, attention_lines(shown, notes.focus, len(matched)))
+        lines = attention_lines(shown, notes.focus, len(matched))
+        answer(whole, map(visible, lines), as_json=options.as_json)
 
 
 COMMANDS = (restore, reflect, attention)
@@ -204,21 +162,12 @@ def _opened(options: Options) -> Iterator[tuple[Session, GraphKind, tuple[Node, 
     from ..rules.graph.nodes import nodes_of
     from ..stores.base import ScopeFilter
 
-    with open_graph(options) as session:
+    with open_session(options) as session:
         yield session, _kind(session), nodes_of(session.read(ScopeFilter()).memories)
 
 
 def _kind(session: Session) -> GraphKind:
     return cast("GraphKind", session.kind)  # opened by `open_graph`
-
-
-def _configured(options: Options) -> tuple[dict[str, Any], GraphSettings]:
-    """The sections `mem0_dream` and `mem0_dream.graph` of a configuration, if one was given."""
-    from ...settings import checked
-    from ..rules.graph.settings import GraphSettings
-
-    section = options.section()
-    return section, checked(GraphSettings, section.pop("graph", {}), "mem0_dream.graph")
 
 
 def _looked_back(session: Session, store: GraphStore, nodes: Sequence[Node]) -> LookBack | None:
@@ -237,11 +186,3 @@ def _looked_back(session: Session, store: GraphStore, nodes: Sequence[Node]) -> 
         merged=[f"{' + '.join(item.removes)} -> {item.survivor}" for item in plan.merges if item.id in done],
         forgotten=[name for item in plan.prunes if item.id in done for name in item.removes],
     )
-
-
-def _tell(data: dict[str, Any] | None, lines: Sequence[str]) -> None:
-    """Print an answer: as JSON if there is any, else as lines."""
-    from ..reporting.report import visible
-
-    text = json_text(data, sort_keys=False) if data is not None else "\n".join(map(visible, lines))
-    click.echo(text)

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from ...errors import DreamError
-from . import calibrate, doctor, mcp, memories, pages, passes, plans, runs, schedule
+from . import calibrate, doctor, memories, pages, passes, plans, runs, schedule
 from .graph import COMMANDS as GRAPH_COMMANDS
 from .logs import tell
 from .markdown import COMMANDS as MARKDOWN_COMMANDS
@@ -188,6 +188,7 @@ def _pass_over(kind: str) -> click.Command:
 
     @click.pass_context
     def run(ctx: click.Context, /, **given: Any) -> None:
+        """Pass over the place that was named."""
         named = given.pop("place", None)
         if place is not None and named is not None:
             given[place] = named
@@ -199,7 +200,7 @@ def _pass_over(kind: str) -> click.Command:
 
 for _command in (
     *map(_pass_over, _PASSES),
-    *(*plans.COMMANDS, *pages.COMMANDS, *memories.COMMANDS, *runs.COMMANDS, *mcp.COMMANDS),
+    *(*plans.COMMANDS, *pages.COMMANDS, *memories.COMMANDS, *runs.COMMANDS),
     *(*schedule.COMMANDS, *calibrate.COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, doctor.doctor),
 ):
     main.add_command(_command)

@@ -2,65 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
-from ...errors import UsageError
-from .options import GRAPH
 from .terminal import echo
 
 if TYPE_CHECKING:
     from ..engine import Session
-    from ..kinds.markdown import MarkdownKind
-    from ..planning.stages import Observer
     from ..stores.markdown.store import MarkdownStore
     from .options import Options
-
-
-def open_markdown(options: Options, observer: Observer | None = None) -> Session:
-    """A session on the memory directories of a project."""
-    from ..engine import Session
-    from ..stores.files.database import state_directory
-    from ..stores.markdown.directories import discover
-    from ..stores.markdown.store import MarkdownStore
-    from .terminal import Bars
-
-    root = options.root or Path()
-    state = state_directory(options.state_dir)
-    store = MarkdownStore(discover(root, options.memory_dirs or ()), root=root, state=state)
-    section = {name: value for name, value in options.section().items() if name != GRAPH}
-    return Session(
-        store,
-        settings=options.settings(section),
-        state_dir=state,
-        observer=observer or Bars(),
-        kind=_kind(store, options),
-    )
-
-
-def _kind(store: MarkdownStore, options: Options) -> MarkdownKind:
-    """The kind with what the options ask for.
-
-    Raises:
-        UsageError: If they contradict each other.
-    """
-    from ..kinds.markdown import MarkdownKind
-
-    if options.supersede and not (options.scorer or "").startswith("keywords"):
-        raise UsageError(
-            "--supersede lets the newer statement win by the keyword rule; add --scorer keywords."
-        )
-    if options.transcripts is not None and not options.transcripts.is_dir():
-        raise UsageError(f"The transcripts {options.transcripts} are no directory.")
-    return MarkdownKind(
-        store,
-        only=options.wanted(),
-        supersede=options.supersede,
-        transcripts=options.transcripts,
-        dates=True if options.dates else None,
-    )
 
 
 def announced(session: Session, options: Options) -> bool:

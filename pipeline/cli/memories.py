@@ -16,7 +16,7 @@ from .logs import tell
 from .opening import open_session, tell_fidelity
 from .options import TROUBLE, Moment, Options, command
 from .places import again, full_commands
-from .terminal import echo
+from .terminal import answer, echo
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -39,7 +39,6 @@ def status(options: Options, *, check: bool, repeated: bool) -> None:
       mem0-dream status --file memory.jsonl --core core-memory.json --check
     """
     from ..planning.engine import judged
-    from ..planning.plan_file import json_text
     from ..reporting.graph.health import health_lines
     from ..reporting.status import across_lines, in_one_scope, said_across, spoken_status
     from ..rules.hygiene import shown_text
@@ -52,19 +51,13 @@ def status(options: Options, *, check: bool, repeated: bool) -> None:
             means, flat = session.means(options.moment), in_one_scope(inventory)
             verdicts = judged(session.kind, flat, means)[1] if session.kind.scoped else ()
             found = said_across(inventory, options.moment, show, verdicts)
-            if options.as_json:
-                click.echo(json_text({"across": found}, sort_keys=False))
-            else:
-                echo(across_lines(found, session.store.kind))
+            answer({"across": found}, across_lines(found, session.store.kind), as_json=options.as_json)
             return
         state = found_status(session, options)
         inventory = session.inventory or session.read(options.scopes())
         health = session.kind.health(inventory, session.means(options.moment))
-    if options.as_json:
-        click.echo(json_text(state.to_json() | {"health": health.to_json()}, sort_keys=False))
-    else:
-        lines = [*spoken_status(state), "", *health_lines(health)]
-        echo(full_commands(line, options) for line in lines)
+    lines = (full_commands(line, options) for line in (*spoken_status(state), "", *health_lines(health)))
+    answer(state.to_json() | {"health": health.to_json()}, lines, as_json=options.as_json)
     if check and not health.ok:
         raise click.exceptions.Exit(TROUBLE)
 
@@ -104,9 +97,9 @@ def why(options: Options, first: str, second: str) -> None:
         memories = session.read(ScopeFilter()).memories
         a, b = (found(session, memories, text) for text in (first, second))
         answered = [
-            f"{answer.at:%Y-%m-%d}: {answer.say.spoken}"
-            for answer in session.answered
-            if {item.id for item in answer.about} >= {a.id, b.id}
+            f"{given.at:%Y-%m-%d}: {given.say.spoken}"
+            for given in session.answered
+            if {item.id for item in given.about} >= {a.id, b.id}
         ]
         echo(pair_lines(session.store.kind, a, b, _judged(session, a, b, options), answered))
 
@@ -126,7 +119,6 @@ def history(options: Options, *, query: str | None, as_of: datetime | None) -> N
     """
     if query is None and as_of is None:
         raise UsageError("Name an id, or words of a memory, or a date with --as-of.")
-    from ..planning.plan_file import json_text
     from ..reporting.past import chain, matching, spoken_versions, version_json, versions
 
     with open_session(options) as session:
@@ -135,12 +127,8 @@ def history(options: Options, *, query: str | None, as_of: datetime | None) -> N
         kind = session.store.kind
         shown = every if query is None else chain(matching(query, every, kind), every)
         shown = [one for one in shown if as_of is None or one.held_at(as_of)]
-    if options.as_json:
-        click.echo(json_text({"versions": [version_json(one) for one in shown]}, sort_keys=False))
-    elif not shown:
-        click.echo("Nothing is known of that.")
-    else:
-        echo(spoken_versions(shown, every, kind))
+    lines = spoken_versions(shown, every, kind) or ["Nothing is known of that."]
+    answer({"versions": [version_json(one) for one in shown]}, lines, as_json=options.as_json)
 
 
 def _judged(session: Session, a: Memory, b: Memory, options: Options) -> Verdict | None:
@@ -180,7 +168,6 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
     """
     options.scopes()  # whose memories are meant is asked before anything is read
     from ..judging.check import Finding
-    from ..planning.plan_file import json_text
     from ..reporting.pair import check_json, check_lines
     from ..rules.graph.relevance import NOTHING_NEW, load_learning
     from ..rules.hygiene import shown_text
@@ -199,12 +186,12 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
         for gap in inventory.gaps:
             tell(f"note: {gap}; what is known may be more than this.")
         if asked is not None:
-            answer = session.kind.relevance(
+            scored = session.kind.relevance(
                 asked, inventory.memories, known=known, encoder=session.models.encoder,
                 threshold=threshold, now=options.moment,
             )  # fmt: skip
-            click.echo(json_text(answer.to_json(), sort_keys=False))
-            worth = answer.save
+            answer(scored.to_json(), as_json=True)
+            worth = scored.save
         else:
             show, found = functools.partial(shown_text, settings=session.settings), []
             for number, text in enumerate(texts):
@@ -215,7 +202,7 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
                         + check_lines(found[-1], session.store.kind, show, named=len(texts) > 1)
                     )
             if options.as_json:
-                click.echo(json_text({"texts": [check_json(each, show) for each in found]}, sort_keys=False))
+                answer({"texts": [check_json(each, show) for each in found]}, as_json=True)
             worth = any(each.finding is not Finding.SAME for each in found)
     if not worth:
         raise click.exceptions.Exit(NOTHING_NEW)

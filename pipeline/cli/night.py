@@ -18,6 +18,7 @@ from ...errors import DreamError, JournalError, UsageError
 from .logs import tell
 from .options import TROUBLE
 from .places import again
+from .terminal import answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -115,7 +116,6 @@ def note_pass(session: Session, options: Options, run: str) -> None:
 
 def show_last(options: Options, *, within: float, as_json: bool) -> None:
     """Tell how each job last ended; exit code 9 if one is in trouble, or none ever ran."""
-    from ..planning.plan_file import json_text
     from ..reporting.night import job_json, job_line
     from ..stores.files.database import state_directory
     from ..writing.passes import Passes
@@ -124,12 +124,9 @@ def show_last(options: Options, *, within: float, as_json: bool) -> None:
         found = passes.last(again(options))
     rows = [job_json(each, now=options.clock, within=timedelta(hours=within)) for each in found]
     healthy = bool(rows) and all(row["alive"] for row in rows)
-    if as_json:
-        click.echo(json_text({"alive": healthy, "last": rows[0] if rows else None, "jobs": rows}))
-    for row in () if as_json else rows:
-        click.echo(job_line(row))
-    if not rows and not as_json:
-        click.echo("No unattended run of this store yet.")
+    whole = {"alive": healthy, "last": rows[0] if rows else None, "jobs": rows}
+    lines = map(job_line, rows) if rows else ["No unattended run of this store yet."]
+    answer(whole, lines, as_json=as_json)
     if not healthy:
         raise click.exceptions.Exit(TROUBLE)
 

@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import ConfigError, UsageError
-from .graph import open_graph, require_place
 from .logs import tell
-from .markdown import open_markdown
 from .options import GRAPH, JSONL, MARKDOWN, MEM0, PLATFORM, SERVER, Options
 from .places import note_place
 from .terminal import Bars
 
 if TYPE_CHECKING:
     from ..engine import Session
+    from ..kinds.base import Kind
+    from ..kinds.markdown import MarkdownKind
     from ..planning.stages import Observer
     from ..stores.base import Store
+    from ..stores.graph.file import Medium
+    from ..stores.markdown.store import MarkdownStore
 
 _OPENED = "mem0_dream.opened"
 _VARIABLES = {
@@ -39,8 +41,8 @@ def open_session(options: Options, *, observer: Observer | None = None) -> Itera
         ConfigError: If there is no configuration, or it is wrong.
         StoreLockedError: If the running agent holds the store.
     """
-    openers = {MEM0: _open_mem0, PLATFORM: _open_remote, SERVER: _open_remote, MARKDOWN: open_markdown}
-    openers |= {GRAPH: open_graph, JSONL: _open_export}
+    openers = {MEM0: _open_mem0, PLATFORM: _open_remote, SERVER: _open_remote, MARKDOWN: _open_markdown}
+    openers |= {GRAPH: _open_graph, JSONL: _open_export}
     watching = observer or Bars()
     with watching.stage("opening", None):  # a sign of life: mem0 alone takes seconds to import
         opened = openers[options.kind](options, watching)
@@ -98,6 +100,83 @@ def tell_fidelity(session: Session, notes: Iterable[str], *, begun: bool = True)
             tell(f"note: {note}")
 
 
+def _open_graph(options: Options, observer: Observer) -> Session:
+    """A session on the graph that the options name.
+
+    Raises:
+        ConfigError: If they name none, or two.
+    """
+    from ...settings import checked
+    from ..kinds.graph import GraphKind
+    from ..rules.graph.settings import GraphSettings
+    from ..stores.files.database import state_directory
+    from ..stores.graph.file import FileMedium
+    from ..stores.graph.store import GraphStore
+
+    require_place(options)
+    section = options.section()
+    limits = checked(GraphSettings, section.pop("graph", {}), "mem0_dream.graph")
+    medium: Medium
+    if options.graph_file is not None:
+        medium = FileMedium(options.graph_file)
+    else:
+        from ..stores.graph.server import ServerMedium
+
+        medium = ServerMedium(str(options.mcp))
+    kind = GraphKind(
+        GraphStore(medium, state=state_directory(options.state_dir), core=options.core),
+        limits=limits,
+        relate=options.relate,
+        repair_relations=options.repair_relations,
+        wanted=options.wanted(),
+    )
+    return session_over(kind, section, options, observer)
+
+
+def require_place(options: Options) -> None:
+    """Refuse options that name no graph, or two."""
+    if (options.graph_file is None) == (options.mcp is None):
+        raise ConfigError(
+            "Name one graph: its file with --file memory.jsonl, or its server with --mcp COMMAND."
+        )
+
+
+def _open_markdown(options: Options, observer: Observer) -> Session:
+    """A session on the memory directories of a project."""
+    from ..stores.files.database import state_directory
+    from ..stores.markdown.directories import discover
+    from ..stores.markdown.store import MarkdownStore
+
+    root = options.root or Path()
+    state = state_directory(options.state_dir)
+    store = MarkdownStore(discover(root, options.memory_dirs or ()), root=root, state=state)
+    section = {name: value for name, value in options.section().items() if name != GRAPH}
+    return session_over(_markdown_kind(store, options), section, options, observer)
+
+
+def _markdown_kind(store: MarkdownStore, options: Options) -> MarkdownKind:
+    """The kind with what the options ask for.
+
+    Raises:
+        UsageError: If they contradict each other.
+    """
+    from ..kinds.markdown import MarkdownKind
+
+    if options.supersede and not (options.scorer or "").startswith("keywords"):
+        raise UsageError(
+            "--supersede lets the newer statement win by the keyword rule; add --scorer keywords."
+        )
+    if options.transcripts is not None and not options.transcripts.is_dir():
+        raise UsageError(f"The transcripts {options.transcripts} are no directory.")
+    return MarkdownKind(
+        store,
+        only=options.wanted(),
+        supersede=options.supersede,
+        transcripts=options.transcripts,
+        dates=True if options.dates else None,
+    )
+
+
 def _open_mem0(options: Options, observer: Observer) -> Session:
     path = _configuration(options)
     from ..stores import open_store
@@ -105,9 +184,8 @@ def _open_mem0(options: Options, observer: Observer) -> Session:
 
     os.environ.setdefault("TQDM_DISABLE", "1")  # the models mem0 loads would draw bars of their own
     config = load_config(path)
-    settings = config.settings
     store = open_store(config, wait_s=options.wait or 0.0)
-    return _plain_session(store, settings, options, observer)
+    return _mem0_session(store, config.settings, options, observer)
 
 
 def _open_export(options: Options, observer: Observer) -> Session:
@@ -116,7 +194,7 @@ def _open_export(options: Options, observer: Observer) -> Session:
     if options.export is None:
         raise ConfigError("Name the export: mem0-dream jsonl memories.jsonl, or --export.")
     store = JsonlStore(options.export, mapping=options.mapping, decisions=options.decisions)
-    return _plain_session(store, options.section(), options, observer)
+    return _mem0_session(store, options.section(), options, observer)
 
 
 def _open_remote(options: Options, observer: Observer) -> Session:
@@ -140,25 +218,30 @@ def _open_remote(options: Options, observer: Observer) -> Session:
         if not options.url:
             raise ConfigError("Name the server: mem0-dream server http://localhost:8888, or --url.")
         store = open_server(options.url, patience=patience, section=section)
-    return _plain_session(store, section, options, observer)
+    return _mem0_session(store, section, options, observer)
 
 
-def _plain_session(store: Store, section: Mapping[str, Any], options: Options, observer: Observer) -> Session:
-    """A session on a store of single records; if it cannot begin, the store is closed."""
+def session_over(kind: Kind, section: Mapping[str, Any], options: Options, observer: Observer) -> Session:
+    """A session on the store of a kind; if it cannot begin, the store is closed."""
     from ..engine import Session
-    from ..kinds.mem0 import Mem0Kind
 
     try:
         return Session(
-            store,
+            kind.store,
             settings=options.settings(section),
             state_dir=options.state_dir,
             observer=observer,
-            kind=Mem0Kind(store, wanted=options.wanted()),
+            kind=kind,
         )
     except BaseException:
-        store.close()
+        kind.store.close()
         raise
+
+
+def _mem0_session(store: Store, section: Mapping[str, Any], options: Options, observer: Observer) -> Session:
+    from ..kinds.mem0 import Mem0Kind
+
+    return session_over(Mem0Kind(store, wanted=options.wanted()), section, options, observer)
 
 
 def _configuration(options: Options) -> Path:

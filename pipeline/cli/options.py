@@ -349,10 +349,12 @@ def command(
     """
 
     def decorate(work: Callable[..., None]) -> click.Command:
+        """The command of one function."""
         own: list[click.Parameter] = list(reversed(getattr(work, "__click_params__", [])))
 
         @click.pass_context
         def run(ctx: click.Context, /, **given: Any) -> None:
+            """Gather the options, then do the work."""
             options = Options.gather(ctx, given, kind=kind)
             work(options, **{param: value for param, value in given.items() if param not in ROWS})
 

@@ -1,4 +1,4 @@
-"""The plan as a page: `report` writes one HTML file, `review` serves it to be answered one by one."""
+"""A plan beyond the terminal: `report` writes a page, `review` serves one, `mcp` serves an agent."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...errors import UsageError
-from .asking import looked, proposed
+from ...errors import MissingExtraError, UsageError
+from .asking import looked
 from .night import note_pass
-from .opening import open_session
+from .opening import open_session, require_store
 from .options import Options, command
 from .places import again, full_commands
 from .terminal import Bars
@@ -56,7 +56,7 @@ def report_command(options: Options, run: str | None, output: str, *, force: boo
         if run is not None:
             material = run_material(session, run, undo=again(options, "undo", run))
         else:
-            material = plan_material(session, proposed(session, options))
+            material = plan_material(session, looked(session, options).plan)
     page = render(page_data(material), lines=material.lines)
     if output == "-":
         click.echo(page, nl=False)
@@ -100,6 +100,7 @@ def review_command(options: Options, *, port: int, opens: bool | None) -> None:
     from ..stores.files.database import state_directory
 
     def opened(address: str, _end: Callable[[], None]) -> None:
+        """Tell the address, and open it where there is a browser."""
         click.echo(f"Review: {address}")
         click.echo("Answers are kept as you give them. End with Ctrl-C.", err=True)
         if opens or (opens is None and _has_browser()):
@@ -113,6 +114,32 @@ def review_command(options: Options, *, port: int, opens: bool | None) -> None:
     click.echo("Review ended; answers that were not applied are kept.", err=True)
 
 
+@command("store", "scope", "plan", "write", name="mcp")
+@click.option("--allow-write", is_flag=True, help="Switch on the tools that change memories.")
+def mcp_command(options: Options, *, allow_write: bool) -> None:
+    """Serve passes to an agent over the Model Context Protocol, on the standard streams.
+
+    Without --allow-write the agent can look and ask, and change nothing.
+
+    Example:
+      mem0-dream mcp --config mem0.yaml --user-id alice
+      mem0-dream mcp --store md --root . --allow-write
+    """
+    require_store(options)
+    try:
+        from ..mcp.server import DreamServer
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
+            raise
+        raise MissingExtraError(
+            "The official MCP SDK is not installed; run `pip install 'mem0-dream[mcp]'`."
+        ) from error
+    from ..mcp.tools import Tools
+
+    tools = Tools(access_of(options), may_write=allow_write)
+    DreamServer(tools, allow_write=allow_write).run("stdio")
+
+
 def access_of(options: Options) -> StoreAccess:
     """How a front reaches the store that the options name, each time anew."""
     from ..fronts import StoreAccess
@@ -123,6 +150,7 @@ def access_of(options: Options) -> StoreAccess:
 
     @contextlib.contextmanager
     def opened(observer: Observer) -> Iterator[Session]:
+        """A session that shares its models with the ones before."""
         with open_session(options, observer=observer) as session:
             for loaded in models:  # once, however often the store is opened
                 session.models.take(loaded)
@@ -178,4 +206,4 @@ def _has_browser() -> bool:
     return screen and sys.stdout.isatty()
 
 
-COMMANDS = (report_command, review_command)
+COMMANDS = (report_command, review_command, mcp_command)

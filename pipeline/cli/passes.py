@@ -12,13 +12,13 @@ import click
 
 from ...errors import BudgetExceededError, IncompleteListingError, UsageError
 from . import graph
-from .asking import agreed, looked, say_aside, warned
+from .asking import agreed, looked, warned
 from .logs import tell
 from .markdown import announced
 from .night import due_reason, night, note_pass, tell_due, tell_night
 from .opening import open_session, refuse_second_opinion, store_of, tell_fidelity
 from .options import GRAPH, MARKDOWN, Options, running
-from .places import again
+from .places import again, journal_of
 from .review import Questions, may_ask, told_added
 from .terminal import echo
 
@@ -70,16 +70,10 @@ def start(ctx: click.Context, options: Options) -> None:
 
 def interrupted(ctx: click.Context) -> str:
     """What is true of the store after Ctrl-C, in a sentence."""
-    from ..stores.files.database import state_directory
-    from ..writing.journal import Journal
-
     store = store_of(ctx)
     if store is not None:
-        journal = Journal(state_directory(running(ctx).state_dir))
-        try:
+        with journal_of(running(ctx)) as journal:
             newest = next(iter(journal.runs(store)), None)
-        finally:
-            journal.close()
         if newest is not None and newest.interrupted:
             return (
                 f"interrupted; run {newest.id} is half done: `mem0-dream resume {newest.id}` finishes it, "
@@ -118,7 +112,7 @@ def _refuse_hygiene(session: Session, options: Options) -> None:
 def _show(session: Session, options: Options) -> None:
     earlier = session.journal.interrupted(session.store.fingerprint)
     if earlier is not None:
-        say_aside(
+        tell(
             f"run {earlier.id} was interrupted: {again(options, 'resume', earlier.id)} finishes it; "
             "this report is of the store as it is now."
         )
@@ -130,7 +124,7 @@ def _show(session: Session, options: Options) -> None:
     echo([*shown.dry_run(), *_known(session, proposal, options)])
     over = session.overdraft(proposal.plan) if options.auto else None
     if over is not None:
-        say_aside(f"a night would hold back a part: this removes {over}, more than the delete budget.")
+        tell(f"a night would hold back a part: this removes {over}, more than the delete budget.")
 
 
 def _known(session: Session, proposal: Proposal, options: Options) -> list[str]:
@@ -208,7 +202,7 @@ def _resume_interrupted(session: Session, options: Options) -> None:
     earlier = session.journal.interrupted(session.store.fingerprint)
     if earlier is not None:
         session.resume(earlier.id, now=options.clock)
-        say_aside(f"finished run {earlier.id}, which had been interrupted.")
+        tell(f"finished run {earlier.id}, which had been interrupted.")
 
 
 def _unattended(session: Session, proposal: Proposal, options: Options) -> tuple[Report, RunResult, Plan]:
@@ -216,14 +210,14 @@ def _unattended(session: Session, proposal: Proposal, options: Options) -> tuple
 
     _refuse_gaps(proposal.plan, "Nothing was changed.")
     for note in proposal.plan.notes:
-        say_aside(note)
+        tell(note)
     plan = unattended(session, proposal.plan)
     shown = _reporter(session, replace(proposal, plan=plan), options)
     tell_fidelity(session, plan.fidelity, begun=bool(plan.actions))
     result = session.apply(plan, now=options.clock, retire=options.retire, hold_back=True)
     tell_night(plan, result)
     for line in shown.skipped(result):
-        say_aside(line)
+        tell(line)
     return shown, result, plan
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,7 +106,7 @@ def recalled(options: Options, run: str | None) -> Options:
     """
     if options.names_store:
         return options
-    with _journal(options) as journal:
+    with journal_of(options) as journal:
         places = journal.places()
         if run is not None:
             place = places.get(journal.run(run).store.removesuffix(LINKS))
@@ -120,7 +119,7 @@ def recalled(options: Options, run: str | None) -> Options:
 
 def known_runs(options: Options) -> list[tuple[str, list[Told]]]:
     """Runs with their changes of each store that has any, newest first, by the command that reaches it."""
-    with _journal(options) as journal:
+    with journal_of(options) as journal:
         places = journal.places()
         runs: dict[str, list[Told]] = {}
         for run in journal.runs():
@@ -145,13 +144,9 @@ def _read(name: str, value: str) -> object:
     return Path(value) if ROWS[name].how.get("metavar") in ("FILE", "FOLDER") else value
 
 
-@contextlib.contextmanager
-def _journal(options: Options) -> Iterator[Journal]:
+def journal_of(options: Options) -> contextlib.closing[Journal]:
+    """The journal for a moment, without any store."""
     from ..stores.files.database import state_directory
     from ..writing.journal import Journal
 
-    journal = Journal(state_directory(options.state_dir))
-    try:
-        yield journal
-    finally:
-        journal.close()
+    return contextlib.closing(Journal(state_directory(options.state_dir)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...errors import DreamError, IncompleteListingError, UsageError
+from ...errors import IncompleteListingError, UsageError
 from .opening import open_session, tell_fidelity
 from .options import GRAPH, Options, command
 from .places import again
@@ -28,10 +28,10 @@ def plan_command(options: Options, output: str) -> None:
       mem0-dream plan --config mem0.yaml --user-id alice -o plan.jsonl
     """
     from ..planning.plan_file import dump_plan
-    from .asking import proposed
+    from .asking import looked
 
     with open_session(options) as session:
-        plan = proposed(session, options)
+        plan = looked(session, options).plan
     if output == "-":
         click.echo(dump_plan(plan), nl=False)
         return
@@ -74,8 +74,9 @@ def apply_command(options: Options, file: str, *, yes: bool) -> None:
         lines += [visible(f"{name}: its text leaves out {lost}") for name, lost in careless(plan)]
         if yes:
             click.echo("\n".join(lines), err=True, nl=bool(lines))
-        else:
-            _require_consent(session, plan, [*shown.lines(), *lines], shown.proposal(), file)
+        elif not _is_meant(session, plan, [*shown.lines(), *lines], shown.proposal(), file):
+            click.echo(report.CANCELLED)
+            return
         result = review.apply(session, plan, now=options.clock, retire=options.retire, within_budget=yes)
         echo(report.moved_lines(result, plan, shown))
         click.echo(report.summary(result))
@@ -91,7 +92,7 @@ def _read(file: str) -> str:
         raise UsageError(f"The plan file {file} cannot be read: {error}.") from error
 
 
-def _require_consent(session: Session, plan: Plan, lines: list[str], proposal: str, file: str) -> None:
+def _is_meant(session: Session, plan: Plan, lines: list[str], proposal: str, file: str) -> bool:
     from .asking import confirmed, warned
 
     if file == "-":
@@ -99,15 +100,7 @@ def _require_consent(session: Session, plan: Plan, lines: list[str], proposal: s
     echo(lines)
     if plan.gaps:
         raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
-    if not confirmed(proposal, default=not warned(session, plan)):
-        raise _CancelledError
-
-
-class _CancelledError(DreamError):
-    exit_code = 0
-
-    def __init__(self) -> None:
-        super().__init__("Cancelled. No changes made.")
+    return confirmed(proposal, default=not warned(session, plan))
 
 
 COMMANDS = (plan_command, apply_command)

@@ -14,6 +14,7 @@ from .night import show_last
 from .opening import open_session
 from .options import Options, command, keep
 from .places import known_runs, recalled
+from .terminal import answer
 
 if TYPE_CHECKING:
     from ..answers import Answer
@@ -47,7 +48,6 @@ def runs(options: Options, *, last: bool, within: float) -> None:
     if last:
         show_last(options, within=within, as_json=options.as_json)
         return
-    from ..planning.plan_file import json_text
     from ..reporting.status import run_json, run_line
     from ..stores.base import LINKS
 
@@ -59,31 +59,18 @@ def runs(options: Options, *, last: bool, within: float) -> None:
         listed = [*session.journal.runs(fingerprint), *session.journal.runs(fingerprint + LINKS)]
         listed.sort(key=lambda run: run.started_at, reverse=True)
         told = [(run, session.journal.changes(run.id)) for run in listed]
-        remarks = (
-            [session.kind.remark(session.journal, run) for run, _ in told] if not options.as_json else []
-        )
-    if options.as_json:
-        click.echo(json_text([run_json(*each) for each in told], sort_keys=False))
-        return
-    for each, remark in zip(told, remarks, strict=True):
-        click.echo(run_line(*each) + remark)
-    if not told:
-        click.echo("No runs yet.")
+        lines = (run_line(*each) + session.kind.remark(session.journal, each[0]) for each in told)
+        shown = [] if options.as_json else list(lines) or ["No runs yet."]
+    answer([run_json(*each) for each in told], shown, as_json=options.as_json)
 
 
 def _list_known(options: Options) -> None:
-    from ..planning.plan_file import json_text
     from ..reporting.status import run_json, run_line
 
     stores = known_runs(options)
-    if options.as_json:
-        rows = [run_json(*each) | {"store": place} for place, told in stores for each in told]
-        click.echo(json_text(rows, sort_keys=False))
-        return
-    for place, told in stores:
-        click.echo("\n".join([f"{place}:", *(f"  {run_line(*each)}" for each in told)]))
-    if not stores:
-        click.echo("No runs yet.")
+    rows = [run_json(*each) | {"store": place} for place, told in stores for each in told]
+    lines = [line for place, told in stores for line in (f"{place}:", *(f"  {run_line(*r)}" for r in told))]
+    answer(rows, lines or ["No runs yet."], as_json=options.as_json)
 
 
 @command("store", "scope")
@@ -180,17 +167,17 @@ def _list_answers(session: Session) -> None:
     from ..rules.hygiene import shown_text
 
     answers = session.answered
-    for answer in answers:
-        shown = tuple(About(item.id, shown_text(item.spoken, session.settings)) for item in answer.about)
-        click.echo(answer_line(replace(answer, about=shown), session.store.kind))
+    for given in answers:
+        shown = tuple(About(item.id, shown_text(item.spoken, session.settings)) for item in given.about)
+        click.echo(answer_line(replace(given, about=shown), session.store.kind))
     if not answers:
         click.echo("No answers yet.")
 
 
 def _withdraw(session: Session, named: tuple[str, ...]) -> None:
     answers = session.answered
-    chosen = [answer for answer in answers if {str(answer.number), answer.run} & set(named) - {""}]
-    unknown = set(named) - {word for answer in chosen for word in (str(answer.number), answer.run)}
+    chosen = [each for each in answers if {str(each.number), each.run} & set(named) - {""}]
+    unknown = set(named) - {word for each in chosen for word in (str(each.number), each.run)}
     if unknown:
         raise UsageError(
             f"There is no answer {min(unknown)!r}; `reject --list` shows their numbers and runs. "
@@ -209,7 +196,7 @@ def _echo_result(result: RunResult | UndoResult, answers: Iterable[Answer]) -> N
         return
     click.echo(report.undo_summary(result))
     click.echo("What was taken back is not proposed again; see `mem0-dream reject --list`.", err=True)
-    if any(answer.run == result.run and not answer.closes for answer in answers):
+    if any(each.run == result.run and not each.closes for each in answers):
         click.echo("Conflicts that had been answered are open again.", err=True)
     for memory_id, reason in result.kept:
         click.echo(report.visible(f"Left alone: memory {memory_id}: {reason}"))

@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 import click
 
 from ...errors import ConfigError, UsageError
+from .opening import require_place
 from .options import GRAPH, MEM0, PLATFORM, SERVER, Options, command
 from .places import arguments
 
@@ -90,8 +91,6 @@ def _require_place(options: Options) -> None:
         ConfigError: If they name no store.
         UsageError: If they do not say whose memories are meant.
     """
-    from .graph import require_place
-
     if not options.names_store or options.kind == GRAPH:
         require_place(options)
     if options.kind == MEM0 and options.config is None:

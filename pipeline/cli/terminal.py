@@ -83,6 +83,16 @@ def echo(lines: Iterable[str]) -> None:
             console.print(row, soft_wrap=True)
 
 
+def answer(data: object, lines: Iterable[str] = (), *, as_json: bool) -> None:
+    """Print what a command found: for a program, or for a person."""
+    if as_json:
+        from ..planning.plan_file import json_text
+
+        click.echo(json_text(data, sort_keys=False))
+    else:
+        echo(lines)
+
+
 def _styled(line: str, *, coloured: bool) -> Text:
     from rich.text import Text
 
@@ -135,6 +145,7 @@ class Bars:
         task = display.add_task(name, total=total, left="")
 
         def advance(done: int) -> None:
+            """Move the bar."""
             display.update(task, completed=done, left="" if total is None else f"{total - done} left")
 
         try:

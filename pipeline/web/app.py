@@ -56,7 +56,11 @@ class ReviewRoutes:
                 self._gate.check_write(request.headers)
             response = await answer(request)
         except DeniedError as denied:
-            response = _denied(request, denied)
+            told = {"error": str(denied), "moved": denied.moved}
+            bare = request.method == "GET"
+            response = (
+                PlainTextResponse(f"{denied}\n", denied.status) if bare else JSONResponse(told, denied.status)
+            )
         response.headers.update(HEADERS)
         return response
 
@@ -89,7 +93,8 @@ class ReviewRoutes:
                 return JSONResponse({"error": desk.spoken(moved), "data": await self._fresh()}, 409)
             except DreamError as error:
                 live = await self._done(desk.live)
-                return JSONResponse({"error": desk.spoken(error), "live": live}, _status(error))
+                in_the_way = isinstance(error, StoreError | JournalError)
+                return JSONResponse({"error": desk.spoken(error), "live": live}, 409 if in_the_way else 400)
             if result.pop("fresh", False):
                 result["data"] = await self._fresh()
             return JSONResponse(result)
@@ -178,14 +183,3 @@ def _nothing(value: object) -> object:
 def _keys(given: dict[str, Any]) -> list[str]:
     """The proposals that a request names."""
     return [str(key) for key in given.get("keys", [])]
-
-
-def _denied(request: Request, denied: DeniedError) -> Response:
-    if request.method == "GET":
-        return PlainTextResponse(f"{denied}\n", denied.status)
-    return JSONResponse({"error": str(denied), "moved": denied.moved}, denied.status)
-
-
-def _status(error: DreamError) -> int:
-    """409 where another run or the store stands in the way, else 400."""
-    return 409 if isinstance(error, StoreError | JournalError) else 400

@@ -38,17 +38,14 @@ class Medium(Protocol):
     @property
     def name(self) -> str:
         """Equal for equal places; holds no secret."""
-        ...
 
     @property
     def verbatim(self) -> bool:
         """Whether bytes that are put in come out again; a running server keeps only what it knows."""
-        ...
 
     @property
     def folder(self) -> Path | None:
         """Where an archive belongs, or None if there is no such place."""
-        ...
 
     def check(self) -> None:
         """Refuse before anything is begun.
@@ -56,11 +53,9 @@ class Medium(Protocol):
         Raises:
             StoreLockedError: If nothing can be changed without danger for another program's writes.
         """
-        ...
 
     def load(self) -> bytes:
         """The whole graph as lines."""
-        ...
 
     def save(self, before: bytes, after: bytes) -> None:
         """Make one change to what was loaded.
@@ -68,11 +63,9 @@ class Medium(Protocol):
         Raises:
             RefusedChangeError: If it is no longer what was loaded.
         """
-        ...
 
     def close(self) -> None:
         """Release what is held."""
-        ...
 
 
 class FileMedium:

@@ -80,6 +80,7 @@ class GraphNotes:
 
     @focus.setter
     def focus(self, topic: str | None) -> None:
+        """Set it, or take it back with None."""
         self.note(_FOCUS, topic)
 
     def bring_back(self, names: Iterable[str], *, now: datetime) -> None:

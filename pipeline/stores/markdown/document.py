@@ -191,6 +191,7 @@ def encode(text: str, *, bom: bool) -> bytes:
     """Bytes of a text, stray bytes put back."""
 
     def byte(char: str) -> bytes:
+        """A character as it stood in the file."""
         code = ord(char) - _STRAY
         return bytes([code]) if 0x80 <= code <= 0xFF else char.encode("utf-8")
 
