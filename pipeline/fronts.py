@@ -34,35 +34,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class StoreAccess:
-    """How a front that opens the store anew for each request reaches it; the command line knows.
+    """How a front that opens the store anew for each request reaches it; the command line knows."""
 
-    Attributes:
-        open: Opens it, and closes it again; the observer is told how far the work has come.
-        look: What a pass would propose to a person.
-        status: What it holds.
-        scopes: Whose memories are meant.
-        moment: The moment ages are reckoned from.
-        clock: The present moment.
-        command: A command line on the same store.
-        spoken: Makes the commands that a sentence names complete.
-        settled: Told what a run did, while the store is still open.
-        calibrate: Fits the thresholds to the answers, and says what they reach.
-        state_dir: Where state lives; the usual place if omitted.
-        retire: See `Session.apply`.
-    """
-
+    # Opens it, and closes it again; the observer is told how far the work has come.
     open: Callable[[Observer], contextlib.AbstractContextManager[Session]]
-    look: Callable[[Session], Proposal]
-    status: Callable[[Session], Status]
-    scopes: Callable[[], ScopeFilter]
-    moment: Callable[[], datetime]
-    clock: Callable[[], datetime]
-    command: Callable[..., str]
-    spoken: Callable[[str], str] = str
+    look: Callable[[Session], Proposal]  # what a pass would propose to a person
+    status: Callable[[Session], Status]  # what it holds
+    scopes: Callable[[], ScopeFilter]  # whose memories are meant
+    moment: Callable[[], datetime]  # the moment ages are reckoned from
+    clock: Callable[[], datetime]  # the present moment
+    command: Callable[..., str]  # a command line on the same store
+    spoken: Callable[[str], str] = str  # makes the commands that a sentence names complete
+    # Told what a run did, while the store is still open.
     settled: Callable[[Session, RunResult], None] = lambda _session, _result: None
-    calibrate: Callable[[], str] = str
-    state_dir: Path | None = None
-    retire: bool | None = None
+    calibrate: Callable[[], str] = str  # fits the thresholds to the answers, and says what they reach
+    state_dir: Path | None = None  # where state lives; the usual place if omitted
+    retire: bool | None = None  # see `Session.apply`
 
 
 def done_by(session: Session, result: RunResult, plan: Plan) -> list[Action]:

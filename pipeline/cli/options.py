@@ -69,27 +69,19 @@ class Only(click.ParamType[frozenset[str]]):
 
 
 class Row(NamedTuple):
-    """An option.
+    """An option."""
 
-    Attributes:
-        names: As they are written.
-        group: Under which heading of the help it stands.
-        on: Which commands take it: those on a "store" ("other": those that are no pass), those on a "scope",
-            those that "plan", those that "write", those that can answer in "json", or a "pass".
-        kinds: Kinds of stores that have it; an option of another kind is refused, since left undone
-            without a word it would look as if it had worked.
-        place: It says where a store is.
-        how: What click is told.
-        argument: On the command of a kind it is an argument of this name.
-    """
-
-    names: tuple[str, ...]
-    group: str
+    names: tuple[str, ...]  # as they are written
+    group: str  # under which heading of the help it stands
+    # Which commands take it: those on a "store" ("other": those that are no pass), those on a "scope", those
+    # that "plan", those that "write", those that can answer in "json", or a "pass".
     on: str
+    # Kinds of stores that have it; an option of another kind is refused, since left undone without a word it
+    # would look as if it had worked.
     kinds: tuple[str, ...] = STORES
-    place: bool = False
-    how: Mapping[str, Any] = {}
-    argument: str = ""
+    place: bool = False  # it says where a store is
+    how: Mapping[str, Any] = {}  # what click is told
+    argument: str = ""  # on the command of a kind it is an argument of this name
 
     @property
     def spoken(self) -> str:

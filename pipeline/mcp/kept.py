@@ -30,27 +30,17 @@ _COLUMNS = "id, store, plan, report, purpose, begun, run, done"
 
 @dataclass(frozen=True, slots=True)
 class KeptPlan:
-    """A plan that was shown.
+    """A plan that was shown."""
 
-    Attributes:
-        id: By which it is named; equal plans have equal ids.
-        store: Fingerprint of its store.
-        text: The plan as JSON Lines.
-        report: Its report, as it was shown last.
-        purpose: A pass, or a search for what is to be forgotten.
-        begun: When applying it began, in ISO form; empty if it never did. Its run began at that moment.
-        run: The run that applied it; empty if none did, or nothing had to be done.
-        done: Whether it was applied.
-    """
-
-    id: str
-    store: str
-    text: str
-    report: str
-    purpose: str = CONSOLIDATE
+    id: str  # by which it is named; equal plans have equal ids
+    store: str  # fingerprint of its store
+    text: str  # the plan as JSON Lines
+    report: str  # its report, as it was shown last
+    purpose: str = CONSOLIDATE  # a pass, or a search for what is to be forgotten
+    # When applying it began, in ISO form; empty if it never did. Its run began at that moment.
     begun: str = ""
-    run: str = ""
-    done: bool = False
+    run: str = ""  # the run that applied it; empty if none did, or nothing had to be done
+    done: bool = False  # whether it was applied
 
     @classmethod
     def of(cls, plan: Plan, report: str, *, purpose: str = CONSOLIDATE) -> KeptPlan:

@@ -33,87 +33,59 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """Store a new memory, text and every id of its scope verbatim.
-
-    Attributes:
-        metadata: The user's metadata, `merged_from` included.
-        mark: Unique name of this change, by which a resumed run finds what a killed one had added.
-        like: Memories whose place it takes: what the store itself keeps of them (role, date of the last
-            change) it keeps of the new one.
-    """
+    """Store a new memory, text and every id of its scope verbatim."""
 
     text: str
     scope: Scope
-    metadata: Mapping[str, Any]
+    metadata: Mapping[str, Any]  # the user's metadata, `merged_from` included
     created_at: datetime | None
-    mark: str
+    mark: str  # unique name of this change, by which a resumed run finds what a killed one had added
+    # Memories whose place it takes: what the store itself keeps of them (role, date of the last change) it
+    # keeps of the new one.
     like: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Give a memory another text, verbatim and in place; its id and its creation date stay.
-
-    Attributes:
-        at: When the run began that does so; None outside of a run.
-        observations: The same as a list, for an entity of a graph; empty elsewhere.
-        relations: All relations (type, target) that leave a node of a graph afterwards; None elsewhere.
-    """
+    """Give a memory another text, verbatim and in place; its id and its creation date stay."""
 
     id: str
     text: str
-    at: datetime | None = None
-    observations: tuple[str, ...] = ()
+    at: datetime | None = None  # when the run began that does so; None outside of a run
+    observations: tuple[str, ...] = ()  # the same as a list, for an entity of a graph; empty elsewhere
+    # All relations (type, target) that leave a node of a graph afterwards; None elsewhere.
     relations: tuple[tuple[str, str], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Amend:
-    """Give a memory what a merge unites, in place; its id, text and vector stay, and so does every other key.
-
-    Attributes:
-        metadata: Keys to set.
-        created_at: The date to store it under; None leaves it.
-        expires: Its last day as ISO date, or "" for none; None leaves it.
-    """
+    """Give a memory what a merge unites, in place; its id, text, vector and every other key stay."""
 
     id: str
-    metadata: Mapping[str, Any]
-    created_at: datetime | None = None
-    expires: str | None = None
+    metadata: Mapping[str, Any]  # keys to set
+    created_at: datetime | None = None  # the date to store it under; None leaves it
+    expires: str | None = None  # its last day as ISO date, or "" for none; None leaves it
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Remove a memory for good (until an undo).
-
-    Attributes:
-        reason: Why it goes, in a few words; empty where another one takes its place.
-        into: Id of the memory that takes its place, or None.
-        text: What that one must say by now.
-        at: When the run began that does so; None outside of a run.
-        observations: The text as a list, for an entity of a graph; empty elsewhere.
-    """
+    """Remove a memory for good (until an undo)."""
 
     id: str
-    reason: str = ""
-    into: str | None = None
-    text: str = ""
-    at: datetime | None = None
-    observations: tuple[str, ...] = ()
+    reason: str = ""  # why it goes, in a few words; empty where another one takes its place
+    into: str | None = None  # id of the memory that takes its place, or None
+    text: str = ""  # what that one must say by now
+    at: datetime | None = None  # when the run began that does so; None outside of a run
+    observations: tuple[str, ...] = ()  # the text as a list, for an entity of a graph; empty elsewhere
 
 
 @dataclass(frozen=True, slots=True)
 class Retire:
-    """Hide a memory with the store's own expiry, so that it can be re-learned and brought back.
-
-    Attributes:
-        day: The last day on which it counts as alive.
-        metadata: Keys to set with it, such as what supersedes it; an undo takes them away again.
-    """
+    """Hide a memory with the store's own expiry, so that it can be re-learned and brought back."""
 
     id: str
-    day: date
+    day: date  # the last day on which it counts as alive
+    # Keys to set with it, such as what supersedes it; an undo takes them away again.
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -129,19 +101,12 @@ Change = Add | Update | Amend | Delete | Retire | Restore
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a store can do, so that a plan can say beforehand what cannot be undone.
+    """What a store can do, so that a plan can say beforehand what cannot be undone."""
 
-    Attributes:
-        retire: Memories can be hidden reversibly.
-        vector: The stored vector can be read and put back.
-        in_place: A merged text goes into one of its sources instead of a new memory.
-        amend: Metadata can be changed in place.
-    """
-
-    retire: bool = False
-    vector: bool = False
-    in_place: bool = False
-    amend: bool = False
+    retire: bool = False  # memories can be hidden reversibly
+    vector: bool = False  # the stored vector can be read and put back
+    in_place: bool = False  # a merged text goes into one of its sources instead of a new memory
+    amend: bool = False  # metadata can be changed in place
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,19 +45,13 @@ def _secret() -> str:
 
 @dataclass(slots=True)
 class Gate:
-    """The secrets of one review, and whose turn it is.
+    """The secrets of one review, and whose turn it is."""
 
-    Attributes:
-        port: Where the review listens.
-        token: In the address that the terminal prints; without it nothing can be changed, nor read.
-        csrf: In the page that was given out for the token.
-        seat: The tab that was opened last.
-    """
-
-    port: int
+    port: int  # where the review listens
+    # In the address that the terminal prints; without it nothing can be changed, nor read.
     token: str = field(default_factory=_secret)
-    csrf: str = field(default_factory=_secret)
-    seat: str = ""
+    csrf: str = field(default_factory=_secret)  # in the page that was given out for the token
+    seat: str = ""  # the tab that was opened last
 
     def check_host(self, headers: Mapping[str, str]) -> None:
         """Refuse names that are not ours.

@@ -78,23 +78,17 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One execution of a plan, which it holds as JSON Lines.
-
-    Attributes:
-        finished_at: None while under way or killed.
-        retire_on: If set, memories expired on this day instead of being deleted.
-        retires: Of which kinds of actions, and for which reasons, the removed memories did.
-        part: The actions that are being taken back; None for all.
-    """
+    """One execution of a plan, which it holds as JSON Lines."""
 
     id: str
     store: str
     started_at: datetime
-    finished_at: datetime | None
+    finished_at: datetime | None  # None while under way or killed
     state: RunState
-    retire_on: str | None
+    retire_on: str | None  # if set, memories expired on this day instead of being deleted
     plan: str
-    part: frozenset[str] | None = None
+    part: frozenset[str] | None = None  # the actions that are being taken back; None for all
+    # Of which kinds of actions, and for which reasons, the removed memories did.
     retires: frozenset[str] = frozenset()
 
     def expiry_of(self, action: Action) -> date | None:

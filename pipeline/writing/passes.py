@@ -37,20 +37,13 @@ CREATE TABLE IF NOT EXISTS seen (
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One pass of a job.
-
-    Attributes:
-        job: The command line that reaches the same memories.
-        night: Its summary, as `reporting.night` writes it.
-        owner: The process that ran it.
-        ok_at: When a pass of this job last ended well.
-    """
+    """One pass of a job."""
 
     number: int
-    job: str
-    night: Mapping[str, Any]
-    owner: Owner
-    ok_at: datetime | None = None
+    job: str  # the command line that reaches the same memories
+    night: Mapping[str, Any]  # its summary, as `reporting.night` writes it
+    owner: Owner  # the process that ran it
+    ok_at: datetime | None = None  # when a pass of this job last ended well
 
     @property
     def started_at(self) -> datetime:

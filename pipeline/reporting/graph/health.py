@@ -30,23 +30,14 @@ WARNING_EXIT_CODE = 9
 
 @dataclass(frozen=True, slots=True)
 class Indicator:
-    """One figure and whether it is all right.
+    """One figure and whether it is all right."""
 
-    Attributes:
-        name: What is counted; the same whatever the settings are.
-        value: How many.
-        limit: More than this warns.
-        advice: What to do then.
-        known: The store has the data for it.
-        meaning: From which figure on a memory counts, for a person.
-    """
-
-    name: str
-    value: int
-    limit: int
-    advice: str
-    known: bool = True
-    meaning: str = ""
+    name: str  # what is counted; the same whatever the settings are
+    value: int  # how many
+    limit: int  # more than this warns
+    advice: str  # what to do then
+    known: bool = True  # the store has the data for it
+    meaning: str = ""  # from which figure on a memory counts, for a person
 
     @property
     def warns(self) -> bool:
@@ -61,29 +52,17 @@ class Indicator:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of a memory.
+    """The state of a memory."""
 
-    Attributes:
-        total: All memories.
-        by_type: How many of each type.
-        age: Average age in days; None if no age is known.
-        effectiveness: Average effectiveness; None if none is known.
-        indicators: All figures with a limit.
-        gaps: Why the figures may not be all of it, such as a broken line.
-        at: The moment of the report.
-        last: When the memory was consolidated last; None if never.
-        keeps_runs: It is known when that was.
-    """
-
-    total: int
-    by_type: Mapping[str, int]
-    age: float | None
-    effectiveness: float | None
-    indicators: tuple[Indicator, ...]
-    gaps: tuple[str, ...] = ()
-    at: datetime | None = None
-    last: datetime | None = None
-    keeps_runs: bool = False
+    total: int  # all memories
+    by_type: Mapping[str, int]  # how many of each type
+    age: float | None  # average age in days; None if no age is known
+    effectiveness: float | None  # average effectiveness; None if none is known
+    indicators: tuple[Indicator, ...]  # all figures with a limit
+    gaps: tuple[str, ...] = ()  # why the figures may not be all of it, such as a broken line
+    at: datetime | None = None  # the moment of the report
+    last: datetime | None = None  # when the memory was consolidated last; None if never
+    keeps_runs: bool = False  # it is known when that was
 
     @property
     def ok(self) -> bool:

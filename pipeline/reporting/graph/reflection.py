@@ -68,21 +68,13 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookBack:
-    """The changes of a graph since the last run, and by that run.
+    """The changes of a graph since the last run, and by that run."""
 
-    Attributes:
-        since: When that was.
-        new: Names that were not there.
-        merged: What it united, as "a + b -> c".
-        forgotten: What it forgot.
-        moves: Memories that were used or judged since, the greatest change first.
-    """
-
-    since: datetime
-    new: tuple[str, ...]
-    merged: tuple[str, ...]
-    forgotten: tuple[str, ...]
-    moves: tuple[Move, ...]
+    since: datetime  # when that was
+    new: tuple[str, ...]  # names that were not there
+    merged: tuple[str, ...]  # what it united, as "a + b -> c"
+    forgotten: tuple[str, ...]  # what it forgot
+    moves: tuple[Move, ...]  # memories that were used or judged since, the greatest change first
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON."""

@@ -32,34 +32,21 @@ NEAR = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What a page is made of.
+    """What a page is made of."""
 
-    Attributes:
-        plan: What is proposed, or what a run was to do.
-        memories: All memories of the store that the plan looked at, in order.
-        accessed: Latest reads that are on record, by id.
-        thresholds: Where the scorer's probabilities become decisions.
-        points: The runs of the store so far.
-        vectors: float32 [n, d], one row for each of `memories`; None names no neighbours.
-        lines: The report as the terminal prints it.
-        remarks: What a kind of store adds: changed relations, files that were left out.
-        run: The name of the run that is shown; empty for a plan.
-        state: How far that run came.
-        undo: The command that takes it back.
-        outcomes: What became of each of its actions.
-    """
-
-    plan: Plan
-    memories: Sequence[Memory] = ()
-    accessed: Mapping[str, datetime] = field(default_factory=dict)
-    thresholds: Thresholds | None = None
-    points: Sequence[RunPoint] = ()
+    plan: Plan  # what is proposed, or what a run was to do
+    memories: Sequence[Memory] = ()  # all memories of the store that the plan looked at, in order
+    accessed: Mapping[str, datetime] = field(default_factory=dict)  # latest reads that are on record, by id
+    thresholds: Thresholds | None = None  # where the scorer's probabilities become decisions
+    points: Sequence[RunPoint] = ()  # the runs of the store so far
+    # float32 [n, d], one row for each of `memories`; None names no neighbours.
     vectors: NDArray[np.float32] | None = None
-    lines: Sequence[str] = ()
-    remarks: Sequence[str] = ()
-    run: str = ""
-    state: str = ""
-    undo: str = ""
+    lines: Sequence[str] = ()  # the report as the terminal prints it
+    remarks: Sequence[str] = ()  # what a kind of store adds: changed relations, files that were left out
+    run: str = ""  # the name of the run that is shown; empty for a plan
+    state: str = ""  # how far that run came
+    undo: str = ""  # the command that takes it back
+    # What became of each of its actions.
     outcomes: Mapping[str, tuple[Outcome, str]] = field(default_factory=dict)
 
 

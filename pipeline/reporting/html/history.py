@@ -16,13 +16,7 @@ from ..differences import changed_lines
 
 @dataclass(frozen=True, slots=True)
 class RunPoint:
-    """One run as it is drawn.
-
-    Attributes:
-        changed: Memories that got another text or other relations.
-        done: The actions that were done and stand.
-        retires: Of which sorts of actions what went has expired instead of being deleted.
-    """
+    """One run as it is drawn."""
 
     id: str
     at: str
@@ -32,9 +26,9 @@ class RunPoint:
     added: Mapping[Scope, int] = field(hash=False)
     conflicts_open: int = 0
     unsure: int = 0
-    changed: int = 0
-    done: Sequence[Action] = field(default=(), hash=False)
-    retires: Collection[str] = ()
+    changed: int = 0  # memories that got another text or other relations
+    done: Sequence[Action] = field(default=(), hash=False)  # the actions that were done and stand
+    retires: Collection[str] = ()  # of which sorts of actions what went has expired instead of being deleted
 
     def kept(self, scope: Scope) -> int:
         """Living memories of a scope afterwards; a run that was taken back changed nothing."""

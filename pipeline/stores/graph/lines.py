@@ -106,16 +106,11 @@ def _fault(item: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class GraphDocument:
-    """The lines of a whole graph file, in order.
-
-    Attributes:
-        ended: The last line has a line feed.
-        mark: The file begins with a byte order mark.
-    """
+    """The lines of a whole graph file, in order."""
 
     lines: tuple[GraphLine, ...]
-    ended: bool = False
-    mark: bool = False
+    ended: bool = False  # the last line has a line feed
+    mark: bool = False  # the file begins with a byte order mark
 
     @classmethod
     def parse(cls, data: bytes, *, known: Mapping[str, GraphLine] | None = None) -> Self:

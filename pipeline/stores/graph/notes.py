@@ -20,17 +20,12 @@ _LAST, _FOCUS, _BROUGHT_BACK = "last run", "focus", "brought back"
 
 @dataclass(frozen=True, slots=True)
 class LastRun:
-    """A graph after a run, with which the next one is compared.
+    """A graph after a run, with which the next one is compared."""
 
-    Attributes:
-        at: When that was.
-        memories: Uses and effectiveness by name; an effectiveness may be unknown.
-        run: Its name; empty if there was nothing to do.
-    """
-
-    at: datetime
+    at: datetime  # when that was
+    # Uses and effectiveness by name; an effectiveness may be unknown.
     memories: Mapping[str, tuple[int, float | None]]
-    run: str = ""
+    run: str = ""  # its name; empty if there was nothing to do
 
 
 class GraphNotes:

@@ -52,26 +52,16 @@ _ADVICE = (
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What is known about the use of one memory.
+    """What is known about the use of one memory."""
 
-    Attributes:
-        uses: How often it was applied.
-        helpful: How often that helped.
-        unhelpful: How often it did not.
-        discovered: When it was learned; None if unknown.
-        last_used: When it was applied last; None if unknown.
-        promoted: It is in the core memory already.
-        critical: It may never be forgotten.
-        stated: An effectiveness that is written down, for a memory whose uses carry no verdict.
-    """
-
-    uses: int = 0
-    helpful: int = 0
-    unhelpful: int = 0
-    discovered: datetime | None = None
-    last_used: datetime | None = None
-    promoted: bool = False
-    critical: bool = False
+    uses: int = 0  # how often it was applied
+    helpful: int = 0  # how often that helped
+    unhelpful: int = 0  # how often it did not
+    discovered: datetime | None = None  # when it was learned; None if unknown
+    last_used: datetime | None = None  # when it was applied last; None if unknown
+    promoted: bool = False  # it is in the core memory already
+    critical: bool = False  # it may never be forgotten
+    # An effectiveness that is written down, for a memory whose uses carry no verdict.
     stated: float | None = None
 
     @property

@@ -66,20 +66,14 @@ ORDER = ("always", "index", "described", "matching", "asked")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A file of instructions or memories.
+    """A file of instructions or memories."""
 
-    Attributes:
-        name: Relative to the project where it lies in it, else with "~" for the home directory.
-        when: One of `ORDER`.
-        lines: How many of its lines are loaded unasked; the last ones are cut off.
-    """
-
-    name: str
+    name: str  # relative to the project where it lies in it, else with "~" for the home directory
     path: Path
     agent: str
-    when: str
+    when: str  # one of `ORDER`
     text: str
-    lines: int
+    lines: int  # how many of its lines are loaded unasked; the last ones are cut off
 
     @property
     def cut_off(self) -> int:

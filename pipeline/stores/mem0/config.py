@@ -57,17 +57,11 @@ class Unasked:
 
 @dataclass(frozen=True, slots=True)
 class Mem0Config:
-    """A configuration file, taken apart.
+    """A configuration file, taken apart."""
 
-    Attributes:
-        mem0: What `Memory.from_config` takes.
-        settings: The `mem0_dream:` section, still unchecked.
-        path: The file it came from, for messages.
-    """
-
-    mem0: Mapping[str, Any]
-    settings: Mapping[str, Any]
-    path: str
+    mem0: Mapping[str, Any]  # what `Memory.from_config` takes
+    settings: Mapping[str, Any]  # the `mem0_dream:` section, still unchecked
+    path: str  # the file it came from, for messages
 
     def __repr__(self) -> str:
         return f"Mem0Config(path={self.path!r})"  # the values may be secrets

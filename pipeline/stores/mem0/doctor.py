@@ -30,25 +30,16 @@ _UNLINKED = "unlinked"
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The state of the links of a store.
+    """The state of the links of a store."""
 
-    Attributes:
-        memories: Rows of the collection.
-        entities: Rows beside it; None if the application links nothing.
-        links: How often an entity names a memory.
-        dead: By entity, the ids it names that no memory has.
-        bare: Merged memories that name things, and that no entity names.
-        unread: Merged memories that no entity names, and whose text cannot be read for want of spaCy.
-        gaps: Why none of this may be relied on.
-    """
-
-    memories: int
-    entities: int | None
-    links: int = 0
+    memories: int  # rows of the collection
+    entities: int | None  # rows beside it; None if the application links nothing
+    links: int = 0  # how often an entity names a memory
+    # By entity, the ids it names that no memory has.
     dead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    bare: tuple[str, ...] = ()
-    unread: int = 0
-    gaps: tuple[str, ...] = ()
+    bare: tuple[str, ...] = ()  # merged memories that name things, and that no entity names
+    unread: int = 0  # merged memories that no entity names, and whose text cannot be read for want of spaCy
+    gaps: tuple[str, ...] = ()  # why none of this may be relied on
 
     @property
     def orphans(self) -> int:

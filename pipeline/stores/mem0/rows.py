@@ -33,18 +33,13 @@ _SPARSE = "sparse"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One raw row of a collection.
+    """One raw row of a collection."""
 
-    Attributes:
-        id: The store's id.
-        payload: Everything stored with it.
-        vector: Its dense embedding; None where it was not asked for or cannot be read.
-        sparse: Named sparse vectors, as `{"name": {"indices": [...], "values": [...]}}`.
-    """
-
-    id: str
-    payload: Mapping[str, Any]
+    id: str  # the store's id
+    payload: Mapping[str, Any]  # everything stored with it
+    # Its dense embedding; None where it was not asked for or cannot be read.
     vector: tuple[float, ...] | None = None
+    # Named sparse vectors, as `{"name": {"indices": [...], "values": [...]}}`.
     sparse: Mapping[str, Any] = field(default_factory=dict)
 
 

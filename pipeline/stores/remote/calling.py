@@ -22,23 +22,14 @@ _DENIED = frozenset({401, 403})
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long and how often a service is asked.
+    """How long and how often a service is asked."""
 
-    Attributes:
-        attempts: Requests for one answer, the first included.
-        first_wait: Seconds before the second attempt; it doubles with each further one.
-        longest_wait: Seconds that no pause of our own exceeds.
-        per_minute: Requests a minute at most; the hosted platform publishes 1000 additions.
-        looks: How often a change is looked for before it counts as not made.
-        timeout: Seconds for one answer.
-    """
-
-    attempts: int = 7
-    first_wait: float = 1.0
-    longest_wait: float = 60.0
-    per_minute: float = 600
-    looks: int = 7
-    timeout: float = 60.0
+    attempts: int = 7  # requests for one answer, the first included
+    first_wait: float = 1.0  # seconds before the second attempt; it doubles with each further one
+    longest_wait: float = 60.0  # seconds that no pause of our own exceeds
+    per_minute: float = 600  # requests a minute at most; the hosted platform publishes 1000 additions
+    looks: int = 7  # how often a change is looked for before it counts as not made
+    timeout: float = 60.0  # seconds for one answer
 
 
 class Caller:

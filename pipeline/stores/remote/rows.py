@@ -31,16 +31,11 @@ _PAST = frozenset({"superseded", "merged", "archived", "deleted"})
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The records of some scopes that an agent may see, expired ones included.
-
-    Attributes:
-        held: Ids that must be left alone, because other records rest on them.
-        gaps: Why it is not provably complete.
-    """
+    """The records of some scopes that an agent may see, expired ones included."""
 
     rows: tuple[Row, ...]
-    held: frozenset[str] = frozenset()
-    gaps: tuple[str, ...] = ()
+    held: frozenset[str] = frozenset()  # ids that must be left alone, because other records rest on them
+    gaps: tuple[str, ...] = ()  # why it is not provably complete
 
 
 @dataclass(frozen=True, slots=True)
