@@ -11,12 +11,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import IncompleteListingError, MovedOnError, UsageError
 from ..models.guards import missing
@@ -28,7 +27,7 @@ from .plan import Plan
 from .planning.doubts import Doubt, lesson
 from .planning.engine import merge_action, merge_of
 from .planning.merges import Consolidated
-from .planning.plan_file import dump_plan, parse_plan
+from .planning.plan_file import dump_plan
 from .results import RunResult
 from .writing.journal import Journal
 
@@ -496,47 +495,3 @@ def _in_own_words(merge: Merge, text: str) -> Merge:
 
         said = edited_observations(merge.text.partition("\n- ")[0], text)
     return replace(merge, text=text, observations=tuple(said))
-
-
-def review_of_file(session: Session, text: str, *, now: datetime) -> Review:
-    """A review of a plan file and the answers in it: everything that stands in it is wanted.
-
-    A line may hold "answer", and "edited" beside the answer edit; a conflict may have its "choice" set.
-
-    Raises:
-        PlanFileError: If it is no plan file.
-        UsageError: If an answer fits no proposal.
-    """
-    lines: list[str] = []
-    given: dict[str, tuple[str, str | None]] = {}
-    for line in text.split("\n"):
-        record: Any = None
-        if '"answer"' in line:
-            with contextlib.suppress(ValueError):
-                record = json.loads(line)
-        if isinstance(record, dict) and "answer" in record:
-            say, edited = record.pop("answer"), record.pop("edited", None)
-            if say:
-                given[str(record.get("id"))] = (str(say), edited if isinstance(edited, str) else None)
-            lines.append(json.dumps(record, ensure_ascii=False))
-        else:
-            lines.append(line)
-    plan = parse_plan("\n".join(lines))
-    for conflict in plan.conflicts:
-        if conflict.choice is not None:
-            given.setdefault(conflict.id, (conflict.choice, None))
-    review = Review(session.directory, plan, unites=session.kind.scoped, edited=True)
-    for name, (say, edited) in given.items():
-        review.answer(name, say, edited, now=now, held=True)
-    return review
-
-
-def careless(plan: Plan) -> list[tuple[str, str]]:
-    """Merges whose text is none of their members', and what it leaves out: a line may have been edited."""
-    told = []
-    for merge in plan.merges:
-        sources = merge.said or tuple(member.text for member in merge.members)
-        if merge.text not in sources:
-            details, words = lost_by(sources, merge.text)
-            told += [(merge.id, ", ".join([*(detail for _, detail in details), *words]))]
-    return [(name, lost) for name, lost in told if lost]

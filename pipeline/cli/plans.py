@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,8 +17,11 @@ from .places import again
 from .terminal import echo
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from ..engine import Session
     from ..plan import Plan
+    from ..review import Review
 
 
 @command("store", "scope", "plan", name="plan")
@@ -60,7 +65,6 @@ def apply_command(options: Options, file: str, *, yes: bool) -> None:
     """
     from ..reporting import report
     from ..reporting.text import visible
-    from ..review import careless, review_of_file
     from .passes import mended
 
     text = _read(file)
@@ -101,6 +105,55 @@ def _is_meant(session: Session, plan: Plan, lines: list[str], proposal: str, fil
     if plan.gaps:
         raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
     return confirmed(proposal, default=not warned(session, plan))
+
+
+def review_of_file(session: Session, text: str, *, now: datetime) -> Review:
+    """A review of a plan file and the answers in it: everything that stands in it is wanted.
+
+    A line may hold "answer", and "edited" beside the answer edit; a conflict may have its "choice" set.
+
+    Raises:
+        PlanFileError: If it is no plan file.
+        UsageError: If an answer fits no proposal.
+    """
+    from ..planning.plan_file import parse_plan
+    from ..review import Review
+
+    lines: list[str] = []
+    given: dict[str, tuple[str, str | None]] = {}
+    for line in text.split("\n"):
+        record: Any = None
+        if '"answer"' in line:
+            with contextlib.suppress(ValueError):
+                record = json.loads(line)
+        if isinstance(record, dict) and "answer" in record:
+            say, edited = record.pop("answer"), record.pop("edited", None)
+            if say:
+                given[str(record.get("id"))] = (str(say), edited if isinstance(edited, str) else None)
+            lines.append(json.dumps(record, ensure_ascii=False))
+        else:
+            lines.append(line)
+    plan = parse_plan("\n".join(lines))
+    for conflict in plan.conflicts:
+        if conflict.choice is not None:
+            given.setdefault(conflict.id, (conflict.choice, None))
+    review = Review(session.directory, plan, unites=session.kind.scoped, edited=True)
+    for name, (say, edited) in given.items():
+        review.answer(name, say, edited, now=now, held=True)
+    return review
+
+
+def careless(plan: Plan) -> list[tuple[str, str]]:
+    """Merges whose text is none of their members', and what it leaves out: a line may have been edited."""
+    from ..review import lost_by
+
+    told = []
+    for merge in plan.merges:
+        sources = merge.said or tuple(member.text for member in merge.members)
+        if merge.text not in sources:
+            details, words = lost_by(sources, merge.text)
+            told += [(merge.id, ", ".join([*(detail for _, detail in details), *words]))]
+    return [(name, lost) for name, lost in told if lost]
 
 
 COMMANDS = (plan_command, apply_command)

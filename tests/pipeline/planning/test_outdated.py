@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from builders import BOB, CONTRADICTION, NOW, memory
 from mem0_dream.pipeline.answers import Say
+from mem0_dream.pipeline.cli.plans import review_of_file
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.planning.outdated import NEAREST, Settled, outdated
 from mem0_dream.pipeline.planning.plan_file import dump_plan
-from mem0_dream.pipeline.review import Review, review_of_file
+from mem0_dream.pipeline.review import Review
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
