@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import JournalError
-from ..records import Memory
+from ..records import Inventory, Memory
 from .actions import Action, acts
 from .plan import Plan
 from .planning.plan_file import parse_plan
 from .reporting.html import Material, RunPoint, run_point
-from .reporting.text import bracketed
+from .reporting.text import bracketed, spoken_ids
 from .results import RunResult
 from .rules.hygiene import shown_text
 from .writing.journal import Journal, Outcome
@@ -73,6 +73,22 @@ def mend(session: Session, result: RunResult, plan: Plan, *, now: datetime) -> R
         return None
     mended = session.completed(replace(plan, actions=(), unsure=()))
     return session.apply(mended, now=now) if mended.actions else None
+
+
+def about(
+    session: Session, query: str, scopes: ScopeFilter, *, now: datetime, limit: int
+) -> tuple[Inventory, list[tuple[Memory, str, str]]]:
+    """What is there to be forgotten: all that was read, and what matches with its short name and text."""
+    from .planning.forgetting import rank
+
+    inventory, kind = session.read(scopes), session.store.kind
+    matches = rank(query, inventory, encoder=session.models.encoder, now=now)[:limit]
+    short = spoken_ids((memory.id for memory in inventory.memories), kind)
+    found = [
+        (memory, f"[{kind}:{short[memory.id]}]", shown_text(memory.text, session.settings))
+        for memory in matches
+    ]
+    return inventory, found
 
 
 def plan_material(session: Session, plan: Plan) -> Material:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -235,28 +235,25 @@ def forget(options: Options, query: str, *, limit: int) -> None:
     Example:
       mem0-dream forget "old phone number" --config mem0.yaml --user-id alice
     """
-    from ..planning.forgetting import forget_plan, rank
+    from ..fronts import about
+    from ..planning.forgetting import forget_plan
     from ..reporting import report
-    from ..reporting.text import one_line, spoken_ids, visible
-    from ..rules.hygiene import shown_text
+    from ..reporting.text import one_line, visible
 
     with open_session(options) as session, session.locked():
-        inventory = session.read(options.scopes())
-        matches = rank(query, inventory, encoder=session.models.encoder, now=options.moment)[:limit]
+        inventory, matches = about(session, query, options.scopes(), now=options.moment, limit=limit)
         if not matches:
             click.echo("No memory matches.")
             return
-        short = spoken_ids((memory.id for memory in inventory.memories), session.store.kind)
-        for number, memory in enumerate(matches, 1):
+        for number, (memory, label, text) in enumerate(matches, 1):
             pinned = " (pinned, never touched)" if memory.pinned else ""
-            label = f"[{session.store.kind}:{short[memory.id]}]"
-            text = one_line(shown_text(memory.text, session.settings))
-            click.echo(visible(f"{number:>3}. {label} {text}{pinned}"))
+            click.echo(visible(f"{number:>3}. {label} {one_line(text)}{pinned}"))
         if inventory.gaps:
             raise IncompleteListingError(f"Read-only: {'; '.join(inventory.gaps)}. Nothing can be forgotten.")
-        chosen = [matches[i] for i in _pick(len(matches)) if not matches[i].pinned]
+        picked = [matches[i] for i in _pick(len(matches)) if not matches[i][0].pinned]
+        chosen = [memory for memory, _, _ in picked]
         tell_fidelity(session, inventory.fidelity, begun=bool(chosen))
-        if not chosen or not _is_meant(chosen, session, short):
+        if not chosen or not _is_meant([label for _, label, _ in picked]):
             click.echo(report.CANCELLED)
             return
         plan = forget_plan(
@@ -285,12 +282,11 @@ def found(session: Session, memories: Iterable[Memory], text: str) -> Memory:
     return matching[0]
 
 
-def _is_meant(chosen: list[Memory], session: Session, short: Mapping[str, str]) -> bool:
+def _is_meant(names: list[str]) -> bool:
     from ..reporting.text import visible
 
-    names = " ".join(f"[{session.store.kind}:{short[memory.id]}]" for memory in chosen)
     try:
-        return confirmed(visible(f"To forget: {names}."))
+        return confirmed(visible(f"To forget: {' '.join(names)}."))
     except UsageError:
         raise UsageError(
             "Nobody answered, so nothing was changed; a script answers both questions: "

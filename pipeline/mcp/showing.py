@@ -10,7 +10,7 @@ from ..answers import Answer, content_key
 from ..plan import Plan, spoken_id
 from ..planning.doubts import open_question
 from ..reporting import report as texts
-from ..reporting.evidence import spoken
+from ..reporting.pair import spoken
 from ..reporting.report import Report
 from ..reporting.text import bracketed
 from ..review import Review

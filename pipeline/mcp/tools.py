@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import DreamError, JournalError, PlanFileError, UsageError
 from ..answers import open_conflicts
-from ..fronts import counts, mend
+from ..fronts import about, counts, mend
 from ..plan import Plan
 from ..planning.plan_file import parse_plan
-from ..reporting.report import spoken_ids, summary, undo_summary, visible
+from ..reporting.report import summary, undo_summary, visible
 from ..reporting.status import answer_line
 from ..results import RunResult
 from ..review import Review
@@ -223,28 +223,20 @@ class Tools:
         return self._plans.get(plan_id, store=session.store.fingerprint)
 
     def _search(self, session: Session, query: str, limit: int) -> Data:
-        from ..planning.forgetting import forget_plan, rank
-        from ..rules.hygiene import shown_text
+        from ..planning.forgetting import forget_plan
 
         if not query.strip():
             raise UsageError("Say what to forget: give a query.")
-        inventory, now = session.read(self._access.scopes()), self._access.moment()
-        matches = rank(query, inventory, encoder=session.models.encoder, now=now)[:limit]
+        now, kind = self._access.moment(), session.store.kind
+        inventory, matches = about(session, query, self._access.scopes(), now=now, limit=limit)
         if not matches:
             return {"plan_id": None, "found": [], "applied": None}
-        chosen = [memory for memory in matches if not memory.pinned]
-        kind = session.store.kind
+        chosen = [memory for memory, _, _ in matches if not memory.pinned]
         plan = forget_plan(chosen, inventory, kind=kind, now=now, settings=session.settings)
         names = {action.members[0].id: action.id for action in plan.actions}
         kept = self._plans.put(KeptPlan.of(plan, showing.report_of(session, plan), purpose=FORGET))
-        short = spoken_ids((memory.id for memory in inventory.memories), kind)
         found = [
-            {
-                "id": names.get(memory.id),
-                "label": f"[{kind}:{short[memory.id]}]",
-                "text": shown_text(memory.text, session.settings),
-            }
-            for memory in matches
+            {"id": names.get(memory.id), "label": label, "text": text} for memory, label, text in matches
         ]
         return {"plan_id": kept.id, "found": found, "applied": None}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -42,13 +42,18 @@ class Night:
 
     def having_done(self, plan: Plan, result: RunResult) -> Night:
         """The same night with what it found and did."""
-        return replace(
-            self,
-            kind=plan.kind,
-            store=plan.store,
-            run=result.run,
-            counts=_counts(plan, result),
-        )
+        counts = {
+            "memories": sum(total.memories for total in plan.totals),
+            "scopes": len(plan.totals),
+            "merged": result.merged,
+            "pruned": result.pruned,
+            "removed": result.removed,
+            "added": result.added,
+            "moved": len(result.moved),
+            "conflicts": len(plan.conflicts) + plan.left_open,
+            "unsure": len(plan.unsure),
+        }
+        return replace(self, kind=plan.kind, store=plan.store, run=result.run, counts=counts)
 
     @property
     def seconds(self) -> float:
@@ -63,37 +68,18 @@ class Night:
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON."""
-        return {
-            "text": self.line,
-            "outcome": str(self.outcome),
-            "exit_code": self.exit_code,
-            "said": self.said,
-            "kind": self.kind,
-            "store": self.store,
-            "scopes": dict(self.scopes),
-            "run": self.run,
-            "started_at": self.started_at.isoformat(),
-            "finished_at": self.finished_at.isoformat() if self.finished_at else None,
-            "seconds": round(self.seconds, 3),
-            "counts": dict(self.counts),
-        }
+        return (
+            {"text": self.line, "seconds": round(self.seconds, 3)}
+            | asdict(self)
+            | {
+                "outcome": str(self.outcome),
+                "started_at": self.started_at.isoformat(),
+                "finished_at": self.finished_at.isoformat() if self.finished_at else None,
+            }
+        )
 
 
 _TOLD = ("merged", "pruned", "conflicts", "unsure")
-
-
-def _counts(plan: Plan, result: RunResult) -> dict[str, int]:
-    return {
-        "memories": sum(total.memories for total in plan.totals),
-        "scopes": len(plan.totals),
-        "merged": result.merged,
-        "pruned": result.pruned,
-        "removed": result.removed,
-        "added": result.added,
-        "moved": len(result.moved),
-        "conflicts": len(plan.conflicts) + plan.left_open,
-        "unsure": len(plan.unsure),
-    }
 
 
 def require_metrics() -> None:

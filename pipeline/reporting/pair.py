@@ -1,15 +1,21 @@
-"""Two memories, how they are judged and why (`why`); a text, and what it is to the memories (`check`)."""
+"""Two memories, how they are judged and why (`why`); a text, and what it is to the memories (`check`).
+
+The evidence of a verdict stands in everyday words, in the order of A and B, without guards and vetoes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ...records import Label, Memory, Verdict
+from ...models.evidence_kinds import JUDGED, KINDS, WHOLE
+from ...records import Evidence, Label, Memory, Verdict
 from ..judging.check import Checked, Finding, Match
 from .differences import excerpts
-from .evidence import spoken
 from .text import day, one_line, spoken_ids, visible, whole
+
+DETAIL_WIDTH = 200
+"""Characters of a detail that are shown at most."""
 
 
 def pair_lines(
@@ -95,3 +101,34 @@ def _why(match: Match) -> list[str]:
     part = [visible(f'This part: "{one_line(match.part)}".')] if match.part else []
     said = spoken(match.verdict.evidence, flipped=True, names=("the text", "the memory"))
     return [*part, *([said] if said else [])]
+
+
+def spoken(evidence: Iterable[Evidence], *, flipped: bool = False, names: Sequence[str] = "AB") -> str:
+    """All reasons as sentences on one line; nothing if there are none.
+
+    A detail names the first text's value before the second's; `flipped` if the first text is shown as B.
+
+    >>> spoken([Evidence("quantifier", "every / -"), Evidence("number", "20 mg / 40 mg", veto=True)])
+    'Only A says *every*. A says *20 mg*, B says *40 mg*.'
+    """
+    return visible(" ".join(_sentence(item, *names, flipped=flipped) for item in evidence))
+
+
+def _sentence(item: Evidence, first: str, second: str, *, flipped: bool) -> str:
+    detail = item.detail if len(item.detail) <= DETAIL_WIDTH else item.detail[: DETAIL_WIDTH - 1] + "…"
+    if item.kind in WHOLE:
+        return f"{detail[:1].upper()}{detail[1:]}."
+    kind = (KINDS | JUDGED).get(item.kind)
+    begin = kind.said if kind else ""
+    if detail.count(" / ") != 1:
+        return f"{begin or item.kind.replace('-', ' ').capitalize()}: {detail}."
+    thing, colon, values = detail.rpartition(": ") if item.kind == "rival" else ("", "", detail)
+    a, b = values.split(" / ")
+    a, b = (b, a) if flipped else (a, b)
+    if a == "-" or b == "-":
+        said = f"only {second if a == '-' else first} says *{b if a == '-' else a}*"
+    else:
+        said = f"{first} says *{a}*, {second} says *{b}*"
+    if colon:
+        begin = f"Two values of one {thing}"
+    return f"{begin}: {said}." if begin else f"{said[:1].upper()}{said[1:]}."

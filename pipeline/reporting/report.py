@@ -19,8 +19,7 @@ from ..planning.doubts import Doubt, open_question, probability, ranked
 from ..planning.plan_file import to_json
 from ..results import RunResult, UndoResult
 from .differences import Marked, Tone, changes, excerpts, marked
-from .evidence import spoken
-from .pair import scores
+from .pair import scores, spoken
 from .text import clip, counted, one_line, short_ids, spoken_ids, visible
 from .text import day as _day
 from .text import whole as explained

@@ -15,7 +15,7 @@ from ...answers import content_key
 from ...planning.doubts import probability
 from ...writing.journal import Outcome
 from ..differences import Places, changed_lines, unlike
-from ..evidence import spoken
+from ..pair import spoken
 from ..report import newer_side
 
 Place = Callable[[str, Member, Action], int]

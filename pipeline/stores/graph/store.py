@@ -19,9 +19,9 @@ from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Update
 from ..files import digest
+from ..files.archive import keep_entry, kept_entries
 from ..files.undo import FileHistory, Image
 from . import edit
-from .archive import FOLDER, archive_broken, archive_forgotten, find_forgotten
 from .core_memory import CoreFile
 from .file import Medium
 from .lines import FIELDS, GraphDocument, GraphLine, foreign_reason
@@ -32,6 +32,7 @@ from .usage import PROMOTED_MARK, usage
 ENTITY, OBSERVATION, RELATION, BROKEN = "entity", "observation", "relations", "broken"
 _CORE = "core memory of"
 _WHOLE = "whole"
+_ARCHIVE, _FORGOTTEN, _BROKEN = "archive", "-forgotten.json", "-broken.json"
 _CODING = ("utf-8", "surrogateescape")
 _LEFT = "left by us"
 """What we left may hold nothing but lines of other tools; it can still be undone."""
@@ -52,7 +53,7 @@ class GraphStore:
         self.notes = GraphNotes(state, self.fingerprint)
         self._history = FileHistory(state)
         self.core = CoreFile(core, self._history) if core is not None else None
-        self.archive = (medium.folder or state / "graph" / self.fingerprint) / FOLDER
+        self.archive = (medium.folder or state / "graph" / self.fingerprint) / _ARCHIVE
         self._held = (b"", GraphDocument(()))
         self._run = ""
 
@@ -379,3 +380,49 @@ def _settled(*sides: Sequence[bytes]) -> list[bytes] | None:
     """Lines that were written since one of our changes; see `edit.settled`."""
     lines = edit.settled(*([GraphLine.of(raw.decode(*_CODING)) for raw in side] for side in sides))
     return None if lines is None else [line.raw.encode(*_CODING) for line in lines]
+
+
+def archive_forgotten(
+    folder: Path, lines: Sequence[GraphLine], relations: Sequence[GraphLine], *, at: datetime, reason: str
+) -> None:
+    """Keep a memory that is about to be forgotten, with its relations; the same one is kept once a day.
+
+    Raises:
+        RefusedChangeError: If it cannot be kept; then it may not go.
+    """
+    entry = {
+        **{key: value for key, value in lines[0].item.items() if key != "type"},
+        "forgottenAt": at.isoformat(),
+        "reason": reason,
+        "relations": [line.item for line in relations],
+        "lines": [line.raw for line in lines],
+        "relationLines": [line.raw for line in relations],
+    }
+    keep_entry(folder / f"{at.date().isoformat()}{_FORGOTTEN}", entry, same=("lines", "relationLines"))
+
+
+def archive_broken(folder: Path, lines: Sequence[tuple[int, GraphLine]], *, at: datetime) -> None:
+    """Keep unreadable lines, with their numbers.
+
+    Raises:
+        RefusedChangeError: If they cannot be kept.
+    """
+    rows = [{"number": number, "raw": line.raw} for number, line in lines]
+    entry = {"movedAt": at.isoformat(), "lines": rows}
+    keep_entry(folder / f"{at.date().isoformat()}{_BROKEN}", entry, same=("lines",))
+
+
+def find_forgotten(folder: Path, name: str) -> tuple[list[GraphLine], list[GraphLine]]:
+    """The lines of the newest archived entry of a memory, and those of its relations.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    for path in sorted(folder.glob(f"*{_FORGOTTEN}"), reverse=True):
+        for entry in reversed(kept_entries(path)):
+            if entry.get("name") == name:
+                own, relations = (
+                    [GraphLine.of(raw) for raw in entry[key]] for key in ("lines", "relationLines")
+                )
+                return own, relations
+    raise UsageError(f"The archive {folder} holds no memory {name!r}; names are exact.")

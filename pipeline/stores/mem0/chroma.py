@@ -56,10 +56,6 @@ class ChromaBackend(Backend):
 
     provider, place = "chroma", "Chroma collection"
 
-    def __init__(self, client: Any, collection: Any) -> None:
-        self._client = client
-        self._collection = collection
-
     def _count(self, filters: Filters) -> int:
         """For a filter, the number of ids without their payloads."""
         if not filters:

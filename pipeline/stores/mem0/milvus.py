@@ -48,10 +48,6 @@ class MilvusBackend(Backend):
 
     provider, place = "milvus", "Milvus collection"
 
-    def __init__(self, client: Any, collection: str) -> None:
-        self._client = client
-        self._collection = collection
-
     def _count(self, filters: Filters) -> int:
         answer = self._client.query(
             self._collection,

@@ -58,10 +58,6 @@ class QdrantBackend(Backend):
 
     provider, place = "qdrant", "Qdrant collection"
 
-    def __init__(self, client: Any, collection: str) -> None:
-        self._client = client
-        self._collection = collection
-
     def _count(self, filters: Filters) -> int:
         return int(self._client.count(self._collection, count_filter=_filter(filters), exact=True).count)
 

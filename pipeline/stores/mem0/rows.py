@@ -58,6 +58,10 @@ class Backend:
     verbatim = True
     page = 1000
 
+    def __init__(self, client: Any, collection: Any) -> None:
+        self._client = client
+        self._collection = collection
+
     def faults(self) -> tuple[str, ...]:
         """Why nothing read from here may be trusted to be complete; empty if it may."""
         return ()

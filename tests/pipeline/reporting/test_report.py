@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.pipeline.actions import Member
 from mem0_dream.pipeline.plan import Plan
-from mem0_dream.pipeline.reporting.evidence import spoken
+from mem0_dream.pipeline.reporting.pair import spoken
 from mem0_dream.pipeline.reporting.report import (
     Report,
     explained,

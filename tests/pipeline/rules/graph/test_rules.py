@@ -31,12 +31,11 @@ from mem0_dream.pipeline.rules.graph.settings import GraphSettings
 from mem0_dream.pipeline.rules.graph.use import forget_reason, promotion_reason, topics, weights_of
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.files.undo import FileHistory
-from mem0_dream.pipeline.stores.graph.archive import archive_forgotten, find_forgotten
 from mem0_dream.pipeline.stores.graph.core_memory import CoreFile
 from mem0_dream.pipeline.stores.graph.file import FileMedium
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
 from mem0_dream.pipeline.stores.graph.notes import GraphNotes, LastRun
-from mem0_dream.pipeline.stores.graph.store import GraphStore
+from mem0_dream.pipeline.stores.graph.store import GraphStore, archive_forgotten, find_forgotten
 from mem0_dream.pipeline.stores.graph.usage import combined, is_bookkeeping, usage
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer
