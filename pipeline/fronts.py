@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -22,9 +22,6 @@ from .rules.hygiene import shown_text
 from .writing.journal import Journal, Outcome
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from .engine import Session
     from .planning.proposal import Proposal
     from .planning.stages import Observer
@@ -106,7 +103,8 @@ def plan_material(session: Session, plan: Plan) -> Material:
         accessed=session.access.last(session.store.fingerprint),
         thresholds=session.models.thresholds,
         points=run_points(session.journal, session.store.fingerprint),
-        vectors=_vectors(session, memories),
+        # Most of it lies in the cache since the plan was made.
+        vectors=session.models.read().encode([memory.text for memory in memories]) if memories else None,
         lines=report_lines(session, plan),
         remarks=[*session.reporter(plan).remarks(), *session.kind.left_out()],
     )
@@ -149,10 +147,3 @@ def report_lines(session: Session, plan: Plan, *, explain: bool = False) -> list
     """The plan as the terminal prints it, every change with its text; explained, with every text in full."""
     shown = session.reporter(plan, explain=explain or session.kind.explained, texts=True)
     return list(map(bracketed, shown.lines()))
-
-
-def _vectors(session: Session, memories: Sequence[Memory]) -> NDArray[np.float32] | None:
-    """What the encoder makes of the texts; most of it lies in the cache since the plan was made."""
-    if not memories:
-        return None
-    return session.models.read().encode([memory.text for memory in memories])

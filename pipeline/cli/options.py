@@ -225,7 +225,9 @@ class Options:
             # 0 is a value for --max-delete, so only what is left at its default is inherited.
             given_here = value is not None and value != row.how.get("default")
             setattr(options, name, value if given_here else getattr(above, name))
-        options.store_kind = options.store_kind or kind or _kind_of(options.named)
+        places = {ROWS[name].kinds for name in options.named if name in ROWS and ROWS[name].place}
+        single = (only[0] for only in places if len(only) == 1)
+        options.store_kind = options.store_kind or kind or next(single, None)
         if kind is not None and options.store_kind != kind:
             raise UsageError(f"This command works on --store {kind}, not on --store {options.store_kind}.")
         if ctx.invoked_subcommand is None:
@@ -365,11 +367,6 @@ def _named(ctx: click.Context, given: Mapping[str, Any]) -> frozenset[str]:
     """Names of the options that were given, as opposed to those left at their defaults."""
     written = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
     return frozenset(name for name in given if ctx.get_parameter_source(name) in written)
-
-
-def _kind_of(named: Iterable[str]) -> str | None:
-    kinds = {ROWS[name].kinds for name in named if name in ROWS and ROWS[name].place}
-    return next((only[0] for only in kinds if len(only) == 1), None)
 
 
 def _refuse_other_kinds(named: Iterable[str], kind: str) -> None:

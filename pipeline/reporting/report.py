@@ -246,7 +246,8 @@ class Report:
                 f'{action.places[0]}: "{clip(action.said[0])}" -> {action.places[1]}: "{clip(action.text)}"'
             )
         if isinstance(action, Merge):
-            joined = " + ".join(self.label(member.id) for member in _survivor_first(action))
+            first = sorted(action.members, key=lambda member: (member.id != action.survivor, member.id))
+            joined = " + ".join(self.label(member.id) for member in first)
             return f'{joined} -> "{clip(action.text)}"'
         if isinstance(action, Resolve):
             answer = f"[{action.choice.upper()} stays]" if action.choice else "[A/B/skip]"
@@ -341,7 +342,9 @@ class Report:
         lines: list[str] = []
         for member in in_order(action):
             head = visible(f"    {_side(action, member.id)}{self._stated(action, member.id)}")
-            tone: Tone = "stays" if _stays(action, member.id) else "goes"
+            # What stays of a merge, or was said later in a conflict.
+            stays = action.b if isinstance(action, Resolve) else (action.survivor,)
+            tone: Tone = "stays" if member.id in stays else "goes"
             held = [texts[name] for name in _held_against(action, member.id)]
             lines.append(marked(texts[member.id], held, tone=tone).behind(head))
         return lines
@@ -415,13 +418,6 @@ def undo_summary(result: UndoResult) -> str:
     return f"Run {result.run} taken back — restored: {result.restored}, withdrawn: {result.withdrawn}"
 
 
-def _stays(action: Action, memory_id: str) -> bool:
-    """Whether a text is what stays of a merge, or what was said later in a conflict."""
-    if isinstance(action, Resolve):
-        return memory_id in action.b
-    return memory_id == action.survivor
-
-
 def _held_against(action: Action, memory_id: str) -> list[str]:
     if isinstance(action, Resolve):
         return [action.b[0] if memory_id in action.a else action.a[0]]
@@ -437,10 +433,6 @@ def _side(action: Action, memory_id: str) -> str:
     if isinstance(action, Merge) and len(action.members) == 2:
         return "AB"[in_order(action)[1].id == memory_id] + ": "
     return ""
-
-
-def _survivor_first(action: Merge) -> list[Member]:
-    return sorted(action.members, key=lambda member: (member.id != action.survivor, member.id))
 
 
 def _what_stays(action: Merge, label: Callable[[str], str]) -> str:

@@ -164,7 +164,9 @@ def spoken_status(status: Status) -> list[str]:
     ]
     lines += [f"  {count:>6}  {scope}" for scope, count in sorted(status.scopes.items()) if count]
     lines += ["Categories:", *(f"  {count:>6}  {name}" for name, count in status.categories.items())]
-    lines += _answered(status.answers)
+    counted = Counter(answer.say for answer in status.answers)
+    told = ", ".join(f"{counted[say]} {say.spoken}" for say in Say if counted[say])
+    lines += [f"Answered: {told}; see `mem0-dream reject --list`"] if told else []
     if status.interrupted is not None:
         name = status.interrupted.id
         lines.append(f"Interrupted: run {name}; finish it with `mem0-dream resume {name}`")
@@ -172,12 +174,6 @@ def spoken_status(status: Status) -> list[str]:
     lines += ["Not confirmed for longest:"] if status.unconfirmed else []
     lines += [f"  {days:>6} d  [{status.kind}:{n}] {clip(text)}" for days, n, text in status.unconfirmed]
     return [visible(line) for line in lines]
-
-
-def _answered(answers: Sequence[Answer]) -> list[str]:
-    counted = Counter(answer.say for answer in answers)
-    told = ", ".join(f"{counted[say]} {say.spoken}" for say in Say if counted[say])
-    return [f"Answered: {told}; see `mem0-dream reject --list`"] if told else []
 
 
 def run_line(run: Run, changes: Sequence[Recorded]) -> str:

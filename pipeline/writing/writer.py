@@ -195,7 +195,9 @@ class Writer:
 
     def _carry_out(self, run: Run, plan: Plan, *, at: datetime, progress: Progress) -> RunResult:
         concluded = self._journal.outcomes(run.id)
-        for number, action in enumerate(_in_order(plan.actions), 1):
+        # Conflicts first: a merge must not undo what a person decided.
+        in_order = sorted(plan.actions, key=lambda action: not isinstance(action, Resolve))
+        for number, action in enumerate(in_order, 1):
             if action.id not in concluded:
                 self._conclude(run, action)
             progress(number)
@@ -435,11 +437,6 @@ def _written(plan: Plan, action_id: str) -> set[str]:
         for action in plan.actions
         if action.id == action_id and isinstance(action, Merge | TextChange)
     }
-
-
-def _in_order(actions: Iterable[Action]) -> list[Action]:
-    """Conflicts first: a merge must not undo what a person decided."""
-    return sorted(actions, key=lambda action: not isinstance(action, Resolve))
 
 
 def run_result(

@@ -221,6 +221,11 @@ class GraphReport(Report):
             ("Conflicts resolved", result.resolved),
             ("Orphans", len(alone)),
         )
+        merged = [
+            f"- {' + '.join(item.removes)} -> {item.survivor} (similarity "
+            f"{max((verdict.pair.cosine for verdict in item.verdicts), default=0.0):.2f})"
+            for item in merges
+        ]
         more = [f"- and {len(alone) - _MOST_ORPHANS} more"] if len(alone) > _MOST_ORPHANS else []
         changed = [f"- {item.survivor}: {item.reason}" for item in done if isinstance(item, Rewrite)]
         again = f"- Run it again in {settings.due_after.days} days"
@@ -235,7 +240,7 @@ class GraphReport(Report):
             "",
             "## Summary",
             *(f"- {name}: {count}" for name, count in counts),
-            *_section("Merges Performed", [_merge_line(item) for item in merges]),
+            *_section("Merges Performed", merged),
             *_section("Promoted to Core Memory", [_promotion_line(item) for item in _promotions(done)]),
             *_section("Changed", [*changed, *_folded(done)]),
             *_section("Relationships", changes.lines),
@@ -295,11 +300,6 @@ def _promotion_line(action: Promote | Merge) -> str:
         share = spoken_share(used.effectiveness)
         why = f"promote: {used.uses} uses, effectiveness {share}, united from {sources} memories"
     return f"- {name} ({why}), promoted as {core_place(name, action.category or '')}"
-
-
-def _merge_line(action: Merge) -> str:
-    similarity = max((verdict.pair.cosine for verdict in action.verdicts), default=0.0)
-    return f"- {' + '.join(action.removes)} -> {action.survivor} (similarity {similarity:.2f})"
 
 
 def _folded(actions: Sequence[Action]) -> list[str]:
