@@ -29,46 +29,31 @@ class Quotation(NamedTuple):
 
 
 def evidence(folder: Path, terms: Mapping[str, Sequence[str]]) -> dict[str, tuple[Quotation, ...]]:
-    """The newest lines about each suspected memory that has any.
-
-    Args:
-        folder: Holds *.jsonl files, opened read-only.
-        terms: Narrow terms by memory.
-    """
+    """The newest lines in a folder of transcripts about each suspected memory that has any."""
     left = {
         name: [term.encode() for term in chosen if len(term) >= _MIN_TERM] for name, chosen in terms.items()
     }
     counts = {name: 0 for name, chosen in left.items() if chosen}
     found: dict[str, list[Quotation]] = {}
-    for path in _transcripts(folder):
-        for line in lines_backwards(path):
-            for name in [name for name, count in counts.items() if count < MATCHES]:
-                term = next((term for term in left[name] if term in line), None)
-                counts[name] += term is not None
-                if term is not None and len(found.setdefault(name, [])) < SHOWN:
-                    found[name].append(Quotation(path.name, _said(line, term)))
-            if all(count >= MATCHES for count in counts.values()):
-                return {name: tuple(lines) for name, lines in found.items()}
+    for file, line in _lines(folder):
+        for name in [name for name, count in counts.items() if count < MATCHES]:
+            term = next((term for term in left[name] if term in line), None)
+            counts[name] += term is not None
+            if term is not None and len(found.setdefault(name, [])) < SHOWN:
+                found[name].append(Quotation(file, _said(line, term)))
+        if all(count >= MATCHES for count in counts.values()):
+            break
     return {name: tuple(lines) for name, lines in found.items()}
 
 
 def used_lately(folder: Path, terms: Mapping[str, Sequence[str]], *, since: float) -> frozenset[str]:
-    """Memories of which a term stands in a transcript that was written to after a moment.
-
-    Args:
-        folder: Holds *.jsonl files.
-        terms: Narrow terms by memory.
-        since: Seconds of the epoch.
-    """
+    """Memories of which a term stands in a transcript that was written to since this second of the epoch."""
     left = {memory: tuple(term.encode() for term in chosen) for memory, chosen in terms.items() if chosen}
     used: set[str] = set()
-    for path in _transcripts(folder):
-        if -_newest_first(path)[0] < since * 1e9:
+    for _, line in _lines(folder, since=since):
+        used |= {memory for memory in left.keys() - used if any(term in line for term in left[memory])}
+        if len(used) == len(left):
             break
-        for line in lines_backwards(path):
-            used |= {memory for memory in left.keys() - used if any(term in line for term in left[memory])}
-            if len(used) == len(left):
-                return frozenset(used)
     return frozenset(used)
 
 
@@ -91,8 +76,12 @@ def lines_backwards(path: Path) -> Iterator[bytes]:
         return
 
 
-def _transcripts(folder: Path) -> list[Path]:
-    return sorted((path for path in folder.rglob("*.jsonl") if path.is_file()), key=_newest_first)
+def _lines(folder: Path, *, since: float = 0.0) -> Iterator[tuple[str, bytes]]:
+    """Lines of the transcripts that were written to since then, the newest first, with the file's name."""
+    for path in sorted((path for path in folder.rglob("*.jsonl") if path.is_file()), key=_newest_first):
+        if -_newest_first(path)[0] < since * 1e9:
+            return
+        yield from ((path.name, line) for line in lines_backwards(path))
 
 
 def _newest_first(path: Path) -> tuple[int, str]:

@@ -5,13 +5,12 @@ A provider with a backend has a module of its name. Everything about places look
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ....errors import ConfigError
+from ..files import fingerprint
 from .rows import Backend, Filters, Row, asking, value_of
 
 # Rows asked for at once where mem0's own list is the only way; many servers cap it below.
@@ -125,8 +124,7 @@ def store_fingerprint(memory_or_config: Any) -> str:
     section = value_of(whole, "vector_store") or {}
     provider, config = str(value_of(section, "provider") or "qdrant"), value_of(section, "config") or {}
     collection = str(value_of(config, "collection_name") or "mem0")
-    place = json.dumps([provider, describe_place(provider, config), collection])
-    return hashlib.sha256(place.encode()).hexdigest()[:16]
+    return fingerprint(provider, describe_place(provider, config), collection)
 
 
 def describe_place(provider: str, config: Any) -> str:

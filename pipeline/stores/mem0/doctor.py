@@ -79,8 +79,7 @@ class EntityLinks:
             for row in rows.values()
             if row.payload.get("merged_from") and row.id not in linked and is_memory(row.payload)
         ]
-        # mem0 finds the entities of a text with spaCy, and says nothing without it.
-        readable = importlib.util.find_spec("spacy") is not None
+        readable = _reads_entities()
         return Condition(
             memories=len(rows),
             entities=len(named),
@@ -189,6 +188,11 @@ class EntityLinks:
         _ = memory.entity_store  # mem0 links only once it has opened this
         session = {key: row.payload[key] for key in SESSION_KEYS if row.payload.get(key)}
         memory._link_entities_for_memory(memory_id, str(row.payload.get("data")), session)
+
+
+def _reads_entities() -> bool:
+    """Whether mem0 can find the entities of a text: it needs spaCy and says nothing without it."""
+    return importlib.util.find_spec("spacy") is not None
 
 
 def _names_anything(row: Row) -> bool:

@@ -11,14 +11,13 @@ the first one ended; what is newer is left for the next run.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ....errors import ConfigError, StoreError
+from ..files import digest, fingerprint
 from ..mem0.payload import moment
 from .calling import Caller, Patience
 from .rows import Listing, New, Row, row_metadata
@@ -308,12 +307,10 @@ class PlatformApi:
 
 def platform_fingerprint(client: Any) -> str:
     """Sixteen hexadecimal digits: equal for equal projects; of the key itself only where it names none."""
-    place: list[str] = [str(client.host).rstrip("/").lower()]
+    host = str(client.host).rstrip("/").lower()
     if client.org_id and client.project_id:
-        place += [str(client.org_id), str(client.project_id)]
-    else:
-        place.append(hashlib.sha256(str(client.api_key).encode()).hexdigest())
-    return hashlib.sha256(json.dumps(["platform", *place]).encode()).hexdigest()[:16]
+        return fingerprint("platform", host, str(client.org_id), str(client.project_id))
+    return fingerprint("platform", host, digest(str(client.api_key).encode()))
 
 
 def _newest(rows: Iterable[Row]) -> str | None:

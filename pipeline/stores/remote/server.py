@@ -7,14 +7,13 @@ server's own count differs, cannot be seen whole and is never written to. `delet
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from ....errors import ConfigError, StoreError
+from ..files import fingerprint
 from ..mem0.backends import LISTING_FAULTS
 from .calling import Caller, Patience
 from .rows import Listing, New, Row, ids_of, row_metadata
@@ -84,8 +83,7 @@ class ServerApi:
 
     def __init__(self, client: httpx.Client, caller: Caller) -> None:
         self._client, self.caller = client, caller
-        place = json.dumps(["server", str(client.base_url).rstrip("/").lower()])
-        self.fingerprint = hashlib.sha256(place.encode()).hexdigest()[:16]
+        self.fingerprint = fingerprint("server", str(client.base_url).rstrip("/").lower())
 
     def listing(self, ids: Mapping[str, str]) -> Listing:
         """Every memory that holds these ids, or of every entity, as far as the server lists them."""
