@@ -6,6 +6,7 @@ proposals; see `pipeline.review`.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,19 +63,15 @@ class KeptPlans:
 
     def put(self, kept: KeptPlan) -> KeptPlan:
         """Keep a plan, or what became of it, as the newest of its store."""
-        database = Database(self._directory, _SCHEMA)
-        try:
-            with database.transaction():
-                values = [getattr(kept, name) for name in _COLUMNS.replace("plan", "text").split(", ")]
-                database.tell("DELETE FROM proposals WHERE store = ? AND id = ?", (kept.store, kept.id))
-                database.tell(f"INSERT INTO proposals ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
-                newest = "SELECT rowid FROM proposals WHERE store = ? ORDER BY rowid DESC LIMIT ?"
-                database.tell(
-                    f"DELETE FROM proposals WHERE store = ? AND rowid NOT IN ({newest})",
-                    (kept.store, kept.store, KEPT),
-                )
-        finally:
-            database.close()
+        with contextlib.closing(Database(self._directory, _SCHEMA)) as database, database.transaction():
+            values = [getattr(kept, name) for name in _COLUMNS.replace("plan", "text").split(", ")]
+            database.tell("DELETE FROM proposals WHERE store = ? AND id = ?", (kept.store, kept.id))
+            database.tell(f"INSERT INTO proposals ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+            newest = "SELECT rowid FROM proposals WHERE store = ? ORDER BY rowid DESC LIMIT ?"
+            database.tell(
+                f"DELETE FROM proposals WHERE store = ? AND rowid NOT IN ({newest})",
+                (kept.store, kept.store, KEPT),
+            )
         return kept
 
     def get(self, plan_id: str, *, store: str) -> KeptPlan:
@@ -96,9 +93,6 @@ class KeptPlans:
         return found[0] if found else None
 
     def _rows(self, where: str, *values: str) -> list[KeptPlan]:
-        database = Database(self._directory, _SCHEMA)
-        try:
+        with contextlib.closing(Database(self._directory, _SCHEMA)) as database:
             rows = database.ask(f"SELECT {_COLUMNS} FROM proposals {where} ORDER BY rowid DESC", values)
-        finally:
-            database.close()
         return [KeptPlan(*row) for row in rows]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,9 @@ def collections(config: Any) -> list[str]:
     url = str(value_of(config, "url"))
     if "://" not in url and not Path(absolute(url)).exists():
         return []
-    client = MilvusClient(
-        uri=url, token=value_of(config, "token") or "", db_name=value_of(config, "db_name") or ""
-    )
-    try:
+    token, name = (value_of(config, key) or "" for key in ("token", "db_name"))
+    with closing(MilvusClient(uri=url, token=token, db_name=name)) as client:
         return [str(name) for name in client.list_collections()]
-    finally:
-        client.close()
 
 
 class MilvusBackend(Backend):

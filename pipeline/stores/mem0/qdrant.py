@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -44,13 +45,9 @@ def collections(config: Any) -> list[str]:
     from qdrant_client import QdrantClient
 
     names = ("url", "host", "port", "api_key", "https")
-    client = QdrantClient(
-        **{name: value_of(config, name) for name in names if value_of(config, name) is not None}
-    )
-    try:
+    given = {name: value_of(config, name) for name in names if value_of(config, name) is not None}
+    with closing(QdrantClient(**given)) as client:
         return [collection.name for collection in client.get_collections().collections]
-    finally:
-        client.close()
 
 
 class QdrantBackend(Backend):
