@@ -60,6 +60,7 @@ class Relation:
         unsaid: the words of each text that the other does not say.
         moved: shared words that do not keep their order.
         crossed: pairs of shared words that may stand in each other's places.
+        displaced: those of them of which one stands where the other stood, or all where words are unsaid.
         regrouped: words that changed their companions with each other.
         differ: (family, words) of verbs, orders and directions whose sides changed places.
         agree: families that have the same sides in both texts.
@@ -71,6 +72,7 @@ class Relation:
     unsaid: tuple[tuple[Unit, ...], tuple[Unit, ...]]
     moved: tuple[Unit, ...]
     crossed: _Words
+    displaced: _Words
     regrouped: tuple[str, ...]
     differ: _Words
     agree: tuple[str, ...]
@@ -130,12 +132,14 @@ def _relation(a: str, b: str) -> Relation:
     )  # fmt: skip
     regrouped: tuple[str, ...] = ()
     crossed: _Words = ()
+    displaced: _Words | None = None
     if moved:
         regrouped = _regrouped(mine, theirs, with_each_other=True)
-        strict = not any(unsaid) or "respectively" in f"{a} {b}"
-        crossed = _crossed(
-            shared, _fixed(left.sides, right.sides, agree), strict=strict, loose=min(said) < ALIKE
-        )
+        strict, respectively = not any(unsaid), "respectively" in f"{a} {b}"
+        fixed, loose = _fixed(left.sides, right.sides, agree), min(said) < ALIKE
+        crossed = _crossed(shared, fixed, strict=strict or respectively, loose=loose)
+        if crossed and strict and not respectively:
+            displaced = _crossed(shared, fixed, strict=False, loose=loose)
         if not crossed and min(said) >= ALIKE:
             crossed = tuple((key, key) for key in _regrouped(mine, theirs, with_each_other=False))
     if not crossed and not any(unsaid):
@@ -149,6 +153,7 @@ def _relation(a: str, b: str) -> Relation:
         unsaid,
         tuple(shared[at][0] for at in sorted(moved)),
         tuple((spelled[x], spelled[y]) for x, y in crossed),
+        crossed if displaced is None else displaced,
         tuple(spelled[key] for key in regrouped),
         tuple((family, ", ".join(spelled.get(key, key) for key in keys)) for family, keys in (
             *_sides_differ(left.sides, right.sides), *_markers_exchanged(shared)

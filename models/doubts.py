@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from ..records import Evidence
-from .bindings import relation
+from .bindings import ALIKE, relation
 from .facts.details import Expression
+from .facts.extraction import extract
 from .facts.states import told_end
 from .places import PERSON, THIRD, Unit, bound
 from .text.tables import table_lines
@@ -26,15 +27,15 @@ MOSTLY_SAID = 0.7
 """Share of the words of each text that the other says, from which the order of names tells who does what."""
 BOTH_ENTAIL = 0.9
 """Each text entails the other from here on, so that another order of equal words says the same."""
+HALF_ENTAILED = 0.5
+"""The same where more words differ: names in another order are told in other words, too."""
 HARDLY_ENTAILED = 0.1
 """Where both texts have words that the other does not say, one must entail the other by this or more."""
 _SHOWN = 4  # words of a detail
 _NAME_GOES_ON = 3  # words
 _MARKS = ".,;:!?\"'"
 _PART = re.compile(r"(?:da|de|del|di|du|van|von)\b|[A-Z0-9]")
-_CONJUNCTION = re.compile(
-    r"\b(?:when|whenever|if|because|before|after|unless|until|since|once)\b", re.IGNORECASE
-)
+_CONJUNCTION = re.compile(r"\b(?:when|whenever|if|because|unless|once)\b", re.IGNORECASE)
 _LINKS = frozenset(
     map(stem, ("a", "an", "the", "and", "or", "to", "in", "on", "at", "by", "for", "from", "of", "with"))
 )
@@ -121,6 +122,11 @@ def doubts(
         ("place", _turned(a, b, entailment) or _clauses_turned(a, b)),
     )
     return tuple(Evidence(kind, " / ".join(words)) for kind, words in rules if words)
+
+
+def settled(a: str, b: str, entailment: Sequence[float]) -> bool:
+    """Whether the order of equal words is harmless: each text entails the other, no word takes a place."""
+    return min(entailment) >= BOTH_ENTAIL and not relation(a, b).displaced
 
 
 def stated_conflict(a: str, b: str, found: Sequence[Evidence]) -> bool:
@@ -211,10 +217,10 @@ def _each_tells(a: str, b: str, found: Sequence[Evidence], entailment: Sequence[
     left = {unit.at for unit in unsaid[0]}
     shared = [unit for unit in bound(a).units if unit.at not in left and unit.key not in (PERSON, THIRD)]
     brief = max(len(text.split()) for text in (a, b)) <= BRIEF
-    named = bool(shared) and all(unit.detail and unit.text[0].isalpha() for unit in shared)
+    named = bool(shared) and all(map(_is_name, shared))
     tells = (
         max(entailment) < HARDLY_ENTAILED
-        or (brief and any(_names_another(units, other) for units, other in zip(unsaid, (b, a), strict=True)))
+        or (brief and any(map(_names_another, unsaid, (a, b), (b, a))))
         or (named and not any(_AT_HOME.issuperset(unit.key for unit in units) for units in unsaid))
         or any(
             item.kind in _VALUED and not item.veto and "-" not in item.detail.split(" / ") for item in found
@@ -223,10 +229,16 @@ def _each_tells(a: str, b: str, found: Sequence[Evidence], entailment: Sequence[
     return tuple(", ".join(unit.text for unit in units[:_SHOWN]) for units in unsaid) if tells else ()
 
 
-def _names_another(units: Sequence[Unit], other: str) -> bool:
-    """Whether unsaid words open their text with a name, and the other text has a subject of its own."""
-    named = any(unit.detail and unit.at == 0 for unit in units)
+def _names_another(units: Sequence[Unit], text: str, other: str) -> bool:
+    """Whether unsaid words open their text with a sure name, and the other text has a subject of its own."""
+    sure = {name.text for name in extract(text).names if name.strong}
+    named = any(unit.at == 0 and unit.text in sure for unit in units)
     return named and (bool(bound(other).opening) or not _SUBJECTLESS.search(other))
+
+
+def _is_name(unit: Unit) -> bool:
+    """Whether a word is a name: no number, in figures or in words, and no code."""
+    return unit.detail and unit.text[0].isalpha() and unit.key[0].isalpha()
 
 
 def _only_named(a: str, b: str) -> tuple[str, ...]:
@@ -257,7 +269,8 @@ def _goes_on(a: str, b: str) -> tuple[str, ...]:
 
 def _turned(a: str, b: str, entailment: Sequence[float]) -> tuple[str, ...]:
     """Names, numbers and the person in another order among words that both texts share."""
-    if min(relation(a, b).said) < MOSTLY_SAID or min(entailment) >= BOTH_ENTAIL:
+    said, entailed = min(relation(a, b).said), min(entailment)
+    if said < MOSTLY_SAID or entailed >= (BOTH_ENTAIL if said >= ALIKE else HALF_ENTAILED):
         return ()
     if max(len(text.split()) for text in (a, b)) > LONG:
         return ()

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...models.bindings import HALF_SAID, relation
-from ...models.doubts import BOTH_ENTAIL, DOUBTS, doubts, stated_conflict
+from ...models.doubts import BOTH_ENTAIL, DOUBTS, doubts, settled, stated_conflict
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.language import is_english, only_denied
 from ...models.same_statement import sameness, statement_key
@@ -222,6 +222,8 @@ def differences(texts: PairInput, *, entailment: Sequence[float] = (1.0, 1.0)) -
         entailment: a entails b, b entails a, by the scorer.
     """
     found = compare(texts.a, texts.b, a_date=texts.a_date, b_date=texts.b_date)
+    if any(item.kind == "place" for item in found) and settled(texts.a, texts.b, entailment):
+        found = tuple(item for item in found if item.kind != "place")
     known = {item.kind for item in found}
     doubted = doubts(texts.a, texts.b, found, entailment=entailment)
     return (*found, *(item for item in doubted if item.kind not in known))

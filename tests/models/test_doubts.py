@@ -1,5 +1,5 @@
 import pytest
-from mem0_dream.models.doubts import doubts, stated_conflict
+from mem0_dream.models.doubts import doubts, settled, stated_conflict
 from mem0_dream.models.guards import compare
 
 HELD = [
@@ -32,6 +32,13 @@ HELD = [
     ),
 ]
 FREE = [
+    ("Quiet hours begin at ten at night", "From 22:00 on there must be silence"),
+    ("Nadia is allergic to penicillin", "Known drug allergy: penicillin"),
+    ("Ida and Bo have not spoken since 2015", "For years, since 2015, Ida and Bo keep silent"),
+    (
+        "Rosa drives for Baltvega, a haulier in Vilnius",
+        "The Vilnius haulage firm Baltvega employs Rosa as driver",
+    ),
     ("Crash rate dropped to 0.3% after the launch", "After the launch the crash rate is 0.3%"),
     ("Got married to Henrik in 2021", "Wed Henrik in 2021"),
     ("User is switching from VS Code to Neovim", "Switching from VS Code to Neovim"),
@@ -55,6 +62,14 @@ def test_a_doubt_leaves_the_merge_to_a_person_whichever_text_comes_first(kind, a
 @pytest.mark.parametrize(("a", "b"), FREE)
 def test_another_wording_raises_no_doubt(a, b):
     assert doubts(a, b, compare(a, b), entailment=(0.5, 0.5)) == ()
+
+
+def test_another_order_of_equal_words_is_settled_where_each_entails_the_other_and_no_word_takes_a_place():
+    same = "Frozen logs confuse the model", "User's model is confused by frozen logs"
+    exchanged = "speakon tape: red 20 m, blue 10m", "red tape = 10 m speakon, blue = 20 m"
+    assert settled(*same, (0.95, 0.9))
+    assert not settled(*same, (0.95, 0.8))
+    assert not settled(*exchanged, (0.95, 0.95))
 
 
 def test_words_that_each_text_alone_has_need_some_entailment():
