@@ -22,8 +22,7 @@ from .places import CONVERSE, PERSON, THIRD, Bound, Unit, bound
 from .stance import STANCE_NAMES, stance_evidence, stance_row
 from .text.tables import table_lines, table_words
 from .text.vocabulary import synonyms
-from .text.words import fold
-from .text.words import stem as rough_stem
+from .text.words import fold, stem
 
 ALIKE = 0.8
 """Share of the words of each text that the other says, from which one word in another's place is enough."""
@@ -42,9 +41,7 @@ _SHOWN = 3
 _SHARED_START, _LONGEST_ENDING = 4, 5  # letters of one root, and of what may follow it
 _TYPED = ("numbers", "days", "clocks", "weekdays", "frequencies", "versions", "names", "identifiers")
 _APPOSITION, _TELLING = (frozenset(table_words("bindings", key)) for key in ("apposition", "telling"))
-_FORMS = {
-    rough_stem(word): at for at, line in enumerate(table_lines("bindings", "forms")) for word in line.split()
-}
+_FORMS = {stem(word): at for at, line in enumerate(table_lines("bindings", "forms")) for word in line.split()}
 
 _Sides = Mapping[tuple[str, int], frozenset[str]]
 _Shared = Sequence[tuple[Unit, Unit]]
@@ -86,10 +83,7 @@ class Relation:
 
     @property
     def excludes(self) -> bool:
-        """Whether both cannot hold: nearly the same words with exchanged items, or sides that go one way.
-
-        Of labelled pairs of this kind 609 are contradictions, 63 distinct and 26 duplicates.
-        """
+        """Whether both cannot hold: nearly the same words with exchanged items, or sides that go one way."""
         return min(self.said) >= ALIKE and (self.one_way or (bool(self.regrouped) and not self.differ))
 
 
@@ -490,11 +484,9 @@ def binding_evidence(a: str, b: str) -> tuple[Evidence, ...]:
     (Evidence(kind='binding', detail='report: user, Anna', veto=True),)
     """
     found = relation(a, b)
-    if found.differ:
-        words = (f"{family.lstrip('*')}: {words}" for family, words in found.differ)
-        return (Evidence("binding", "; ".join(words), veto=True),)
-    if found.regrouped:
-        return (Evidence("binding", ", ".join(found.regrouped), veto=True),)
+    sides = [f"{family.lstrip('*')}: {words}" for family, words in found.differ]
+    if sides or found.regrouped:
+        return (Evidence("binding", "; ".join(sides) or ", ".join(found.regrouped), veto=True),)
     if sum(map(len, found.unsaid)) <= 1 and (found.narrowed or found.marked):
         return (Evidence("narrower", " / ".join((*found.narrowed, *found.marked)[0])),)
     pairs = [(x, y) for x, y in found.crossed if x != y or any(found.unsaid)]

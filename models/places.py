@@ -133,6 +133,7 @@ class _Token:
 
     @property
     def key(self) -> str:
+        """What is compared, as in `Unit`."""
         if self.kind == "person":
             return THIRD if self.folded in _THIRD_PERSONS else PERSON
         if self.text[0].isdigit():

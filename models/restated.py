@@ -17,8 +17,7 @@ from .facts.details import Expression
 from .guards import compare
 from .places import CONVERSE, PERSON, THIRD, VERBS, Bound, Unit, bound
 from .text.tables import table_lines, table_words
-from .text.words import CACHED_TEXTS, fold, normalise
-from .text.words import stem as rough_stem
+from .text.words import CACHED_TEXTS, fold, normalise, stem
 
 MOST_WORDS = 16
 """Words of a text up to which its one verb says what it is about."""
@@ -109,7 +108,7 @@ def _straight(text: str) -> str:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(rough_stem(word) for word in _words(text))
+    return frozenset(stem(word) for word in _words(text))
 
 
 def _words(text: str) -> list[str]:
@@ -168,9 +167,7 @@ def _halves_moved(mine: list[_Item], theirs: list[_Item]) -> bool:
 
 def _parts(word: str, *, prepositions: bool) -> bool:
     """Whether a word beside a list belongs to all of it, as a verb does, and an adjective may not."""
-    return (
-        rough_stem(word) in VERBS or word in _BE or word in _HAVE or (prepositions and word in _PREPOSITIONS)
-    )
+    return stem(word) in VERBS or word in _BE or word in _HAVE or (prepositions and word in _PREPOSITIONS)
 
 
 def _lists(items: list[_Item]) -> Iterator[tuple[_Item, frozenset[_Item]]]:
@@ -208,7 +205,7 @@ def _related(a: str, b: str) -> bool:
         return False
     if (mine[0], mine[2]) == (theirs[2], theirs[0]) and (_DEFINITE.search(a) or _DEFINITE.search(b)):
         return True
-    noun, other = (CONVERSE.get(rough_stem(each[2][-1]), ("", 0)) for each in (mine, theirs))
+    noun, other = (CONVERSE.get(stem(each[2][-1]), ("", 0)) for each in (mine, theirs))
     if not noun[0] or noun[0] != other[0] or noun[1] != -other[1]:
         return False
     owners = [tuple(word.removesuffix("'s") for word in each[2][:-1]) for each in (mine, theirs)]

@@ -15,8 +15,7 @@ from .facts.details import Expression
 from .facts.extraction import REMEMBERED_TEXTS
 from .text.tables import table_lines
 from .text.vocabulary import FRAME_WORDS
-from .text.words import fold, normalise
-from .text.words import stem as rough_stem
+from .text.words import fold, normalise, stem
 
 STANCE_NAMES = ("stage_rise", "stage_differs", "hedge_differs", "over_differs", "extent_differs")
 KINDS = ("stage", "hedge", "past", "extent")
@@ -88,7 +87,7 @@ def marks(text: str) -> tuple[Mark, ...]:
 
 def _stems(part: str) -> list[str]:
     folded = (fold(word).removesuffix("'s") for word in _WORD.findall(part))
-    return [rough_stem(word) for word in folded if word not in FRAME_WORDS]
+    return [stem(word) for word in folded if word not in FRAME_WORDS]
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
