@@ -83,6 +83,7 @@ class PairInput:
         a_date: When the first was last stated, aware UTC, or None if unknown.
         b_date: The same for the second.
         context: Where the pair stands inside its store; None for a pair of which no store is known.
+        group: Whose memories these are; what is read of one group never depends on another.
     """
 
     a: str
@@ -92,6 +93,7 @@ class PairInput:
     a_date: datetime | None = None
     b_date: datetime | None = None
     context: PairContext | None = None
+    group: tuple[tuple[str, str], ...] = ()
 
     @property
     def placed(self) -> bool:
@@ -101,7 +103,8 @@ class PairInput:
     def swapped(self) -> PairInput:
         """The same pair, the other way round."""
         context = self.context.swapped() if self.context else None
-        return PairInput(self.b, self.a, self.cosine, self.category, self.b_date, self.a_date, context)
+        dates = self.b_date, self.a_date
+        return PairInput(self.b, self.a, self.cosine, self.category, *dates, context, self.group)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 SCOPE = Scope.of(user_id="benchmark")
 HERE = Path(__file__).resolve().parent
+SAMPLE = HERE / "data" / "worlds_sample"
 PLANTED_SHARE = 10
 """One memory in so many is followed by an exact copy, and one in so many by its words in another order."""
 
@@ -94,6 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("what", choices=sorted(_WHAT), nargs="?", default="pass")
     parser.add_argument("--memories", type=int, default=2_000, help="also: files, entities, proposals")
     parser.add_argument("--scorer", default="keywords", help=", ".join(CHOICES))
+    parser.add_argument("--worlds", type=Path, default=SAMPLE, help="folder of the worlds a scorer reads")
     parser.add_argument("--encoder", help="another sentence-transformers model; 'words' needs none")
     parser.add_argument("--scopes", type=int, default=100, help="of the nights")
     parser.add_argument("--code", type=int, default=50_000, help="files of code beside the Markdown memories")
@@ -158,9 +160,12 @@ def _memory(number: int, text: str, category: str | None, rng: random.Random) ->
     return Memory(f"b{number:07}", text, SCOPE, category=category, created_at=stated, updated_at=stated)
 
 
-def of_worlds(count: int) -> Store:
-    """Invented memories of people and projects as one user's, without categories: the dearest case."""
-    lines = [line for world in read_worlds(HERE / "data" / "worlds_sample") for line in world.lines]
+def of_worlds(count: int, folder: Path = SAMPLE) -> Store:
+    """Invented memories of people and projects as one user's, without categories: the dearest case.
+
+    The sample has 306; a folder may hold more of them.
+    """
+    lines = [line for world in read_worlds(folder) for line in world.lines]
     rng = random.Random(1)  # noqa: S311
     return Store(tuple(_memory(at, line.judged, None, rng) for at, line in enumerate(lines[:count])))
 
@@ -168,7 +173,9 @@ def of_worlds(count: int) -> Store:
 def bench_pass(options: argparse.Namespace) -> None:
     """Time every stage and whole passes; a scorer that reads is given memories worth reading."""
     reads = options.scorer.startswith(("bundled", "nli"))
-    store = of_worlds(options.memories) if reads else made_up(options.memories, seed=options.seed)
+    store = (
+        of_worlds(options.memories, options.worlds) if reads else made_up(options.memories, seed=options.seed)
+    )
     encoder = load_encoder(options.encoder, scorer=options.scorer)
     run(store, encoder, load_scorer(options.scorer), Settings(scorer=options.scorer))
 

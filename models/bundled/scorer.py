@@ -21,6 +21,7 @@ from .checksums import check_sums, sums_digest
 from .config import base_folder, check_features, read_thresholds
 from .features import ENTAILS, feature_names, own_columns, placed, short_long, sure_distinct
 from .screen import SCREEN_FILE, Screen
+from .turns import read_in_turns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -94,28 +95,42 @@ class BundledScorer:
             ModelError: the weights are missing, damaged or do not fit the base model.
         """
         scores = distinct(len(pairs))
-        needed = np.flatnonzero(self._needed(pairs, remember))
-        placed_among = np.array([pairs[at].placed for at in needed.tolist()], dtype=np.bool_)
-        for stage, brief in (("judge", True), ("judge alone", False)):
-            rows = needed[placed_among == brief]
-            if len(rows):
-                chosen = [pairs[at] for at in rows.tolist()]
-                read = remember(stage, chosen, self._glance if brief else self._read)
-                answers = self._conclude(chosen, read)
-                scores.probabilities[rows], scores.entailment[rows] = (
-                    answers.probabilities,
-                    answers.entailment,
-                )
+        worth = self._worth(pairs, remember)
+        rows = np.flatnonzero(worth > 0).tolist()
+
+        def read(numbers: list[int], *, brief: bool = True) -> list[bool]:
+            """Read and score pairs by number; whether one reading was sure that they are distinct."""
+            chosen = [pairs[at] for at in numbers]
+            stage, compute = ("judge", self._glance) if brief else ("judge alone", self._read)
+            said = remember(stage, chosen, compute)
+            answers = self._conclude(chosen, said)
+            scores.probabilities[numbers], scores.entailment[numbers] = (
+                answers.probabilities,
+                answers.entailment,
+            )
+            return [bool(sure) for sure in np.isnan(said[:, 0])]
+
+        placed_among = [at for at in rows if pairs[at].placed]
+        alone = [at for at in rows if not pairs[at].placed]
+        if placed_among and self._screens:
+            some = [pairs[at] for at in placed_among]
+            read_in_turns(
+                some, worth[placed_among].tolist(), lambda turn: read([placed_among[at] for at in turn])
+            )
+        elif placed_among:
+            read(placed_among)
+        if alone:
+            read(alone, brief=False)
         return scores
 
-    def _needed(self, pairs: Sequence[PairInput], remember: Remember) -> NDArray[np.bool_]:
-        """Which pairs must be read, bool [n]: all but those whose store shows them to be distinct."""
+    def _worth(self, pairs: Sequence[PairInput], remember: Remember) -> NDArray[np.float64]:
+        """How much speaks for reading each pair, float64 [n]; 0 where its store shows it to be distinct."""
         if not self._screens or all(pair.context is None for pair in pairs):
-            return np.ones(len(pairs), dtype=bool)
+            return np.ones(len(pairs))
         if self._screen is None:
             check_sums(self._folder)
             self._screen = Screen.load(self._folder / SCREEN_FILE)
-        return self._screen.needed(pairs, remember)
+        return self._screen.worth(pairs, remember)
 
     def _glance(self, pairs: Sequence[PairInput]) -> NDArray[np.float32]:
         """Read as `_read` does; a pair that one reading is sure to be distinct gets no columns (NaN)."""

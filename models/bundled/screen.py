@@ -102,27 +102,34 @@ class Screen:
         self._vectors = TokenVectors()
 
     def needed(self, pairs: Sequence[PairInput], remember: Remember = forgetful) -> NDArray[np.bool_]:
-        """Which pairs must be read, bool [n]; neither the order of a pair nor the other pairs play a part.
+        """Which pairs must be read, bool [n]; see `worth`."""
+        return self.worth(pairs, remember) > 0
+
+    def worth(self, pairs: Sequence[PairInput], remember: Remember = forgetful) -> Floats:
+        """How much speaks for reading each pair, float64 [n]: 0 if nothing does, 1 where no store is known.
+
+        Neither the order of a pair nor the other pairs play a part.
 
         Args:
             pairs: Candidates.
             remember: Knows, or computes, how the tokens of two texts compare.
         """
-        needed = np.ones(len(pairs), dtype=bool)
+        worth = np.ones(len(pairs))
         placed = np.flatnonzero([pair.context is not None for pair in pairs])
         if not len(placed):
-            return needed
+            return worth
         chosen = [pairs[at] for at in placed.tolist()]
         texts = self.texts(chosen)
         words = self.word_rows(chosen, texts)
         kept = np.flatnonzero(self.words.probabilities(words)[:, 0] >= self.limits.words)
-        needed[placed] = False
+        worth[placed] = 0.0
         if len(kept):
             left = [chosen[at] for at in kept]
             late = remember("screen", left, lambda some: self.late_rows(some, texts).astype(np.float32))
             rows = np.hstack([words[kept], np.round(late.astype(np.float64), DECIMALS)])
-            needed[placed[kept]] = self.late.probabilities(rows)[:, 0] >= self.limits.late
-        return needed
+            said = self.late.probabilities(rows)[:, 0]
+            worth[placed[kept]] = np.where(said >= self.limits.late, said, 0.0)
+        return worth
 
     def texts(self, pairs: Sequence[PairInput]) -> dict[str, _Text]:
         """What is known of each text of the pairs."""

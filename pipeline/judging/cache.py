@@ -263,7 +263,8 @@ def _pairs_key(name: str, pairs: Sequence[PairInput]) -> bytes:
     digests: dict[str | None, bytes] = {}
     for pair in pairs:
         dates = _moment(pair.a_date), _moment(pair.b_date)
-        for text in (pair.a, pair.b, *dates, "" if pair.category is None else f"={pair.category}"):
+        category = "" if pair.category is None else f"={pair.category}"
+        for text in (pair.a, pair.b, *dates, category, repr(pair.group)):
             if text not in digests:
                 digests[text] = _key(text)
             digest.update(digests[text])

@@ -187,6 +187,7 @@ def pair_input(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf | N
         a_date=a.stated_at,
         b_date=b.stated_at,
         context=pair.context if isinstance(pair, Near) else None,
+        group=a.scope.ids,
     )
 
 
