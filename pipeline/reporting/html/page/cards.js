@@ -56,7 +56,7 @@ function body(card) {
   const text = memory(card.members[0]).text;
   if (card.kind === "prune") {
     const age = card.age !== undefined ? `${card.age.toLocaleString("en")} days old` : "age unknown";
-    return [row("goes", goesWord(card), text), el("p", { class: "small quiet" }, `${card.reason}, ${age}`, card.detail && [" · ", shown(card.detail)])];
+    return [row("goes", card.unsure ? "Says" : goesWord(card), text), el("p", { class: "small quiet" }, `${card.reason}, ${age}`, card.detail && [" · ", shown(card.detail)])];
   }
   const change = card.lines ? lineDiff(card.lines) : [row("stays", "Will say", card.text, card.come), text && row("goes", "Says", text, card.marks[0])];
   return [change, el("p", { class: "small quiet" }, shown(card.reason))];
