@@ -66,6 +66,7 @@ _EVENT = re.compile(r"#\d+|\b\d{4}-\d\d-\d\d\b|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b
 _NUMBER = re.compile(r"(?<![A-Za-z])\d+(?:[.,]\d+)*")
 _CODE = re.compile(r"[\w-]+(?:(?:[./_→]|::|->)[\w-]+)+")
 """Paths, dotted names, and names with an underscore."""
+_FROM = re.compile(r"\bfrom\b.*?(?=\b(?:to|into)\b|$)", re.IGNORECASE)
 _QUOTED = re.compile(r"`([^`]+)`|(?<!\w)'([^']+)'(?!\w)|\"([^\"]+)\"")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TURNING = frozenset(token.stem for token in tokens("avoid stop quit always never not do use longer please"))
@@ -207,12 +208,15 @@ def changes(a: str, b: str) -> bool:
 
 @lru_cache(maxsize=CACHED_TEXTS)
 def _renamed(text: str) -> frozenset[str]:
-    """The names in a text that tells of a change."""
-    if not _CHANGED.search(text):
+    """The names in a text that tells of a change; where it tells from what, the names of that alone."""
+    told = _CHANGED.search(text)
+    if not told:
         return frozenset()
+    before = _FROM.search(text, told.end())
     return frozenset(
         token.stem
         for token in tokens(text)
+        if before is None or before.start() < token.start < before.end()
         if (token.text[:1].isupper() and token.start > 0) or any(map(str.isdigit, token.text))
     )
 

@@ -120,6 +120,7 @@ def test_what_cannot_both_hold_is_found(shipped, a, b):
         ["Owner: Ana", "Reviewer: Ben"],
         ["Plans to migrate from Jest to Vitest", "Uses Jest for testing"],
         ["Uses Redis for caching", "Does not use Redis for the sessions of guests"],
+        ["Styles are in Sass (recently migrated from Less)", "Modern pages have their styles in Sass"],
         ["Unit tests are run with Jest", "E2E tests are run with Playwright"],
         ["If the token expires, the user is not logged in", "The user is logged in"],
         ["Framework: React", "Framework: React 18"],
