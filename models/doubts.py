@@ -18,6 +18,7 @@ from .facts.states import told_end
 from .places import PERSON, THIRD, Unit, bound
 from .text.tables import table_lines
 from .text.words import significant_words, stem
+from .wording import exchanged
 
 BRIEF = 12
 """Words up to which a name that opens one text, beside other words of the other, is another subject."""
@@ -93,7 +94,7 @@ _TENSES = frozenset({("is", "was"), ("are", "were"), ("had", "has"), ("had", "ha
 _OPPOSING = frozenset(("ending", "event", "liking", "choice"))
 
 
-DOUBTS = frozenset({"ending", "event", "underway", "past", "liking", "choice", "unsaid", "place"})
+DOUBTS = frozenset({"ending", "event", "underway", "past", "liking", "choice", "unsaid", "place", "wording"})
 """Kinds of evidence that `doubts` gives; none of them forbids anything."""
 
 
@@ -120,6 +121,7 @@ def doubts(
         ("choice", _crosswise(a, b, _left_open, _laid_down)),
         ("unsaid", _each_tells(a, b, found, entailment) or _only_named(a, b) or _goes_on(a, b)),
         ("place", _turned(a, b, entailment) or _clauses_turned(a, b)),
+        ("wording", exchanged(a, b)),
     )
     return tuple(Evidence(kind, " / ".join(words)) for kind, words in rules if words)
 

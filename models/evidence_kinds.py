@@ -119,6 +119,10 @@ JUDGED = {
     "choice": Kind(
         "one text leaves open what the other lays down", "Left open in one, laid down in the other"
     ),
+    "wording": Kind(
+        "nearly equal texts with another word in one place: needs a visa / has a visa; a person decides",
+        "Another word in one place",
+    ),
     "subject": Kind("metadata that names different subjects", "About different subjects"),
     "repeated": Kind("most of what one says the other says, too", "Most of it stands in both"),
     "metadata": Kind("metadata that may name different subjects", "The metadata differs"),

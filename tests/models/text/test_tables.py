@@ -13,7 +13,7 @@ PACKAGE = Path(mem0_dream.__file__).parent
 TABLES = sorted((PACKAGE / "models" / "tables").iterdir())
 OF_LINES = {
     ("examples", "mem0"), ("names", "aliases"), ("names", "short_forms"), ("opposites", "pairs"), ("synonyms", "groups"),
-    ("synonyms", "stems"), ("sameness", "filler_phrases"), ("sameness", "openings"),
+    ("synonyms", "stems"), ("wording", "groups"), ("wording", "alike"), ("sameness", "filler_phrases"), ("sameness", "openings"),
 }  # fmt: skip
 LISTS = [(path.stem, key) for path in TABLES for key in tomllib.loads(path.read_text(encoding="utf-8"))]
 

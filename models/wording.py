@@ -1,0 +1,143 @@
+"""What differs between two texts that are nearly word for word the same.
+
+A scorer takes such texts for one fact whatever the word is in which they differ: "needs a visa" and "has a
+visa", "left Rome" and "left for Rome". So each word of one text that stands where the other has another one
+must be one that may stand for it; else a merge is for a person.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from .text.tables import table_lines, table_words
+from .text.vocabulary import synonyms
+from .text.words import normalised, stem
+
+NEARLY = 0.66
+"""Share of the words of the longer text, in their order, from which two texts are nearly the same."""
+_WORD = re.compile(r"[^\W_][\w'+#/&-]*")
+_FIGURE = re.compile(r"\d")
+_BEING = frozenset(("is", "are", "was", "were", "be", "been", "being"))
+_LONG = 25  # words, from which a text says several things
+_FEW = 1  # words that tell something, in one place
+_SPELT_ALIKE = 0.85
+_SHORT = 3  # letters
+
+
+def _listed(key: str) -> frozenset[str]:
+    return frozenset(table_words("wording", key))
+
+
+_EMPTY, _PERSONS, _FORMS, _PREPOSITIONS = map(_listed, ("empty", "persons", "forms", "prepositions"))
+_TURNING, _MODALS = _listed("turning"), _listed("modals")
+_GROUPS = [frozenset(line.split()) for line in table_lines("wording", "groups")]
+_ALIKE = [frozenset(map(stem, line.split())) for line in table_lines("wording", "alike")]
+_TOLD = re.compile(
+    r"^\W*(?!(?:The )?[Uu]ser\b|I\b|We\b)(?:(?i:according to) [^,]+,|[A-Z][\w-]*(?: [A-Z][\w-]*){0,2} (?:"
+    rf"(?:{'|'.join(table_words('wording', 'telling'))})\b"
+    r"(?: (?:me|us|(?:the )?user|him|her|them|everyone)\b)?(?: that)?"
+    rf"|(?:{'|'.join(table_words('wording', 'telling_that'))}) that))(?= \w)"
+)
+
+
+def exchanged(a: str, b: str) -> tuple[str, ...]:
+    """The words in which two nearly equal texts differ and which may not stand for each other, or nothing.
+
+    >>> exchanged("User needs a visa for India", "User has a visa for India")
+    ('needs', 'has')
+    >>> exchanged("User left for Rome", "User left Rome"), exchanged("Enjoys tea", "Likes tea")
+    (('for', '-'), ())
+    """
+    if b < a:
+        return exchanged(b, a)[::-1]
+    return _told(a, b) or _in_place(_words(a), _words(b))
+
+
+def _in_place(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
+    """Words of two nearly equal texts that stand in one place and may not stand for each other."""
+    stems, other_stems = ([stem(word) for word in words] for words in (first, second))
+    match = SequenceMatcher(None, stems, other_stems, autojunk=False)
+    longest = max(sum(word not in _FORMS for word in words) for words in (first, second))
+    blocks = match.get_matching_blocks()
+    equal = sum(word not in _FORMS for block in blocks for word in first[block.a : block.a + block.size])
+    if longest > _LONG or equal < NEARLY * longest:
+        return ()
+    for block in blocks:
+        if block.size and block.a and block.b and _turned(first, second, block.a, block.b):
+            return first[block.a], second[block.b]
+    steps = [step for step in match.get_opcodes() if step[0] != "equal"]
+    moved = {each for _, i, j, _, _ in steps for each in stems[i:j]}
+    moved &= {each for _, _, _, k, end in steps for each in other_stems[k:end]}
+    for _, i, j, k, end in steps:
+        left, right = (
+            [word for word in part if stem(word) not in moved] for part in (first[i:j], second[k:end])
+        )
+        if _differ(left, right, ordered=min(i, k) <= 1 or _orders(first, second)):
+            return " ".join(left) or "-", " ".join(right) or "-"
+    return ()
+
+
+def _turned(first: Sequence[str], second: Sequence[str], i: int, k: int) -> bool:
+    """Whether one form of a verb is done to somebody and the other is done by him: is paid, pays."""
+    passive, other_passive = first[i - 1] in _BEING, second[k - 1] in _BEING
+    done, active = (first[i], second[k]) if passive else (second[k], first[i])
+    return passive != other_passive and done != active and not done.endswith("ing")
+
+
+def _told(a: str, b: str) -> tuple[str, ...]:
+    """Who says what the other text states."""
+    first, second = _TOLD.search(a), _TOLD.search(b)
+    if bool(first) == bool(second):
+        return ()
+    return (first[0].strip() if first else "-", second[0].strip() if second else "-")
+
+
+def _words(text: str) -> list[str]:
+    found = (word.lower().rstrip("'-/") for word in _WORD.findall(normalised(text)))
+    words = [word for word in found if word not in _EMPTY]
+    start = next((i for i, word in enumerate(words) if word not in _PERSONS), len(words))
+    return ["user", *words[start:]]
+
+
+def _orders(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether one text opens with the verb that the other has later: use pnpm, pnpm should be used."""
+    return any(
+        len(mine) > 1 and stem(mine[1]) in map(stem, theirs[2:])
+        for mine, theirs in ((first, second), (second, first))
+    )
+
+
+def _differ(mine: Sequence[str], theirs: Sequence[str], *, ordered: bool) -> bool:
+    """Whether words that stand in one place of two texts tell different things.
+
+    Where it is ordered what shall be, "should" adds nothing.
+    """
+    if not ordered and _MODALS.isdisjoint(mine) != _MODALS.isdisjoint(theirs):
+        return True
+    if not mine or not theirs:
+        return bool({*mine, *theirs} & _TURNING) and len(mine) + len(theirs) == 1
+    if len(mine) == len(theirs) == 1 and not _PREPOSITIONS.isdisjoint((*mine, *theirs)):
+        return not any(group.issuperset((*mine, *theirs)) for group in _GROUPS)
+    one, other = (
+        [word for word in part if word not in _PREPOSITIONS and word not in _PERSONS]
+        for part in (mine, theirs)
+    )
+    if len(one) == len(other) == 1:
+        return not ({*one, *other} <= _FORMS or _agree(*one, *other))
+    one, other = ([word for word in part if word not in _FORMS] for part in (one, other))
+    if not one or not other or max(len(one), len(other)) > _FEW:
+        return False
+    return not any(_agree(x, y) for x in one for y in other)
+
+
+def _agree(x: str, y: str) -> bool:
+    """Whether one word may stand for another: a synonym, a figure (facts compare these), another spelling."""
+    return (
+        synonyms(x, y)
+        or (min(len(x), len(y)) > _SHORT and (x.startswith(stem(y)) or y.startswith(stem(x))))
+        or any(group.issuperset((stem(x), stem(y))) for group in _ALIKE)
+        or bool(_FIGURE.search(x) or _FIGURE.search(y))
+        or SequenceMatcher(None, x.replace("-", ""), y.replace("-", "")).ratio() >= _SPELT_ALIKE
+    )
