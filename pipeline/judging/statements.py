@@ -472,11 +472,11 @@ def _excluded(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, f
     kinds = {item.kind for item in verdict.evidence if item.veto}
     duplicate, against, _ = verdict.probabilities
     one = _one_attribute(a, b, told)
-    about_it = a.named or (own_subject(a.judged) and own_subject(b.judged))
+    about_it = a.named or (own_subject(a.words) and own_subject(b.words))
     if not one and not (about_it and _opposed(a, b, told)):
         return False
-    denied = (bool(kinds & _DENIED) and sum(told) >= 2 * DENIED) or only_denied(
-        significant_words(a.judged), significant_words(b.judged)
+    denied = (bool(kinds & _DENIED) and sum(relation(a.words, b.words).said) >= 2 * DENIED) or only_denied(
+        significant_words(a.words), significant_words(b.words)
     )
     values = denied or bool(kinds & _NUMBERS) or (bool(kinds & _WORDS) and ends_apart(a.words, b.words))
     states = bool(kinds & _STATES) and min(told) >= NEARLY_ALL and (len(kinds) > 1 or against > duplicate)
