@@ -482,4 +482,5 @@ def _excluded(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, f
     states = bool(kinds & _STATES) and min(told) >= NEARLY_ALL and (len(kinds) > 1 or against > duplicate)
     if verdict.label is Label.UNSURE:
         return states or (against >= (HALF_SAID if kinds & _VALUES else LIKELY) and (values or one))
-    return verdict.label is Label.CONTRADICTION and (states or (against >= HALF_SAID and (values or one)))
+    held = against >= HALF_SAID or duplicate >= against  # or guards say so, whatever the scorer thinks
+    return verdict.label is Label.CONTRADICTION and (states or (held and (values or one)))
