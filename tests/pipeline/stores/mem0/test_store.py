@@ -318,7 +318,9 @@ class TestRetire:
         (memory_id,) = place.fill(["Likes tea"])
         store = place.open()
         monkeypatch.setattr(
-            store.memory.llm, "generate_response", lambda **_: '{"memory": [{"text": "Likes tea"}]}',
+            store.memory.llm,
+            "generate_response",
+            lambda **_: '{"memory": [{"text": "Likes tea"}]}',
             raising=False,
         )
         assert store.memory.add("I like tea", user_id="alice")["results"] == []
