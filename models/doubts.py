@@ -121,7 +121,7 @@ def doubts(
         ("choice", _crosswise(a, b, _left_open, _laid_down)),
         ("unsaid", _each_tells(a, b, found, entailment) or _only_named(a, b) or _goes_on(a, b)),
         ("place", _turned(a, b, entailment) or _clauses_turned(a, b)),
-        ("wording", exchanged(a, b)),
+        ("wording", None if any(item.veto for item in found) else exchanged(a, b)),
     )
     return tuple(Evidence(kind, " / ".join(words)) for kind, words in rules if words)
 

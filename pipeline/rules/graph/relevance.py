@@ -156,8 +156,17 @@ def relevance(
     label = is_label(learning.entityType)
     parts = [text if label else statement(learning.name, [text]) for text in content(learning.said)]
     matches = [known.check(text).matches for text in parts]
-    against = next((m for each in matches for m in each if m.finding is Finding.AGAINST), None)
     told = [next((m for m in each if m.finding is Finding.SAME), None) for each in matches]
+    said_again = [similarity == SAID or (match is not None and match.sure) for match in told]
+    against = next(
+        (
+            match
+            for each, known_already in zip(matches, said_again, strict=True)
+            for match in each
+            if match.finding is Finding.AGAINST and not known_already
+        ),
+        None,
+    )
     if against is None and (similarity == SAID or (told and all(_known(match, settings) for match in told))):
         if similarity != SAID and told[0] is not None:
             nearest, similarity = told[0].memory.id, told[0].verdict.pair.cosine
