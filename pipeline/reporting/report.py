@@ -12,6 +12,7 @@ from string import ascii_uppercase
 from typing import Any
 
 from ...errors import IncompleteListingError
+from ...models.bindings import relation
 from ...records import Verdict
 from ..actions import Action, Member, Merge, Prune, Resolve, TextChange, in_order
 from ..plan import Plan
@@ -440,7 +441,9 @@ def _what_stays(action: Merge, label: Callable[[str], str]) -> str:
         return f"all are replaced by: {explained(action.text)}"
     if action.rewrites:
         return f"{label(action.survivor)} stays, and then says: {explained(action.text)}"
-    return f"{label(action.survivor)} says it all and stays as it is"
+    goes = (member.text for member in action.members if member.id != action.survivor)
+    all_said = not any(relation(text, action.text).unsaid[0] for text in goes)
+    return f"{label(action.survivor)} {'says it all and ' if all_said else ''}stays as it is"
 
 
 def _disagreements(action: Action) -> list[str]:

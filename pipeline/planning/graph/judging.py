@@ -22,7 +22,14 @@ from ...judging.candidates import Near, find_candidates
 from ...judging.judge import decide, judge
 from ...judging.neighbourhood import contexts_of
 from ...judging.statements import Finding, Reader, Statement, findings, repeating
-from ...rules.graph.names import StatementWords, partners, same_names, same_subject, siblings
+from ...rules.graph.names import (
+    WITHOUT_GENERAL,
+    StatementWords,
+    partners,
+    same_names,
+    same_subject,
+    siblings,
+)
 from ...rules.graph.nodes import Node, is_label
 from ...rules.graph.settings import GraphSettings
 from ...stores.graph.lines import GraphDocument
@@ -38,6 +45,8 @@ PLACE = "place"
 """Evidence that a detail has another place in the other text."""
 
 Pair = tuple[str, str]
+TELLING = 3
+"""Observations from which on an entity shows by what it says, and not by its name, what it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +148,12 @@ class GraphJudge:
             for each in findings(statements, reader, one=one)
             if not self.models.refused(each.a.memory, each.b.memory)
         ]
-        reasons = {pair: Evidence("name", rule) for pair, rule in names.items()}
+        repeats = {each.places for each in found if each.same}
+        reasons = {
+            pair: Evidence("name", rule)
+            for pair, rule in names.items()
+            if rule != WITHOUT_GENERAL or frozenset(pair) in repeats or self._little_said(pair)
+        }
         for (a, b), (few, of) in (
             (sorted(pair), counts) for pair, counts in repeating(found, statements).items()
         ):
@@ -196,6 +210,9 @@ class GraphJudge:
         """The verdicts on pairs of these memories."""
         ids = {memory.id for memory in memories}
         return [item for item in verdicts if item.pair.a in ids and item.pair.b in ids]
+
+    def _little_said(self, pair: Pair) -> bool:
+        return any(len(self.nodes[name].content) < TELLING for name in pair)
 
     def _sources(self, memory: Memory) -> frozenset[str]:
         return self.sources.get(memory.text, frozenset())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ....models.bindings import relation
 from ....models.guards import missing
 from ....models.merger import ENTAILED
 from ....models.same_statement import statement_key
@@ -77,7 +78,12 @@ def question(found: Finding) -> Merge | None:
     """
     verdict, (a, b) = found.verdict, sorted((found.a.memory, found.b.memory), key=lambda part: part.id)
     forth, back = verdict.entailment
-    order = [a, b] if (forth, len(a.text), b.id) >= (back, len(b.text), a.id) else [b, a]
+    # An item or a name that one text adds outweighs what a network reads into the other.
+    mine, theirs = (
+        (sum(unit.detail or unit.item > 0 for unit in units), len(units))
+        for units in relation(a.text, b.text).unsaid
+    )
+    order = [a, b] if (mine, forth, len(a.text), b.id) >= (theirs, back, len(b.text), a.id) else [b, a]
     differing = {item.kind for item in verdict.evidence}
     stays = next(
         (

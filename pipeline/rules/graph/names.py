@@ -25,6 +25,8 @@ PARTNER_SHARE = 0.25
 SPELLINGS, SHORT_FORM = "one name in two spellings", "a name and its short form"
 _WITHOUT = "a name with and without {}"
 _OPTIONAL = ("what stands in parentheses", "its file extension", "a general word", "the ending of its plural")
+WITHOUT_GENERAL = _WITHOUT.format(_OPTIONAL[2])
+"""Asks alone where little is said: a route and a route system that say other things are two."""
 
 _PARENTHESES = re.compile(r"\s*\([^()]*\)\s*")
 _EXTENSION = re.compile(rf"(?<=\w)\.(?:{'|'.join(table_words('rivals', 'extensions'))})$", re.IGNORECASE)

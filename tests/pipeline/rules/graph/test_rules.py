@@ -11,8 +11,9 @@ from graph_world import NOW, big_graph, entities, entity, kind_of, models, relat
 from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.cli.schedule import schedule_text
 from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.judging.statements import Finding, Statement
 from mem0_dream.pipeline.planning.graph.judging import GraphJudge
-from mem0_dream.pipeline.planning.graph.observations import united
+from mem0_dream.pipeline.planning.graph.observations import question, united
 from mem0_dream.pipeline.planning.graph.relations import dangling, orphans, proposed
 from mem0_dream.pipeline.reporting.graph.health import graph_state, health_lines
 from mem0_dream.pipeline.reporting.graph.reflection import (
@@ -37,6 +38,7 @@ from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
 from mem0_dream.pipeline.stores.graph.notes import GraphNotes, LastRun
 from mem0_dream.pipeline.stores.graph.store import GraphStore, archive_forgotten, find_forgotten
 from mem0_dream.pipeline.stores.graph.usage import combined, is_bookkeeping, usage
+from mem0_dream.records import Candidate, Label, Memory, Scope, Verdict
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer
 
@@ -901,6 +903,30 @@ def test_observations_that_may_say_the_same_are_a_question(tmp_path, own_state):
 def test_observations_that_differ_are_no_question(tmp_path, own_state, observations, probabilities):
     found, _ = asked_about(tmp_path / "g.jsonl", own_state, observations, probabilities=probabilities)
     assert found == []
+
+
+@pytest.mark.parametrize("entailment", [(0.5, 0.97), (0.97, 0.5)])
+def test_an_item_more_stays_whatever_a_network_reads(entailment):
+    texts = (
+        "Sub-commands: list, sync, reset, remove",
+        "Added an interface with sub-commands: list, sync, remove",
+    )
+    a, b = (
+        Statement(Memory(name, text, Scope({})), text, text) for name, text in zip("ab", texts, strict=True)
+    )
+    verdict = Verdict(Candidate("a", "b", 0.8), Label.DUPLICATE, False, (0.9, 0.0, 0.1), entailment)
+    assert question(Finding(a, b, verdict, (0.8, 0.8), sure=False)).text == texts[0]
+
+
+def test_a_general_word_more_asks_alone_where_little_is_said(tmp_path, own_state):
+    said = ["Runs on port 80", "Written in Go", "Owned by Ada"]
+    others = ["Moves goods between islands", "Drawn by a worker", "Tested each night"]
+    for told, expected in ((others, 0), (others[:1], 1)):
+        rows = [entity("TradeRoute", *said), entity("TradeRouteSystem", *told)]
+        write(tmp_path / "g.jsonl", rows)
+        scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.0, 1.0))
+        with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder()) as opened:
+            assert len(opened.propose(ScopeFilter(), now=NOW).unsure) == expected
 
 
 def test_a_question_is_more_likely_right_than_wrong(tmp_path, own_state):
