@@ -7,7 +7,7 @@ of them, too: a short fact is far from a long memory that says it among others, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,7 @@ def find_candidates(
     keys: KeysOf | None = None,
     contexts: bool = False,
     parts: Parts | None = None,
+    but: Collection[tuple[str, str]] = (),
 ) -> tuple[Candidate, ...]:
     """Find all pairs to judge.
 
@@ -78,6 +79,7 @@ def find_candidates(
         contexts: Give near pairs as `Near`, for a scorer that reads where a pair stands.
         parts: Statements of compound memories, searched for where a group has more memories than one looks
             for partners.
+        but: Near pairs by their ids, the smaller first, that need not be judged; they are left out.
 
     Returns:
         Sorted by ids, each unordered pair once. The order of the memories plays no part.
@@ -105,6 +107,7 @@ def find_candidates(
                 floor=floor,
                 neighbours=neighbours,
                 contexts=contexts,
+                but=but,
             )
         )
     return tuple(sorted(pairs, key=lambda pair: (pair.a, pair.b)))
@@ -127,6 +130,7 @@ def _of_group(
     floor: float,
     neighbours: int,
     contexts: bool,
+    but: Collection[tuple[str, str]],
 ) -> Iterator[Candidate]:
     groups = exact_groups([memory.text for memory in memories], subjects)
     for first, *copies in groups:
@@ -137,6 +141,9 @@ def _of_group(
     if parts is not None and len(parts.rows):
         near = _with_parts(near, vectors[chosen], parts.of(chosen))
     ids = [memories[row].id for row in chosen]
+    if but:
+        kept = np.array([(ids[i], ids[j]) not in but for i, j in near.rows.tolist()], dtype=bool)
+        near = RowPairs(near.rows[kept], near.cosines[kept])
     if not contexts:
         yield from (Candidate(ids[i], ids[j], cosine) for i, j, cosine in near)
         return

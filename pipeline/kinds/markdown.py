@@ -321,7 +321,13 @@ class _Judging(Judging):
             for verdict in super()._judge(memories, pairs)
         )
 
-    def _candidates(self, memories: Sequence[Memory], *, contexts: bool) -> tuple[Candidate, ...]:  # noqa: ARG002
+    def _candidates(
+        self,
+        memories: Sequence[Memory],
+        *,
+        contexts: bool,  # noqa: ARG002
+        but: Collection[tuple[str, str]] = (),
+    ) -> tuple[Candidate, ...]:
         groups: dict[tuple[Scope, str | None], list[Memory]] = defaultdict(list)
         for memory in sorted(memories, key=lambda each: each.id):
             groups[memory.scope, memory.category].append(memory)
@@ -333,6 +339,7 @@ class _Judging(Judging):
                 chosen.append(group[first])
                 same += [Candidate(group[first].id, group[copy].id, SAME_TEXT, exact=True) for copy in copies]
             near += [(chosen[i], chosen[j]) for i, j in sharing([each.text for each in chosen])]
+        near = [(a, b) for a, b in near if (a.id, b.id) not in but]
         texts = list(dict.fromkeys(memory.text for pair in near for memory in pair))
         vectors = dict(zip(texts, self.encoder.encode(texts), strict=True)) if texts else {}
         pairs = [Candidate(a.id, b.id, float(vectors[a.text] @ vectors[b.text])) for a, b in near]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -46,12 +47,12 @@ def encoder() -> FakeEncoder:
     return FakeEncoder({text: (float(np.cos(at)), float(np.sin(at))) for text, at in turned.items()})
 
 
-def planned(memories: Sequence[Memory]):
+def planned(memories: Sequence[Memory], scorer: PlacedScorer | None = None):
     return build_plan(
         Inventory("s", tuple(memories)),
         store=InMemoryStore(),
         encoder=encoder(),
-        scorer=PlacedScorer(),
+        scorer=scorer or PlacedScorer(),
         settings=Settings(floor=-1.0),
         now=NOW,
     )
@@ -67,6 +68,15 @@ def test_what_a_merge_makes_nearest_is_merged_in_the_same_pass(memories: list[Me
     """MIDDLE and LONG are each other's nearest; once they are one, SHORT and that one are."""
     plan = planned(memories)
     assert [sorted(member.id for member in merge.members) for merge in plan.merges] == [["m0", "m1", "m2"]]
+
+
+def test_what_is_surely_something_else_is_not_judged_again(memories: list[Memory]) -> None:
+    """Each merge moves all the others to other ranks; tea stays tea, and only the dogs are read anew."""
+    scorer = PlacedScorer()
+    planned(memories, scorer)
+    asked = Counter(frozenset((pair.a, pair.b)) for pair in scorer.asked)
+    assert {asked[frozenset((OTHER, dog))] for dog in (SHORT, MIDDLE, LONG)} == {1}
+    assert asked[frozenset((SHORT, LONG))] > 1
 
 
 def test_a_second_pass_proposes_nothing(memories: list[Memory]) -> None:
