@@ -6,6 +6,7 @@ from .neighbours import (
     ApproximateIndex,
     FlatIndex,
     Index,
+    MeasuredIndex,
     RowPairs,
     choose_index,
     measured_recall,
@@ -14,6 +15,6 @@ from .neighbours import (
 )
 
 __all__ = [
-    "FLAT_LIMIT", "ApproximateIndex", "FlatIndex", "Index", "RowPairs", "choose_index", "exact_groups",
-    "measured_recall", "nearest_rows", "row_pairs",
+    "FLAT_LIMIT", "ApproximateIndex", "FlatIndex", "Index", "MeasuredIndex", "RowPairs", "choose_index",
+    "exact_groups", "measured_recall", "nearest_rows", "row_pairs",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ searched for as one and expanded afterwards.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 FaissIndex = Any
 """An index of FAISS, which is untyped for us because it is imported late."""
 
-FLAT_LIMIT = 50_000
-"""Rows up to which exact search is used: about 20 s on one core at 384 dimensions (decision 13)."""
+FLAT_LIMIT = 100_000
+"""Rows up to which exact search is used: below, an inverted file takes longer (decision 13)."""
+
+LEAST_RECALL = 0.995
+"""Share of the near pairs that approximate search must find on a sample of each run; below, it is exact."""
 
 _SEED = 20_260
 _PAIRS_AT_ONCE = 1_024
@@ -43,10 +46,12 @@ class RowPairs:
     Attributes:
         rows: int64 [m, 2], columns i < j.
         cosines: float32 [m], in [-1, 1].
+        note: How they were found, where that was not by exact search alone.
     """
 
     rows: NDArray[np.int64]
     cosines: NDArray[np.float32]
+    note: str = ""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -159,6 +164,29 @@ class ApproximateIndex:
         return search(vectors, inverted_file, floor=floor, neighbours=neighbours)
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuredIndex:
+    """An index that may miss pairs, as long as it misses few: else exact search takes its place.
+
+    Attributes:
+        index: Searches first.
+    """
+
+    index: Index = field(default_factory=ApproximateIndex)
+
+    def pairs(self, vectors: NDArray[np.float32], *, floor: float, neighbours: int) -> RowPairs:
+        """What the index finds where it finds `LEAST_RECALL` of a sample, with a note; see `Index.pairs`."""
+        found = self.index.pairs(vectors, floor=floor, neighbours=neighbours)
+        recall = measured_recall(found, vectors, floor=floor, neighbours=neighbours)
+        note = (
+            f"Approximate search among {len(vectors)} texts found {recall:.2%} of the near pairs of a sample"
+        )
+        if recall >= LEAST_RECALL:
+            return replace(found, note=f"{note}.")
+        found = FlatIndex().pairs(vectors, floor=floor, neighbours=neighbours)
+        return replace(found, note=f"{note}, too few: exact search was used.")
+
+
 def inverted_file(units: NDArray[np.float32]) -> FaissIndex:
     """An inverted file that holds float32 [m, d] unit rows."""
     import faiss
@@ -199,8 +227,8 @@ def _keys(pairs: RowPairs) -> NDArray[np.int64]:
 
 
 def choose_index(rows: int) -> Index:
-    """The exact index, or the approximate one above `FLAT_LIMIT` rows."""
-    return FlatIndex() if rows <= FLAT_LIMIT else ApproximateIndex()
+    """The exact index, or above `FLAT_LIMIT` rows the approximate one with its recall measured."""
+    return FlatIndex() if rows <= FLAT_LIMIT else MeasuredIndex()
 
 
 def nearest_rows(units: NDArray[np.float32], asked: NDArray[np.int64], width: int) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ of them, too: a short fact is far from a long memory that says it among others, 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,6 +63,7 @@ def find_candidates(
     contexts: bool = False,
     parts: Parts | None = None,
     but: Collection[tuple[str, str]] = (),
+    notes: list[str] | None = None,
 ) -> tuple[Candidate, ...]:
     """Find all pairs to judge.
 
@@ -80,6 +81,7 @@ def find_candidates(
         parts: Statements of compound memories, searched for where a group has more memories than one looks
             for partners.
         but: Near pairs by their ids, the smaller first, that need not be judged; they are left out.
+        notes: Takes up how many near pairs an approximate search found.
 
     Returns:
         Sorted by ids, each unordered pair once. The order of the memories plays no part.
@@ -93,6 +95,7 @@ def find_candidates(
             f"{len(memories)} memories need as many vectors, not an array of shape {vectors.shape}"
         )
     pairs: list[Candidate] = []
+    notes = [] if notes is None else notes
     known = keys_by_scope(memories) if keys is None else keys
     for rows in _partitions(memories):
         members = [memories[row] for row in rows]
@@ -108,6 +111,7 @@ def find_candidates(
                 neighbours=neighbours,
                 contexts=contexts,
                 but=but,
+                notes=notes,
             )
         )
     return tuple(sorted(pairs, key=lambda pair: (pair.a, pair.b)))
@@ -131,6 +135,7 @@ def _of_group(
     neighbours: int,
     contexts: bool,
     but: Collection[tuple[str, str]],
+    notes: list[str],
 ) -> Iterator[Candidate]:
     groups = exact_groups([memory.text for memory in memories], subjects)
     for first, *copies in groups:
@@ -140,10 +145,11 @@ def _of_group(
     near = choose_index(len(chosen)).pairs(vectors[chosen], floor=floor, neighbours=neighbours)
     if parts is not None and len(parts.rows):
         near = _with_parts(near, vectors[chosen], parts.of(chosen))
+    notes += near.note.splitlines()
     ids = [memories[row].id for row in chosen]
     if but:
         kept = np.array([(ids[i], ids[j]) not in but for i, j in near.rows.tolist()], dtype=bool)
-        near = RowPairs(near.rows[kept], near.cosines[kept])
+        near = replace(near, rows=near.rows[kept], cosines=near.cosines[kept])
     if not contexts:
         yield from (Candidate(ids[i], ids[j], cosine) for i, j, cosine in near)
         return
@@ -156,8 +162,9 @@ def _with_parts(near: RowPairs, vectors: NDArray[np.float32], parts: Parts) -> R
     """The pairs with those of which a statement of one is near the other, or near a statement of it."""
     owner = np.concatenate([np.arange(len(vectors)), parts.rows])
     stacked = np.concatenate([vectors, parts.vectors])
-    found = choose_index(len(owner)).pairs(stacked, floor=PART_FLOOR, neighbours=PART_NEIGHBOURS).rows
-    rows = np.concatenate([near.rows, owner[found]])
+    found = choose_index(len(owner)).pairs(stacked, floor=PART_FLOOR, neighbours=PART_NEIGHBOURS)
+    rows = np.concatenate([near.rows, owner[found.rows]])
     directed = np.linalg.norm(vectors, axis=1) > 0
     rows = rows[(rows[:, 0] != rows[:, 1]) & directed[rows].all(axis=1)]
-    return row_pairs(vectors, rows[:, 0], rows[:, 1], floor=-1.0)
+    whole = row_pairs(vectors, rows[:, 0], rows[:, 1], floor=-1.0)
+    return replace(whole, note="\n".join(filter(None, (near.note, found.note))))

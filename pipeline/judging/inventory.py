@@ -64,6 +64,7 @@ class Judging:
 
     Attributes:
         known: Verdicts so far by ids, texts and place: drafting asks about the same pairs again and again.
+        notes: How the pairs were found, where that was not by exact search alone.
     """
 
     encoder: Encoder
@@ -72,6 +73,7 @@ class Judging:
     circumstances: Circumstances
     keys: KeysOf
     known: dict[Known, Verdict] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     _far: set[tuple[str, str, str, str]] = field(default_factory=set)
 
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
@@ -121,6 +123,7 @@ class Judging:
             contexts=contexts,
             parts=self._parts(memories) if len(memories) > self.settings.neighbours else None,
             but=but,
+            notes=None if but else self.notes,
         )
 
     def _parts(self, memories: Sequence[Memory]) -> Parts:

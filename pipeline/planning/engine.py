@@ -81,7 +81,7 @@ def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_
         gaps=view.inventory.gaps,
         fidelity=view.inventory.fidelity,
         apart=kept_apart(units, view.keys),
-        notes=found.notes,
+        notes=(*found.notes, *dict.fromkeys(judge.judge.notes)),
     )
 
 

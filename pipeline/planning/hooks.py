@@ -85,6 +85,11 @@ class United:
 class Judge(Protocol):
     """Judges pairs of units; `judging.inventory.Judging` is one."""
 
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a person should know about how the pairs were found."""
+        ...
+
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
         """The verdicts on every pair worth judging."""
         ...

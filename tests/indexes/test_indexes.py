@@ -13,6 +13,7 @@ from mem0_dream.indexes import (
     FLAT_LIMIT,
     ApproximateIndex,
     FlatIndex,
+    MeasuredIndex,
     choose_index,
     exact_groups,
     measured_recall,
@@ -159,7 +160,25 @@ def test_approximate_finds_planted_twins():
 
 def test_exact_search_up_to_the_limit():
     assert isinstance(choose_index(FLAT_LIMIT), FlatIndex)
-    assert isinstance(choose_index(FLAT_LIMIT + 1), ApproximateIndex)
+    assert isinstance(choose_index(FLAT_LIMIT + 1), MeasuredIndex)
+
+
+@pytest.mark.parametrize(
+    ("share", "told", "fallen"), [(1, "found 100.00% of", False), (2, "exact search", True)]
+)
+def test_what_misses_too_many_pairs_of_a_sample_gives_way_to_exact_search(share, told, fallen):
+    vectors = cloud(400)
+    limits = {"floor": 0.2, "neighbours": 10}
+    exact = FlatIndex().pairs(vectors, **limits)
+
+    class Missing:
+        def pairs(self, _vectors, **_limits):
+            return type(exact)(exact.rows[::share], exact.cosines[::share])
+
+    found = MeasuredIndex(Missing()).pairs(vectors, **limits)
+    np.testing.assert_array_equal(found.rows, exact.rows)
+    assert told in found.note
+    assert ("too few" in found.note) is fallen
 
 
 def test_exact_groups_hold_every_row_once():

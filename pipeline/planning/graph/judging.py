@@ -126,12 +126,14 @@ class GraphJudge:
         models: Models and limits.
         sources: Names of the entities that a drafted statement was made of.
         said: What a person may be asked about observations.
+        notes: None: pairs are found by words.
     """
 
     nodes: Mapping[str, Node]
     models: GraphModels
     sources: dict[str, frozenset[str]] = field(default_factory=dict)
     said: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
         """The verdicts on all pairs of entities that a person may be shown."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from builders import ALICE, NOW, memory
+from mem0_dream.indexes import neighbours
 from mem0_dream.models.scorer import PairInput, PairScores
 from mem0_dream.pipeline.judging.inventory import Circumstances, Judging
 from mem0_dream.pipeline.kinds.mem0 import build_plan
@@ -110,3 +111,13 @@ def test_nothing_is_judged_twice(memories: list[Memory]) -> None:
     assert judging.all_pairs(memories) == first
     assert len(scorer.asked) == asked == 6
     assert {item.scope for item in memories} == {ALICE}
+
+
+def test_how_pairs_were_found_is_a_note_of_the_plan(
+    monkeypatch: pytest.MonkeyPatch, memories: list[Memory]
+) -> None:
+    """Once, where the search was approximate; not at all where it was exact."""
+    assert planned(memories).notes == ()
+    monkeypatch.setattr(neighbours, "FLAT_LIMIT", 0)
+    (note,) = planned(memories).notes
+    assert note == "Approximate search among 4 texts found 100.00% of the near pairs of a sample."
