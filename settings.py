@@ -10,7 +10,7 @@ import difflib
 import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -111,6 +111,9 @@ class Settings(BaseModel):
             conflict.
         scorer: Which pair scorer judges: "bundled", "keywords", "nli:MODEL".
         encoder: Path or name of a sentence-transformers model; None is the packaged MiniLM.
+        workers: Processes that judge scopes ahead of the pass, one thread each; 1 is the pass alone.
+        engine: "local" for processes of this machine, "ray" for the workers of a Ray cluster.
+        address: Where that cluster is; None starts one on this machine.
         second_opinion: Ask a language model about unsure pairs: mem0's own (true), or openai:MODEL@URL.
         second_opinion_limit: Pairs that one run asks about at most; each costs one call.
         second_opinion_timeout: Seconds for one answer.
@@ -139,6 +142,9 @@ class Settings(BaseModel):
     single: tuple[str, ...] = ()
     scorer: str = "bundled"
     encoder: str | None = None
+    workers: int = Field(default=1, ge=1)
+    engine: Literal["local", "ray"] = "local"
+    address: str | None = None
     second_opinion: Annotated[bool | str, BeforeValidator(check_opinion)] = False
     second_opinion_limit: int = Field(default=50, ge=0)
     second_opinion_timeout: float = Field(default=60, gt=0)

@@ -168,6 +168,7 @@ class Session:
                     progress=advance,
                 )
 
+        self._spread(inventory, means)
         proposal = propose(self.kind, inventory, replace(means, advise=advise))
         left_open = open_conflicts(means.answers, inventory.memories)
         if self.kind.scoped:
@@ -179,6 +180,17 @@ class Session:
             for each in (proposal.plan, proposal.asked)
         )
         return replace(proposal, plan=plan, asked=asked)
+
+    def _spread(self, inventory: Inventory, means: Means) -> None:
+        """Let workers judge the scopes first, where the settings say so and models have names."""
+        limits = self.settings
+        if not self.kind.scoped or not self.models.named or (limits.workers, limits.engine) == (1, "local"):
+            return
+        from .workers import judge_ahead, shares_of
+
+        shares = shares_of(inventory, self.store, settings=limits, circumstances=means.circumstances)
+        with self._observer.stage("judging scopes", len(shares)) as advance:
+            judge_ahead(shares, self.models.cache, settings=limits, advance=advance)
 
     def outdated(
         self, inventory: Inventory, plan: Plan | None = None, *, now: datetime, several: bool = False

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from .network import PairNetwork, PairTokenizer
 
 BATCH_TOKENS = 1_024  # what a core holds near itself; four times as many were a quarter slower
+DECIMALS = 6
+"""What a pair gives beyond these depends on which pairs are read beside it, and by how many threads."""
+
 Answers = dict[tuple[str, str], tuple[Floats, Floats]]
 
 
@@ -72,8 +75,8 @@ class PairReader:
         with torch.inference_mode():
             for chosen in _batches(order, rows):
                 logits = self.network(self.tokenizer.batch([rows[row] for row in chosen]))
-                entailment = logits.entailment.softmax(-1).double().numpy()
-                memory = logits.memory.softmax(-1).double().numpy()
+                entailment = logits.entailment.softmax(-1).double().numpy().round(DECIMALS)
+                memory = logits.memory.softmax(-1).double().numpy().round(DECIMALS)
                 for at, row in enumerate(chosen):
                     answers[pairs[row]] = (entailment[at], memory[at])
         return answers

@@ -33,6 +33,10 @@ FOLDER = Path(__file__).parent / "memory_nli"
 CALIBRATOR_FILE = "calibrator.npz"
 
 
+DECIMALS = 4
+"""Of what it says, so that a pair reads the same in any company, on one thread or eight."""
+
+
 class BundledScorer:
     """Judges pairs with the weights of a folder, loaded and checked at the first call of `score`.
 
@@ -153,13 +157,15 @@ class BundledScorer:
         told = np.flatnonzero(~np.isnan(readings[:, 0]))
         probabilities = distinct(len(pairs)).probabilities
         rows = placed(readings[told, :-2].astype(np.float64), [pairs[at] for at in told.tolist()])
-        probabilities[told] = calibrator.probabilities(rows)
+        probabilities[told, :2] = calibrator.probabilities(rows)[:, :2].round(DECIMALS)
+        probabilities[told, 2] = np.clip(1 - probabilities[told, :2].sum(axis=1), 0, 1)
         long_first = np.array(
             [short_long(encodable(p.a), encodable(p.b))[1] == encodable(p.a) for p in pairs]
         )
         down, up = readings[:, -2], readings[:, -1]
         forward, backward = np.where(long_first, down, up), np.where(long_first, up, down)
-        return PairScores(probabilities, np.stack([forward, backward], axis=1).astype(np.float32))
+        entailment = np.stack([forward, backward], axis=1).astype(np.float32)
+        return PairScores(probabilities, entailment.round(DECIMALS))
 
     def _load(self) -> tuple[PairReader, Calibrator]:
         if self._parts is None:

@@ -192,9 +192,15 @@ class Options:
                               "cosine, nli:MODEL, openai:MODEL@URL.", metavar="NAME")
     encoder: str | None = _row("--encoder", HOW, "plan", "Embedding model: a path, a name, or `words`.",
                                metavar="NAME")
+    workers: int | None = _row("--workers", HOW, "plan", "Judge scopes ahead in N processes.",
+                               _OF_MEM0, type=click.IntRange(min=1), metavar="N")
+    engine: str | None = _row("--engine", HOW, "plan", "Where they run: local, or ray for many machines.",
+                              _OF_MEM0, type=click.Choice(("local", "ray")))
+    address: str | None = _row("--address", HOW, "plan", "Of the Ray cluster. [default: one started here]",
+                               _OF_MEM0, metavar="ADDRESS")
     second_opinion: str | None = _row(
-        "--second-opinion", HOW, "plan", "Ask mem0's language model, or openai:MODEL@URL, about pairs "
-        "that stay unsure.", is_flag=False, flag_value="true", metavar="[WHO]")
+        "--second-opinion", HOW, "plan", "Ask mem0's LLM, or openai:MODEL@URL, what stays unsure.",
+        is_flag=False, flag_value="true", metavar="[WHO]")
     assume_unread: bool = _flag("--assume-unread", HOW, "pass", "Let age count where no read is on record.",
                                 _OF_MEM0)
     transcripts: Path | None = _row("--transcripts", HOW, "pass", "Session transcripts (JSON Lines), "
@@ -312,7 +318,7 @@ class Options:
         """Limits of the configuration, those given on the command line first."""
         from ...settings import read_settings
 
-        names = ("scorer", "encoder", "max_delete", "hygiene", "recall_check")
+        names = ("scorer", "encoder", "max_delete", "hygiene", "recall_check", "workers", "engine", "address")
         given = {name: getattr(self, name) for name in names}
         given["second_opinion"] = True if self.second_opinion == "true" else self.second_opinion
         # Who asks for prunes alone wants to see all that are due.

@@ -19,6 +19,7 @@ class Models:
 
     Attributes:
         cache: Outputs of the models from earlier passes.
+        named: Another process can load the same, from the settings alone.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Models:
         self._settings = settings
         self._directory = directory
         self.cache = Cache(directory)
+        self.named = encoder is None and scorer is None
         self._encoder = encoder
         self._scorer = scorer
 

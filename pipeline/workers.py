@@ -1,0 +1,207 @@
+"""Scopes judged ahead of a pass, in other processes or on other machines.
+
+A worker plans some scopes and throws the plan away. What it leaves behind is in the cache: vectors, and what
+the scorer read of each pair. The pass itself then computes nothing anew, so that its plan is the one that it
+would make alone, whatever a worker did; a worker that dies costs time, and nothing else. The store is read
+and written by the pass only, so that stores of one process (Qdrant on disk) are served, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ..errors import MissingExtraError, ModelError
+from ..records import Inventory, Memory, Scope
+from ..settings import Settings
+from .judging.cache import Cache
+from .judging.inventory import Circumstances
+from .judging.models import Models
+from .stores.base import Capabilities
+
+if TYPE_CHECKING:
+    from .stores.base import Store
+
+SHARE = 256
+"""Memories from which on a share is large enough to pay for its way to a worker; a scope is never split."""
+
+RETRIES = 3
+"""How often a share that was lost with its machine is given to another one."""
+
+REACH_S = 5.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What a worker is told: some whole scopes, and all that a plan of them depends on."""
+
+    memories: tuple[Memory, ...]
+    capabilities: Capabilities
+    settings: Settings
+    circumstances: Mapping[str, Any]
+
+    @property
+    def key(self) -> bytes:
+        """What was judged under this key need not be sent again."""
+        said = [repr((m.id, m.text, m.scope, m.category, m.stated_at, m.metadata)) for m in self.memories]
+        models = repr((self.settings.scorer, self.settings.encoder, self.settings.neighbours))
+        return hashlib.sha256("\0".join(["share", models, *said]).encode("utf-8", "surrogatepass")).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A store of which nothing is asked but what it can do."""
+
+    capabilities: Capabilities
+    kind: str = "mem0"
+
+
+class _Kept(Cache):
+    """A cache that also remembers what was put into it."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.fresh: dict[bytes, bytes] = {}
+
+    def store(self, entries: Mapping[bytes, bytes]) -> None:
+        self.fresh |= entries
+        super().store(entries)
+
+
+def shares_of(
+    inventory: Inventory, store: Store, *, settings: Settings, circumstances: Circumstances
+) -> list[Share]:
+    """Whole scopes in shares, the largest first; retired memories may be among them."""
+    scopes: dict[Scope, list[Memory]] = {}
+    for memory in inventory.memories:
+        scopes.setdefault(memory.scope, []).append(memory)
+    told = {each.name: getattr(circumstances, each.name) for each in fields(Circumstances)}
+    shares: list[Share] = []
+    waiting: list[Memory] = []
+    for memories in sorted(scopes.values(), key=lambda each: (-len(each), each[0].id)):
+        waiting += memories
+        if len(waiting) >= SHARE:
+            shares.append(Share(tuple(waiting), store.capabilities, settings, told))
+            waiting = []
+    return shares + ([Share(tuple(waiting), store.capabilities, settings, told)] if waiting else [])
+
+
+def judge_ahead(
+    shares: Iterable[Share], cache: Cache, *, settings: Settings, advance: Callable[[int], None]
+) -> None:
+    """Fill the cache with what a plan of these shares will ask; never more than a serial pass would ask.
+
+    Args:
+        shares: Those that were judged before, unchanged, are left out; a single one stays with the caller.
+        cache: Where the pass will look.
+        settings: `workers`, `engine` and `address`.
+        advance: Told how many shares are done.
+
+    Raises:
+        MissingExtraError: If Ray is wanted and not installed.
+        ModelError: If there is no Ray at the address.
+    """
+    every = list(shares)
+    known = cache.load([share.key for share in every])
+    new = [share for share in every if share.key not in known]
+    if len(new) < 2:
+        return
+    run = _by_ray if settings.engine == "ray" else _by_processes
+    for done, (share, entries) in enumerate(run(new, cache, settings), len(every) - len(new) + 1):
+        cache.store({**entries, share.key: b"judged"})
+        advance(done)
+
+
+def judged(share: Share, directory: Path | None = None) -> dict[bytes, bytes]:
+    """Plan one share; what the models said is in the cache of the directory.
+
+    Args:
+        share: Whole scopes.
+        directory: A state directory that the caller reads, too; without one the entries are returned.
+    """
+    from .kinds.mem0 import build_plan
+
+    with tempfile.TemporaryDirectory() as folder:
+        models = Models(share.settings, directory or Path(folder))
+        models.cache = kept = _Kept(directory or Path(folder))
+        build_plan(
+            Inventory("a share", share.memories),
+            store=cast("Store", _Seen(share.capabilities)),
+            encoder=models.read(),
+            scorer=models.asked(),
+            settings=share.settings,
+            **share.circumstances,
+        )
+    return {} if directory else kept.fresh
+
+
+def _by_processes(
+    shares: list[Share], cache: Cache, settings: Settings
+) -> Iterator[tuple[Share, dict[bytes, bytes]]]:
+    context = multiprocessing.get_context("spawn")
+    workers = min(settings.workers, len(shares))
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_as_worker) as pool:
+        running = {pool.submit(judged, share, cache.path.parent): share for share in shares}
+        try:
+            for future in as_completed(running):
+                future.result()
+                yield running[future], {}
+        except BrokenProcessPool:
+            _log.warning("A worker process ended before its time; the pass judges the rest by itself.")
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _as_worker() -> None:
+    """One thread each, before torch is imported; an interrupt of the pass ends it without a word."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    signal.signal(signal.SIGINT, lambda *_: os._exit(1))
+
+
+def _by_ray(
+    shares: list[Share], _cache: Cache, settings: Settings
+) -> Iterator[tuple[Share, dict[bytes, bytes]]]:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError(
+            "--engine ray needs the extra 'ray': pip install 'mem0-dream[ray]'."
+        ) from None
+    try:
+        _reach(settings.address)
+        ray.init(address=settings.address, log_to_driver=False, include_dashboard=False)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ModelError(f"There is no Ray at {settings.address or 'this machine'} ({error}).") from error
+    try:
+        task = ray.remote(max_retries=RETRIES)(judged)
+        running = {task.remote(share): share for share in shares}
+        waiting = list(running)
+        while waiting:
+            (done,), waiting = ray.wait(waiting)
+            try:
+                yield running[done], ray.get(done)
+            except ray.exceptions.RayError as error:
+                _log.warning("A share was lost (%s); the pass judges it by itself.", type(error).__name__)
+    finally:
+        ray.shutdown()
+
+
+def _reach(address: str | None) -> None:
+    """Raise OSError where nobody listens; Ray itself would try for minutes."""
+    host, colon, port = (address or "").rpartition("://")[2].rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host, int(port)), REACH_S).close()
