@@ -154,8 +154,8 @@ def _by_processes(
     context = multiprocessing.get_context("spawn")
     workers = min(settings.workers, len(shares))
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_as_worker) as pool:
-        running = {pool.submit(judged, share, cache.path.parent): share for share in shares}
         try:
+            running = {pool.submit(judged, share, cache.path.parent): share for share in shares}
             for future in as_completed(running):
                 future.result()
                 yield running[future], {}
