@@ -16,8 +16,6 @@ import signal
 import socket
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -151,24 +149,35 @@ def judged(share: Share, directory: Path | None = None) -> dict[bytes, bytes]:
 def _by_processes(
     shares: list[Share], cache: Cache, settings: Settings
 ) -> Iterator[tuple[Share, dict[bytes, bytes]]]:
+    """Each process gets its shares at the start and answers through the cache; no queue can be blocked."""
     context = multiprocessing.get_context("spawn")
-    workers = min(settings.workers, len(shares))
-    with ProcessPoolExecutor(workers, mp_context=context, initializer=_as_worker) as pool:
-        try:
-            running = {pool.submit(judged, share, cache.path.parent): share for share in shares}
-            for future in as_completed(running):
-                future.result()
-                yield running[future], {}
-        except BrokenProcessPool:
-            _log.warning("A worker process ended before its time; the pass judges the rest by itself.")
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+    count = min(settings.workers, len(shares))
+    given = [shares[at::count] for at in range(count)]
+    running = [context.Process(target=_work, args=(some, cache.path.parent), daemon=True) for some in given]
+    try:
+        for process in running:
+            process.start()
+        for process, some in zip(running, given, strict=True):
+            process.join()
+            if process.exitcode:
+                _log.warning("A worker process ended before its time; the pass judges the rest by itself.")
+            done = cache.load([share.key for share in some])
+            yield from ((share, {}) for share in some if share.key in done)
+    except OSError as error:
+        _log.warning("No worker process can be started (%s).", error)
+    finally:
+        for process in running:
+            if process.pid and process.is_alive():
+                process.terminate()
 
 
-def _as_worker() -> None:
-    """One thread each, before torch is imported; an interrupt of the pass ends it without a word."""
+def _work(shares: list[Share], directory: Path) -> None:
+    """Judge some shares, on one thread; an interrupt is for the pass, which ends its workers."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    signal.signal(signal.SIGINT, lambda *_: os._exit(1))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for share in shares:
+        judged(share, directory)
+        Cache(directory).store({share.key: b"judged"})
 
 
 def _by_ray(
