@@ -14,9 +14,11 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from multiprocessing import connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -38,6 +40,8 @@ RETRIES = 3
 """How often a share that was lost with its machine is given to another one."""
 
 REACH_S = 5.0
+LOOK_S = 1.0
+"""How often the cache is asked what is done."""
 
 _log = logging.getLogger(__name__)
 
@@ -152,19 +156,25 @@ def _by_processes(
     """Each process gets its shares at the start and answers through the cache; no queue can be blocked."""
     context = multiprocessing.get_context("spawn")
     count = min(settings.workers, len(shares))
-    given = [shares[at::count] for at in range(count)]
-    running = [context.Process(target=_work, args=(some, cache.path.parent), daemon=True) for some in given]
+    running = [
+        context.Process(target=_work, args=(shares[at::count], cache.path.parent), daemon=True)
+        for at in range(count)
+    ]
+    left = {share.key: share for share in shares}
     try:
-        for process in running:
-            process.start()
-        for process, some in zip(running, given, strict=True):
-            process.join()
-            if process.exitcode:
+        try:
+            for process in running:
+                process.start()
+        except OSError as error:
+            _log.warning("Not every worker process can be started (%s).", error)
+        alive = [process for process in running if process.pid]
+        while alive:
+            connection.wait([process.sentinel for process in alive], LOOK_S)
+            ended = [process for process in alive if process.exitcode is not None]
+            alive = [process for process in alive if process not in ended]
+            if any(process.exitcode for process in ended):
                 _log.warning("A worker process ended before its time; the pass judges the rest by itself.")
-            done = cache.load([share.key for share in some])
-            yield from ((share, {}) for share in some if share.key in done)
-    except OSError as error:
-        _log.warning("No worker process can be started (%s).", error)
+            yield from ((left.pop(key), {}) for key in cache.load(list(left)))
     finally:
         for process in running:
             if process.pid and process.is_alive():
@@ -175,9 +185,12 @@ def _work(shares: list[Share], directory: Path) -> None:
     """Judge some shares, on one thread; an interrupt is for the pass, which ends its workers."""
     os.environ["OMP_NUM_THREADS"] = "1"
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for share in shares:
-        judged(share, directory)
-        Cache(directory).store({share.key: b"judged"})
+    try:
+        for share in shares:
+            judged(share, directory)
+            Cache(directory).store({share.key: b"judged"})
+    except Exception:  # noqa: BLE001  # the pass meets it again and says it; a traceback could hold texts
+        sys.exit(1)
 
 
 def _by_ray(

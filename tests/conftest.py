@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -43,6 +44,17 @@ def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     directory = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("MEM0_DREAM_STATE_DIR", str(directory))
     return directory
+
+
+@pytest.fixture(autouse=True)
+def own_log() -> Iterator[None]:
+    """Let no command of one test quieten the log of the next one."""
+    ours = logging.getLogger("mem0_dream")
+    level, propagate, handlers = ours.level, ours.propagate, list(ours.handlers)
+    yield
+    ours.setLevel(level)
+    ours.propagate = propagate
+    ours.handlers[:] = handlers
 
 
 @pytest.fixture(scope="session", autouse=True)

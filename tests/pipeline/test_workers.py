@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
-import threading
-import time
 from importlib.util import find_spec
+from multiprocessing.context import SpawnProcess
 
 import pytest
 from builders import NOW
@@ -48,6 +46,13 @@ def _small_shares(monkeypatch):
     monkeypatch.setattr(workers, "SHARE", 4)
 
 
+class Spoilt(workers.Share):
+    """A share that no worker can plan."""
+
+    def __reduce__(self):
+        return workers.Share, (None, self.capabilities, self.settings, self.circumstances)
+
+
 def planned(place, state, **limits):
     store = place.open()
     state.mkdir(exist_ok=True)
@@ -62,19 +67,26 @@ def alone(place, tmp_path_factory):
     return plan
 
 
-def kill_the_first_worker():
-    while not (children := multiprocessing.active_children()):
-        time.sleep(0.01)
-    os.kill(children[0].pid, signal.SIGKILL)
+@pytest.mark.parametrize("ends", [None, signal.SIGKILL, "error"])
+def test_the_plan_is_that_of_a_serial_run(place, alone, tmp_path, ends, *, monkeypatch, caplog, capfd):
+    begun = []
+    start = SpawnProcess.start
 
+    def started(process):
+        start(process)
+        begun.append(process)
+        if ends == signal.SIGKILL and len(begun) == 1:
+            os.kill(process.pid, signal.SIGKILL)
 
-@pytest.mark.parametrize("killed", [False, True], ids=["unharmed", "a worker is killed"])
-def test_the_plan_is_that_of_a_serial_run(place, alone, tmp_path, killed, caplog):
-    killer = threading.Thread(target=kill_the_first_worker, daemon=True)
-    if killed:
-        killer.start()
-    assert planned(place, tmp_path, workers=2) == alone
-    assert ("A worker process ended" in caplog.text) == killed
+    monkeypatch.setattr(SpawnProcess, "start", started)
+    if ends == "error":
+        monkeypatch.setattr(workers, "Share", Spoilt)
+    with caplog.at_level("WARNING", logger="mem0_dream"):
+        assert planned(place, tmp_path, workers=2) == alone
+    assert len(begun) == 2
+    assert [process.exitcode for process in begun] == {None: [0, 0], "error": [1, 1]}.get(ends, [-9, 0])
+    assert ("A worker process ended" in caplog.text) == bool(ends)
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_what_did_not_change_is_not_sent_again(place, alone, tmp_path, monkeypatch):

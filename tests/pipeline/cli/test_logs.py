@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
 
 import pytest
@@ -14,14 +13,8 @@ from mem0_dream.pipeline.cli.logs import set_up_logs
 )
 def test_what_mem0_will_have_to_change_is_no_news_for_its_user(verbose: int, module: str, shown: int) -> None:
     """A nightly job mails its error stream; with -v everything is there."""
-    ours = logging.getLogger("mem0_dream")
-    level, handlers = ours.level, list(ours.handlers)
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            set_up_logs(verbose, as_json=False)
-            warnings.warn_explicit("renamed", FutureWarning, "huggingface.py", 29, module=module)
-    finally:
-        ours.setLevel(level)
-        ours.handlers[:] = handlers
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        set_up_logs(verbose, as_json=False)
+        warnings.warn_explicit("renamed", FutureWarning, "huggingface.py", 29, module=module)
     assert len(caught) == shown
