@@ -76,7 +76,6 @@ def no_network() -> Iterator[None]:
 
 def _only_here(connect: Callable[..., Any]) -> Callable[..., Any]:
     def checked(self: socket.socket, address: Any) -> Any:
-        """Connect, if the address is of this machine."""
         if isinstance(address, tuple) and address[0] not in _HERE:
             raise AssertionError(f"A test may not connect to {address[0]}.")
         return connect(self, address)

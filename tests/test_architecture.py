@@ -21,7 +21,6 @@ LAYERS = re.findall(r"^\| (`[\w/]+(?:/|\.py)`.*?) \|", PAGE.partition("\n## ")[0
 
 @pytest.mark.parametrize("title", WALKS)
 def test_each_walk_fits_a_screen_and_all_of_it_is_checked(title: str) -> None:
-    """A table row of another form would pass unread."""
     part = PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     rows = [line for line in part.splitlines() if line.startswith("|")]
     assert len(rows) - 2 == len(WALKS[title])
@@ -39,7 +38,6 @@ def test_each_step_of_a_walk_exists(file: str, name: str) -> None:
 
 
 def test_the_table_of_layers_stands_in_the_order_that_is_enforced() -> None:
-    """Each layer of the two contracts is a row, the highest first, and is a folder or a module."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     whole, pipeline = (contract["layers"] for contract in contracts["contracts"][:2])
     assert whole[:2] == ["mem0_dream.__main__", "mem0_dream.pipeline"]

@@ -47,14 +47,12 @@ def console_lines(text: str) -> list[str]:
 
 
 def test_the_command_line_page_equals_what_is_generated() -> None:
-    """`make docs` was run after the last change of the command line."""
     written = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     assert written == reference(), "docs/cli.md is out of date; run `make docs`"
 
 
 @pytest.mark.parametrize(("name", "command"), list(commands()))
 def test_every_command_explains_itself_with_an_example_that_parses(name: str, command: click.Command) -> None:
-    """Help has a summary, and an example that its own parser accepts."""
     text = command.help or ""
     assert len(text.split("Example:")[0].strip()) > 20
     examples = [line.strip() for line in text.partition("Example:")[2].splitlines() if line.strip()]
@@ -65,13 +63,11 @@ def test_every_command_explains_itself_with_an_example_that_parses(name: str, co
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_every_command_line_in_a_page_parses(page: Path) -> None:
-    """Nobody copies a line that the program would reject."""
     for line in console_lines(page.read_text(encoding="utf-8")):
         parse(line)
 
 
 def test_the_checked_blocks_of_the_readme_hold_command_lines() -> None:
-    """The mark stands before blocks that hold something to check."""
     parts = (ROOT / "README.md").read_text(encoding="utf-8").split(MARK)[1:]
     assert parts
     for part in parts:
@@ -80,7 +76,6 @@ def test_the_checked_blocks_of_the_readme_hold_command_lines() -> None:
 
 
 def test_a_line_the_program_rejects_does_not_parse() -> None:
-    """The check itself can fail."""
     with pytest.raises(click.UsageError):
         parse("mem0-dream status --no-such-option")
     with pytest.raises(click.UsageError):
@@ -88,7 +83,6 @@ def test_a_line_the_program_rejects_does_not_parse() -> None:
 
 
 def test_every_setting_is_documented_with_its_default() -> None:
-    """The table of docs/configuration.md names each key, and no key that does not exist."""
     text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
     table = text.partition("## Settings")[2].partition("\n## ")[0]
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", table, re.MULTILINE))
@@ -102,13 +96,11 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_every_configuration_in_a_page_is_valid(page: Path) -> None:
-    """The settings of each YAML block are accepted."""
     for block in re.findall(r"```yaml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
         Settings(**(yaml.safe_load(block).get("mem0_dream") or {}))
 
 
 def test_the_settings_in_the_readme_are_the_defaults() -> None:
-    """What the README shows with its comments is what a reader has without writing anything."""
     section = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Configuration")[2]
     shown = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)[0])["mem0_dream"]
     del shown["retention"]
@@ -116,7 +108,6 @@ def test_the_settings_in_the_readme_are_the_defaults() -> None:
 
 
 def test_every_exit_code_is_documented() -> None:
-    """The page names each error with its code, and the README each code."""
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     listed = readme.partition("### Exit codes")[2].partition("\n## ")[0]
@@ -127,14 +118,12 @@ def test_every_exit_code_is_documented() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_every_link_between_pages_leads_somewhere(page: Path) -> None:
-    """A relative link names a file of the repository."""
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
 
 
 @pytest.mark.parametrize("page", NAMING, ids=page_id)
 def test_every_file_that_a_page_names_exists(page: Path) -> None:
-    """Code moves; a page that names the old place sends its reader nowhere."""
     text = page.read_text(encoding="utf-8")
     for name in re.findall(r"`((?:models|pipeline|indexes|scripts|tests|integrations)/[\w/-]+\.\w+)`", text):
         assert (ROOT / name).is_file(), name
@@ -153,7 +142,6 @@ def test_decisions_are_few_and_each_of_their_parts_is_short() -> None:
 
 
 def test_every_package_is_listed_for_the_wheel() -> None:
-    """A folder with an __init__.py that pyproject does not name would be missing from an install."""
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
     aside = {"tests", "scripts", "build"}
     folders = {

@@ -15,14 +15,12 @@ DRAWN = dict(re.findall(r"(\w+Error) \((\d)\)", errors.__doc__ or ""))
 
 
 def test_the_drawn_tree_names_every_class_with_its_exit_code() -> None:
-    """What the docstring shows is what is raised."""
     assert {name: int(code) for name, code in DRAWN.items()} == {
         found.__name__: found.exit_code for found in CLASSES
     }
 
 
 def test_exit_codes_tell_kinds_apart() -> None:
-    """A code of its own for each kind; the kinds of one kind share it or have their own."""
     codes: dict[int, list[type[DreamError]]] = {}
     for found in CLASSES:
         codes.setdefault(found.exit_code, []).append(found)
@@ -36,7 +34,6 @@ def test_exit_codes_tell_kinds_apart() -> None:
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_an_error_carries_the_ids_it_is_about(kind: type[DreamError]) -> None:
-    """The message is for a person, the ids are for a program."""
     error = kind("Memory a1 is gone.", ids=("a1",))
     assert (str(error), error.ids, kind("x").ids) == ("Memory a1 is gone.", ("a1",), ())
     assert isinstance(error, DreamError)

@@ -40,7 +40,6 @@ def steps(word: str) -> list[str]:
 
 
 def test_it_does_not_run_as_root_and_keeps_its_state_on_a_volume() -> None:
-    """Of the last stage."""
     last = LINES[max(number for number, line in enumerate(LINES) if line.startswith("FROM ")) :]
     assert "USER 10001" in last
     assert "VOLUME /state" in last
@@ -61,7 +60,6 @@ def test_its_extras_are_the_packages_own() -> None:
 
 
 def test_the_context_leaves_out_what_the_image_does_not_need() -> None:
-    """And nothing that the build does."""
     left_out = (ROOT / ".dockerignore").read_text().split()
     assert {".git", ".venv", "node_modules", "tests"} <= set(left_out)
     assert not {"models", "pipeline", "indexes", "constraints.txt", "pyproject.toml", "README.md"} & set(
@@ -70,7 +68,6 @@ def test_the_context_leaves_out_what_the_image_does_not_need() -> None:
 
 
 def test_the_example_of_compose_is_a_night_that_parses() -> None:
-    """The command is one of this command line, not as root's friend, after a healthy database."""
     services = yaml.safe_load((COMPOSE / "compose.yaml").read_text())["services"]
     dream = services["dream"]
     context = main.make_context("mem0-dream", list(dream["command"]))
@@ -85,7 +82,6 @@ def test_the_example_of_compose_is_a_night_that_parses() -> None:
 
 @pytest.mark.e2e
 def test_the_steps_of_the_build_make_a_program_that_works(tmp_path: Path) -> None:
-    """In a fresh environment; nothing is downloaded, since all that is needed is found here."""
     source, venv = tmp_path / "src", tmp_path / "venv"
     left_out = shutil.ignore_patterns(
         *(line.removeprefix("**/") for line in (ROOT / ".dockerignore").read_text().split())
@@ -125,7 +121,6 @@ def test_the_steps_of_the_build_make_a_program_that_works(tmp_path: Path) -> Non
 def test_the_night_of_compose_runs_over_postgresql(
     tmp_path: Path, postgres: str, shared_encoder: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its own configuration and command, on a real server; only the embedder is one that needs no key."""
     config = yaml.safe_load((COMPOSE / "mem0.yaml").read_text())
     embedder = build_place("pgvector", tmp_path, postgres).config["embedder"]
     table = {"connection_string": postgres, "embedding_model_dims": 384, "collection_name": "compose"}

@@ -21,7 +21,6 @@ COMMANDS = (
 
 
 def loaded_by(code: str) -> list[str]:
-    """Heavy modules that a fresh interpreter has loaded after running the code."""
     told = f"import sys\n{code}\nprint('LOADED', *(name for name in {HEAVY!r} if name in sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", told], capture_output=True, text=True, check=True, timeout=120
@@ -33,12 +32,10 @@ def loaded_by(code: str) -> list[str]:
     "code", ["import mem0_dream", "import mem0_dream.pipeline.cli.main", "import mem0_dream.errors"]
 )
 def test_importing_loads_nothing_heavy(code: str) -> None:
-    """No model, no database client, no array library before it is needed."""
     assert loaded_by(code) == []
 
 
 def test_help_loads_nothing_heavy() -> None:
-    """The help of every command is there at once."""
     assert (
         loaded_by(f"""
 import contextlib
@@ -52,7 +49,6 @@ for command in [[], *([name] for name in {COMMANDS!r})]:
 
 
 def test_a_wrong_command_line_loads_nothing_heavy() -> None:
-    """A missing configuration is told before anything is imported for it."""
     assert "mem0" not in loaded_by("""
 import contextlib
 from mem0_dream.pipeline.cli.main import main
@@ -63,7 +59,6 @@ with contextlib.suppress(SystemExit):
 
 @pytest.mark.model
 def test_a_look_with_the_defaults_loads_no_library_of_models(tmp_path: Path) -> None:
-    """The packaged encoder and the scorer are read by our own code; a library takes seconds to import."""
     texts = ("Likes green tea.", "She likes green tea a lot", "Runs every day", "Runs at dawn on most days")
     export = tmp_path / "memories.jsonl"
     export.write_text(
@@ -80,7 +75,6 @@ with contextlib.suppress(SystemExit):
 
 
 def test_every_public_name_can_be_imported() -> None:
-    """`__all__` is sorted, short and true; another name is an AttributeError."""
     assert sorted(mem0_dream.__all__) == mem0_dream.__all__
     assert len(mem0_dream.__all__) <= 20
     for name in mem0_dream.__all__:

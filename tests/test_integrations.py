@@ -43,7 +43,6 @@ def front(text: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
 def test_every_command_line_parses(path: Path) -> None:
-    """Options and commands exist; each file has at least one."""
     found = list(command_lines(path.read_text(encoding="utf-8")))
     assert found
     for line in found:
@@ -51,13 +50,11 @@ def test_every_command_line_parses(path: Path) -> None:
 
 
 def test_a_line_that_does_not_exist_is_found() -> None:
-    """The test above can fail."""
     with pytest.raises(Exception, match=r"[Nn]o such option"):
         parse(next(command_lines("Run `mem0-dream --no-such-option` now.")))
 
 
 def test_the_skill_says_what_the_program_says() -> None:
-    """Sentences and forms are the program's own."""
     for sentence in (report.NOTHING_STORED, report.NOTHING_FOUND, report.CANCELLED, report.TITLE):
         assert sentence in SKILL
     result = RunResult("r", merged=1, pruned=1, resolved=1, skipped=1)
@@ -67,7 +64,6 @@ def test_the_skill_says_what_the_program_says() -> None:
 
 
 def test_skill_and_command_are_found_by_their_fields() -> None:
-    """A name, and when to use it."""
     fields = front(SKILL)
     assert re.fullmatch(r"[a-z0-9-]{1,64}", fields["name"])
     assert 50 < len(fields["description"]) <= 1024
@@ -76,7 +72,6 @@ def test_skill_and_command_are_found_by_their_fields() -> None:
 
 
 def test_the_tools_that_the_skill_names_exist() -> None:
-    """And those that the server's own instructions name."""
     for text in (SKILL, INSTRUCTIONS):
         for name in set(re.findall(r"\bdream_[a-z]+\b", text)):
             assert hasattr(DreamServer, name)
@@ -85,7 +80,6 @@ def test_the_tools_that_the_skill_names_exist() -> None:
 def test_the_steps_of_the_skill_show_the_report_and_apply_the_answers(
     dream: Invoke, store: InMemoryStore, tmp_path: Path
 ) -> None:
-    """Plan, show, answer in the file, apply: the report to the letter, and the summary line."""
     file = tmp_path / "plan.jsonl"
     dream("plan", "--user-id", "alice", "-o", str(file))
     before = dict(store.rows)
@@ -106,7 +100,6 @@ def test_the_steps_of_the_skill_show_the_report_and_apply_the_answers(
 
 @pytest.mark.e2e
 def test_the_gate_stops_a_commit_with_equal_memories(tmp_path: Path) -> None:
-    """The hook's own entry, in a repository with two files that say the same; then with one."""
     hook = yaml.safe_load((FOLDER / "pre-commit" / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
     words = hook["repos"][0]["hooks"][0]["entry"].split()[1:]
     memories = tmp_path / ".claude" / "memory"

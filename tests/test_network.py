@@ -17,6 +17,5 @@ def test_a_connection_to_another_machine_fails() -> None:
 
 
 def test_a_connection_to_this_machine_works() -> None:
-    """Stand-ins for servers live here."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         socket.create_connection(server.getsockname()).close()

@@ -35,7 +35,6 @@ BUILD = "import sys; from setuptools import build_meta as b; to = sys.argv[1]; b
 
 
 def files(*folders: str) -> set[str]:
-    """The project's own files in folders, and those beside them."""
     named = {path for folder in folders for path in (ROOT / folder).rglob("*")} | set(ROOT.glob("*.py"))
     return {
         path.relative_to(ROOT).as_posix()
@@ -64,7 +63,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_source_distribution_can_be_tested(built: Path) -> None:
-    """Tests with their helpers and golden files, scripts with their data, documents."""
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     assert files(*SOURCE) <= names
@@ -73,7 +71,6 @@ def test_the_source_distribution_can_be_tested(built: Path) -> None:
 
 
 def test_the_wheel_holds_the_package_alone(built: Path) -> None:
-    """Every module and the weights; neither tests nor scripts."""
     with zipfile.ZipFile(next(built.glob("*.whl"))) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert {f"mem0_dream/{name}" for name in files(*PACKAGE)} | {"mem0_dream/py.typed"} == names
@@ -81,7 +78,6 @@ def test_the_wheel_holds_the_package_alone(built: Path) -> None:
 
 @pytest.mark.timeout(900)
 def test_the_installed_wheel_passes_the_tests_of_the_source_distribution(built: Path, tmp_path: Path) -> None:
-    """In a fresh environment, from a folder that holds tests and nothing of the package."""
     python = fresh_environment(tmp_path / "venv")
     environment = os.environ | OFFLINE | {"PATH": f"{python.parent}:{os.environ['PATH']}"}
 

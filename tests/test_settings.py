@@ -17,21 +17,18 @@ from pydantic import ValidationError
     [(90, 90), ("90", 90), ("90d", 90), (" 90 days ", 90), ("1 Day", 1), ("12w", 84), ("2 weeks", 14), ("2y", 730), ("0", 0)],
 )  # fmt: skip
 def test_durations_are_days_weeks_and_years(given_as: Any, days: int) -> None:
-    """A number is days; units may be long or short, in any case."""
     assert parse_days(given_as) == timedelta(days=days)
     assert Settings(stale_after=given_as).stale_after == timedelta(days=days)
 
 
 @pytest.mark.parametrize("nonsense", ["soon", "-3d", "3 months", "1.5y", "", None, "d", "90dd", [], True])
 def test_anything_else_is_no_duration(nonsense: Any) -> None:
-    """A guess would be a wrong limit."""
     with pytest.raises(ValidationError):
         Settings(stale_after=nonsense)
 
 
 @given(st.integers(0, 10_000))
 def test_a_duration_stays_what_it_is(days: int) -> None:
-    """What was parsed once is not parsed again."""
     found = timedelta(days=days)
     assert parse_days(found) is found
     assert parse_days(f"{days}d") == found
@@ -51,20 +48,17 @@ def test_a_duration_stays_what_it_is(days: int) -> None:
     ],
 )
 def test_a_wrong_or_unknown_setting_is_refused(wrong: dict[str, Any]) -> None:
-    """A misspelt limit must not silently become its default."""
     with pytest.raises(ValidationError):
         Settings(**wrong)
 
 
 def test_the_defaults_are_those_of_the_skill() -> None:
-    """180 days, 180 days, five words, 30 percent."""
     default = Settings()
     assert (default.stale_after.days, default.access_window.days) == (180, 180)
     assert (default.min_words, default.max_delete) == (5, 0.30)
 
 
 def test_retention_is_per_category() -> None:
-    """Each category may have a limit of its own."""
     section: Any = {"session_state": "90d"}
     assert Settings(retention=section).retention == {"session_state": timedelta(days=90)}
 

@@ -18,17 +18,14 @@ pytestmark = pytest.mark.store
 
 @pytest.fixture
 def desk(world: World, tmp_path: Path) -> Tools:
-    """The tools on the world."""
     return tools_of(world, tmp_path / "state")
 
 
 def merge_of(plan: Any) -> str:
-    """The id of the first merge."""
     return next(item["id"] for item in plan["proposals"] if item["kind"] == "merge")
 
 
 def test_what_was_shown_is_applied_and_an_undo_brings_it_back(world: World, desk: Tools) -> None:
-    """The merge of two statements of one fact; the numbers are those of the plan."""
     content = world.content()
     plan = desk.plan(QUIET)
     assert plan["store"] == world.kind
@@ -45,7 +42,6 @@ def test_what_was_shown_is_applied_and_an_undo_brings_it_back(world: World, desk
 
 
 def test_a_refused_merge_stays_and_is_not_proposed_again(world: World, desk: Tools) -> None:
-    """What follows from it, an index or a relation, does not happen either."""
     plan = desk.plan(QUIET)
     answered = desk.answer(QUIET, plan["plan_id"], {merge_of(plan): "no"}, {}, [])
     assert answered["proposed"]["merges"] == plan["proposed"]["merges"] - 1
@@ -55,7 +51,6 @@ def test_a_refused_merge_stays_and_is_not_proposed_again(world: World, desk: Too
 
 
 def test_a_memory_that_changed_since_is_named_and_left_alone(world: World, desk: Tools) -> None:
-    """The plan is stale in one place, and applied everywhere else."""
     plan = desk.plan(QUIET)
     world.add_words(world.pair[0], "And more.")
     done = desk.apply(QUIET, plan["plan_id"])
@@ -64,7 +59,6 @@ def test_a_memory_that_changed_since_is_named_and_left_alone(world: World, desk:
 
 
 def test_what_is_picked_is_forgotten_and_comes_back(world: World, desk: Tools) -> None:
-    """A search changes nothing, and a pinned memory cannot be picked."""
     content, texts = world.content(), world.texts()
     found = desk.forget(QUIET, texts[world.pair[0]], None, [], limit=50)
     assert world.content() == content
@@ -80,7 +74,6 @@ def test_what_is_picked_is_forgotten_and_comes_back(world: World, desk: Tools) -
 
 
 def test_nothing_is_known_of_another_stores_plan(world: World, desk: Tools, tmp_path: Path) -> None:
-    """Another state directory is another desk."""
     plan = desk.plan(QUIET)["plan_id"]
     with pytest.raises(PlanFileError, match="not known"):
         tools_of(world, tmp_path / "other").apply(QUIET, plan)
@@ -89,7 +82,6 @@ def test_nothing_is_known_of_another_stores_plan(world: World, desk: Tools, tmp_
 def test_a_plan_over_budget_is_refused_whole(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And says so before: with the plan, or with the answers that take it there."""
     content = world.content()
     session = functools.partial(World.session, world)
 
@@ -110,7 +102,6 @@ def test_a_plan_over_budget_is_refused_whole(
 
 
 def test_status_counts_what_is_there(world: World, desk: Tools) -> None:
-    """And names the last plan."""
     plan = desk.plan(QUIET)["plan_id"]
     found = desk.status(QUIET)
     assert (found["kind"], found["last_plan"], found["interrupted"]) == (world.kind, plan, None)

@@ -42,7 +42,6 @@ def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.fixture
 def call(world: World, tmp_path: Path) -> Call:
-    """The command line on this world."""
     config = tmp_path / "settings.yaml"
     config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
     has_users = world.kind not in OWN_WAYS
@@ -63,7 +62,6 @@ def call(world: World, tmp_path: Path) -> Call:
 
 @pytest.fixture
 def session(world: World, tmp_path: Path) -> Iterator[Session]:
-    """The library on this world."""
     state = tmp_path / "library-state"
     state.mkdir(exist_ok=True)
     with world.session(state) as opened:
@@ -76,13 +74,11 @@ def answered(*more: str) -> str:
 
 
 def removed(world: World, before: dict[str, str]) -> set[str]:
-    """Ids that are gone."""
     return before.keys() - world.texts().keys()
 
 
 class TestCommandLine:
     def test_everything_that_is_applied_was_shown(self, world: World, call: Call, tmp_path: Path) -> None:
-        """A plan file: each memory that goes or changes is named before the question, and no other one changes."""
         file, before = tmp_path / "plan.jsonl", world.texts()
         call("plan", "-o", str(file))
         plan = parse_plan(file.read_text())
@@ -102,7 +98,6 @@ class TestCommandLine:
         assert removed(world, before) == {name for action in plan.actions for name in action.removes}
 
     def test_what_an_applied_plan_writes_was_shown(self, world: World, call: Call, tmp_path: Path) -> None:
-        """Each new line of a text that stays."""
         file, before = tmp_path / "plan.jsonl", world.texts()
         call("plan", "-o", str(file))
         shown = call("apply", str(file), answers="y\n").stdout
@@ -111,7 +106,6 @@ class TestCommandLine:
             assert all(line.strip() in shown for line in new), (name, new)
 
     def test_undo_is_identity(self, world: World, call: Call) -> None:
-        """To the byte, whatever the pass did."""
         before = world.content()
         call("--auto")
         assert world.content() != before
@@ -139,7 +133,6 @@ class TestCommandLine:
         assert open_to_others == []
 
     def test_a_part_is_taken_back_alone_and_the_rest_after_it(self, world: World, call: Call) -> None:
-        """One memory by its id, then all: to the byte again."""
         before, texts = world.content(), world.texts()
         call("--auto")
         gone = min(removed(world, texts))
@@ -152,14 +145,12 @@ class TestCommandLine:
         assert world.content() == before
 
     def test_a_second_pass_has_nothing_to_do(self, world: World, call: Call) -> None:
-        """Night after night: what is consolidated stays as it is."""
         call("--auto")
         settled = world.content()
         call("--auto")
         assert world.content() == settled
 
     def test_an_undo_is_not_repeated(self, world: World, call: Call) -> None:
-        """The next unattended pass leaves alone what a person took back; withdrawn, it is done."""
         before = world.content()
         call("--auto")
         run = call("undo").stdout.split()[1]
@@ -172,7 +163,6 @@ class TestCommandLine:
         assert world.content() != before
 
     def test_a_skip_is_remembered(self, world: World, call: Call) -> None:
-        """Asked once; counted, listed, withdrawn, and then asked again."""
         first = call(answers="skip\ny\n").stdout
         assert first.count("[A/B/still/skip] ") >= 1
         assert "skipped: resolve" in call("reject", "--list").stdout
@@ -185,7 +175,6 @@ class TestCommandLine:
         assert "[A/B/still/skip]" in call(answers="skip\ny\n").stdout
 
     def test_an_answer_that_was_undone_is_asked_for_again(self, world: World, call: Call) -> None:
-        """The conflict is open: nothing answers it unattended, and the answer given then counts."""
         before = world.content()
         assert "[A/B/still/skip]" in call(answers="b\ny\n").stdout
         answered = world.content()
@@ -217,13 +206,11 @@ class TestCommandLine:
         assert call("runs").stdout == "No runs yet.\n"
 
     def test_pinned_memories_stay(self, world: World, call: Call) -> None:
-        """In any case of the letters, whatever their age."""
         before = world.texts()[world.pinned]
         call("--auto")
         assert world.texts()[world.pinned] == before
 
     def test_the_budget_stops_an_unattended_pass(self, world: World, call: Call) -> None:
-        """Exit code 3; of users' memories copies alone may go, of files and graphs not a byte is changed."""
         before, said = world.content(), {statement_key(text) for text in world.texts().values()}
         # Of files only what newer statements overrule goes unattended, besides copies.
         more = ("--scorer", "keywords", "--supersede") if world.kind == "md" else ()
@@ -243,7 +230,6 @@ class TestCommandLine:
         assert world.content() != before
 
     def test_options_of_another_kind_are_refused(self, world: World, call: Call) -> None:
-        """Each of them, before anything happens."""
         before = world.content()
         for name in ("supersede", "repair", "retire", "assume_unread"):
             if world.kind not in ROWS[name].kinds:
@@ -253,7 +239,6 @@ class TestCommandLine:
         assert world.content() == before
 
     def test_the_undo_that_is_printed_can_be_copied(self, world: World, call: Call) -> None:
-        """It reaches the same store from anywhere."""
         before = world.content()
         told = call(answers="skip\ny\n")
         line = next(line for line in told.stderr.splitlines() if line.startswith("Undo with: "))
@@ -264,7 +249,6 @@ class TestCommandLine:
         assert world.content() == before
 
     def test_explain_tells_whether_the_survivor_changes(self, world: World, call: Call) -> None:
-        """It never says that a memory stays as it is which is rewritten."""
         plan = parse_plan(call("plan").stdout)
         shown = call("--dry-run", "--explain").stdout
         if any(merge.rewrites for merge in plan.merges):
@@ -273,7 +257,6 @@ class TestCommandLine:
             assert "says it all and stays as it is" in shown
 
     def test_a_text_is_checked_and_nothing_is_written(self, world: World, call: Call) -> None:
-        """What is stored is known; what is not is new; a correction is against what it corrects."""
         before, said = world.content(), world.texts()[world.pair[0]].split("\n- ")[-1]
         subject = f"{world.pair[0]}: " if world.kind == "graph" else ""  # a name belongs to an observation
         known = call("check", f"{subject}{said}", code=10).stdout
@@ -294,7 +277,6 @@ class TestCommandLine:
     def test_an_incomplete_listing_is_read_only(
         self, world: World, call: Call, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """With the reason and exit code 4, attended or not."""
         before = world.content()
         with monkeypatch.context() as patch:
             store = world.open()
@@ -315,7 +297,6 @@ class KilledError(BaseException):
 
 
 def kill(session: Session, number: int, *, after: bool) -> None:
-    """Let the process die at the n-th change of the store."""
     write, count = session.store.write, 0
 
     def dying(change: Any) -> str:
@@ -333,7 +314,6 @@ def kill(session: Session, number: int, *, after: bool) -> None:
 
 class TestLibrary:
     def test_a_rejected_pair_is_not_proposed(self, world: World, session: Session) -> None:
-        """Whoever judges it."""
         by_id = {memory.id: memory for memory in session.read(EVERYTHING).memories}
         assert set(world.pair) in [
             {m.id for m in merge.members} for merge in session.propose(EVERYTHING, now=NOW).merges
@@ -362,7 +342,6 @@ class TestLibrary:
         assert world.content() == before
 
     def test_open_store_opens_what_is_on_this_machine(self, world: World, tmp_path: Path) -> None:
-        """A configuration, a project, a graph: by their path alone, and in the place of the command line."""
         if world.kind in ("platform", "server"):
             pytest.skip("has no path")
         found = []
@@ -373,7 +352,6 @@ class TestLibrary:
         assert found[0] == found[1]
 
     def test_consolidate_fits_the_kind(self, world: World, tmp_path: Path) -> None:
-        """One call does what --auto does; a kind without users refuses their ids."""
         settings, state = Settings(**SETTINGS), tmp_path / "library-state"
         state.mkdir(exist_ok=True)
         store = world.open()

@@ -28,7 +28,6 @@ Answers = Mapping[str, str]
 
 @pytest.fixture
 def applied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The plans that a front would apply; nothing is done."""
     plans: list[str] = []
 
     def apply(_review: Review, _session: object, plan: Plan, **_options: object) -> RunResult:
@@ -40,7 +39,6 @@ def applied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def call(world: World, state: Path, *words: str, answers: str = "") -> str:
-    """A command line on the world."""
     config = state.parent / "settings.yaml"
     config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
     given: tuple[str, ...] = ("--config", str(config)) if world.kind in OWN_KINDS else ()
@@ -115,7 +113,6 @@ def one_side_each(plan: Plan) -> dict[str, str]:
 def test_the_same_answers_give_the_same_plan(
     world: World, tmp_path: Path, applied: list[str], answered: Callable[[Plan], dict[str, str]]
 ) -> None:
-    """Byte for byte, for each kind; and it is the plan in which each answer is found."""
     with world.session(tmp_path / "state") as session:
         plan = session.propose(ScopeFilter(), now=NOW)
     answers, shown = answered(plan), dict[str, str]()

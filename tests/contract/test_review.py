@@ -23,17 +23,14 @@ pytestmark = pytest.mark.store
 
 @pytest.fixture
 def desk(world: World, tmp_path: Path) -> ReviewDesk:
-    """A review of the world."""
     return desk_of(world, tmp_path / "state")
 
 
 def key_of(desk: ReviewDesk, kind: str) -> str:
-    """The first proposal of a kind."""
     return next(str(card["key"]) for card in desk.data()["cards"] if card["kind"] == kind)
 
 
 def test_nothing_is_done_that_was_not_accepted(world: World, desk: ReviewDesk) -> None:
-    """A review full of proposals, one of which is wanted: the merge, and what follows from it."""
     before, content = world.texts(), world.content()
     desk.answer(key_of(desk, "merge"), "yes")
     done = desk.apply(desk.preview()["digest"])
@@ -46,7 +43,6 @@ def test_nothing_is_done_that_was_not_accepted(world: World, desk: ReviewDesk) -
 
 
 def test_all_that_is_applied_was_shown_and_undo_brings_it_back(world: World, desk: ReviewDesk) -> None:
-    """Every proposal accepted, every conflict answered."""
     content = world.content()
     for card in desk.data()["cards"]:
         desk.answer(card["key"], "b" if card["kind"] == "resolve" else "yes")
@@ -76,7 +72,6 @@ def test_an_answer_outlives_the_program_and_lapses_with_its_question(world: Worl
 def test_a_rejected_pair_is_not_proposed_again_until_that_is_withdrawn(
     world: World, desk: ReviewDesk
 ) -> None:
-    """As `mem0-dream reject` does it."""
     key = key_of(desk, "merge")
     desk.answer(key, "no")
     assert key not in {card["key"] for card in desk_of(world, desk.directory).data()["cards"]}
@@ -87,7 +82,6 @@ def test_a_rejected_pair_is_not_proposed_again_until_that_is_withdrawn(
 def test_a_pinned_memory_is_left_alone_by_this_review_and_by_later_passes(
     world: World, desk: ReviewDesk
 ) -> None:
-    """Until the pin is taken out."""
     key = key_of(desk, "merge")
     desk.answer(key, "yes")
     desk.pin(world.pair[0], pinned=True)
@@ -102,7 +96,6 @@ def test_a_pinned_memory_is_left_alone_by_this_review_and_by_later_passes(
 def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(
     world: World, desk: ReviewDesk
 ) -> None:
-    """Somebody else added to one of the two; the other answer still holds."""
     desk.answer(key_of(desk, "merge"), "yes")
     conflict = key_of(desk, "resolve")
     desk.answer(conflict, "b")
@@ -116,7 +109,6 @@ def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(
 
 
 def test_what_was_not_shown_is_not_applied(desk: ReviewDesk) -> None:
-    """An answer that changed after the preview asks for another look."""
     desk.answer(key_of(desk, "merge"), "yes")
     shown = desk.preview()
     desk.answer(key_of(desk, "resolve"), "a")
@@ -125,7 +117,6 @@ def test_what_was_not_shown_is_not_applied(desk: ReviewDesk) -> None:
 
 
 def test_a_text_that_loses_a_detail_is_named_and_refused(desk: ReviewDesk) -> None:
-    """The guards look at a person's text as they look at a drafted one."""
     key = key_of(desk, "merge")
     assert desk.lost(key, " ") == {"lost": [["text", "all of it"]], "words": []}
     with pytest.raises(UsageError, match="would lose 1 details of its sources: text all of it"):
@@ -134,7 +125,6 @@ def test_a_text_that_loses_a_detail_is_named_and_refused(desk: ReviewDesk) -> No
 
 
 def test_the_report_of_the_command_line_holds_every_proposal(world: World, tmp_path: Path) -> None:
-    """For any kind of store, and again for the run that was applied."""
     config = tmp_path / "settings.yaml"
     config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
     scope = ("--all",) if world.kind not in OWN_WAYS else ("--config", str(config))
@@ -166,7 +156,6 @@ def test_the_report_of_the_command_line_holds_every_proposal(world: World, tmp_p
 
 
 def embedded_in(page: Path) -> Any:
-    """The data of a page."""
     found = re.search(r'id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)
     assert found is not None
     return json.loads(found[1])

@@ -83,7 +83,6 @@ class LoopbackServer:
     """
 
     def __init__(self, service: Service, *, delay: float = 1.0) -> None:
-        """Start serving on a free port."""
         self.requests: list[Request] = []
         self.fault: Choose = lambda _number, _request: None
         self.before: Callable[[Request], None] = lambda _request: None
@@ -98,7 +97,6 @@ class LoopbackServer:
 
     @property
     def url(self) -> str:
-        """The address."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> Self:
@@ -108,7 +106,6 @@ class LoopbackServer:
         self.close()
 
     def close(self) -> None:
-        """Stop serving, and let go of answers that wait."""
         self._closed.set()
         self._server.shutdown()
         self._server.server_close()
@@ -164,7 +161,6 @@ class LoopbackServer:
 
 
 def _send(connection: BaseHTTPRequestHandler, fault: Fault | None, reply: Reply | None) -> None:
-    """Send an answer, half of it, or none."""
     if reply is None or fault is Fault.RESET:
         _break(connection)
         return

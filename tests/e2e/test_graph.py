@@ -20,8 +20,6 @@ def entities_of(lines) -> list[str]:
 
 
 class Box:
-    """A folder with a graph, and the program run on it as a process."""
-
     def __init__(self, folder, lines) -> None:
         self.path, self.core, self.state = (
             folder / "memory.jsonl",

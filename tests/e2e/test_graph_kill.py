@@ -34,8 +34,6 @@ def graph() -> list[str]:
 
 
 class Place:
-    """A graph with its core memory and our state, alone in a folder."""
-
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
         self.path, self.core, self.state = folder / "m.jsonl", folder / "core.json", folder / "state"

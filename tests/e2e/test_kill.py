@@ -22,13 +22,11 @@ SUMMARY = "Dream complete — merged: 3, pruned: 4, conflicts resolved: 1, skipp
 
 
 def kill(world: World, step: int, *, after: bool, **options: Any) -> Call:
-    """A run that dies at this write."""
     where = {"config": str(world.config), "now": NOW.isoformat(), "step": step, "after": after}
     return replace(world.call(), function="e2e_kill:apply_and_die", options=where | options)
 
 
 def codes_of(answers: Sequence[Answer]) -> list[int]:
-    """How each process ended."""
     return [answer.code for answer in answers]
 
 
@@ -55,7 +53,6 @@ MATRIX = {
 def test_a_run_killed_at_any_write_is_finished_and_undone(
     case: str, tmp_path_factory: pytest.TempPathFactory, messy_stores: Builder
 ) -> None:
-    """SIGKILL at a write, then `resume` equals an unkilled run, and `undo` gives every byte back."""
     (steps, retire), provider = MATRIX[case], case.split(",", maxsplit=1)[0]
     worlds = {step: messy_stores(provider, tmp_path_factory.mktemp("killed")) for step in (0, *steps)}
     before = worlds[0].raw()
@@ -81,7 +78,6 @@ INSIDE = [("qdrant", "history"), ("faiss", "history"), ("faiss", "swap")]
 def test_a_run_killed_inside_a_write_is_finished_and_undone(
     provider: str, inside: str, tmp_path: Path, messy_stores: Builder
 ) -> None:
-    """SIGKILL between a deleted row and its history, or between the two files of FAISS, loses nothing."""
     world = messy_stores(provider, tmp_path)
     before = world.raw()
     killed, resumed = run_all([kill(world, 0, after=False, inside=inside), world.call("resume")])
@@ -95,7 +91,6 @@ def test_a_run_killed_inside_a_write_is_finished_and_undone(
 def test_an_undo_killed_on_its_way_is_finished(
     tmp_path_factory: pytest.TempPathFactory, messy_stores: Builder
 ) -> None:
-    """`resume` ends an undo that was killed, before or after one of its writes."""
     worlds = [messy_stores("qdrant", tmp_path_factory.mktemp("undo")) for _ in range(3)]
     before = worlds[0].raw()
     steps = ((2, False), (4, True), (10, True))
@@ -108,7 +103,6 @@ def test_an_undo_killed_on_its_way_is_finished(
 
 
 def test_after_a_kill_the_commands_say_what_to_do(tmp_path: Path, messy_stores: Builder) -> None:
-    """Status names the killed run, a pass refuses, an unattended one finishes it; its lock is no hindrance."""
     world = messy_stores("qdrant", tmp_path)
     before = world.raw()
     (killed,) = run_all([kill(world, 6, after=True)])

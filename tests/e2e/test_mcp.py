@@ -23,14 +23,12 @@ ALICE = ("--user-id", "alice")
 
 
 def agent(world: World, *options: str) -> Agent:
-    """An agent on a mem0 store of its own process."""
     given = ("--config", str(world.config), *ALICE, *KEYWORDS, *options)
     return over_stdio(*given, environment=world.environment())
 
 
 @pytest.mark.store
 def test_a_pass_over_a_real_mem0_store(messy_qdrant: World) -> None:
-    """Plan, answer, apply, undo over one connection; the numbers and the summary are the command line's."""
     world, before = messy_qdrant, messy_qdrant.raw()
     told = json.loads(world.pass_over(*ALICE, "--json").out)
 
@@ -83,18 +81,15 @@ def test_a_server_that_may_only_look_changes_nothing(messy_qdrant: World) -> Non
 
 
 def graph(folder: Path, *lines: str) -> tuple[str, ...]:
-    """A graph in a folder, as options."""
     write(folder / "memory.jsonl", lines)
     return ("--store", "graph", "--file", str(folder / "memory.jsonl"), *KEYWORDS)
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """What the process may know."""
     return {"HOME": str(folder), "MEM0_DREAM_STATE_DIR": str(folder / "state"), "PYTHONWARNINGS": "ignore"}
 
 
 def test_a_cancelled_plan_stops_and_the_server_goes_on(tmp_path: Path) -> None:
-    """The client gives up in the middle of a long pass; the next call is answered."""
     lines = [entity(f"fact {n}", f"Service {n} owns schema {n * 7} and nothing else.") for n in range(1500)]
     options = [option for option in graph(tmp_path, *lines) if option not in ("--scorer", "keywords")]
     looking = over_stdio(*options, environment=environment(tmp_path))
@@ -119,7 +114,6 @@ def test_a_cancelled_plan_stops_and_the_server_goes_on(tmp_path: Path) -> None:
 
 
 def test_only_the_protocol_is_written_to_the_output(tmp_path: Path) -> None:
-    """Every line of the output is a message, whatever is done and however it ends."""
     evil = entity("evil \x1b[31m\u202e", "Reads \x1b[31m novels.", "Discovered: 2026-01-02")
     options = graph(tmp_path, evil, "{broken \x1b[31m")
     ask = [
@@ -158,7 +152,6 @@ def test_only_the_protocol_is_written_to_the_output(tmp_path: Path) -> None:
 
 
 def test_a_server_without_a_store_does_not_start(tmp_path: Path) -> None:
-    """One sentence on the error stream, before any protocol."""
     for options, sentence in (
         ((), "Say whose memories"),
         (ALICE, "No configuration"),
@@ -181,7 +174,6 @@ def test_a_server_without_a_store_does_not_start(tmp_path: Path) -> None:
 
 
 def test_without_the_sdk_the_command_to_install_it_is_named(tmp_path: Path) -> None:
-    """Exit code 8."""
     code = "import sys; sys.modules['mcp'] = None; from mem0_dream.pipeline.cli.main import main; main(['mcp', *sys.argv[1:]])"
     done = subprocess.run(
         [sys.executable, "-c", code, *graph(tmp_path)],

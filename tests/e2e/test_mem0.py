@@ -86,7 +86,6 @@ SUMMARY = "Dream complete — merged: 3, pruned: 4, conflicts resolved: 1, skipp
 
 
 def test_report_apply_and_undo(messy: World) -> None:
-    """Dry run, typed answers, summary, what mem0 then sees, and every byte back after undo."""
     before, listed = messy.raw(), messy.seen()
 
     dry = messy.pass_over(*ALICE, "--dry-run")
@@ -150,7 +149,6 @@ def check_the_merged_memory(world: World, added: str) -> None:
 
 
 def test_unattended_runs_settle(messy: World) -> None:
-    """--auto applies merges and prunes in one line, leaves the conflict, and finds nothing the second time."""
     first = messy.pass_over(*ALICE, "--auto", "--assume-unread")
     assert first.out == "[mem0-dream --auto] merged=3 pruned=4 conflicts_skipped=1\n"
     assert first.err == ""
@@ -164,7 +162,6 @@ def test_unattended_runs_settle(messy: World) -> None:
 
 
 def test_retiring_hides_and_lets_mem0_learn_again(messy_qdrant: World) -> None:
-    """--retire keeps the rows but mem0 neither lists nor finds them, may learn them anew, and undo shows them again."""
     world = messy_qdrant
     before, listed = world.raw(), world.seen()
     done = world.pass_over(*ALICE, "--auto", "--assume-unread", "--retire")
@@ -193,7 +190,6 @@ def test_retiring_hides_and_lets_mem0_learn_again(messy_qdrant: World) -> None:
 
 
 def test_all_scopes_never_mix(messy_qdrant: World) -> None:
-    """With --all every scope is shown and consolidated for itself; equal texts of two users stay two."""
     world = messy_qdrant
     shown = world.pass_over("--all", "--dry-run")
     scopes = [line for line in shown.lines if line.startswith("Scope ")]
@@ -222,7 +218,6 @@ def test_all_scopes_never_mix(messy_qdrant: World) -> None:
 def test_a_plan_file_is_written_edited_and_applied(
     messy_qdrant: World, tmp_path_factory: pytest.TempPathFactory, messy_stores: Builder
 ) -> None:
-    """Writing a plan changes nothing; with a line dropped and a choice set, apply does exactly the rest."""
     world = messy_qdrant
     before, file = world.raw(), world.folder / "plan.jsonl"
     written = world.pass_over("plan", *ALICE, "-o", str(file))
@@ -275,7 +270,6 @@ def check_what_lost(world: World) -> None:
 
 
 def test_forget_reject_and_status(messy_qdrant: World) -> None:
-    """The commands around a pass, each on the same real store."""
     world = messy_qdrant
     before = world.raw()
     status = world.pass_over("status", *ALICE)

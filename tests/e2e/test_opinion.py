@@ -36,7 +36,6 @@ ONE_MERGE = "[mem0-dream --auto] merged=1 pruned=0 conflicts_skipped=0\n"
 
 @pytest.fixture
 def model() -> Iterator[LanguageModel]:
-    """A language model on the loopback address."""
     running = LanguageModel()
     yield running
     running.close()
@@ -68,7 +67,6 @@ def world(
 
 
 def configure(world: World, model: LanguageModel, **settings: Any) -> None:
-    """Name the language model, and our own settings."""
     config = json.loads(world.config.read_text())
     config["llm"] = {
         "provider": "openai",
@@ -79,7 +77,6 @@ def configure(world: World, model: LanguageModel, **settings: Any) -> None:
 
 
 def test_nothing_is_sent_unless_somebody_says_so(world: World, model: LanguageModel) -> None:
-    """The report says how many pairs are open; --auto keeps its one line, and counts them elsewhere."""
     dry = world.pass_over(*ALICE, "--dry-run")
     assert dry.lines[-2:] == [
         "Proposed: 1 merge, 0 prunes, 0 conflicts.",
@@ -101,7 +98,6 @@ def test_nothing_is_sent_unless_somebody_says_so(world: World, model: LanguageMo
 
 @pytest.mark.parametrize("who", ["mem0", "endpoint"])
 def test_a_second_opinion_becomes_a_proposal(world: World, model: LanguageModel, who: str) -> None:
-    """Through mem0's own factory and through an endpoint: announced, shown, agreed to, undone; paid for once."""
     before = world.raw()
     asking = ("--second-opinion",) if who == "mem0" else ("--second-opinion", f"openai:m@{model.url}")
     dry = world.pass_over(*ALICE, "--dry-run", *asking)
@@ -148,7 +144,6 @@ def test_unattended_a_model_merges_nothing_unless_the_settings_say_so(
 def test_a_model_that_does_not_do_its_part_changes_nothing(
     world: World, model: LanguageModel, fault: str, who: str
 ) -> None:
-    """Exit code 0, one warning with the counts, the certain merge is made, and the key is told nowhere."""
     refusal = json.dumps({"error": {"message": f"wrong key {KEY}", "type": "x"}}).encode()
     soon = {"Retry-After": "0.01"}
     faults = {
@@ -172,7 +167,6 @@ def test_a_model_that_does_not_do_its_part_changes_nothing(
 
 
 def at_terminal(world: World, *arguments: str, **environment: str) -> pexpect.spawn:
-    """The command line on a terminal of its own."""
     program, *words = world.command(*ALICE, "--scorer", "keywords", "--now", NOW.isoformat(), *arguments)
     own = {key: value for key, value in world.environment().items() if key != "NO_COLOR"}
     return pexpect.spawn(
@@ -182,7 +176,6 @@ def at_terminal(world: World, *arguments: str, **environment: str) -> pexpect.sp
 
 
 def test_at_a_terminal_a_person_is_asked_and_the_answers_count(world: World) -> None:
-    """Look, see the pair with its differences in colour, say yes, agree, and calibrate on it later."""
     before = world.raw()
     child = at_terminal(world)
     child.expect_exact("\x1b[?25l")  # a progress bar hides the cursor
@@ -215,7 +208,6 @@ def test_at_a_terminal_a_person_is_asked_and_the_answers_count(world: World) -> 
 
 @pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_a_plain_terminal_gets_plain_text(world: World, environment: dict[str, str]) -> None:
-    """No colour, and on a dumb one no cursor movement; the words that differ stand in brackets. Enter looks at nothing."""
     child = at_terminal(world, "--review", **environment)
     child.expect_exact("The same fact? [y/n/a/b/s/q] ")
     child.sendline("")

@@ -33,7 +33,6 @@ KEYWORDS = ("--scorer", "keywords", "--now", NOW.isoformat())
 
 
 def python(code: str, *arguments: str, environment: dict[str, str] | None = None) -> str:
-    """Run a script in a fresh interpreter; what it printed."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         capture_output=True,
@@ -49,7 +48,6 @@ def python(code: str, *arguments: str, environment: dict[str, str] | None = None
 def test_a_second_run_waits_its_turn_and_a_dead_one_leaves_no_lock(
     tmp_path: Path, messy_stores: Builder
 ) -> None:
-    """While one run waits for an answer another stops with exit code 5; kill -9 of the first frees the store."""
     world = messy_stores("faiss", tmp_path)
     before = world.raw()
     first = subprocess.Popen(
@@ -77,7 +75,6 @@ def test_a_second_run_waits_its_turn_and_a_dead_one_leaves_no_lock(
 
 
 def test_a_store_held_by_the_agent_is_one_sentence(messy_qdrant: World) -> None:
-    """Qdrant on disk belongs to one process; exit code 5 says who must stop."""
     world = messy_qdrant
     with world.mem0() as memory:
         held = world.pass_over(*ALICE, "--auto", code=5)
@@ -91,7 +88,6 @@ def test_a_store_held_by_the_agent_is_one_sentence(messy_qdrant: World) -> None:
 
 
 def test_a_narrow_encoding_is_no_reason_to_fail(messy_qdrant: World) -> None:
-    """Where the output cannot spell a character the run goes on with another one."""
     world = messy_qdrant
     shown = subprocess.run(
         world.command(*ALICE, *KEYWORDS),
@@ -122,7 +118,6 @@ def test_45_stored_memories_give_45(tmp_path: Path, embeddings: EmbeddingServer)
 
 
 def test_an_empty_store(tmp_path: Path, embeddings: EmbeddingServer) -> None:
-    """Nothing found is said in one line, and nothing is created."""
     world = empty_world("qdrant", tmp_path, embeddings)
     with world.mem0():
         pass
@@ -140,7 +135,6 @@ store.close()
 
 
 def test_the_library_does_the_same_in_three_lines(messy_qdrant: World) -> None:
-    """open_store, consolidate; the result is frozen, and what was applied is in the store."""
     world = messy_qdrant
     printed = python(LIBRARY, str(world.config), environment=world.environment())
     assert printed == "3 3 1\n"
@@ -177,7 +171,6 @@ BAD_CONFIGS = {
 
 @pytest.mark.parametrize("case", BAD_CONFIGS)
 def test_a_bad_configuration_is_one_sentence(case: str, tmp_path: Path) -> None:
-    """What is wrong, where, and exit code 2; nothing is created on the way."""
     content, sentence = BAD_CONFIGS[case]
     file = tmp_path / "mem0.yaml"
     if content is not None:
@@ -197,7 +190,6 @@ def test_a_bad_configuration_is_one_sentence(case: str, tmp_path: Path) -> None:
 
 
 def test_a_server_that_does_not_answer(tmp_path: Path, embeddings: EmbeddingServer) -> None:
-    """A database that is down is exit code 4 and one sentence without the password."""
     world = empty_world(
         "pgvector", tmp_path, embeddings, "postgresql://me:hush@127.0.0.1:9/none?connect_timeout=2"
     )
@@ -227,7 +219,6 @@ def test_an_embedder_that_does_not_answer(messy_qdrant: World) -> None:
 
 @pytest.mark.model
 def test_with_the_encoder_that_mem0_loads_itself(messy_qdrant: World) -> None:
-    """No server in between: mem0 embeds in the process, as most people run it."""
     world = messy_qdrant
     config = json.loads(world.config.read_text())
     config["embedder"] = build_place("qdrant", world.folder).config["embedder"]

@@ -24,12 +24,10 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_what_is_shown(place: Place, golden: Golden) -> None:
-    """The report with all there is to know, and how the memory is doing."""
     golden(f"{place.kind}_shown.txt", place.transcript((("--dry-run", "--explain"), ""), (("status",), "")))
 
 
 def test_an_attended_run(place: Place, golden: Golden) -> None:
-    """Every question answered with A, everything applied, listed and taken back; to the byte."""
     before = place.content()
     lines = (((), "a\na\ny\n"), (("runs",), ""), (("undo",), "y\n"), (("reject", "--list"), ""))
     golden(f"{place.kind}_attended.txt", place.transcript(*lines))

@@ -65,7 +65,6 @@ def duplicates(*groups: Sequence[str]) -> FakeScorer:
 
 
 def state(path: Path) -> Path:
-    """A fresh state directory."""
     path.mkdir(parents=True, exist_ok=True)
     return path
 

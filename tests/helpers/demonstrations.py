@@ -12,7 +12,6 @@ from forks import Call, command_line
 
 
 def play(call: Call) -> None:
-    """Run the demonstration that the options name."""
     demonstration: Any = importlib.import_module(call.options["module"])
     demonstration.dream = _dream
     sys.exit(demonstration.main(list(call.arguments)))

@@ -89,7 +89,6 @@ Invoke = Callable[..., Result]
 
 @pytest.fixture
 def store() -> InMemoryStore:
-    """The store the command line opens; a test may change it before."""
     return messy_store()
 
 
@@ -121,5 +120,4 @@ def living(store: InMemoryStore) -> set[str]:
 
 
 def whole(store: InMemoryStore) -> str:
-    """Everything the store holds."""
     return json.dumps([store.rows, store.vectors], sort_keys=True)

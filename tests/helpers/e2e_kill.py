@@ -51,7 +51,6 @@ def arm(store: Mem0Store, case: Mapping[str, Any]) -> None:
         swap = Path.replace
 
         def torn(self: Path, target: Path) -> Path:
-            """Swap one of the two new files."""
             swapped = swap(self, target)
             if self.suffix == ".new":
                 die()

@@ -108,11 +108,9 @@ class EmbeddingServer(LoopbackServer):  # type: ignore[misc]
 
     @property
     def address(self) -> str:
-        """What mem0 calls `openai_base_url`."""
         return f"{self.url}/v1"
 
     def embed(self, texts: list[str]) -> list[list[float]]:
-        """The encoder's own vectors."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         self._known.update(zip(new, _model().encode(new).tolist(), strict=True) if new else ())
         return [self._known[text] for text in texts]
@@ -143,27 +141,22 @@ class World:
 
     @property
     def provider(self) -> str:
-        """mem0's name of the vector store."""
         return self.place.provider
 
     @property
     def config(self) -> Path:
-        """mem0's own configuration."""
         return self.folder / "mem0.json"
 
     @property
     def state(self) -> Path:
-        """The state directory of the processes."""
         return self.folder / "state"
 
     def environment(self) -> dict[str, str]:
-        """What a process may know: nothing of the user's own files."""
         own = {"HOME": str(self.folder), "MEM0_DIR": str(self.folder / "mem0"), "HF_HUB_OFFLINE": "1"}
         own |= {"MEM0_DREAM_STATE_DIR": str(self.state), "PYTHONWARNINGS": "ignore", "COLUMNS": "80"}
         return os.environ | own
 
     def command(self, *arguments: str) -> list[str]:
-        """The command line of a process on this store."""
         return [sys.executable, "-m", "mem0_dream", *arguments, "--config", str(self.config)]
 
     def call(self, *arguments: str, answers: str = "") -> Call:
@@ -194,15 +187,12 @@ class World:
         return {str(item["id"]): str(item["memory"]) for item in found}
 
     def mem0(self) -> Open:
-        """The application's own client, closed at the end of the block."""
         return Open(self.place)
 
     def label(self, name: str) -> str:
-        """A memory as the report names it."""
         return f"[mem0:{self.ids[name][:8]}]"
 
     def alive(self, *names: str) -> bool:
-        """Whether the rows with these names are all in the store."""
         rows = self.raw()
         return all(self.ids[name] in rows for name in names)
 
@@ -372,7 +362,6 @@ PROVIDERS = ["qdrant", "faiss", "chroma", pytest.param("pgvector", marks=pytest.
 
 @pytest.fixture(params=PROVIDERS)
 def messy(request: pytest.FixtureRequest, tmp_path: Path, messy_stores: Builder) -> World:
-    """A messy store on each vector store."""
     return messy_stores(request.param, tmp_path)
 
 

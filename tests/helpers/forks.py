@@ -75,12 +75,10 @@ class Answer:
 
     @property
     def lines(self) -> list[str]:
-        """The lines of the output."""
         return self.out.splitlines()
 
 
 def run(call: Call) -> Answer:
-    """Run one process to its end."""
     server = _server()
     assert server.stdin is not None
     assert server.stdout is not None
@@ -92,7 +90,6 @@ def run(call: Call) -> Answer:
 
 
 def run_all(calls: Iterable[Call]) -> list[Answer]:
-    """Run processes, one after the other."""
     return [run(call) for call in calls]
 
 

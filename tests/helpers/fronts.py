@@ -22,7 +22,6 @@ QUIET = Silent()
 
 
 def access_to(session: Callable[[Path], Session], state: Path, **more: Any) -> StoreAccess:
-    """How a front reaches a store whose session a test opens."""
     options = Options(now=NOW, all_scopes=True)
 
     @contextlib.contextmanager

@@ -29,19 +29,16 @@ NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 def entity(name: str, *observations: str, kind: str = "pattern", **fields: Any) -> str:
-    """A line of an entity."""
     return _line(
         {"type": "entity", "name": name, "entityType": kind, "observations": list(observations), **fields}
     )
 
 
 def relation(source: str, target: str, kind: str = "uses", **fields: Any) -> str:
-    """A line of a relation."""
     return _line({"type": "relation", "from": source, "to": target, "relationType": kind, **fields})
 
 
 def write(path: Path, lines: Iterable[str], *, end: str = "") -> bytes:
-    """Write a graph and return its bytes."""
     data = ("\n".join(lines) + end).encode()
     path.write_bytes(data)
     return data
@@ -69,24 +66,20 @@ def repair(opened: Session) -> RunResult | None:
 
 
 def models(opened: Session) -> GraphModels:
-    """Models and limits of a session."""
     return kind_of(opened).models(opened.means(NOW))
 
 
 def kind_of(opened: Session) -> GraphKind:
-    """The adapter of a session on a graph."""
     assert isinstance(opened.kind, GraphKind)
     return opened.kind
 
 
 def entities(path: Path) -> dict[str, list[str]]:
-    """Observations by name."""
     rows = [json.loads(line) for line in path.read_text().split("\n") if line.strip()]
     return {row["name"]: row["observations"] for row in rows if row.get("type") == "entity"}
 
 
 def relations(path: Path) -> list[tuple[str, str, str]]:
-    """All relations, in order."""
     rows = [json.loads(line) for line in path.read_text().split("\n") if line.strip()]
     return [(row["from"], row["to"], row["relationType"]) for row in rows if row.get("type") == "relation"]
 
@@ -181,7 +174,6 @@ WORDS = [
 
 
 def day(ago: int) -> str:
-    """An ISO date so many days ago."""
     return (TODAY - timedelta(days=ago)).isoformat()
 
 

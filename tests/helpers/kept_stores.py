@@ -101,7 +101,6 @@ class Place:
         return re.sub(r"-?\d+\.\d{5,}(e-?\d+)?", lambda found: f"{float(found[0]):.4f}", text)
 
     def store(self) -> str:
-        """The store's fingerprint, as a plan names it."""
         return str(json.loads(self.call("plan").stdout.partition("\n")[0])["store"])
 
 
@@ -157,7 +156,6 @@ def markdown_place(folder: Path, monkeypatch: pytest.MonkeyPatch, *, root: Path 
 
 
 def graph_place(folder: Path, monkeypatch: pytest.MonkeyPatch, *, fill: bool = True) -> Place:
-    """A file of a memory server, and a core memory beside it."""
     file = folder / "memory.jsonl"
     if fill:
         write(file, _graph_lines(), end="\n")

@@ -11,7 +11,6 @@ KILLED = -signal.SIGKILL
 
 
 def die(*_: object, **__: object) -> None:
-    """End as `kill -9` ends a process: at once, without a word."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 

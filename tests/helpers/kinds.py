@@ -75,7 +75,6 @@ class World:
     close: Callable[[], None] = lambda: None
 
     def session(self, state: Path) -> Session:
-        """The session that the library would use."""
         return Session(self.open(), settings=Settings(**SETTINGS), state_dir=state)
 
     def add_words(self, memory_id: str, words: str) -> None:

@@ -44,12 +44,10 @@ class LanguageModel(loopback.LoopbackServer):  # type: ignore[misc]
 
     @property
     def url(self) -> str:
-        """The address of the endpoint."""
         return f"{super().url}/v1"
 
     @property
     def asked(self) -> list[dict[str, Any]]:
-        """The pairs it was asked about, one for each request."""
         return [json.loads(request.body["messages"][-1]["content"]) for request in self.requests]
 
     @property

@@ -25,12 +25,10 @@ _OLD_NS = 1_760_000_000_123_456_789
 def memory_file(
     body: str, *, name: str = "", kind: str = "project", date: str = "2026-10-01", more: str = ""
 ) -> str:
-    """A file of one memory, with frontmatter."""
     return f"---\nname: {name or body[:20]!r}\ndescription: about {name or 'it'}\ntype: {kind}\ndate: {date}\n{more}---\n\n{body}\n"
 
 
 def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write files under a root, with modification times in the past."""
     for number, (name, content) in enumerate(files.items()):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +51,6 @@ def fingerprint(root: Path) -> dict[str, tuple[bytes, int, int]]:
 
 
 def git(root: Path, *words: str, day: str = "2025-02-03T04:05:06+00:00") -> str:
-    """Run git in a folder, at a moment."""
     env = {**os.environ, "GIT_AUTHOR_DATE": day, "GIT_COMMITTER_DATE": day, "GIT_CONFIG_GLOBAL": os.devnull}
     command = ["git", "-C", str(root), "-c", "user.name=n", "-c", "user.email=e", *words]
     return subprocess.run(command, check=True, env=env, capture_output=True, text=True).stdout
@@ -82,7 +79,6 @@ def open_store(root: Path, state: Path) -> MarkdownStore:
 
 
 def look(session: Session) -> Proposal:
-    """What a pass would do."""
     return session.look(ScopeFilter(), now=NOW)
 
 

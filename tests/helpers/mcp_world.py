@@ -35,7 +35,6 @@ class Answered:
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> Answered:
-    """Call a tool; an error is a result, too."""
     told: list[tuple[float, float | None, str]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
@@ -56,8 +55,6 @@ class Agent:
     server: Callable[[], Any]
 
     def session(self, work: Callable[[Client], Awaitable[T]]) -> T:
-        """Do several things over one connection."""
-
         async def run() -> T:
             async with Client(self.server()) as client:
                 return await work(client)
@@ -65,12 +62,9 @@ class Agent:
         return anyio.run(run)
 
     def ask(self, tool: str, **arguments: Any) -> Answered:
-        """Call one tool."""
         return self.session(lambda client: call(client, tool, **arguments))
 
     def read(self, uri: str) -> str:
-        """Read a resource."""
-
         async def work(client: Client) -> str:
             found = await client.read_resource(uri)
             return str(getattr(found.contents[0], "text", ""))
@@ -78,8 +72,6 @@ class Agent:
         return self.session(work)
 
     def tools(self) -> dict[str, Any]:
-        """The tools that are offered, by name."""
-
         async def work(client: Client) -> dict[str, Any]:
             return {tool.name: tool for tool in (await client.list_tools()).tools}
 
@@ -87,7 +79,6 @@ class Agent:
 
 
 def inside(config: Path, *, allow_write: bool = True, retire: bool | None = None, **options: Any) -> Agent:
-    """An agent whose server runs in this process, on what the configuration opens."""
     given = Options(config=config, **{"user_id": "alice", "now": NOW} | options)
     given.retire = retire
     tools = Tools(access_of(given), may_write=allow_write)

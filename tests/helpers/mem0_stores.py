@@ -50,7 +50,6 @@ class Place:
     opened: list[Mem0Store] = field(default_factory=list, compare=False)
 
     def memory(self) -> Any:
-        """mem0 itself; it creates the collection."""
         from mem0 import Memory
 
         return Memory.from_config(copy.deepcopy(self.config))
@@ -66,18 +65,15 @@ class Place:
             Mem0Store(memory, owned=True).close()
 
     def open(self) -> Mem0Store:
-        """The adapter under test; what a test leaves open is closed after it."""
         self.opened.append(open_mem0(self.config))
         return self.opened[-1]
 
     def close(self) -> None:
-        """Let go of the store."""
         for store in self.opened:
             with suppress(Exception):
                 store.close()
 
     def with_collection(self, name: str) -> Place:
-        """The same place, another collection."""
         config = copy.deepcopy(self.config)
         config["vector_store"]["config"]["collection_name"] = name
         return Place(self.provider, config, self.opened)
@@ -168,7 +164,6 @@ SERVERS = {"pgvector": "postgres", "chroma-server": "chroma_server"}
 
 @pytest.fixture(params=PROVIDERS)
 def place(request: pytest.FixtureRequest, tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
-    """An empty place for each vector store."""
     server = SERVERS.get(request.param)
     built = build_place(request.param, tmp_path, request.getfixturevalue(server) if server else "")
     yield built
@@ -177,7 +172,6 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, shared_encoder: None) 
 
 @pytest.fixture
 def qdrant(tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
-    """An empty place on the default vector store, for what does not depend on it."""
     built = build_place("qdrant", tmp_path)
     yield built
     built.close()
@@ -185,7 +179,6 @@ def qdrant(tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
 
 @pytest.fixture
 def faiss(tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
-    """An empty place on FAISS."""
     built = build_place("faiss", tmp_path)
     yield built
     built.close()

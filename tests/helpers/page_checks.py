@@ -23,5 +23,4 @@ def violations(page: Page, axe: str) -> list[str]:
 
 
 def cards(page: Page) -> list[str]:
-    """The kinds of the proposals that are shown, by their headings."""
     return [heading.split("\n")[0] for heading in page.locator("article.card h3").all_inner_texts()]

@@ -126,13 +126,11 @@ class World:
     limits: Settings = LIMITS
 
     def session(self) -> Session:
-        """The store with fakes for models."""
         return Session(
             self.store, settings=self.limits, state_dir=self.state, encoder=FakeEncoder(), scorer=self.scorer
         )
 
     def access(self, *, calibrate: Callable[[], str] = lambda: "Fitted.") -> StoreAccess:
-        """As the command line gives it."""
         return access_to(lambda _state: self.session(), self.state, calibrate=calibrate)
 
     def page(self) -> tuple[str, dict[str, Any]]:
@@ -144,12 +142,10 @@ class World:
 
 
 def small_world(state: Path) -> World:
-    """The small store."""
     return World(small_store(), small_scorer(), state)
 
 
 def many_world(count: int, state: Path) -> World:
-    """A store with as many proposals."""
     return World(*many(count), state)
 
 

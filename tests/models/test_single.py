@@ -39,7 +39,6 @@ def test_two_values_of_one_attribute(a: str, b: str, told: str) -> None:
 
 
 def test_they_are_a_conflict_whatever_the_scorer_says() -> None:
-    """And without the setting only what the scorer says."""
     held = {
         m.id: m
         for m in (memory("1", "Deploy target: staging"), memory("2", "The deploy target is production"))

@@ -27,12 +27,10 @@ DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
 
 
 def members(*texts: str) -> tuple[Member, ...]:
-    """Members with these texts."""
     return tuple(Member(f"m{number}", text) for number, text in enumerate(texts))
 
 
 def merge(*texts: str) -> Merge:
-    """A merge of these texts into the last."""
     return Merge(
         id="m1",
         scope=Scope(()),
@@ -45,22 +43,18 @@ def merge(*texts: str) -> Merge:
 
 class TestKeys:
     def test_a_merge_is_its_pairs(self) -> None:
-        """In whatever grouping; equal texts are a pair where there are two."""
         three = keys_of(merge("a", "b", "c"))
         assert keys_of(merge("c", "a")) < three
         assert len(three) == 3
         assert keys_of(merge("a", "a", "b")) == keys_of(merge("a", "b")) | keys_of(merge("a", "a"))
 
     def test_a_rewrite_is_what_it_makes_of_what(self) -> None:
-        """Another result of the same text is another question."""
-
         def rewrite(text: str) -> Rewrite:
             return Rewrite(id="w", scope=Scope(()), category=None, members=members("a"), text=text, reason="")
 
         assert keys_of(rewrite("b")) == keys_of(rewrite("b")) != keys_of(rewrite("c"))
 
     def test_a_plan_loses_what_was_answered(self, tmp_path: Path) -> None:
-        """And nothing else."""
         held = InMemoryStore([memory("a", "Fixed bug"), memory("b", "Something about work")])
         with Session(
             held, settings=Settings(), state_dir=tmp_path, encoder=FakeEncoder(), scorer=duplicates()
@@ -73,7 +67,6 @@ class TestKeys:
 
 class TestUndo:
     def test_what_was_taken_back_is_not_done_again(self, tmp_path: Path) -> None:
-        """Neither the merge nor the prune, by whatever pass, until a text changes or the answer is withdrawn."""
         held = InMemoryStore([memory("a", DOG), memory("b", DOG_NAME), memory("c", "Fixed bug")])
         lax = Settings(floor=-1.0, max_delete=1.0)
         with Session(
@@ -110,7 +103,6 @@ class TestUndo:
 
 class TestJournal:
     def test_answers_are_kept_counted_and_withdrawn(self, tmp_path: Path) -> None:
-        """The same answer twice is one; another store's stay."""
         journal = Journal(tmp_path)
         answer = Answer.to(merge(DOG, DOG_NAME), Say.SKIP, at=NOW, run="r1")
         journal.answer("s", [answer])
@@ -127,7 +119,6 @@ class TestJournal:
         journal.close()
 
     def test_a_skipped_conflict_counts_while_both_texts_stand(self) -> None:
-        """A changed text ends it."""
         a, b = memory("a", DOG), memory("b", "Has no dog.")
         answer = Answer(Say.SKIP, "resolve", frozenset({rejection_key(a, b)}), (), NOW)
         about = Answer.about_pair(a, b, at=NOW).about
@@ -139,7 +130,6 @@ class TestJournal:
 
 class TestCommandLine:
     def test_a_skip_is_counted_listed_and_withdrawn(self, store: InMemoryStore, dream: Invoke) -> None:
-        """--auto counts it as skipped, status too; withdrawn, it is asked again."""
         dream(*ALICE, answers="skip\ny\n")
         assert dream(*ALICE, "--auto").stdout == "[mem0-dream --auto] merged=0 pruned=0 conflicts_skipped=1\n"
         assert "Answered: 1 skipped; see `mem0-dream reject --list`" in dream("status", "--all").stdout
@@ -155,7 +145,6 @@ class TestCommandLine:
         assert dream("reject", "--list").stdout == "No answers yet.\n"
 
     def test_an_undo_takes_the_skips_of_its_run_back(self, dream: Invoke) -> None:
-        """The conflict of that run is asked again; what was applied is not repeated."""
         dream(*ALICE, answers="skip\ny\n")
         undone = dream("undo")
         assert "not proposed again; see `mem0-dream reject --list`" in undone.stderr
@@ -166,7 +155,6 @@ class TestCommandLine:
     def test_the_next_night_does_not_repeat_what_was_undone(
         self, store: InMemoryStore, dream: Invoke
     ) -> None:
-        """Until the answers of that run are withdrawn."""
         before = whole(store)
         dream(*ALICE, "--auto")
         run = dream("undo").stdout.split()[1]
@@ -176,18 +164,15 @@ class TestCommandLine:
         assert dream(*ALICE, "--auto").stdout == "[mem0-dream --auto] merged=2 pruned=2 conflicts_skipped=1\n"
 
     def test_a_forgotten_memory_is_no_proposal(self, store: InMemoryStore, dream: Invoke) -> None:
-        """Taking `forget` back answers nothing: nobody had proposed it."""
         dream("forget", "standing desk", *ALICE, answers="1\ny\n")
         dream("undo")
         assert dream("reject", "--list").stdout == "No answers yet.\n"
 
     @pytest.mark.parametrize("words", [(), ("a",), ("a", "b", "--list"), ("--list", "--forget", "1")])
     def test_reject_wants_one_thing(self, dream: Invoke, words: tuple[str, ...]) -> None:
-        """A pair, the list, or a withdrawal."""
         assert "Give two ids, or --list" in dream("reject", *words, code=2).stderr
 
     def test_nothing_is_left_after_every_answer(self, dream: Invoke) -> None:
-        """A skipped conflict and undone changes: the scope is quiet."""
         dream(*ALICE, "--auto")
         dream("undo")
         dream(*ALICE, answers="skip\ny\n")

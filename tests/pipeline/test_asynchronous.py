@@ -69,7 +69,6 @@ def test_an_async_memory_is_consolidated_through_its_own_parts(
 
 
 def test_an_async_platform_client_is_consolidated_with_its_key(server: Any, tmp_path: Path) -> None:
-    """A copy is hidden, no id is lost, and the client goes on."""
     import httpx
     from mem0 import AsyncMemoryClient
 
@@ -95,7 +94,6 @@ def test_an_async_platform_client_is_consolidated_with_its_key(server: Any, tmp_
 
 
 def test_a_platform_client_is_a_store(server: Any, tmp_path: Path) -> None:
-    """Handed over as it is, tracked or not; it is not closed."""
     import httpx
     from mem0 import MemoryClient
 
@@ -110,7 +108,6 @@ def test_a_platform_client_is_a_store(server: Any, tmp_path: Path) -> None:
 
 
 def test_an_asynchronous_client_is_told_how(server: Any, config: dict[str, Any]) -> None:
-    """A store is synchronous; the sentence names the function."""
     from mem0 import AsyncMemory, AsyncMemoryClient
 
     for client in (
@@ -122,7 +119,6 @@ def test_an_asynchronous_client_is_told_how(server: Any, config: dict[str, Any])
 
 
 def test_reads_through_hosted_clients_are_remembered(server: Any, tmp_path: Path) -> None:
-    """Searches and gets, for the project that the store names."""
     import httpx
     from mem0 import AsyncMemoryClient, MemoryClient
 

@@ -23,7 +23,6 @@ EVERYTHING = ScopeFilter()
 
 
 def test_a_memory_that_still_holds_is_not_stale_again() -> None:
-    """Until the limit has passed once more, or its text changes."""
     store = InMemoryStore([memory("old", "Keeps bees on the roof of the town hall", days=400)])
     settings = Settings(assume_unread=True)
     with Session(store, settings=settings, encoder=FakeEncoder(), scorer=FakeScorer()) as session:
@@ -60,7 +59,6 @@ def test_a_conflict_whose_sides_both_still_hold_is_not_asked_again() -> None:
 
 
 def test_what_nobody_confirmed_for_longest_is_listed() -> None:
-    """Oldest first, at most five; not what is young or pinned."""
     ages = {"a": 500, "b": 300, "c": 10, "p": 900}
     held = tuple(memory(i, f"Fact {i}", days=days, pinned=i == "p") for i, days in ages.items())
     status = status_of(Inventory("s", held), (), settings=Settings(), now=NOW, kind="mem0")

@@ -57,26 +57,22 @@ def scorer() -> FakeScorer:
 
 
 def session_on(store: InMemoryStore, **more: Any) -> Session:
-    """A session that needs no model."""
     options: dict[str, Any] = {"settings": LAX, "encoder": FakeEncoder(), "scorer": scorer()} | more
     return Session(store, **options)
 
 
 @pytest.fixture
 def store() -> InMemoryStore:
-    """The store of a test."""
     return messy_store()
 
 
 @pytest.fixture
 def session(store: InMemoryStore) -> Iterator[Session]:
-    """A session on it."""
     with session_on(store) as opened:
         yield opened
 
 
 def test_proposing_changes_nothing(session: Session, store: InMemoryStore) -> None:
-    """Read and plan, and no run in the journal."""
     before = store.fetch(list(store.rows))
     plan = session.propose(ALICE, now=NOW)
     assert [len(plan.merges), len(plan.conflicts), len(plan.prunes)] == [1, 1, 1]
@@ -85,7 +81,6 @@ def test_proposing_changes_nothing(session: Session, store: InMemoryStore) -> No
 
 
 def test_apply_and_undo(session: Session, store: InMemoryStore) -> None:
-    """The run has a name from its date, and undo without a name takes the newest one that is left."""
     before = store.fetch(list(store.rows))
     first = session.apply(session.propose(ALICE, now=NOW), now=NOW)
     later = NOW + timedelta(minutes=1)
@@ -116,7 +111,6 @@ def test_what_loses_a_conflict_stays_readable(session, store, retire, left) -> N
 
 
 def test_retiring_dates_from_yesterday(session: Session, store: InMemoryStore) -> None:
-    """Hidden from today on, and not proposed again."""
     session.apply(session.propose(ALICE, now=NOW), now=NOW, retire=True)
     assert store.rows["old"]["expires_on"] == "2026-11-20"
     again = session.propose(ALICE, now=NOW)
@@ -124,7 +118,6 @@ def test_retiring_dates_from_yesterday(session: Session, store: InMemoryStore) -
 
 
 def test_the_budget_is_checked_before_anything_is_written(store: InMemoryStore) -> None:
-    """And can be waived by the caller, for what a person asked for."""
     limits = Settings(floor=-1.0, max_delete=0.1, min_delete=0, assume_unread=True)
     with session_on(store, settings=limits) as session:
         plan = session.propose(ALICE, now=NOW)
@@ -135,7 +128,6 @@ def test_the_budget_is_checked_before_anything_is_written(store: InMemoryStore) 
 
 
 def test_a_skip_is_remembered_until_a_text_changes(session: Session, store: InMemoryStore) -> None:
-    """By the texts of the pair, not by its ids."""
     plan = session.propose(ALICE, now=NOW)
     skipped(session, plan.conflicts)
     assert session.propose(ALICE, now=NOW).conflicts == ()
@@ -148,7 +140,6 @@ def test_a_skip_is_remembered_until_a_text_changes(session: Session, store: InMe
 
 
 def test_a_rejected_pair_is_not_merged(session: Session, store: InMemoryStore) -> None:
-    """Nor are two exact copies that a person wants to keep."""
     members = {item.id: item for item in session.read(ScopeFilter()).memories}
     session.reject(members["d1"], members["d2"], now=NOW)
     session.reject(members["bob1"], members["bob2"], now=NOW)
@@ -156,7 +147,6 @@ def test_a_rejected_pair_is_not_merged(session: Session, store: InMemoryStore) -
 
 
 def test_reads_of_the_agent_count(session: Session, store: InMemoryStore) -> None:
-    """What the access log knows is not stale."""
     session.access.record(store.fingerprint, ["old"], NOW - timedelta(days=5))
     assert session.propose(ALICE, now=NOW).prunes == ()
 
@@ -166,7 +156,6 @@ class Killed(BaseException):
 
 
 def kill_at_second_write(store: InMemoryStore) -> None:
-    """Let the process die just before its second write."""
     writes: list[Change] = []
 
     def hook(change: Change) -> None:
@@ -178,7 +167,6 @@ def kill_at_second_write(store: InMemoryStore) -> None:
 
 
 def test_an_interrupted_run_is_resumed_without_a_name(session: Session, store: InMemoryStore) -> None:
-    """The newest one; with none there is nothing to resume."""
     with pytest.raises(JournalError, match="nothing to resume"):
         session.resume(now=NOW)
     kill_at_second_write(store)
@@ -191,7 +179,6 @@ def test_an_interrupted_run_is_resumed_without_a_name(session: Session, store: I
 
 
 def test_two_sessions_do_not_run_at_once(session: Session, store: InMemoryStore) -> None:
-    """The lock is that of the store, not of the session."""
     other = session_on(store)
     with session.locked():
         with pytest.raises(StoreLockedError), other.locked():
@@ -204,13 +191,11 @@ def test_two_sessions_do_not_run_at_once(session: Session, store: InMemoryStore)
 
 
 def test_stages_are_told(store: InMemoryStore) -> None:
-    """An observer hears of each stage, in order."""
     heard: list[str] = []
 
     class Listening:
         @contextlib.contextmanager
         def stage(self, name: str, total: int | None) -> Iterator[Advance]:
-            """Note the stage."""
             heard.append(name)
             yield lambda _done: None
 
@@ -220,7 +205,6 @@ def test_stages_are_told(store: InMemoryStore) -> None:
 
 
 def test_a_state_directory_that_cannot_be_is_an_error(tmp_path: Path) -> None:
-    """Without a journal nothing begins."""
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError):
         Session(InMemoryStore(), state_dir=tmp_path / "file")
@@ -228,19 +212,16 @@ def test_a_state_directory_that_cannot_be_is_an_error(tmp_path: Path) -> None:
 
 class TestScopeFilter:
     def test_ids_are_kept_and_trimmed(self) -> None:
-        """What is not given is not filtered by."""
         assert scope_filter(user_id=" alice ", agent_id=None).ids == {"user_id": "alice"}
 
     @pytest.mark.parametrize("blank", ["", "  ", "\n"])
     def test_a_blank_id_is_refused(self, blank: str) -> None:
-        """It would silently mean everything."""
         with pytest.raises(UsageError, match="run_id is empty"):
             scope_filter(user_id="alice", run_id=blank)
 
 
 class TestConsolidate:
     def test_it_proposes_unless_told_to_apply(self, store: InMemoryStore) -> None:
-        """A dry run has no result; an applied one has, and conflicts are left to a person."""
         told = consolidate(store, user_id="alice", settings=LAX, now=NOW)
         assert told.result is None
         assert len(store.rows) == 7
@@ -250,27 +231,23 @@ class TestConsolidate:
         assert {"t1", "t2"} < store.rows.keys()
 
     def test_every_scope_for_itself(self, store: InMemoryStore) -> None:
-        """With all_scopes each action stays within one scope."""
         done = consolidate(store, all_scopes=True, settings=LAX, now=NOW, apply=True)
         assert {str(action.scope) for action in done.plan.actions} == {"user_id=alice", "user_id=bob"}
         assert len({"bob1", "bob2"} & store.rows.keys()) == 1
 
     def test_somebody_must_be_named(self, store: InMemoryStore) -> None:
-        """Neither an id nor all_scopes is an error, and so is a blank id."""
         with pytest.raises(UsageError, match="all_scopes=True"):
             consolidate(store)
         with pytest.raises(UsageError, match="user_id is empty"):
             consolidate(store, user_id=" ")
 
     def test_an_incomplete_listing_is_read_only(self, store: InMemoryStore) -> None:
-        """It may be looked at, and not be applied."""
         store.gaps = ("20 of 45",)
         assert consolidate(store, user_id="alice", now=NOW).plan.gaps == ("20 of 45",)
         with pytest.raises(IncompleteListingError):
             consolidate(store, user_id="alice", now=NOW, apply=True)
 
     def test_the_lock_is_free_afterwards(self, store: InMemoryStore) -> None:
-        """Also after an error."""
         for _ in range(2):
             with pytest.raises(BudgetExceededError):
                 consolidate(
@@ -280,7 +257,6 @@ class TestConsolidate:
         consolidate(store, user_id="alice", now=NOW)
 
     def test_results_are_frozen(self, store: InMemoryStore) -> None:
-        """What was decided cannot be changed afterwards."""
         told = consolidate(store, user_id="alice", now=NOW)
         for frozen in (told, told.plan, *told.plan.actions):
             with pytest.raises((dataclasses.FrozenInstanceError, TypeError)):

@@ -29,13 +29,11 @@ CORRECTED = "Sessions of the shop expire after 60 minutes"
 
 @pytest.fixture(scope="module")
 def models() -> dict[str, Any]:
-    """The real ones, loaded once."""
     return {"encoder": load_encoder(None, scorer="bundled"), "scorer": load_scorer("bundled")}
 
 
 @pytest.fixture(params=["qdrant", "faiss"])
 def memory(request: pytest.FixtureRequest, tmp_path: Path, shared_encoder: None) -> Iterator[Any]:
-    """mem0 itself with a few memories of alice."""
     place = build_place(request.param, tmp_path)
     place.fill(HELD)
     opened = place.memory()
@@ -50,7 +48,6 @@ def texts(memory: Any, *, expired: bool = False) -> set[str]:
 
 
 def test_what_is_known_is_not_stored_and_what_is_new_is(memory: Any, models: dict[str, Any]) -> None:
-    """Verbatim, a sentence of a longer memory, and as a chat message; everything else is mem0's own."""
     guard = guarded(memory, **models)
     for said in ("Has a whippet named Pickle", "Lives in Porto", [{"role": "user", "content": HELD[0]}]):
         answer = guard.add(said, user_id="alice")
@@ -104,7 +101,6 @@ def test_by_policy_what_is_contradicted_is_retired_and_an_undo_brings_it_back(
 
 
 def test_a_check_writes_nothing(memory: Any, models: dict[str, Any]) -> None:
-    """No row changes, and nothing is noted."""
     store = open_store(memory)
     before = store.read(ScopeFilter())
     found = guarded(memory, **models).check(CORRECTED, user_id="alice")

@@ -37,7 +37,6 @@ def plan_of(session: Session) -> Plan:
 
 
 def named(plan: Plan, *ids: str) -> str:
-    """The proposal about these memories."""
     proposals = (*plan.actions, *plan.unsure)
     return next(a.id for a in proposals if {m.id for m in a.members} == set(ids))
 
@@ -67,7 +66,6 @@ def test_an_edited_line_of_a_plan_file_is_told_what_it_leaves_out(session: Sessi
 
 class TestAnswers:
     def test_they_hold_for_another_plan_and_lapse_with_a_text(self, world: World, session: Session) -> None:
-        """By what they are about: other proposals may come and go before them."""
         plan = plan_of(session)
         review = Review(session.directory, plan)
         review.answer(named(plan, "tabs1", "tabs2"), "a", now=NOW)
@@ -100,7 +98,6 @@ class TestAnswers:
         assert [action.id for action in whole.with_choices({"c1": "b"}).actions] == ["c1"]
 
     def test_a_night_leaves_alone_what_a_person_wants_otherwise(self, session: Session) -> None:
-        """Put off, or in their own words; a yes changes nothing about it."""
         plan = plan_of(session)
         review = Review(session.directory, plan)
         review.answer(named(plan, "dog1", "dog2"), "skip", now=NOW)

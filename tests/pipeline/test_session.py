@@ -13,7 +13,6 @@ from messy import messy_scorer, messy_store
 
 
 def session_of(store, own_state):
-    """A session with fakes for models."""
     return Session(
         store,
         settings=Settings(floor=-1.0, max_delete=1.0),
@@ -24,7 +23,6 @@ def session_of(store, own_state):
 
 
 def test_an_outage_half_way_names_the_run_to_resume(own_state):
-    """The store's own sentence, then how to go on; resuming finishes the work."""
     store = messy_store()
 
     def fail(_change):
@@ -42,7 +40,6 @@ def test_an_outage_half_way_names_the_run_to_resume(own_state):
 
 
 def test_a_store_of_files_is_copied_before_each_run(own_state):
-    """The newest few copies are kept."""
     store = messy_store()
 
     def backup(folder):

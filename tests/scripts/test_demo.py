@@ -24,7 +24,6 @@ ROWS = [
 
 
 def test_an_identical_store_passes() -> None:
-    """Something was changed in between, and everything came back."""
     assert demo.compare(ROWS, ROWS[:1], list(reversed(ROWS))[::-1]) == []
 
 
@@ -41,17 +40,14 @@ def test_an_identical_store_passes() -> None:
     ],
 )
 def test_a_single_difference_is_named(after: list[demo.Row], reason: str) -> None:
-    """Ids, texts, payloads and vectors are each compared to the last byte."""
     assert reason in demo.compare(ROWS, ROWS[:1], after)
 
 
 def test_an_undo_of_nothing_proves_nothing() -> None:
-    """A demonstration in which nothing happened must not succeed."""
     assert demo.compare(ROWS, ROWS, ROWS) == ["--auto changed nothing, so undo proves nothing"]
 
 
 def test_a_folder_with_other_things_is_never_emptied(tmp_path: Path) -> None:
-    """Only a folder that an earlier demonstration made is deleted."""
     (tmp_path / "thesis.txt").write_text("irreplaceable")
     with pytest.raises(SystemExit):
         demo.prepare(demo.Place(tmp_path))
@@ -59,7 +55,6 @@ def test_a_folder_with_other_things_is_never_emptied(tmp_path: Path) -> None:
 
 
 def test_the_memory_set_shows_every_kind_of_mess() -> None:
-    """Copies, pins, expired and read entries of several owners, all dated before the day of the report."""
     content = json.loads(demo.MEMORIES.read_text(encoding="utf-8"))
     memories = content["memories"]
     now = date.fromisoformat(content["now"])
@@ -75,7 +70,6 @@ def test_the_memory_set_shows_every_kind_of_mess() -> None:
 @pytest.mark.model
 @pytest.mark.timeout(900)
 def test_the_demonstration_proves_its_undo(tmp_path: Path) -> None:
-    """All of `make demo` ends well and says so."""
     imports = (*forks.OF_MEM0, "mem0.vector_stores.qdrant", "sentence_transformers")
     words = ("--folder", str(tmp_path / "demo"))
     options = {"module": demo.__name__}
@@ -90,7 +84,6 @@ def test_the_demonstration_proves_its_undo(tmp_path: Path) -> None:
 
 @pytest.mark.e2e
 def test_the_program_is_a_script_that_finds_the_command() -> None:
-    """As `make demo` runs it."""
     words = [sys.executable, "scripts/demo.py", "--folder", str(ROOT)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     assert (done.returncode, "no earlier demonstration" in done.stderr) == (1, True), done

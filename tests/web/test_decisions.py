@@ -13,27 +13,22 @@ pytestmark = pytest.mark.store
 
 
 class Files:
-    """A review of Markdown memories."""
-
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.world = KINDS["md"](folder, monkeypatch)
         self.desk = desk_of(self.world, folder / "state")
         self.memories = next(folder.rglob("MEMORY.md")).parent
 
     def say(self, kind: str, say: str) -> None:
-        """Answer the only proposal of a kind."""
         (card,) = [card for card in self.desk.data()["cards"] if card["kind"] == kind]
         self.desk.answer(card["key"], say)
 
     def apply(self) -> str:
-        """Apply, and give all that was shown before."""
         shown = self.desk.preview()
         self.desk.apply(shown["digest"])
         return "\n".join(shown["lines"])
 
     @property
     def index(self) -> str:
-        """The index as it stands."""
         return (self.memories / "MEMORY.md").read_text(encoding="utf-8")
 
 
@@ -44,7 +39,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
 
 
 def test_an_index_follows_the_file_that_goes_and_is_shown_before(files: Files) -> None:
-    """Accepting the merge alone is enough."""
     files.say("merge", "yes")
     shown = files.apply()
     assert "Would rebuild: .claude/memory/MEMORY.md" in shown
@@ -54,7 +48,6 @@ def test_an_index_follows_the_file_that_goes_and_is_shown_before(files: Files) -
 
 
 def test_an_index_that_was_rejected_stays(files: Files) -> None:
-    """The file goes, the line stays, as the person wants it."""
     before = files.index
     files.say("merge", "yes")
     files.say("reindex", "no")
@@ -63,7 +56,6 @@ def test_an_index_that_was_rejected_stays(files: Files) -> None:
 
 
 def test_a_conflict_of_files_is_settled_by_its_sentence(files: Files) -> None:
-    """Nothing else of the plan is touched."""
     tabs = (files.memories / "tabs.md").read_bytes()
     files.say("resolve", "b")
     files.apply()
@@ -74,7 +66,6 @@ def test_a_conflict_of_files_is_settled_by_its_sentence(files: Files) -> None:
 def test_a_settled_contradiction_of_a_graph_leaves_its_relation_in_sight(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The relation that follows from the answer is part of what is shown."""
     world = KINDS["graph"](tmp_path, monkeypatch)
     desk = desk_of(world, tmp_path / "state")
     (card,) = [card for card in desk.data()["cards"] if card["kind"] == "resolve"]
@@ -86,7 +77,6 @@ def test_a_settled_contradiction_of_a_graph_leaves_its_relation_in_sight(
 
 
 def test_accepted_doubts_around_one_memory_are_one_change_that_is_shown(tmp_path: Path) -> None:
-    """They stand together, and each text that goes is named."""
     from builders import MAYBE, memory
     from mem0_dream.testing import FakeScorer, InMemoryStore
     from reviewing import World as Memories
@@ -106,7 +96,6 @@ def test_accepted_doubts_around_one_memory_are_one_change_that_is_shown(tmp_path
 
 
 def test_a_run_notes_what_it_leaves_to_a_person(tmp_path: Path) -> None:
-    """As a run of the terminal does: conflicts left open, pairs left unsure."""
     from reviewing import small_world
 
     world = small_world(tmp_path)

@@ -22,8 +22,6 @@ HOST = f"127.0.0.1:{PORT}"
 
 
 class Front:
-    """A review without a browser."""
-
     def __init__(self, world: World, executor: ThreadPoolExecutor) -> None:
         self.world = world
         self.gate = Gate(PORT)
@@ -32,7 +30,6 @@ class Front:
         self.client = testclient.TestClient(app, base_url=f"http://{HOST}")
 
     def page(self, token: str | None = None) -> str:
-        """The page of the printed link."""
         found = self.client.get("/", params={"token": token or self.gate.token})
         assert found.status_code == 200
         return str(found.text)
@@ -51,32 +48,27 @@ class Front:
 
     @property
     def merge(self) -> str:
-        """The key of a merge."""
         return next(str(card["key"]) for card in self.desk.data()["cards"] if card["kind"] == "merge")
 
 
 @pytest.fixture
 def front(tmp_path: Path) -> Iterator[Front]:
-    """A review of the small store."""
     with ThreadPoolExecutor(max_workers=1) as executor:
         yield Front(small_world(tmp_path), executor)
 
 
 def test_the_printed_link_shows_everything_and_may_write(front: Front) -> None:
-    """The page of the token holds the other secrets."""
     assert "Pickle" in front.page()
     assert front.post("/answer", {"key": front.merge, "say": "yes"}).json()["live"]["changes"] == 1
 
 
 def test_a_wrong_token_is_shown_nothing(front: Front) -> None:
-    """Neither page nor numbers."""
     found = front.client.get("/", params={"token": "wrong"})
     assert found.status_code == 403
     assert found.text == "This link is not the one that the terminal printed.\n"
 
 
 def test_without_the_token_there_are_numbers_and_no_text_and_nothing_can_be_written(front: Front) -> None:
-    """Other programs of this machine may see that a review is open, and no memory."""
     front.page()
     bare = front.client.get("/").text
     for secret in ("Pickle", "whippet", "alice", front.gate.token, front.gate.csrf, front.gate.seat):
@@ -107,7 +99,6 @@ def test_without_the_token_there_are_numbers_and_no_text_and_nothing_can_be_writ
 def test_a_request_that_is_not_of_this_page_does_nothing(
     front: Front, header: str, value: str | None, status: int
 ) -> None:
-    """Another site, another name for this address, a form."""
     front.page()
     body = {"key": front.merge, "say": "yes"}
     for path in ("/answer", "/apply", "/undo", "/progress"):
@@ -116,13 +107,11 @@ def test_a_request_that_is_not_of_this_page_does_nothing(
 
 
 def test_a_name_that_leads_here_sees_no_page(front: Front) -> None:
-    """Somebody else's name may point at this machine."""
     found = front.client.get("/", params={"token": front.gate.token}, headers={"Host": "evil.example"})
     assert (found.status_code, "Pickle" in found.text) == (421, False)
 
 
 def test_the_tab_opened_last_is_the_one_that_writes(front: Front) -> None:
-    """The earlier one is told so."""
     front.page()
     first = front.gate.seat
     front.page()
@@ -132,7 +121,6 @@ def test_the_tab_opened_last_is_the_one_that_writes(front: Front) -> None:
 
 
 def test_every_answer_is_sealed_and_allows_no_other_origin(front: Front) -> None:
-    """No cache keeps it, no frame holds it, no other site may read it."""
     front.page()
     for found in (front.client.get("/"), front.post("/progress"), front.client.get("/none")):
         assert {name: found.headers[name] for name in HEADERS} == HEADERS
@@ -141,7 +129,6 @@ def test_every_answer_is_sealed_and_allows_no_other_origin(front: Front) -> None
 
 @pytest.mark.parametrize("body", [b"[]", b"{", b'{"say": "yes"}', b'{"key": 1, "say": "yes"}'])
 def test_a_damaged_request_is_one_sentence(front: Front, body: bytes) -> None:
-    """And no traceback."""
     front.page()
     headers = {
         "Origin": f"http://{HOST}", "X-Dream-Token": front.gate.token, "X-CSRF-Token": front.gate.csrf,
@@ -152,13 +139,11 @@ def test_a_damaged_request_is_one_sentence(front: Front, body: bytes) -> None:
 
 
 def test_a_request_of_a_megabyte_is_refused(front: Front) -> None:
-    """A merged text is far shorter."""
     front.page()
     assert front.post("/check", {"key": front.merge, "text": "x" * 1_000_001}).status_code == 413
 
 
 def test_an_answer_that_does_not_fit_its_proposal_is_refused(front: Front) -> None:
-    """A side of a merge, a text of a prune, a proposal that is not there."""
     front.page()
     for body in (
         {"key": front.merge, "say": "a"},

@@ -34,7 +34,6 @@ pytestmark = pytest.mark.web
 
 @pytest.fixture
 def report(tmp_path: Path) -> Path:
-    """The report of the small store as a file."""
     file = tmp_path / "report.html"
     file.write_text(small_world(tmp_path / "state").page()[0], encoding="utf-8")
     return file
@@ -42,14 +41,12 @@ def report(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(page: Page, report: Path) -> Page:
-    """The report in a tab that has no network."""
     page.context.set_offline(offline=True)
     page.goto(report.as_uri())
     return page
 
 
 def test_it_opens_offline_and_asks_for_nothing(page: Page, report: Path) -> None:
-    """One file, no request but the one for the file itself."""
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.context.set_offline(offline=True)
@@ -61,7 +58,6 @@ def test_it_opens_offline_and_asks_for_nothing(page: Page, report: Path) -> None
 
 
 def test_every_proposal_is_a_card_with_its_texts(opened: Page) -> None:
-    """Merges, a conflict, prunes and a doubt, as the plan has them."""
     shown = ["Merge", "Merge", "Conflict", "Prune", "Prune", "Prune", "May be the same"]
     assert cards(opened) == shown
     conflict = opened.locator("article.resolve")
@@ -71,7 +67,6 @@ def test_every_proposal_is_a_card_with_its_texts(opened: Page) -> None:
 
 
 def test_what_stands_comes_first_then_what_goes_and_where_they_differ(opened: Page) -> None:
-    """A clause that nothing keeps is struck; ids, dates and scores wait behind a click, as words and bars."""
     run = opened.locator("article.merge", has_text="marathon")
     assert run.locator(".row .tag").all_inner_texts() == ["Stays A", "Goes B"]
     assert run.locator(".row.stays mark").all_inner_texts() == ["Wears carbon shoes."]
@@ -86,7 +81,6 @@ def test_what_stands_comes_first_then_what_goes_and_where_they_differ(opened: Pa
 
 
 def test_what_else_lies_near_is_one_click_away(page: Page, tmp_path: Path) -> None:
-    """Folded, so that the proposal itself comes first."""
     file = tmp_path / "report.html"
     file.write_text(render(page_data(crowded())), encoding="utf-8")
     page.goto(file.as_uri())
@@ -99,7 +93,6 @@ def test_what_else_lies_near_is_one_click_away(page: Page, tmp_path: Path) -> No
 
 
 def test_what_a_memory_says_is_shown_and_never_run(opened: Page) -> None:
-    """Markup stays text; an escape of the terminal, and what turns the text round, is written out."""
     evil = opened.locator("article.prune", has_text="onerror")
     text = evil.locator(".text").inner_text()
     assert text.startswith("<script>document.title='run'</script><img src=x")
@@ -110,7 +103,6 @@ def test_what_a_memory_says_is_shown_and_never_run(opened: Page) -> None:
 
 
 def test_filters_leave_what_matches(opened: Page) -> None:
-    """By kind, scope, category, confidence and words."""
     everything = len(cards(opened))
     opened.click('[data-kind="resolve"]')
     assert cards(opened) == ["Conflict"]
@@ -131,7 +123,6 @@ def test_filters_leave_what_matches(opened: Page) -> None:
 
 
 def test_the_line_says_what_would_change_and_brings_the_nearest_first(opened: Page) -> None:
-    """Moving the automatic threshold below a doubt's score takes it in."""
     opened.click("#line-panel summary")
     panel = opened.locator("#line-panel")
     assert "2 merges would need no person" in panel.inner_text()
@@ -141,7 +132,6 @@ def test_the_line_says_what_would_change_and_brings_the_nearest_first(opened: Pa
 
 
 def test_keys_go_from_one_proposal_to_the_next(opened: Page) -> None:
-    """By j and k, without a mouse."""
     opened.keyboard.press("j")
     first = opened.evaluate("document.activeElement.id")
     opened.keyboard.press("j")
@@ -154,7 +144,6 @@ def test_keys_go_from_one_proposal_to_the_next(opened: Page) -> None:
 
 
 def test_filters_and_order_stand_in_the_address(opened: Page) -> None:
-    """A link or a reload finds the same list again; a link to a tab or filter that is none shows all."""
     opened.select_option('[data-filter="scope"]', label="user_id=alice")
     opened.select_option('[data-filter="sort"]', "doubtful")
     opened.click('[data-kind="merge"]')
@@ -181,7 +170,6 @@ FOREIGN = {
 
 
 def test_every_script_is_shown_as_it_is_written(page: Page, tmp_path: Path) -> None:
-    """From right to left, without spaces, with joined emoji; a joiner that hides in a Latin word is named."""
     merges = tuple(
         Merge(
             id=name, scope=Scope(()), category=None, survivor=f"{name}0", text=texts[0],
@@ -205,7 +193,6 @@ def test_every_script_is_shown_as_it_is_written(page: Page, tmp_path: Path) -> N
 
 
 def test_paper_holds_every_proposal(page: Page, tmp_path: Path) -> None:
-    """What is turned page by page on the screen is printed as a whole."""
     file = tmp_path / "many.html"
     file.write_text(many_world(60, tmp_path / "state").page()[0], encoding="utf-8")
     page.goto(file.as_uri())
@@ -217,7 +204,6 @@ def test_paper_holds_every_proposal(page: Page, tmp_path: Path) -> None:
 
 
 def test_without_scripts_the_report_is_there_as_text(browser: object, report: Path) -> None:
-    """The lines of the terminal."""
     context = browser.new_context(java_script_enabled=False)  # type: ignore[attr-defined]
     tab = context.new_page()
     tab.goto(report.as_uri())
@@ -226,7 +212,6 @@ def test_without_scripts_the_report_is_there_as_text(browser: object, report: Pa
 
 
 def test_a_phone_scrolls_in_one_direction(page: Page, report: Path) -> None:
-    """Nothing is wider than the screen."""
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(report.as_uri())
     for tab in ("#tab-open", "#tab-history"):
@@ -236,7 +221,6 @@ def test_a_phone_scrolls_in_one_direction(page: Page, report: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(page: Page, report: Path, axe: str, scheme: str) -> None:
-    """In every tab, by day and by night."""
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.goto(report.as_uri())
     page.click("#line-panel summary")
@@ -250,7 +234,6 @@ def test_axe_finds_nothing_serious(page: Page, report: Path, axe: str, scheme: s
 
 
 def test_a_run_is_shown_before_and_after(page: Page, tmp_path: Path) -> None:
-    """What stays, what was removed, what was left untouched because it had moved, and the way back."""
     world = small_world(tmp_path / "state")
     with world.session() as session:
         plan = session.propose(ScopeFilter(), now=NOW)
@@ -272,7 +255,6 @@ def test_a_run_is_shown_before_and_after(page: Page, tmp_path: Path) -> None:
 
 
 def test_texts_that_are_empty_or_differ_in_nothing_are_drawn_too(page: Page, tmp_path: Path) -> None:
-    """A conflict of equal words, a text that is emptied, nothing known of anything; no script fails."""
     a, b, c, d = (
         Member(name, text) for name, text in (("a", "Likes tea."), ("b", "likes tea"), ("c", ""), ("d", " "))
     )
@@ -293,7 +275,6 @@ def test_texts_that_are_empty_or_differ_in_nothing_are_drawn_too(page: Page, tmp
 
 
 def test_two_thousand_repairs_are_paged_and_found(page: Page, tmp_path: Path) -> None:
-    """The text that will stand leads each; a phone scrolls in one direction."""
     repairs = tuple(
         Rewrite(
             id=f"w{n}", scope=Scope(()), category=None, members=(Member(f"m{n}", f"See docs/{n}.md yesterday."),),
@@ -315,7 +296,6 @@ def test_two_thousand_repairs_are_paged_and_found(page: Page, tmp_path: Path) ->
 
 
 def test_every_kind_of_change_is_named_and_counted_as_a_change(page: Page, tmp_path: Path) -> None:
-    """One chip shows them all, whatever they change."""
     changes = tuple(
         kind(
             id=f"w{place}",

@@ -21,7 +21,6 @@ pytestmark = pytest.mark.e2e
 def test_it_prints_a_link_serves_it_to_this_machine_and_ends_with_the_answers_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A free port, the secret in the link, exit code 0 at Ctrl-C; a second one is refused meanwhile."""
     pytest.importorskip("uvicorn", reason="uvicorn is not installed")
     world = KINDS["md"](tmp_path, monkeypatch)
     words = [sys.executable, "-u", "-m", "mem0_dream", "review", *world.words, "--scorer", "keywords"]
@@ -49,7 +48,6 @@ def test_it_prints_a_link_serves_it_to_this_machine_and_ends_with_the_answers_ke
 
 
 def test_missing_parts_are_named_with_the_command_that_installs_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exit code 8, before any store is opened."""
     monkeypatch.setitem(sys.modules, "starlette", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "starlette" else object())
     done = CliRunner().invoke(main, ["review", "--store", "md", "--root", "."])
@@ -60,7 +58,6 @@ def test_missing_parts_are_named_with_the_command_that_installs_them(monkeypatch
 
 
 def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
-    """And not a traceback."""
     import socket
 
     with socket.socket() as taken:
@@ -74,7 +71,6 @@ def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_the_secret_is_no_word_of_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The browser is sent to a file that only its owner reads, and the file sends it on."""
     from mem0_dream.pipeline.cli import pages
 
     sent: list[str] = []

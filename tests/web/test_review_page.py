@@ -32,13 +32,11 @@ pytestmark = pytest.mark.web
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    """The small store."""
     return small_world(tmp_path / "state")
 
 
 @pytest.fixture
 def address(world: World) -> Iterator[str]:
-    """A review of it, and the link that the terminal would print."""
     watched = ReviewObserver()
     with served(world.access(), watched) as link:
         yield link
@@ -46,18 +44,15 @@ def address(world: World) -> Iterator[str]:
 
 @pytest.fixture
 def review(page: Page, address: str) -> Page:
-    """The review in a tab."""
     page.goto(address)
     return page
 
 
 def card(page: Page, words: str) -> Locator:
-    """The proposal that holds these words."""
     return page.locator("article.card", has_text=words)
 
 
 def status(page: Page) -> str:
-    """What the bar at the bottom says."""
     return page.locator("#bar").inner_text()
 
 
@@ -68,13 +63,11 @@ def answers(world: World) -> list[str]:
 
 
 def taught(world: World) -> list[Label]:
-    """What the answers teach."""
     with contextlib.closing(Journal(world.state)) as journal:
         return [pair.label for pair in parse_pairs(journal.pairs(), source="the journal")]
 
 
 def apply(page: Page) -> None:
-    """Press Apply, and agree."""
     page.click('[data-do="apply"]')
     page.click('[data-do="confirm"]')
     page.get_by_text("Done:").wait_for()
@@ -82,7 +75,6 @@ def apply(page: Page) -> None:
 
 class TestAnswers:
     def test_accept_reject_and_undo_an_answer(self, review: Page, world: World) -> None:
-        """Each is kept before the page shows it."""
         dog = card(review, "Pickle")
         dog.locator('[data-say="yes"]').click()
         dog.get_by_text("Accepted").wait_for()
@@ -105,7 +97,6 @@ class TestAnswers:
          ("still", "Still true")],
     )  # fmt: skip
     def test_a_conflict_takes_five_answers(self, review: Page, world: World, say: str, words: str) -> None:
-        """A, B, both, both as of today, and another time; the key does the same."""
         conflict = review.locator("article.resolve")
         conflict.locator(f'[data-say="{say}"]').click()
         conflict.locator(".said", has_text=words).wait_for()
@@ -124,7 +115,6 @@ class TestAnswers:
         review.locator("article.prune .said", has_text="Still true").wait_for()
 
     def test_of_two_that_may_be_one_fact_either_is_kept(self, review: Page, world: World) -> None:
-        """What is shown as A is what stays."""
         doubt = card(review, "sea voyages")
         shown = [row.inner_text() for row in doubt.locator(".row.goes .text").all()]
         doubt.locator('[data-say="a"]').click()
@@ -134,7 +124,6 @@ class TestAnswers:
         assert (shown[0] in hidden, hidden[shown[1]]["superseded_reason"]) == (False, "same fact")
 
     def test_what_a_settled_conflict_made_untrue_is_a_card(self, review: Page, world: World) -> None:
-        """Still true, out of date or skip; not among what is accepted all at once."""
         text = f"{world.store.rows['tabs1']['text'].rstrip('.')}, in the editor of Bob."
         world.store.rows |= InMemoryStore([memory("old", text, days=2)]).rows
         review.locator('article.resolve [data-say="b"]').click()
@@ -150,7 +139,6 @@ class TestAnswers:
         assert world.store.rows["old"]["expires_on"]
 
     def test_keys_do_what_the_buttons_do(self, review: Page, world: World) -> None:
-        """j, a, r, u, e, and on to the next proposal by itself."""
         keys = review.keyboard
         keys.press("j")
         first = review.evaluate("document.activeElement.id")
@@ -172,7 +160,6 @@ class TestAnswers:
         assert answers(world) == ["yes"]
 
     def test_the_guards_look_at_a_text_as_it_is_typed(self, review: Page, world: World) -> None:
-        """What would be lost is named, and such a text cannot be accepted."""
         run = card(review, "marathon")
         run.locator('[data-say="edit"]').click()
         box = run.locator("textarea")
@@ -190,7 +177,6 @@ class TestAnswers:
         assert mine in [row["text"] for row in world.store.rows.values()]
 
     def test_a_pinned_memory_is_taken_out_of_every_proposal(self, review: Page, world: World) -> None:
-        """And put back by the same button."""
         dog = card(review, "Pickle")
         dog.locator('[data-say="yes"]').click()
         dog.get_by_text("Accepted").wait_for()
@@ -204,7 +190,6 @@ class TestAnswers:
         assert "Apply 1 change" in status(review)
 
     def test_the_line_accepts_all_merges_above_it(self, review: Page, world: World) -> None:
-        """At once, the doubt among them."""
         review.click("#line-panel summary")
         review.locator("#line").fill("0.75")
         review.click('[data-do="accept-line"]')
@@ -232,7 +217,6 @@ class TestAnswers:
 
 class TestApply:
     def test_what_will_be_done_is_shown_then_done_then_taken_back(self, review: Page, world: World) -> None:
-        """The dialog holds every change; the command and the button take it back."""
         before = copy.deepcopy(world.store.rows)
         for words in ("Pickle", "plumber"):
             card(review, words).locator('[data-say="yes"]').click()
@@ -260,7 +244,6 @@ class TestApply:
         assert world.store.rows == before
 
     def test_a_run_draws_a_point(self, review: Page) -> None:
-        """Over time: the table names it."""
         card(review, "Pickle").locator('[data-say="yes"]').click()
         review.get_by_text("Apply 1 change").wait_for()
         apply(review)
@@ -269,7 +252,6 @@ class TestApply:
         assert review.locator("svg.chart polyline").count() == 2
 
     def test_a_store_that_changed_meanwhile_is_looked_at_again(self, review: Page, world: World) -> None:
-        """Nothing is done; the answer that still holds is kept, the other proposal is gone."""
         for words in ("Pickle", "marathon"):
             card(review, words).locator('[data-say="yes"]').click()
             card(review, words).get_by_text("Accepted").wait_for()
@@ -286,7 +268,6 @@ class TestApply:
         apply(review)
 
     def test_another_run_under_way_is_told(self, review: Page, world: World) -> None:
-        """The lock is taken only while applying, and respected then."""
         card(review, "Pickle").locator('[data-say="yes"]').click()
         review.click('[data-do="apply"]')
         review.locator("dialog[open]").wait_for()
@@ -315,7 +296,6 @@ class TestApply:
 
 
 def answer_some(page: Page) -> None:
-    """Yes to a merge, no to a prune, B of the conflict."""
     for words, say in (("Pickle", "yes"), ("plumber", "no"), ("indentation", "b")):
         card(page, words).locator(f'[data-say="{say}"]').click()
         card(page, words).locator(".said").first.wait_for()
@@ -323,7 +303,6 @@ def answer_some(page: Page) -> None:
 
 class TestTabs:
     def test_an_answered_card_is_one_coloured_line_that_opens(self, review: Page) -> None:
-        """Its colour says what was answered; what it was about is one click away."""
         answer_some(review)
         for words, shade in (("Pickle", "yes"), ("plumber", "no"), ("indentation", "b")):
             box = card(review, words).bounding_box()
@@ -337,7 +316,6 @@ class TestTabs:
     def test_answers_are_found_again_in_another_browser_and_each_can_be_taken_back(
         self, page: Page, browser: Browser, world: World
     ) -> None:
-        """After Look again, after a new start; what is no longer proposed is proposed again."""
         with served(world.access(), ReviewObserver()) as link:
             page.goto(link)
             answer_some(page)
@@ -360,7 +338,6 @@ class TestTabs:
         other.close()
 
     def test_one_change_of_a_run_is_taken_back_and_the_rest_stands(self, review: Page, world: World) -> None:
-        """What was applied is listed with its texts; then all of it goes back from there."""
         before = copy.deepcopy(world.store.rows)
         answer_some(review)
         apply(review)
@@ -377,7 +354,6 @@ class TestTabs:
 
 class TestAtOnce:
     def test_all_that_is_shown_is_answered_and_taken_back(self, review: Page, world: World) -> None:
-        """Filter first; a conflict is never among it."""
         review.click('[data-kind="prune"]')
         review.click('[data-do="yes-all"]')
         review.get_by_text("3 proposals accepted.").wait_for()
@@ -392,7 +368,6 @@ class TestAtOnce:
         assert card(review, "indentation").locator('[data-say="b"]').is_visible()
 
     def test_all_of_it_goes_by_keyboard(self, review: Page, world: World) -> None:
-        """The sheet, a search, everything shown, apply, the tabs."""
         keys = review.keyboard
         keys.press("?")
         told = review.locator("dialog").inner_text()
@@ -417,7 +392,6 @@ class TestAtOnce:
 
 class TestTrouble:
     def test_an_answer_that_was_not_kept_does_not_move_on(self, review: Page) -> None:
-        """The bar says so, where the eye is; a text that was written stays in its box."""
         review.route("**/answer", lambda route: route.abort())
         review.keyboard.press("j")
         first = review.evaluate("document.activeElement.id")
@@ -436,7 +410,6 @@ class TestTrouble:
         assert run.locator('[data-do="save"]').is_enabled()
 
     def test_over_the_budget_is_asked_twice(self, page: Page, world: World) -> None:
-        """The first yes only brings the second question; no way round it over HTTP either."""
         world.limits = world.limits.model_copy(update={"max_delete": 0.01, "min_delete": 0})
         with served(world.access(), ReviewObserver()) as link:
             page.goto(link)
@@ -452,7 +425,6 @@ class TestTrouble:
 
     @pytest.mark.parametrize("way", ["resume-run", "undo-run"])
     def test_a_run_that_was_cut_off_is_named_first(self, review: Page, world: World, way: str) -> None:
-        """At once, and by the next review; finished or taken back from there."""
         before, written = copy.deepcopy(world.store.rows), list[object]()
 
         def fails(change: object) -> None:
@@ -475,7 +447,6 @@ class TestTrouble:
         assert set(before) - set(world.store.rows) == gone
 
     def test_any_run_is_taken_back_from_over_time(self, review: Page, world: World) -> None:
-        """Each row has its buttons; what is undone has none."""
         before = copy.deepcopy(world.store.rows)
         answer_some(review)
         apply(review)
@@ -486,7 +457,6 @@ class TestTrouble:
         assert world.store.rows == before
 
     def test_words_that_a_text_leaves_out_are_a_warning(self, review: Page) -> None:
-        """It may be accepted, but nobody is told that nothing is lost."""
         run = card(review, "marathon")
         run.locator('[data-say="edit"]').click()
         run.locator("textarea").fill(
@@ -499,7 +469,6 @@ class TestTrouble:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_answers_and_applies(review: Page, scheme: str) -> None:
-    """At 390 px nothing is wider than the screen, in any tab, with answers given and the dialog open."""
     review.set_viewport_size({"width": 390, "height": 844})
     review.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     answer_some(review)
@@ -513,7 +482,6 @@ def test_a_phone_answers_and_applies(review: Page, scheme: str) -> None:
 
 class TestLooking:
     def test_look_again_shows_what_the_store_says_now(self, review: Page, world: World) -> None:
-        """The answers that fit stay; the note can be closed."""
         for words in ("Pickle", "marathon"):
             card(review, words).locator('[data-say="yes"]').click()
             card(review, words).get_by_text("Accepted").wait_for()
@@ -527,7 +495,6 @@ class TestLooking:
         assert review.locator("#notices").inner_text() == ""
 
     def test_the_other_controls_do_what_they_say(self, page: Page, tmp_path: Path) -> None:
-        """Nearest first, turning back, cancelling a text, another tab and back."""
         world = many_world(60, tmp_path / "state")
         watched = ReviewObserver()
         with served(world.access(), watched) as link:
@@ -553,7 +520,6 @@ class TestLooking:
 
 class TestHolds:
     def test_a_reload_in_the_middle_loses_nothing(self, review: Page) -> None:
-        """What was answered stays answered."""
         card(review, "Pickle").locator('[data-say="yes"]').click()
         card(review, "Pickle").get_by_text("Accepted").wait_for()
         review.reload()
@@ -563,7 +529,6 @@ class TestHolds:
         assert "1 of 7 proposals answered" in status(review)
 
     def test_a_review_begun_anew_knows_the_answers(self, page: Page, world: World) -> None:
-        """The program was ended; its answers were on the disk."""
         for _ in range(2):
             watched = ReviewObserver()
             with served(world.access(), watched) as link:
@@ -575,7 +540,6 @@ class TestHolds:
                 card(page, "Pickle").get_by_text("Accepted").wait_for()
 
     def test_the_second_tab_takes_over(self, review: Page, address: str) -> None:
-        """The first is read-only then, and says why."""
         other = review.context.new_page()
         other.goto(address)
         card(review, "Pickle").locator('[data-say="yes"]').click()
@@ -585,7 +549,6 @@ class TestHolds:
         card(other, "Pickle").get_by_text("Accepted").wait_for()
 
     def test_a_second_review_of_the_same_store_is_refused(self, address: str, world: World) -> None:
-        """One session at a time."""
         from mem0_dream.errors import StoreLockedError
 
         assert address
@@ -593,7 +556,6 @@ class TestHolds:
             pass
 
     def test_a_wrong_token_is_shown_nothing(self, page: Page, address: str) -> None:
-        """Another link, and a link without a token."""
         page.goto(address[:-4] + "XXXX")
         assert page.inner_text("body").strip() == "This link is not the one that the terminal printed."
         page.goto(address.partition("?")[0])
@@ -603,7 +565,6 @@ class TestHolds:
         assert "Pickle" not in page.content()
 
     def test_a_server_that_is_gone_is_told(self, page: Page, world: World) -> None:
-        """In a sentence, and the answer is not shown as kept."""
         watched = ReviewObserver()
         with served(world.access(), watched) as link:
             page.goto(link)
@@ -612,7 +573,6 @@ class TestHolds:
         assert card(page, "Pickle").locator('[data-say="yes"]').is_visible()
 
     def test_hostile_text_is_text_here_too(self, review: Page) -> None:
-        """In the card, in the preview and after it was applied."""
         evil = card(review, "onerror")
         evil.locator('[data-say="yes"]').click()
         evil.get_by_text("Accepted").wait_for()
@@ -623,7 +583,6 @@ class TestHolds:
         assert review.title() != "run"
 
     def test_five_hundred_proposals_are_turned_page_by_page(self, page: Page, tmp_path: Path) -> None:
-        """Keys go over the edge of a page; filters and answers work on the last one."""
         world = many_world(500, tmp_path / "state")
         watched = ReviewObserver()
         with served(world.access(), watched) as link:
@@ -646,7 +605,6 @@ class TestHolds:
             assert "251 of 500 proposals answered" in status(page)
 
     def test_the_agent_may_work_while_a_review_is_open(self, address: str, world: World) -> None:
-        """Between the looks the store is closed and not locked."""
         assert address
         with world.session() as session, session.locked():
             assert session.read(ScopeFilter()).memories
@@ -654,7 +612,6 @@ class TestHolds:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(review: Page, axe: str, scheme: str) -> None:
-    """With answers given, a text being written, and the dialog open."""
     review.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     card(review, "Pickle").locator('[data-say="yes"]').click()
     card(review, "Pickle").get_by_text("Accepted").wait_for()
@@ -672,7 +629,6 @@ def test_axe_finds_nothing_serious(review: Page, axe: str, scheme: str) -> None:
 def test_files_and_graphs_are_reviewed_on_the_same_page(
     page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """Accept the merge, see what follows, apply, take back."""
     from kinds import KINDS, SETTINGS
     from mem0_dream.pipeline.cli.options import Options
     from mem0_dream.pipeline.cli.pages import access_of

@@ -37,7 +37,6 @@ def test_neither_order_nor_sides_play_a_part() -> None:
 
 
 def test_a_pair_is_read_only_while_both_have_room() -> None:
-    """The last pair is the only one of its other memory."""
     lone = PairInput("Likes tea", "Owns a kettle", 0.4)
     assert frozenset((lone.a, lone.b)) not in read_of([*NEAR, lone], [*WORTH, 0.01], set())
     assert frozenset((lone.a, lone.b)) in read_of(

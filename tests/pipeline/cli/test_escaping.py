@@ -42,7 +42,6 @@ def leaks(told: Iterable[str]) -> list[str]:
 
 @given(st.text())
 def test_what_is_shown_is_shown_as_it_is(text: str) -> None:
-    """Printable text stays; everything else is its escape, and nothing is lost."""
     assert visible(text).isprintable()
     assert one_line(text).isprintable()
     if text.isprintable():
@@ -78,7 +77,6 @@ SLOW = settings(
 @example(bad=EVIL)
 @SLOW
 def test_mem0_stores(bad: str, state: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Texts, categories, metadata, scopes; reports, questions, lists, errors."""
     folder = tmp_path_factory.mktemp("mem0")
     scope = Scope.of(user_id=f"ali{bad}ce") if bad.strip() else Scope.of(user_id="alice")
     rows = [

@@ -47,7 +47,6 @@ LINES = [
 
 @pytest.fixture
 def call(tmp_path, own_state):
-    """Runs the program on a graph; gives its output, its errors and its exit code."""
     write(tmp_path / "g.jsonl", LINES)
 
     def run(*words, answers="", code=0, now=True, file="g.jsonl", core="core.json"):

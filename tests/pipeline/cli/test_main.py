@@ -59,13 +59,11 @@ class TestReport:
         assert "'all' is none of merges, prunes, index" in dream(*ALICE, "--only", "all", code=2).stderr
 
     def test_only_merges_asks_about_merges_alone(self, store: InMemoryStore, dream: Invoke) -> None:
-        """No conflict is asked about, neither a sure one nor one to review."""
         done = dream(*ALICE, "--only", "merges", "--review", answers="y\n").stdout
         assert "[A/B/skip]" not in done
         assert "merged: 2, pruned: 0, conflicts resolved: 0" in done
 
     def test_json_has_the_same_numbers(self, store: InMemoryStore, dream: Invoke) -> None:
-        """--json prints one object, asks nothing and changes nothing; with --auto it also tells what was done."""
         before = whole(store)
         told = json.loads(dream(*ALICE, "--json").stdout)
         assert told["proposed"] == {"merges": 2, "prunes": 2, "conflicts": 1}
@@ -89,7 +87,6 @@ class TestReport:
 
 class TestAnswers:
     def test_every_question_and_the_summary(self, store: InMemoryStore, dream: Invoke) -> None:
-        """The whole conversation, to the letter; a wrong answer is asked again."""
         done = dream(*ALICE, "--delete", answers="what\nB\nperhaps\nYES\n")
         assert done.stdout == (
             f"{REPORT}{SIDES}{QUESTION}Please answer A, B, both, same, still (both hold as of today) or skip.\n{QUESTION}"
@@ -131,7 +128,6 @@ class TestAnswers:
     def test_the_end_of_the_input_is_no_consent(
         self, store: InMemoryStore, dream: Invoke, answers: str
     ) -> None:
-        """Where nobody answers, at whatever question, nothing is changed."""
         before = whole(store)
         stopped = dream(*ALICE, answers=answers, code=2)
         assert stopped.stderr == (
@@ -140,7 +136,6 @@ class TestAnswers:
         assert whole(store) == before
 
     def test_what_moved_meanwhile_is_named(self, store: InMemoryStore, dream: Invoke) -> None:
-        """An action whose memory changed between report and apply is skipped, with its line and the reason."""
         fetch = store.fetch
 
         def changed_first(ids: Any) -> Any:
@@ -155,7 +150,6 @@ class TestAnswers:
 
 class TestAuto:
     def test_one_line_and_a_second_run_finds_nothing(self, store: InMemoryStore, dream: Invoke) -> None:
-        """Merges and prunes are applied, conflicts are left, the second run is idle."""
         done = dream(*ALICE, "--auto")
         assert (done.stdout, done.stderr) == (
             "[mem0-dream --auto] merged=2 pruned=2 conflicts_skipped=1\n",
@@ -170,19 +164,16 @@ class TestAuto:
         ("limit", "left"), [("0.2", {"bug", "tap"}), ("0", {"bug", "tap", "dog1", "run1"})]
     )
     def test_over_the_budget(self, store: InMemoryStore, dream: Invoke, limit: str, left: set[str]) -> None:
-        """Merges go on up to the budget, the numbers and exit code 3 say so; 0 is a limit like any other."""
         stopped = dream(*ALICE, "--auto", "--max-delete", limit, code=3)
         assert "would remove 4 of 17 memories of user_id=alice (24%" in stopped.stderr
         assert f"budget of {float(limit):.0%}" in stopped.stderr
         assert left <= store.rows.keys()
 
     def test_the_budget_is_a_setting_too(self, dream: Invoke) -> None:
-        """The mem0_dream section sets it, the command line overrides it."""
         dream(*ALICE, "--auto", settings="{max_delete: 0.2}", code=3)
         dream(*ALICE, "--auto", "--max-delete", "0.9", settings="{max_delete: 0.2}")
 
     def test_a_text_that_cannot_be_embedded_is_skipped(self, store: InMemoryStore, dream: Invoke) -> None:
-        """The merge that needs a new text is named with the cause, its sources stay, all else is done and undone."""
         write, before = store.write, whole(store)
 
         def refuse(change: Any) -> str:
@@ -213,13 +204,11 @@ class TestIncompleteListing:
     @pytest.mark.parametrize("user", ["nobody", "bob"])
     @pytest.mark.parametrize("option", [(), ("--dry-run",)])
     def test_nothing_found_is_no_clean_bill(self, dream: Invoke, user: str, option: tuple[str, ...]) -> None:
-        """An incomplete listing in which nothing was found is told as incomplete, not as clean."""
         told = dream("--user-id", user, *option, code=IncompleteListingError.exit_code)
         assert "Read-only: the store listed 20 of 45" in told.stderr
         assert told.stdout == ""
 
     def test_forget_and_apply_ask_nothing(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
-        """What cannot be done is told before anybody is asked to agree to it."""
         file, before = str(tmp_path / "plan.jsonl"), whole(store)
         dream("plan", *ALICE, "-o", file)
         for words in (("forget", "bug", *ALICE), ("apply", file)):
@@ -241,7 +230,6 @@ class TestWhy:
         ],
     )
     def test_any_pair_is_explained(self, dream: Invoke, pair: tuple[str, str], told: str) -> None:
-        """Proposed or not; the texts, the verdict in words, what differs, the numbers."""
         shown = dream("why", *pair).stdout
         assert told in shown
         assert shown.startswith(f"A: [memory:{pair[0]}] ")
@@ -273,7 +261,6 @@ def test_a_saved_plan_shows_the_texts_that_go_before_it_is_applied(dream: Invoke
 
 
 def test_a_page_is_written_over_a_page_alone(dream: Invoke, tmp_path: Path) -> None:
-    """Any other file stays, unless it is forced; only its owner may read a page."""
     page, notes = tmp_path / "report.html", tmp_path / "notes.txt"
     notes.write_text("keep me")
     dream("report", *ALICE, "-o", str(page))

@@ -37,7 +37,6 @@ FOREIGN = [
 
 @pytest.mark.parametrize(("name", "kind"), FOREIGN)
 def test_an_option_of_another_kind_is_refused(tmp_path: Path, name: str, kind: str) -> None:
-    """In one sentence, before anything is opened: the configuration does not even exist."""
     words = ["status", "--store", kind, "--config", str(tmp_path / "none.yaml"), *written(name)]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 2
@@ -121,7 +120,6 @@ def test_a_key_of_the_hosted_platform_is_explained(monkeypatch: pytest.MonkeyPat
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12))
 @settings(max_examples=25, deadline=None)
 def test_a_word_of_a_command_can_be_shown_and_copied(word: str) -> None:
-    """A shell reads it back as it was, and a terminal acts on nothing of it."""
     assert quoted(word).isprintable()
     told = subprocess.run(
         ["bash", "-c", f"printf %s {quoted(word)}"],

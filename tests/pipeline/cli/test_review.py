@@ -75,7 +75,6 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> None:
 
 class TestTold:
     def test_a_dry_run_shows_them(self, dream: Invoke) -> None:
-        """Both texts; without a certain proposal there is no clean bill."""
         shown = dream(*ALL, "--dry-run").stdout
         assert "Likely the same (1):" in shown
         assert "Possible conflicts (1):" in shown
@@ -84,7 +83,6 @@ class TestTold:
         assert only_bob.endswith(NOTHING_CERTAIN)
 
     def test_where_nobody_watches_nothing_is_asked(self, dream: Invoke) -> None:
-        """Piped answers go where they went before; the line is told in the report and at the end."""
         done = dream(*ALL, answers="y\n").stdout
         assert "Look at" not in done
         assert done.endswith(f"resolved: 0, skipped: 0\n{FOUR}.\n")
@@ -113,7 +111,6 @@ class TestAsked:
     def test_an_empty_answer_looks_at_nothing(
         self, dream: Invoke, watched: None, store: InMemoryStore
     ) -> None:
-        """The default is no; what is certain is applied, and what is open is told at the end."""
         done = dream(*ALL, answers="\n\n").stdout
         assert f"{FOUR}. Look at them? [y/N/all] Proposed: 1 merge," in done
         assert done.endswith(f"{FOUR}.\n")
@@ -122,7 +119,6 @@ class TestAsked:
     def test_all_that_is_likely_the_same_is_taken_at_once(
         self, dream: Invoke, watched: None, store: InMemoryStore
     ) -> None:
-        """As the report showed it; conflicts stay open, and the whole is agreed to as ever."""
         done = dream(*ALL, answers="all\ny\n").stdout
         assert "Proposed: 3 merges, 0 prunes, 0 conflicts. Apply?" in done
         assert "merged: 3" in done
@@ -147,7 +143,6 @@ class TestAsked:
         assert "The same fact? [y/n/a/b/s/q]" in text
 
     def test_the_keys_are_explained_once_and_after_a_wrong_one(self, dream: Invoke) -> None:
-        """For each sort of question; twenty pairs need no twenty explanations."""
         shown = dream(*ALL, "--review", answers="n\nwhat\nn\nn\ny\n").stdout
         assert shown.count("y: the same fact, merge them.") == 2
         assert shown.count("a: A holds, remove B.") == 1
@@ -155,7 +150,6 @@ class TestAsked:
     def test_accepted_pairs_are_shown_and_become_part_of_the_same_run(
         self, dream: Invoke, watched: None, store: InMemoryStore
     ) -> None:
-        """One confirmation, one run, one undo; the merge is shown before it is applied."""
         before = json.dumps(store.rows, sort_keys=True)
         done = dream(*ALL, answers="y\ns\ny\nb\ny\n")
         added = done.stdout.partition("Added by your answers (2):\n")[2].splitlines()
@@ -210,7 +204,6 @@ class TestAsked:
         assert json.dumps(store.rows) == before
 
     def test_every_change_is_asked_about_on_demand(self, dream: Invoke, store: InMemoryStore) -> None:
-        """A no is for good, and each answer can be listed and withdrawn."""
         shown = dream(*ALL, answers="each\nn\n\n").stdout
         assert "Do it? [Y/n/s/e/q]" in shown
         assert {"tea1", "tea2"} <= store.rows.keys()
@@ -281,7 +274,6 @@ class TestAsked:
     def test_a_plain_terminal_gets_no_escape_sequence(
         self, dream: Invoke, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
     ) -> None:
-        """Brackets mark the words, and headings have no colour, even on a terminal."""
         monkeypatch.setenv(variable, value)
         monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
         assert not colours()
@@ -297,7 +289,6 @@ def test_rival_values_are_never_offered_as_one_text() -> None:
 
 
 def test_the_most_probable_pair_comes_first(store: InMemoryStore, scorer: FakeScorer) -> None:
-    """Whatever is suspected; equally probable ones in the order of their ids."""
     found = ranked(plan_of(store, scorer).unsure)
     assert [doubt.members[0].id for doubt in found] == ["sea1", "dog1", "work1"]
 

@@ -31,7 +31,6 @@ __all__ = ["dream", "store"]
 
 class TestCommands:
     def test_undo_runs_and_what_cannot_be_undone(self, store: InMemoryStore, dream: Invoke) -> None:
-        """Undo takes the newest run back, once; runs lists it; another undo says so with exit code 6."""
         before = whole(store)
         assert dream("undo", code=6).stderr == "mem0-dream: This store has no run that could be taken back.\n"
         dream(*ALICE, "--auto")
@@ -58,7 +57,6 @@ class TestCommands:
         assert told["scopes"][1] == {"scope": {"user_id": "bob"}, "memories": 1}
 
     def test_json_is_safe_for_a_terminal(self, store: InMemoryStore, dream: Invoke) -> None:
-        """No private-use, control or bidi character is printed as it is, and none is lost."""
         text = "Likes \ue000 tea\u202e and \U0010fffd cake\ud800 a lot."
         store.rows |= InMemoryStore([memory("odd", text), memory("odd2", text)]).rows
         shown = dream(*ALICE, "--json").stdout
@@ -87,7 +85,6 @@ class TestCommands:
         assert done.stdout == "Dream complete — merged: 2, pruned: 2, conflicts resolved: 0, skipped: 1\n"
 
     def test_an_edited_plan_file(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
-        """A dropped line is not applied, a choice is; the same report is shown and asked about."""
         file = tmp_path / "plan.jsonl"
         assert dream("plan", *ALICE, "-o", str(file)).stderr == f"5 actions written to {file}.\n"
         lines = [line for line in file.read_text().splitlines() if '"kind": "prune"' not in line]
@@ -113,7 +110,6 @@ class TestCommands:
     def test_a_plan_file_that_does_not_fit(
         self, store: InMemoryStore, dream: Invoke, tmp_path: Path, change: Callable[[str], str], sentence: str
     ) -> None:
-        """Another version, another store, no plan at all: one sentence, exit code 2, nothing changed."""
         before, file = whole(store), tmp_path / "plan.jsonl"
         dream("plan", *ALICE, "-o", str(file))
         file.write_text(change(file.read_text()))
@@ -123,7 +119,6 @@ class TestCommands:
         assert whole(store) == before
 
     def test_plan_files_that_cannot_be_read_or_written(self, dream: Invoke, tmp_path: Path) -> None:
-        """A missing file, a folder and bytes that are no text: one sentence each."""
         binary = tmp_path / "binary"
         binary.write_bytes(b"\xff\xfe\x00")
         for file in (tmp_path / "missing", tmp_path, binary):
@@ -136,7 +131,6 @@ class TestCommands:
         dream("apply", file, "--yes", "--max-delete", "0.1", code=3)
 
     def test_forget(self, store: InMemoryStore, dream: Invoke) -> None:
-        """What is picked goes, what is pinned stays, an empty answer forgets nothing."""
         before = whole(store)
         asked = "Forget which? Numbers such as 1 3, all, or empty for none: "
         none = dream("forget", "bug", *ALICE, answers="\n").stdout
@@ -164,7 +158,6 @@ class TestCommands:
         assert whole(store) == before
 
     def test_reject(self, dream: Invoke) -> None:
-        """A rejected pair, named as the report prints it, is not proposed again; a vague name is refused."""
         assert (
             "2 memories have an id that begins with 'tabs'" in dream("reject", "tabs", "bug", code=2).stderr
         )
@@ -193,7 +186,6 @@ class TestCommands:
         assert dream("status", "--all").stdout.splitlines()[10].endswith("(applied)")
 
     def test_options_before_a_command_count_for_it(self, dream: Invoke) -> None:
-        """`mem0-dream --user-id bob status` equals `mem0-dream status --user-id bob`."""
         assert dream("--user-id", "bob", "status").stdout == dream("status", "--user-id", "bob").stdout
 
 
@@ -215,7 +207,6 @@ class TestBadInput:
     def test_one_sentence_and_exit_code_2(
         self, store: InMemoryStore, dream: Invoke, arguments: tuple[str, ...], sentence: str
     ) -> None:
-        """What is missing or contradictory is named, and nothing is changed."""
         before = whole(store)
         told = dream(*arguments, code=2)
         assert (told.stdout, told.stderr) == ("", f"mem0-dream: {sentence}\n")
@@ -234,7 +225,6 @@ class TestBadInput:
         ],
     )
     def test_a_wrong_setting_is_named(self, dream: Invoke, settings: str, sentence: str) -> None:
-        """In one plain sentence: a misspelt limit must not silently become its default."""
         told = dream("--all", "--dry-run", settings=settings, code=2)
         assert told.stderr.startswith(f"mem0-dream: {sentence}")
         assert told.stderr.count("\n") == 1
@@ -246,8 +236,6 @@ class TestBadInput:
         )  # fmt: skip
 
     def test_a_store_that_fails_halfway(self, store: InMemoryStore, dream: Invoke, tmp_path: Path) -> None:
-        """An error of the store is one sentence, and the run it left behind can be resumed."""
-
         def fail(change: Any) -> str:
             raise StoreError("The store went away.")
 
@@ -267,7 +255,6 @@ class TestBadInput:
     def test_damaged_state_is_one_sentence(
         self, store: InMemoryStore, dream: Invoke, own_state: Path, file: str, code: int
     ) -> None:
-        """A state file that cannot be read is named; it stays as it is, nothing is changed, the store is released."""
         closed: list[bool] = []
         store.close = lambda: closed.append(True)  # type: ignore[method-assign]
         (own_state / file).write_bytes(b"no database" * 200)
@@ -288,8 +275,6 @@ class TestBadInput:
 
     @pytest.mark.parametrize("at", ["read", "write"])
     def test_an_interrupt_says_what_is_true(self, store: InMemoryStore, dream: Invoke, at: str) -> None:
-        """Control-C ends with exit code 130 and says how to go on, if there is anything to go on with."""
-
         def interrupt(_: Any) -> Any:
             raise KeyboardInterrupt
 

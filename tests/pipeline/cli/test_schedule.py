@@ -36,7 +36,6 @@ def test_an_entry_for_files_names_them(tmp_path: Path) -> None:
 
 
 def test_an_entry_for_the_platform_and_a_server_names_them() -> None:
-    """The key is no option; it comes from the environment of the job."""
     line = printed("--print", "cron", "--store", "platform", "--org", "o1", "--all").stdout
     assert " platform --org o1 --all --if-due --auto" in line
     line = printed("--print", "cron", "--store", "server", "--url", "http://m:8000", "--user-id", "al").stdout
@@ -49,7 +48,6 @@ def test_an_entry_for_the_platform_and_a_server_names_them() -> None:
     [("platform", "MEM0_API_KEY"), ("server", "MEM0_SERVER_API_KEY"), ("mem0", "")],
 )
 def test_an_entry_says_where_its_key_comes_from(kind: str, store: str, variable: str, tmp_path: Path) -> None:
-    """A scheduler has none of the shell's variables; without a key in mind nothing is said of one."""
     place = {"platform": (), "server": ("--url", "http://m:8000"), "mem0": ("--config", str(tmp_path / "m"))}
     text = printed("--print", kind, "--store", store, *place[store], "--all").stdout
     assert (variable in text) if variable else ("API_KEY" not in text)

@@ -74,7 +74,6 @@ def cache(tmp_path) -> Cache:
 @given(texts=st.lists(st.text(max_size=8), max_size=12))
 @settings(max_examples=25, deadline=None)
 def test_vectors_are_equal_with_and_without(tmp_path_factory, texts):
-    """Cold and warm, the cached encoder gives the very bytes of the encoder inside."""
     cached = CachedEncoder(FakeEncoder(), Cache(tmp_path_factory.mktemp("c")))
     wanted = FakeEncoder().encode(texts)
     for _ in range(2):
@@ -86,7 +85,6 @@ def test_vectors_are_equal_with_and_without(tmp_path_factory, texts):
 
 
 def test_each_text_is_embedded_once(cache):
-    """Repeats in one call and texts of earlier calls are not computed again."""
     encoder = CountingEncoder()
     cached = CachedEncoder(encoder, cache)
     cached.encode(["a b", "c", "a b"])
@@ -95,7 +93,6 @@ def test_each_text_is_embedded_once(cache):
 
 
 def test_another_encoder_has_entries_of_its_own(cache):
-    """A vector of one model is never taken for that of another."""
     CachedEncoder(CountingEncoder("one"), cache).encode(["a"])
     other = CountingEncoder("two")
     CachedEncoder(other, cache).encode(["a"])
@@ -103,7 +100,6 @@ def test_another_encoder_has_entries_of_its_own(cache):
 
 
 def test_mixed_widths_are_computed_again(cache):
-    """Vectors of different widths under one name (a broken model) are not mixed."""
     name = "counting-1"
     cache.store({module._key("vector", name, "a"): b"\0" * 8, module._key("vector", name, "b"): b"\0" * 16})
     found = CachedEncoder(CountingEncoder(), cache).encode(["a", "b"])
@@ -111,8 +107,6 @@ def test_mixed_widths_are_computed_again(cache):
 
 
 class Told:
-    """Notes what it is told of stages."""
-
     def __init__(self) -> None:
         self.heard: list[tuple[str, int, int]] = []
 
@@ -122,7 +116,6 @@ class Told:
 
 @pytest.mark.parametrize("texts", [["a"], ["a", "b", "a", "c"]])
 def test_progress_adds_up(cache, texts, monkeypatch):
-    """The reported numbers add up to all texts, cold and warm, repeats included."""
     monkeypatch.setattr(module, "FIRST_AT_ONCE", 1)
     for _ in range(2):
         told = Told()
@@ -133,7 +126,6 @@ def test_progress_adds_up(cache, texts, monkeypatch):
 
 
 def test_scores_are_equal_with_and_without(cache):
-    """Cold and warm, the cached scorer gives the very bytes of the scorer inside."""
     pairs = [pair(), pair(b="Owns a dog"), pair(a="z", b="a"), pair(category="x", a_date=DAY), pair()]
     wanted = HashScorer().score(pairs)
     cached = CachedScorer(HashScorer(), cache)
@@ -143,7 +135,6 @@ def test_scores_are_equal_with_and_without(cache):
 
 
 def test_mirror_image_shares_an_entry(cache):
-    """A pair and its mirror image are judged once; only the entailment columns swap."""
     scorer = HashScorer()
     cached = CachedScorer(scorer, cache)
     straight = cached.score([pair("aa", "b", a_date=DAY)])
@@ -165,7 +156,6 @@ def test_mirror_image_shares_an_entry(cache):
     ],
 )
 def test_everything_a_scorer_reads_is_in_the_key(cache, change):
-    """A pair that differs in anything at all is another pair."""
     scorer = HashScorer()
     cached = CachedScorer(scorer, cache)
     cached.score([pair()])
@@ -174,7 +164,6 @@ def test_everything_a_scorer_reads_is_in_the_key(cache, change):
 
 
 def test_name_and_thresholds_are_those_inside(cache):
-    """Wrapping changes neither identity nor limits."""
     assert CachedScorer(HashScorer(), cache).name == "hash-1"
     assert CachedScorer(HashScorer(), cache).thresholds == HashScorer.thresholds
     assert CachedEncoder(FakeEncoder(), cache).name == FakeEncoder.name
@@ -182,7 +171,6 @@ def test_name_and_thresholds_are_those_inside(cache):
 
 @pytest.mark.parametrize("content", [b"this is no database, " * 500, b"SQLite format 3\0" + b"\xff" * 5000])
 def test_damaged_file_is_moved_aside(cache, content):
-    """A damaged file is kept for a look, rebuilt, and used again at once."""
     cache.path.write_bytes(content)
     encoder = CountingEncoder()
     CachedEncoder(encoder, cache).encode(["a"])
@@ -194,7 +182,6 @@ def test_damaged_file_is_moved_aside(cache, content):
 
 
 def test_damaged_page_is_no_error(cache):
-    """Damage in the middle of a file is survived, whatever SQLite makes of it."""
     CachedEncoder(FakeEncoder(), cache).encode([f"text {n}" for n in range(200)])
     data = bytearray(cache.path.read_bytes())
     for start in range(4096, len(data), 4096):
@@ -207,7 +194,6 @@ def test_damaged_page_is_no_error(cache):
 
 
 def test_a_changed_byte_is_not_believed(cache):
-    """An entry that does not match its checksum is computed again."""
     CachedEncoder(FakeEncoder(), cache).encode(["a"])
     with sqlite3.connect(cache.path) as session:
         session.execute("UPDATE entries_1 SET value = zeroblob(length(value))")
@@ -216,13 +202,11 @@ def test_a_changed_byte_is_not_believed(cache):
 
 
 def test_unusable_place_is_no_error(tmp_path):
-    """Where no file can be written there is no cache, and the results are the same."""
     found = CachedEncoder(FakeEncoder(), Cache(tmp_path / "missing")).encode(["a"])
     assert found.tobytes() == FakeEncoder().encode(["a"]).tobytes()
 
 
 def test_busy_file_is_no_error(cache, monkeypatch):
-    """While another process holds the file for too long, this one computes by itself."""
     monkeypatch.setattr(module, "TIMEOUT_S", 0.05)
     CachedEncoder(FakeEncoder(), cache).encode(["a"])
     holder = sqlite3.connect(cache.path)
@@ -234,7 +218,6 @@ def test_busy_file_is_no_error(cache, monkeypatch):
 
 
 def test_full_cache_is_emptied(cache, monkeypatch):
-    """Beyond its limit the cache starts anew and stays usable."""
     CachedEncoder(FakeEncoder(), cache).encode(["a"])
     monkeypatch.setattr(module, "MAX_BYTES", 0)
     CachedEncoder(FakeEncoder(), cache).encode(["b"])
@@ -243,7 +226,6 @@ def test_full_cache_is_emptied(cache, monkeypatch):
 
 
 def test_no_text_is_stored(cache):
-    """The file holds hashes and numbers, and only its owner can read it."""
     CachedEncoder(FakeEncoder(), cache).encode(["my secret diagnosis"])
     CachedScorer(HashScorer(), cache).score([pair(a="my secret diagnosis")])
     assert b"secret" not in b"".join(path.read_bytes() for path in cache.path.parent.iterdir())
@@ -251,7 +233,6 @@ def test_no_text_is_stored(cache):
 
 
 def test_processes_share_one_file(tmp_path):
-    """Processes that write at the same time lose nothing and disturb nobody."""
     code = (
         "import sys, pathlib\n"
         "from mem0_dream.pipeline.judging.cache import Cache\n"
@@ -271,7 +252,6 @@ def test_processes_share_one_file(tmp_path):
 
 
 def test_broken_text_has_a_key(cache):
-    """Half a surrogate pair, as broken exports hold it, is scored and kept like any other text."""
     scorer = HashScorer()
     for _ in range(2):
         CachedScorer(scorer, cache).score([pair(a="\ud800")])

@@ -33,7 +33,6 @@ class TwoSteps:
         return self.score_with(pairs, forgetful)
 
     def score_with(self, pairs: Sequence[PairInput], remember: Remember) -> PairScores:
-        """A duplicate as far as the lengths agree and the pair stands near."""
         self.concluded += len(pairs)
         rows = remember("judge", pairs, self._read)[:, 0]
         ranks = np.array([pair.context.rank_a + pair.context.rank_b if pair.context else 9 for pair in pairs])
@@ -68,7 +67,6 @@ def cache(tmp_path: Path) -> Cache:
 
 
 def test_an_unchanged_store_is_not_even_concluded_again(cache: Cache) -> None:
-    """The second pass takes all scores as one entry, the same bytes as without a cache."""
     scorer = TwoSteps()
     wanted = TwoSteps().score(PAIRS)
     assert equal(CachedScorer(scorer, cache).score(PAIRS), wanted)
@@ -88,7 +86,6 @@ def test_an_unchanged_store_is_not_even_concluded_again(cache: Cache) -> None:
     ],
 )
 def test_another_place_is_concluded_anew_and_nothing_is_read_again(cache: Cache, change) -> None:
-    """A new neighbour or another date costs no reading."""
     scorer = TwoSteps()
     CachedScorer(scorer, cache).score(PAIRS)
     moved = [replace(PAIRS[0], **change), *PAIRS[1:]]
@@ -97,7 +94,6 @@ def test_another_place_is_concluded_anew_and_nothing_is_read_again(cache: Cache,
 
 
 def test_a_changed_text_is_read_and_the_others_are_not(cache: Cache) -> None:
-    """A mirrored pair shares the reading."""
     scorer = TwoSteps()
     CachedScorer(scorer, cache).score(PAIRS)
     changed = [replace(PAIRS[0], b="Likes green tea a lot"), PAIRS[1].swapped(), PAIRS[2]]
@@ -106,7 +102,6 @@ def test_a_changed_text_is_read_and_the_others_are_not(cache: Cache) -> None:
 
 
 def test_a_damaged_entry_is_computed_again(cache: Cache) -> None:
-    """Rows of another width are not taken for rows of this scorer."""
     scorer = TwoSteps()
     cached = CachedScorer(scorer, cache)
     cached.score(PAIRS[:1])
@@ -116,7 +111,6 @@ def test_a_damaged_entry_is_computed_again(cache: Cache) -> None:
 
 
 def test_the_stage_says_how_many_pairs_are_left(cache: Cache) -> None:
-    """Known ones count as done."""
     heard: list[tuple[str, int, int]] = []
     CachedScorer(TwoSteps(), cache).score(PAIRS[:1])
     CachedScorer(TwoSteps(), cache, on_stage=lambda *now: heard.append(now)).score(PAIRS)

@@ -21,7 +21,6 @@ BASE = Thresholds(auto=0.9, duplicate=0.5, contradiction=0.7)
 
 
 def test_the_threshold_lies_between_the_last_right_and_the_first_wrong():
-    """Thirty right ones above 0.8 and one wrong at 0.5: halfway is 0.65."""
     scores = np.array([0.8] * 30 + [0.5], dtype=np.float32)
     right = np.array([True] * 30 + [False])
     reached = fit_threshold(scores, right, 1.0)
@@ -37,21 +36,18 @@ def test_equal_scores_are_never_torn_apart():
 
 
 def test_an_unreachable_precision_switches_off():
-    """No threshold is better than a wrong one."""
     scores = np.linspace(1, 0, 40, dtype=np.float32)
     reached = fit_threshold(scores, np.array([False, True] * 20), 0.98)
     assert (reached.threshold, reached.predicted) == (0.999, 0)
 
 
 def test_too_few_pairs_prove_nothing():
-    """Nineteen right ones are not enough for a threshold of their own."""
     reached = fit_threshold(np.array([0.9] * 19, dtype=np.float32), np.array([True] * 19), 0.98)
     assert reached.predicted == 0
 
 
 @given(st.lists(st.tuples(st.floats(0, 1, width=32), st.booleans()), max_size=80))
 def test_the_promised_precision_is_kept(pairs):
-    """Whatever the scores, the share above the threshold is at least what was asked for."""
     scores = np.array([score for score, _ in pairs], dtype=np.float32)
     right = np.array([truth for _, truth in pairs], dtype=bool)
     reached = fit_threshold(scores, right, 0.9)
@@ -62,7 +58,6 @@ def test_the_promised_precision_is_kept(pairs):
 
 
 def test_a_veto_counts_as_never_merged():
-    """Pairs that a guard holds back do not spoil the automatic threshold."""
     rows = np.array([[0.95, 0.0, 0.05]] * 25 + [[0.97, 0.0, 0.03]] * 5, dtype=np.float32)
     labels = [Label.DUPLICATE] * 25 + [Label.DISTINCT] * 5
     fitted = calibrate(rows, [False] * 25 + [True] * 5, labels, base=BASE)
@@ -72,13 +67,11 @@ def test_a_veto_counts_as_never_merged():
 
 
 def test_a_file_without_duplicates_fits_nothing():
-    """The sentence says how many there are and how to get more."""
     with pytest.raises(UsageError, match="has 1; answer more"):
         calibrate(np.ones((1, 3), dtype=np.float32), [False], [Label.DUPLICATE], base=BASE)
 
 
 def test_thresholds_are_kept_per_scorer(tmp_path):
-    """One scorer's thresholds say nothing about another's; forgetting brings the defaults back."""
     save_thresholds(tmp_path, "one", BASE)
     save_thresholds(tmp_path, "two", replace(BASE, auto=0.8))
     assert load_thresholds(tmp_path, "one") == BASE
@@ -95,7 +88,6 @@ def test_a_damaged_file_is_named(tmp_path):
 
 
 def test_labelled_pairs_are_read_back():
-    """Each once, as it was labelled last; unsure ones are not used."""
     a, b, c = (
         Member("a", "Likes tea.", stated_at=NOW),
         Member("b", "Likes green tea."),
@@ -109,7 +101,6 @@ def test_labelled_pairs_are_read_back():
 
 @pytest.mark.parametrize("line", ["{", "[]", json.dumps({"a": "x"})])
 def test_a_wrong_line_is_named(tmp_path, line):
-    """One sentence with the place; an absent file is named, too."""
     file = tmp_path / "pairs.jsonl"
     file.write_text(line + "\n")
     with pytest.raises(UsageError, match=rf"Line 1 of {file} is no labelled pair"):

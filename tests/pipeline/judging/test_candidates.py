@@ -39,7 +39,6 @@ def memory(memory_id: str, text: str, scope: Scope = ALICE, category: str | None
 @given(memories_strategy)
 @settings(max_examples=60, deadline=None)
 def test_nothing_crosses_a_scope_or_category(memories):
-    """Both memories of a candidate share scope and category."""
     by_id = {item.id: item for item in memories}
     for pair in candidates(memories):
         a, b = by_id[pair.a], by_id[pair.b]
@@ -49,7 +48,6 @@ def test_nothing_crosses_a_scope_or_category(memories):
 @given(memories_strategy, st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None)
 def test_order_of_memories_plays_no_part(memories, random):
-    """A permutation of the input gives the same candidates, bit for bit."""
     shuffled = random.sample(memories, len(memories))
     assert candidates(shuffled) == candidates(memories)
 
@@ -57,7 +55,6 @@ def test_order_of_memories_plays_no_part(memories, random):
 @given(memories_strategy)
 @settings(max_examples=60, deadline=None)
 def test_exact_groups_are_complete_stars(memories):
-    """Every memory that repeats a text is an exact candidate of the smallest id of its group."""
     groups: dict[object, list[str]] = {}
     for item in memories:
         groups.setdefault((item.scope, item.category, exact_key(item.text)), []).append(item.id)
@@ -68,7 +65,6 @@ def test_exact_groups_are_complete_stars(memories):
 @given(memories_strategy)
 @settings(max_examples=60, deadline=None)
 def test_pairs_are_sorted_and_come_once(memories):
-    """Ids ascend, sorted, no pair twice, every cosine at or above the floor."""
     found = candidates(memories, floor=0.4)
     keys = [(pair.a, pair.b) for pair in found]
     assert keys == sorted(set(keys))
@@ -76,30 +72,25 @@ def test_pairs_are_sorted_and_come_once(memories):
 
 
 def test_a_copy_is_not_searched_for_neighbours():
-    """Only the representative of an exact group pairs with near ones."""
     found = candidates([memory("1", "Likes tea"), memory("2", "likes tea."), memory("3", "Likes green tea")])
     assert [(pair.a, pair.b, pair.exact) for pair in found] == [("1", "2", True), ("1", "3", False)]
     assert found[0].cosine == 1.0
 
 
 def test_the_same_id_in_two_scopes_is_two_memories():
-    """Two people with the same words share nothing."""
     assert candidates([memory("1", "Likes tea"), memory("2", "Likes tea", BOB)]) == ()
 
 
 def test_no_memory_gives_no_candidate():
-    """An empty scope has nothing to judge."""
     assert find_candidates([], np.zeros((0, 4), np.float32), floor=0.25, neighbours=5) == ()
 
 
 def test_vectors_must_match_the_memories():
-    """A vector too few is a mistake of the program, said at once."""
     with pytest.raises(ValueError, match="1 memories"):
         find_candidates([memory("1", "a")], np.zeros((2, 4), np.float32), floor=0.25, neighbours=5)
 
 
 def test_a_text_without_direction_still_has_its_copies():
-    """Texts the encoder makes nothing of pair with their exact copies and with nothing else."""
     found = find_candidates(
         [memory("1", "!?"), memory("2", "!?"), memory("3", "Owns a dog")],
         np.array([[0, 0], [0, 0], [1, 0]], np.float32),

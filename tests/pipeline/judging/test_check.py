@@ -15,14 +15,12 @@ TEA, GREEN = "Likes a cup of tea at breakfast", "At breakfast enjoys a cup of ho
 
 
 def known(*memories: Memory, rejected: frozenset[str] = frozenset(), pairs: dict | None = None) -> Known:
-    """What is known, with answers for pairs of texts."""
     found = Known(FakeEncoder(), FakeScorer(pairs))
     found.learn(((m, split_statements(m.text)) for m in memories), keys={}, rejected=rejected)
     return found
 
 
 def told(found: Checked) -> list[tuple[str, str, bool]]:
-    """What a text is to which memories."""
     return [(str(match.finding), match.memory.id, match.sure) for match in found.matches]
 
 
@@ -41,14 +39,12 @@ def test_of_nothing_everything_is_new():
     ],
 )
 def test_a_verdict_has_its_words(scores, finding, sure):
-    """What is not sure leaves the text new."""
     found = known(memory("1", GREEN), pairs={(GREEN, TEA): scores}).check(TEA)
     assert told(found) == [(finding, "1", sure)]
     assert found.finding == (finding if sure else "new")
 
 
 def test_what_adds_a_detail_says_more():
-    """In the other direction the memory says it all, and the text is known."""
     longer = TEA + " with 2 lumps of sugar"
     assert told(known(memory("1", TEA), pairs={(longer, TEA): SURE}).check(longer))[0][0] == "says more than"
     assert told(known(memory("1", longer), pairs={(longer, TEA): SURE}).check(TEA))[0][0] == "same as"
@@ -63,7 +59,6 @@ def test_one_statement_written_twice_needs_no_model():
 
 
 def test_a_number_that_differs_is_no_copy():
-    """However near the two are, and whatever the scorer says."""
     a, b = "Sessions of the shop expire after 15 minutes", "Sessions of the shop expire after 60 minutes"
     assert told(known(memory("1", a), pairs={(a, b): (0.99, 0.0, 0.01)}).check(b)) == [
         ("contradicts", "1", True)
@@ -97,7 +92,6 @@ def test_scopes_are_judged_each_for_itself_and_what_was_refused_is_nothing():
 
 
 def test_copies_do_not_hide_what_is_against():
-    """A text is judged against different texts, however often each is stored."""
     copies = [memory(f"c{n}", TEA) for n in range(3 * NEAREST)]
     found = known(*copies, memory("a", GREEN), pairs={(TEA, GREEN): AGAINST}).check(TEA)
     assert ("contradicts", "a") in {(name, held) for name, held, _ in told(found)}

@@ -81,7 +81,6 @@ def test_what_is_surely_something_else_is_not_judged_again(memories: list[Memory
 
 
 def test_a_second_pass_proposes_nothing(memories: list[Memory]) -> None:
-    """Whatever the first one did."""
     plan = planned(memories)
     gone = {memory_id for action in plan.actions for memory_id in action.removes}
     left = planned([item for item in memories if item.id not in gone])
@@ -90,7 +89,6 @@ def test_a_second_pass_proposes_nothing(memories: list[Memory]) -> None:
 
 
 def test_a_draft_is_judged_against_its_sources_by_the_texts_alone(memories: list[Memory]) -> None:
-    """Beside others it has a place like any memory."""
     scorer = PlacedScorer()
     judging = Judging(encoder(), scorer, Settings(floor=-1.0), Circumstances(now=NOW), {})
     sources = memories[:2]
@@ -103,7 +101,6 @@ def test_a_draft_is_judged_against_its_sources_by_the_texts_alone(memories: list
 
 
 def test_nothing_is_judged_twice(memories: list[Memory]) -> None:
-    """Not even where many ask."""
     scorer = PlacedScorer()
     judging = Judging(encoder(), scorer, Settings(floor=-1.0), Circumstances(now=NOW), {})
     first = judging.all_pairs(memories)
@@ -116,7 +113,6 @@ def test_nothing_is_judged_twice(memories: list[Memory]) -> None:
 def test_how_pairs_were_found_is_a_note_of_the_plan(
     monkeypatch: pytest.MonkeyPatch, memories: list[Memory]
 ) -> None:
-    """Once, where the search was approximate; not at all where it was exact."""
     assert planned(memories).notes == ()
     monkeypatch.setattr(neighbours, "FLAT_LIMIT", 0)
     (note,) = planned(memories).notes

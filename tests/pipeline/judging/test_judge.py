@@ -43,7 +43,6 @@ TEXTS = ("Likes tea.", "Likes green tea.")
 def test_the_table(
     probabilities: tuple[float, float, float], evidence: tuple[Evidence, ...], label: Label, auto: bool
 ) -> None:
-    """At and around each threshold, with and without a veto."""
     assert decide(probabilities, evidence, LIMITS) == (label, auto)
 
 
@@ -54,7 +53,6 @@ numbers = st.floats(0, 1)
 def test_what_merges_alone_is_sure_and_not_vetoed(
     duplicate: float, contradiction: float, veto: bool, limits: Thresholds
 ) -> None:
-    """Whatever the numbers: automatic means duplicate, at or above the threshold, and no veto."""
     label, alone = decide((duplicate, contradiction, 0.5), (VETO,) if veto else (), limits)
     if alone:
         assert label is Label.DUPLICATE
@@ -65,7 +63,6 @@ def test_what_merges_alone_is_sure_and_not_vetoed(
 
 
 def test_exact_pairs_are_never_scored() -> None:
-    """Equal texts are duplicates by themselves, and cost no model."""
     scorer = FakeScorer(default=lambda _a, _b: CONTRADICTION)
     (verdict,) = judge([Candidate("a", "b", 1.0, exact=True)], {}, scorer)
     assert (verdict.label, verdict.auto, verdict.evidence) == (Label.DUPLICATE, True, (EXACT,))
@@ -73,7 +70,6 @@ def test_exact_pairs_are_never_scored() -> None:
 
 
 def test_verdicts_come_in_the_order_of_the_pairs() -> None:
-    """Exact ones in between, scores and entailment with their own pair."""
     memories = {name: memory(name, text) for name, text in zip("abc", (*TEXTS, "Has a dog."), strict=True)}
     pairs = [Candidate("b", "c", 0.1), Candidate("a", "c", 1.0, exact=True), Candidate("a", "b", 0.9)]
     verdicts = judge(pairs, memories, FakeScorer({TEXTS: DUPLICATE}))
@@ -84,7 +80,6 @@ def test_verdicts_come_in_the_order_of_the_pairs() -> None:
 
 
 def test_given_thresholds_replace_those_of_the_scorer() -> None:
-    """Calibrated on the user's own pairs, they decide."""
     memories = {"a": memory("a", TEXTS[0]), "b": memory("b", TEXTS[1])}
     pair, scorer = [Candidate("a", "b", 0.9)], FakeScorer({TEXTS: MAYBE})
     assert judge(pair, memories, scorer)[0].auto is False
@@ -93,7 +88,6 @@ def test_given_thresholds_replace_those_of_the_scorer() -> None:
 
 
 def test_a_detail_that_differs_holds_a_merge_back() -> None:
-    """The guards read both texts, whatever the scorer says."""
     texts = ("Lisinopril: 40 mg, prescribed by Dr Wu.", "Takes 20 mg of lisinopril daily.")
     memories = {"a": memory("a", texts[0]), "b": memory("b", texts[1])}
     (verdict,) = judge([Candidate("a", "b", 0.99)], memories, FakeScorer({texts: DUPLICATE}))
@@ -102,7 +96,6 @@ def test_a_detail_that_differs_holds_a_merge_back() -> None:
 
 
 def test_a_scorer_reads_texts_category_dates_and_cosine() -> None:
-    """Nothing else of a memory reaches it."""
     a, b = memory("a", "A", days=3), memory("b", "B", days=None)
     read = pair_input(Candidate("a", "b", 0.25), {"a": a, "b": b})
     assert (read.a, read.b, read.cosine, read.category, read.a_date, read.b_date) == (

@@ -34,7 +34,6 @@ def cos(degrees: float) -> float:
 
 
 def test_ranks_margins_crowds_and_bridge_are_those_of_the_plane() -> None:
-    """Of 10 degrees: 0 is nearest, 40 follows, 90 is last."""
     (context,) = contexts_of(on_circle(ANGLES), WORDS, np.array([[1, 2]]))
     assert (context.rank_a, context.rank_b) == (1, 0)
     assert context.margin_a == pytest.approx(cos(30) - cos(10), abs=1e-6)
@@ -46,7 +45,6 @@ def test_ranks_margins_crowds_and_bridge_are_those_of_the_plane() -> None:
 
 
 def test_two_memories_alone_have_nothing_else_near() -> None:
-    """The margin is the cosine, crowds and bridge are nothing."""
     (context,) = contexts_of(on_circle((0, 60)), ["tea", "dog"], np.array([[0, 1]]))
     assert context == PairContext(0, 0, 0.5, 0.5, 0, 0, 0, 1)
 
@@ -79,7 +77,6 @@ vectors_strategy = st.lists(
 @given(vectors_strategy, st.randoms(use_true_random=False))
 @settings(max_examples=80, deadline=None)
 def test_order_of_memories_and_of_the_pair_plays_no_part(vectors, random) -> None:
-    """Permuted rows give the same contexts, mirrored pairs the mirrored ones, bit for bit."""
     order = random.sample(range(len(vectors)), len(vectors))
     place = np.argsort(order)
     pairs = np.array([[i, j] for i in range(len(vectors)) for j in range(i)])
@@ -102,7 +99,6 @@ def test_the_neighbours_of_a_large_store_say_the_same(vectors) -> None:
 
 
 def test_columns_are_the_same_for_the_mirrored_pair() -> None:
-    """The calibrator must not see which memory was called a."""
     context = PairContext(1, 0, -0.2, 0.1, 0.4, 0.5, 0.3, 5)
     dates = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
     pair = PairInput("Lives in Oslo.", "No longer lives in Oslo.", 0.8, None, *dates, context)
@@ -113,7 +109,6 @@ def test_columns_are_the_same_for_the_mirrored_pair() -> None:
 
 
 def test_what_is_not_known_is_missing() -> None:
-    """A single pair has no neighbourhood, and no dates have no direction."""
     assert all(math.isnan(value) for value in context_columns(PairInput("a", "b", 0.5)))
 
 
@@ -133,7 +128,6 @@ class ReadingScorer(FakeScorer):
 
 
 def test_the_scorer_is_told_where_a_candidate_stands_and_the_verdict_is_plain() -> None:
-    """What the plan file keeps of a candidate stays as it was."""
     memories = [Memory(f"m{i}", text, SCOPE) for i, text in enumerate(("red tea", "red tea pot", "a dog"))]
     vectors = FakeEncoder().encode([memory.text for memory in memories])
     candidates = find_candidates(memories, vectors, floor=-1, neighbours=9, contexts=True)

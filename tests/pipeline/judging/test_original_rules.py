@@ -29,7 +29,6 @@ NEGATIONS = [
 
 @pytest.mark.parametrize(("a", "b"), NEGATIONS)
 def test_a_negation_pair_is_suspected_at_its_overlap(a: str, b: str) -> None:
-    """Both ways round, at any similarity; the evidence says by which rule."""
     for pair in ((a, b), (b, a)):
         found = suspected(*pair, cosine=0.0)
         assert found is not None
@@ -39,7 +38,6 @@ def test_a_negation_pair_is_suspected_at_its_overlap(a: str, b: str) -> None:
 
 @pytest.mark.parametrize(("a", "b"), EXAMPLES)
 def test_the_examples_of_the_original_are_suspected(a: str, b: str) -> None:
-    """Two preferences about one thing, one of which ranks it."""
     assert suspected(a, b, cosine=0.69) is not None
     assert suspected(a, b, cosine=0.3) is None
 
@@ -55,7 +53,6 @@ def test_the_examples_of_the_original_are_suspected(a: str, b: str) -> None:
     ],
 )
 def test_different_facts_are_left_alone(a: str, b: str, cosine: float) -> None:
-    """A question about every two preferences would be one too many."""
     assert suspected(a, b, cosine=cosine) is None
 
 
@@ -72,7 +69,6 @@ def test_a_scorer_that_sees_nothing_does_not_end_it(a: str, b: str) -> None:
 
 @pytest.mark.parametrize(("a", "b"), EXAMPLES)
 def test_without_a_model_the_examples_are_asked_too(a: str, b: str) -> None:
-    """The keyword scorer on counted words: a question of A, B or skip, and no action."""
     store = InMemoryStore([memory("1", a), memory("2", b), memory("3", "Shoe size 39")])
     plan = build_plan(
         store.read(ScopeFilter()),
@@ -92,7 +88,6 @@ def test_without_a_model_the_examples_are_asked_too(a: str, b: str) -> None:
 @pytest.mark.model
 @pytest.mark.parametrize(("a", "b"), EXAMPLES)
 def test_the_default_scorer_finds_or_asks(a: str, b: str) -> None:
-    """With the packaged models, as a new user meets it."""
     from mem0_dream.models.registry import load_encoder, load_scorer
 
     store = InMemoryStore([memory("1", a), memory("2", b)])
@@ -108,7 +103,6 @@ def test_the_default_scorer_finds_or_asks(a: str, b: str) -> None:
 
 
 def test_what_was_skipped_is_not_asked_again() -> None:
-    """The rule asks once, like any other doubt."""
     store = InMemoryStore([memory("1", "Prefers tea"), memory("2", "Prefers coffee")])
     (doubt,) = plan_of(store, FakeScorer()).unsure
     from mem0_dream.pipeline.answers import keys_of

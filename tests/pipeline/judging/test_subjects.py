@@ -39,7 +39,6 @@ ACCOUNT = frozenset({"account"})
 
 
 def about(memory_id: str, text: str = PAYS, **metadata: Any) -> Memory:
-    """A memory with metadata."""
     return memory(memory_id, text, metadata=metadata)
 
 
@@ -48,7 +47,6 @@ def about(memory_id: str, text: str = PAYS, **metadata: Any) -> Memory:
     ["account", "Customer", "projectId", "repo_url", "client name", "env", "target_project", "contact"],
 )
 def test_a_key_that_names_a_thing_or_person_is_a_subject(key: str) -> None:
-    """However it is spelt, and where it holds only the id of what it names."""
     assert subject_keys([memory("a", PAYS, metadata={key: "Kestrel"})], settings=Settings())
 
 
@@ -57,7 +55,6 @@ def test_a_key_that_names_a_thing_or_person_is_a_subject(key: str) -> None:
     ["source", "session_id", "channel", "createdAt", "message_id", "url", "due_date", "hash", "run", "score"],
 )
 def test_a_key_that_says_where_a_memory_is_from_is_none(key: str) -> None:
-    """Not even a doubtful one."""
     memories = [memory(name, PAYS, metadata={key: value}) for name, value in (("a", "one"), ("b", "two"))]
     assert subject_keys(memories, settings=Settings()) == frozenset()
     assert unclear_keys(memories, settings=Settings()) == frozenset()
@@ -91,7 +88,6 @@ def test_an_unknown_key_is_unclear_while_its_values_group() -> None:
 
 
 def test_only_a_key_that_both_have_tells_them_apart() -> None:
-    """What only one says is no difference, and case and punctuation are none."""
     kestrel, vellum = about("a", account="Kestrel"), about("b", account="Vellum")
     found = different_subjects(kestrel, vellum, ACCOUNT)
     assert found == Evidence("subject", "account: Kestrel / Vellum", veto=True)
@@ -101,7 +97,6 @@ def test_only_a_key_that_both_have_tells_them_apart() -> None:
 
 
 def test_a_part_of_a_name_and_an_unclear_key_are_a_persons_decision() -> None:
-    """The shorter name may be the same account, or its parent."""
     kestrel, optics = about("a", account="Kestrel"), about("b", account="Kestrel Optics")
     assert different_subjects(kestrel, optics, ACCOUNT) == Evidence(
         "metadata", "account: Kestrel / Kestrel Optics"
@@ -114,7 +109,6 @@ def test_a_part_of_a_name_and_an_unclear_key_are_a_persons_decision() -> None:
 
 
 def test_lists_are_compared_as_a_whole() -> None:
-    """Two projects in either order are the same two."""
     one, other = about("a", projects=["x", "y"]), about("b", projects=["y", "x"])
     keys = frozenset({"projects"})
     assert subjects_of(one, keys) == {"projects": "x, y"}
@@ -122,7 +116,6 @@ def test_lists_are_compared_as_a_whole() -> None:
 
 
 def test_the_judged_text_names_the_subject_once() -> None:
-    """What the words say already is not said again."""
     assert (
         judged_text(about("a", account="Kestrel Optics", source="mail"), ACCOUNT) == f"Kestrel Optics: {PAYS}"
     )
@@ -138,7 +131,6 @@ METADATA = st.dictionaries(st.sampled_from(["account", "lane", "source", "projec
 
 @given(METADATA, METADATA)
 def test_being_apart_is_symmetric_and_fits_the_grouping(mine: dict[str, str], theirs: dict[str, str]) -> None:
-    """Memories of one signature are never apart; swapping swaps only the values."""
     a, b = memory("a", PAYS, metadata=mine), memory("b", PAYS, metadata=theirs)
     keys = keys_by_scope([a, b])
     meaning = keys.get(ALICE)
@@ -152,7 +144,6 @@ def test_being_apart_is_symmetric_and_fits_the_grouping(mine: dict[str, str], th
 
 class TestCopies:
     def test_equal_words_about_two_accounts_are_not_collapsed(self) -> None:
-        """Each account keeps its fact; a copy of the same account is folded whatever its source."""
         memories = [
             about("a", account="Kestrel", source="mail"),
             about("b", account="Vellum", source="mail"),
@@ -165,7 +156,6 @@ class TestCopies:
         }
 
     def test_words_without_a_subject_belong_to_the_only_one_there_is(self) -> None:
-        """Between two subjects they stand for themselves."""
         alone = [about("a", account="Kestrel"), about("b")]
         assert len(collapse(alone)[0]) == 1
         assert len(collapse([*alone, about("c", account="Vellum")])[0]) == 3
@@ -182,7 +172,6 @@ class TestCopies:
 
 class TestJudge:
     def judged(self, a: Memory, b: Memory, scores: tuple[float, float, float]) -> tuple[Any, FakeScorer]:
-        """The verdict on a pair for which the scorer has one answer."""
         scorer = FakeScorer(default=lambda _a, _b: scores)
         (found,) = judge([Candidate("a", "b", 0.9)], {"a": a, "b": b}, scorer)
         return found, scorer
@@ -191,7 +180,6 @@ class TestJudge:
     def test_other_subjects_are_distinct_and_not_even_scored(
         self, scores: tuple[float, float, float]
     ) -> None:
-        """Neither a merge nor a conflict between two accounts."""
         found, scorer = self.judged(
             about("a", account="Kestrel"), about("b", "Net 45.", account="Vellum"), scores
         )
@@ -200,25 +188,21 @@ class TestJudge:
         assert scorer.asked == []
 
     def test_the_scorer_reads_whom_a_memory_is_about(self) -> None:
-        """So that metadata on one side meets words on the other."""
         _, scorer = self.judged(about("a", account="Kestrel"), about("b", "Vellum pays net 45."), DUPLICATE)
         assert (scorer.asked[0].a, scorer.asked[0].b) == (f"Kestrel: {PAYS}", "Vellum pays net 45.")
 
     def test_the_guards_read_it_too(self) -> None:
-        """Another name in front is another name."""
         found, _ = self.judged(
             about("a", account="Kestrel"), about("b", "Vellum pays 45 days net."), DUPLICATE
         )
         assert found.label is Label.UNSURE
 
     def test_an_unclear_key_leaves_the_merge_to_a_person(self) -> None:
-        """It is shown, and never applied unattended."""
         found, _ = self.judged(about("a", lane="north"), about("b", "Net 45.", lane="south"), DUPLICATE)
         assert (found.label, found.auto) == (Label.DUPLICATE, False)
         assert Evidence("metadata", "lane: north / south") in found.evidence
 
     def test_equal_words_of_which_one_names_a_subject_are_a_persons_decision(self) -> None:
-        """They were not folded because another subject has the same words."""
         found, _ = self.judged(about("a", account="Kestrel"), about("b"), DUPLICATE)
         assert not found.auto
         assert Evidence("metadata", "account: Kestrel / -") in found.evidence
@@ -237,7 +221,6 @@ class TestPlan:
         )
 
     def test_equal_words_that_stay_apart_are_named_on_request(self) -> None:
-        """In the report with --explain, and in the plan file."""
         memories = [about("a", account="Kestrel"), about("b", account="Vellum")]
         plan = plan_of(InMemoryStore(memories), FakeScorer())
         assert plan.apart == (("a", "b", "account: Kestrel / Vellum"),)
@@ -247,13 +230,11 @@ class TestPlan:
         assert parse_plan(dump_plan(plan)) == plan
 
     def test_a_plan_file_of_an_earlier_release_has_none(self) -> None:
-        """Its header does not name the field."""
         plan = plan_of(InMemoryStore([about("a")]), FakeScorer())
         header, *rest = dump_plan(plan).splitlines()
         assert parse_plan("\n".join([header.replace('"apart": [], ', ""), *rest])) == plan
 
     def test_each_scope_has_keys_of_its_own(self) -> None:
-        """Values that group in one scope may hardly repeat in another."""
         mine = [memory(f"a{i}", PAYS, metadata={"lane": f"l{i % 2}"}) for i in range(4)]
         theirs = [memory(f"b{i}", PAYS, scope=BOB, metadata={"lane": f"l{i}"}) for i in range(4)]
         keys = keys_by_scope([*mine, *theirs])
@@ -264,7 +245,6 @@ class TestPlan:
 
 @pytest.mark.store
 def test_no_fact_of_an_account_is_lost_on_a_real_mem0_store(qdrant: Place, tmp_path: Any) -> None:
-    """Rows written with mem0's own `add(..., metadata=...)`; only a copy of the same account goes."""
     for account, source in (("Kestrel", "mail"), ("Vellum", "mail"), ("Kestrel", "call")):
         qdrant.fill([PAYS], metadata={"account": account, "source": source})
     store = qdrant.open()
@@ -280,7 +260,6 @@ def test_no_fact_of_an_account_is_lost_on_a_real_mem0_store(qdrant: Place, tmp_p
 
 
 def test_frontmatter_names_a_subject(tmp_path: Path) -> None:
-    """Two files of equal words, each about its project, are two memories."""
     body = "---\nproject: {}\n---\nThe release branch is cut on Mondays.\n"
     write_tree(tmp_path, {f"{MEMORY}/a.md": body.format("Kestrel"), f"{MEMORY}/b.md": body.format("Vellum")})
     memories = open_store(tmp_path, tmp_path / "state").read(ScopeFilter()).memories

@@ -67,14 +67,12 @@ def id_of(plan: Any, *words: str) -> str:
 
 class TestPlan:
     def test_the_report_is_that_of_the_command_line(self, serve: Serve, store: InMemoryStore) -> None:
-        """To the letter; nothing is changed."""
         before = whole(store)
         plan = serve().ask("dream_plan")
         assert plan["report"] == f"{REPORT}{PROPOSAL}"
         assert whole(store) == before
 
     def test_the_numbers_are_those_of_json(self, serve: Serve, dream: Invoke) -> None:
-        """Counts, ids, sides and doubts."""
         told = json.loads(dream(*ALICE, "--json").stdout)
         plan = serve().ask("dream_plan")
         assert {name: plan["proposed"][name] for name in told["proposed"]} == told["proposed"]
@@ -86,7 +84,6 @@ class TestPlan:
         assert (conflict["a"], conflict["b"], conflict["newer"]) == (TABS, NO_TABS, "b")
 
     def test_a_clean_store_says_so(self, serve: Serve) -> None:
-        """The sentences of the command line."""
         assert serve(user_id="nobody").ask("dream_plan")["report"] == (
             "No memories found. Nothing to consolidate."
         )
@@ -95,7 +92,6 @@ class TestPlan:
         )
 
     def test_explain_gives_texts_scores_and_evidence(self, serve: Serve) -> None:
-        """Of all proposals, of some, and page by page."""
         agent = serve()
         plan = agent.ask("dream_plan")
         merge = id_of(plan, "run1", "run2")
@@ -114,7 +110,6 @@ class TestApply:
     def test_an_answered_plan_is_applied_as_an_attended_pass_applies_it(
         self, serve: Serve, store: InMemoryStore, dream: Invoke
     ) -> None:
-        """The same summary and the same store as typing the answers gives."""
         rows = json.loads(json.dumps(store.rows))
         typed = dream(*ALICE, answers="b\ny\n").stdout.splitlines()[-1]
         expected = sorted(row["text"] for row in store.rows.values())
@@ -132,7 +127,6 @@ class TestApply:
         assert done["undo"].startswith(f"mem0-dream undo {done['run']} --config ")
 
     def test_nothing_is_resolved_without_an_answer(self, serve: Serve, store: InMemoryStore) -> None:
-        """An open conflict stays, both sides, and is asked about again."""
         agent = serve()
         done = agent.ask("dream_apply", plan_id=agent.ask("dream_plan")["plan_id"])
         assert (done["merged"], done["pruned"], done["resolved"], done["skipped"]) == (2, 2, 0, 1)
@@ -141,7 +135,6 @@ class TestApply:
         assert (len(again["conflicts"]), again["left_open"]) == (1, 0)
 
     def test_a_skipped_conflict_is_not_asked_about_again(self, serve: Serve, dream: Invoke) -> None:
-        """As in an attended run; an undo of the run asks again."""
         agent = serve()
         plan = agent.ask("dream_plan")
         agent.ask("dream_answer", plan_id=plan["plan_id"], answers={plan["conflicts"][0]["id"]: "skip"})
@@ -155,7 +148,6 @@ class TestApply:
     def test_what_is_refused_stays_and_is_not_proposed_again(
         self, serve: Serve, store: InMemoryStore
     ) -> None:
-        """No is for good, skip for this time."""
         agent = serve()
         plan = agent.ask("dream_plan")
         answers = {id_of(plan, "dog1"): "no", id_of(plan, "tap"): "skip"}
@@ -168,7 +160,6 @@ class TestApply:
         assert [item["line"][:12] for item in again["proposals"]] == ["[memory:tap]"]
 
     def test_a_refusal_survives_another_plan(self, serve: Serve, store: InMemoryStore) -> None:
-        """And whatever plan is applied then names what becomes of each answer."""
         agent, before = serve(), whole(store)
         plan = agent.ask("dream_plan")
         refused = {item["id"]: "no" for item in plan["proposals"]}
@@ -183,7 +174,6 @@ class TestApply:
     def test_an_answer_holds_for_the_same_proposal_of_another_plan(
         self, serve: Serve, store: InMemoryStore
     ) -> None:
-        """Another memory came meanwhile, and numbers may have moved; an answer is taken back by its id."""
         agent = serve()
         plan = agent.ask("dream_plan")
         answers = {plan["conflicts"][0]["id"]: "b", id_of(plan, "tap"): "skip"}
@@ -200,7 +190,6 @@ class TestApply:
         assert {"tabs1", "tabs2", "tap"} <= store.rows.keys()
 
     def test_a_merge_takes_the_text_of_a_person(self, serve: Serve, store: InMemoryStore) -> None:
-        """If it loses no detail; sides that say one thing become one memory, with all their metadata."""
         agent = serve()
         plan = agent.ask("dream_plan")
         merge, conflict = id_of(plan, "run1"), plan["conflicts"][0]["id"]
@@ -217,7 +206,6 @@ class TestApply:
         assert (TABS in texts, NO_TABS in texts) == (False, True)
 
     def test_refusals_alone_are_remembered(self, serve: Serve, store: InMemoryStore) -> None:
-        """Nothing is changed, and nothing of it is proposed again."""
         agent, before = serve(), whole(store)
         plan = agent.ask("dream_plan")
         answers = {item["id"]: "no" for item in plan["proposals"]} | {plan["conflicts"][0]["id"]: "skip"}
@@ -230,7 +218,6 @@ class TestApply:
     def test_a_doubt_is_decided_by_an_answer(
         self, serve: Serve, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A yes merges, a side wins, a no and a skip are remembered; unanswered ones stay doubts."""
         pairs = {
             ("Has a whippet.", "Has a brindle whippet named Pickle."): (0.7, 0.0, 0.3),
             ("Reads long novels about the sea.", "Reads novels about sea voyages."): (0.8, 0.0, 0.2),
@@ -261,7 +248,6 @@ class TestApply:
     def test_what_a_settled_conflict_made_untrue_is_asked_about(
         self, serve: Serve, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Porto lost in a conflict that was answered; what names it is still true, or goes."""
         porto, faro = "Lives in Porto near the river.", "Lives in Faro near the river."
         against = FakeScorer({(porto, faro): (0.0, 0.99, 0.01)})
         monkeypatch.setattr("mem0_dream.models.registry.load_scorer", lambda _spec: against)
@@ -289,7 +275,6 @@ class TestApply:
     def test_an_answer_that_means_nothing_is_refused(
         self, serve: Serve, name: str, answer: str, told: str
     ) -> None:
-        """In one sentence that names what may be said."""
         agent = serve()
         plan = agent.ask("dream_plan")
         ids = {"c1": plan["conflicts"][0]["id"], "m1": id_of(plan, "dog1")}
@@ -297,7 +282,6 @@ class TestApply:
         assert told in wrong.error
 
     def test_a_plan_is_applied_once(self, serve: Serve) -> None:
-        """A second call says which run it was."""
         agent = serve()
         plan = agent.ask("dream_plan")
         run = agent.ask("dream_apply", plan_id=plan["plan_id"])["run"]
@@ -305,14 +289,12 @@ class TestApply:
 
     @pytest.mark.parametrize("name", ["", "000000000000", "../journal", "a" * 5000, "..\x1b[31m"])
     def test_an_unknown_plan_is_refused(self, serve: Serve, name: str) -> None:
-        """In one short line, whatever the name."""
         told = serve().ask("dream_apply", plan_id=name).error
         assert "make one with dream_plan" in told
         assert told.isprintable()
         assert len(told) < 200
 
     def test_a_plan_of_another_store_is_refused(self, serve: Serve, store: InMemoryStore) -> None:
-        """The same state directory holds the plans of all stores."""
         plan = serve().ask("dream_plan")["plan_id"]
         store.fingerprint = "another"
         assert "made for another store" in serve().ask("dream_apply", plan_id=plan).error
@@ -320,7 +302,6 @@ class TestApply:
     def test_an_interrupted_run_of_somebody_else_is_named(
         self, serve: Serve, store: InMemoryStore, dream: Invoke, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """With commands that can be copied; this plan is not applied over it."""
         agent = serve()
         plan = agent.ask("dream_plan")["plan_id"]
         with monkeypatch.context() as patch:
@@ -330,7 +311,6 @@ class TestApply:
         assert re.search(r"finish it with `mem0-dream resume \S+ --config /\S+mem0.yaml`", told)
 
     def test_a_server_that_retires_deletes_nothing(self, serve: Serve, store: InMemoryStore) -> None:
-        """As `--retire` does."""
         agent, names = serve(retire=True), set(store.rows)
         done = agent.ask("dream_apply", plan_id=agent.ask("dream_plan")["plan_id"])
         assert done["pruned"] == 2
@@ -338,7 +318,6 @@ class TestApply:
         assert store.rows["bug"]["expires_on"]
 
     def test_an_undo_brings_everything_back(self, serve: Serve, store: InMemoryStore) -> None:
-        """The newest run if none is named."""
         agent, before = serve(), whole(store)
         done = agent.ask("dream_apply", plan_id=agent.ask("dream_plan")["plan_id"])
         undone = agent.ask("dream_undo")
@@ -352,7 +331,6 @@ class TestForget:
     def test_a_search_removes_nothing_and_a_pick_removes_what_was_picked(
         self, serve: Serve, store: InMemoryStore
     ) -> None:
-        """Two calls; a pinned memory cannot be picked."""
         agent, before = serve(), whole(store)
         found = agent.ask("dream_forget", query="bug")
         assert whole(store) == before
@@ -366,7 +344,6 @@ class TestForget:
         assert whole(store) == before
 
     def test_nothing_is_forgotten_by_mistake(self, serve: Serve, store: InMemoryStore) -> None:
-        """No query, no match, no pick, another tool's plan: nothing happens."""
         agent, before = serve(), whole(store)
         assert "give a query" in agent.ask("dream_forget").error
         assert agent.ask("dream_forget", query="submarine")["plan_id"] is None
@@ -381,7 +358,6 @@ class TestForget:
 
 class TestWriting:
     def test_destructive_tools_carry_the_hint_and_are_off(self, serve: Serve, store: InMemoryStore) -> None:
-        """They are not listed; called all the same they say how they are switched on."""
         shown = serve(allow_write=True).tools()
         assert {name for name, tool in shown.items() if tool.annotations.destructive_hint} == CHANGING
         assert {name for name, tool in shown.items() if tool.annotations.read_only_hint} == {
@@ -396,7 +372,6 @@ class TestWriting:
         assert whole(store) == before
 
     def test_every_tool_is_typed_and_described(self, serve: Serve) -> None:
-        """In lines without indentation; an argument that a tool does not name is refused."""
         for tool in serve().tools().values():
             assert tool.description
             assert "\n " not in tool.description
@@ -425,7 +400,6 @@ class TestWriting:
 
 
 def test_status_is_that_of_the_command_line(serve: Serve, dream: Invoke) -> None:
-    """The same numbers."""
     told = json.loads(dream("status", *ALICE, "--json").stdout)
     found = serve().ask("dream_status").data
     del told["health"]
@@ -433,7 +407,6 @@ def test_status_is_that_of_the_command_line(serve: Serve, dream: Invoke) -> None
 
 
 def test_a_text_is_checked_before_it_is_stored(serve: Serve) -> None:
-    """What it is to which memory; a learning is scored, too, and what is known is not worth saving twice."""
     agent = serve()
     found = agent.ask(
         "dream_check", texts=["Has a whippet named Pickle.", "Deploys stop at the freeze flag."]
@@ -457,7 +430,6 @@ def test_a_text_is_checked_before_it_is_stored(serve: Serve) -> None:
 
 
 def test_resources_hold_the_last_report_and_what_is_open(serve: Serve) -> None:
-    """Empty before the first plan; without what was answered."""
     agent = serve()
     assert "No plan was made yet" in agent.read("dream://report/last")
     assert json.loads(agent.read("dream://conflicts/open"))["conflicts"] == []
@@ -483,7 +455,6 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def test_nothing_of_a_memory_acts_on_a_terminal(serve: Serve, store: InMemoryStore) -> None:
-    """Control and bidi characters are escapes in every answer and resource."""
     evil = "\x1b[31m\u202e\x9b\u2066\x07\ue000"
     rows = [
         memory("a1", f"Uses {evil} tabs for indentation in Go code.", days=9),
@@ -511,7 +482,6 @@ def test_nothing_of_a_memory_acts_on_a_terminal(serve: Serve, store: InMemorySto
 def test_progress_is_reported_and_a_cancelled_apply_can_be_finished(
     serve: Serve, store: InMemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stopped after the first action, it is finished by the same call: the store is as if never stopped."""
     uncut = messy_store()
     agent = serve()
     monkeypatch.setattr("mem0_dream.pipeline.mcp.server.EVERY_SECONDS", 0.0)
@@ -546,7 +516,6 @@ def test_progress_is_reported_and_a_cancelled_apply_can_be_finished(
 class TestProgress:
     @given(st.lists(st.tuples(st.integers(0, 30), st.lists(st.integers(0, 30), max_size=5)), max_size=6))
     def test_the_number_only_grows(self, stages: list[tuple[int, list[int]]]) -> None:
-        """However stages count, and never beyond what there is to do."""
         told: list[tuple[float, float | None]] = []
         watched = CallObserver(lambda done, total, _words: told.append((done, total)), lambda: None)
         for total, steps in stages:
@@ -558,7 +527,6 @@ class TestProgress:
         assert all(total is None or done <= total for done, total in told)
 
     def test_a_cancelled_call_stops_at_its_next_step(self) -> None:
-        """Before a stage, and within it."""
         gone = [False]
 
         def check() -> None:
@@ -582,7 +550,6 @@ class TestKept:
         return replace(KeptPlan.of(plan, "Report"), **more)
 
     def test_what_is_kept_comes_back(self, tmp_path: Path) -> None:
-        """The newest last, whatever was added to it; nobody else may read it."""
         plans = KeptPlans(tmp_path)
         kept = plans.put(self.kept(run="r", done=True))
         assert plans.get(kept.id, store="s") == kept
@@ -593,7 +560,6 @@ class TestKept:
         assert {file.stat().st_mode & 0o077 for file in tmp_path.iterdir()} == {0}
 
     def test_only_the_newest_are_kept(self, tmp_path: Path) -> None:
-        """Of each store."""
         plans = KeptPlans(tmp_path)
         made = [plans.put(self.kept(number)) for number in range(KEPT + 3)]
         with pytest.raises(PlanFileError, match="not known"):

@@ -8,7 +8,6 @@ from mem0_dream.pipeline.planning.merges import Star, stars
 
 
 def graph(pairs):
-    """Adjacency of undirected edges."""
     edges = {}
     for a, b in pairs:
         if a != b:
@@ -28,7 +27,6 @@ def test_a_chain_of_four_never_joins_its_ends():
 
 
 def test_ties_go_to_the_higher_rank_then_the_smaller_id():
-    """With two equal centres the ranked one wins; without ranks the first by id."""
     edges = graph([("a", "b")])
     assert stars(edges, rank={"b": (2.0,), "a": (1.0,)}) == (Star("b", ("a",)),)
     assert stars(edges, rank={}) == (Star("a", ("b",)),)
@@ -39,7 +37,6 @@ nodes = st.sampled_from("abcdefgh")
 
 @given(st.lists(st.tuples(nodes, nodes)))
 def test_stars_are_disjoint_and_direct_and_complete(pairs):
-    """Each id is in one star at most, each other touches its centre, no edge is left between free ids."""
     edges = graph(pairs)
     found = stars(edges, rank={})
     members = [member for star in found for member in (star.centre, *star.others)]
@@ -51,7 +48,6 @@ def test_stars_are_disjoint_and_direct_and_complete(pairs):
 
 @given(st.lists(st.tuples(nodes, nodes)), st.randoms())
 def test_the_order_of_edges_does_not_matter(pairs, random):
-    """Permuting the input gives the same stars."""
     shuffled = list(pairs)
     random.shuffle(shuffled)
     assert stars(graph(pairs), rank={}) == stars(graph(shuffled), rank={})

@@ -14,20 +14,17 @@ TEA = "Likes tea."
 
 
 def test_equal_texts_are_collapsed() -> None:
-    """Case, white space and the final full stop do not tell texts apart."""
     standing, copies = collapse([memory("a", TEA), memory("b", "likes  tea"), memory("c", "Has a dog.")])
     assert [item.id for item in standing] == ["a", "c"]
     assert {key: [copy.id for copy in value] for key, value in copies.items()} == {"a": ["b"]}
 
 
 def test_scope_and_category_tell_copies_apart() -> None:
-    """The same words of two users, or of two categories, are two memories."""
     memories = [memory("a", TEA), memory("b", TEA, scope=BOB), memory("c", TEA, category=None)]
     assert collapse(memories) == (tuple(memories), {})
 
 
 def test_the_best_spelt_and_latest_stands() -> None:
-    """Spelling first, then the latest statement."""
     spelt, _ = collapse([memory("a", "likes tea", days=1), memory("b", TEA, days=9)])
     assert [item.id for item in spelt] == ["b"]
     latest, _ = collapse([memory("a", TEA, days=9), memory("b", TEA, days=1)])
@@ -35,7 +32,6 @@ def test_the_best_spelt_and_latest_stands() -> None:
 
 
 def test_a_refused_copy_stands_for_itself() -> None:
-    """Who does not want two copies merged keeps both."""
     a, b, c = memory("a", TEA, days=1), memory("b", "likes tea"), memory("c", "Likes  tea")
     standing, copies = collapse([a, b, c], rejected=frozenset({rejection_key(a, b)}))
     assert [item.id for item in standing] == ["a", "b"]
@@ -43,7 +39,6 @@ def test_a_refused_copy_stands_for_itself() -> None:
 
 
 def test_copies_of_nobody_become_a_merge_of_their_own() -> None:
-    """Each copy is an exact duplicate of the one that stays."""
     standing, copies = collapse([memory("a", TEA), memory("b", TEA), memory("c", TEA)])
     (merge,) = expand([], standing, copies)
     assert [item.id for item in merge.members] == ["a", "b", "c"]
@@ -82,7 +77,6 @@ names = st.lists(
 
 @given(names, st.randoms())
 def test_nothing_is_lost_or_doubled(texts: list[str], random) -> None:
-    """Standing and copies together are the memories, each once; the order of the input plays no part."""
     memories = [memory(f"m{number}", text, scope=ALICE) for number, text in enumerate(texts)]
     standing, copies = collapse(memories)
     found = [item.id for item in standing] + [copy.id for group in copies.values() for copy in group]

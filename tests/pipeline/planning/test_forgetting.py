@@ -17,7 +17,6 @@ CLOSE = FakeEncoder({"telephone": [1.0, 0.0], PHONE: [0.8, 0.6], OLD_PHONE: [0.3
 
 
 def found(query: str, *memories, encoder: FakeEncoder = CLOSE) -> list[str]:
-    """Ids that a query finds, best first."""
     return [item.id for item in rank(query, Inventory("s", memories), encoder=encoder, now=NOW)]
 
 
@@ -30,23 +29,19 @@ def test_shared_words_come_before_similarity() -> None:
 
 
 def test_similarity_alone_is_enough_when_it_is_close() -> None:
-    """No word is shared: what is near is shown, what is far is not."""
     assert found("telephone", memory("a", PHONE), memory("b", OLD_PHONE), memory("c", DOG)) == ["a"]
 
 
 def test_nothing_is_found_for_nothing() -> None:
-    """An empty query and an empty store match nothing."""
     assert found("  ", memory("a", PHONE)) == []
     assert found("phone") == []
 
 
 def test_retired_memories_are_not_found() -> None:
-    """What the store hides already need not be forgotten."""
     assert found("phone", memory("a", PHONE, expires_on=date(2020, 1, 1)), encoder=FakeEncoder()) == []
 
 
 def test_the_plan_removes_exactly_what_was_chosen(own_state: Path) -> None:
-    """One action for each, in its own scope, with its age, applied and undone like any other."""
     store = InMemoryStore(
         [memory("a", PHONE), memory("b", OLD_PHONE, days=None, scope=BOB), memory("c", DOG)]
     )
@@ -70,7 +65,6 @@ def test_the_plan_removes_exactly_what_was_chosen(own_state: Path) -> None:
 
 
 def test_an_incomplete_listing_stays_read_only(own_state: Path) -> None:
-    """The gaps of the listing are those of the plan."""
     store = InMemoryStore([memory("a", PHONE)])
     store.gaps = ("20 of 45",)
     with Session(store) as session:

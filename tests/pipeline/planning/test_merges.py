@@ -22,7 +22,6 @@ BOTH = {f"{SAILOR_A} {SAILOR_B}", f"{SAILOR_B} {SAILOR_A}"}
 
 
 def judged(new: Sequence[Memory], others: Sequence[Memory], scorer: FakeScorer) -> tuple[Verdict, ...]:
-    """Every pair with at least one new memory in it."""
     known = {item.id: item for item in [*others, *new]}
     fresh = {item.id for item in new}
     pairs = [Candidate(a, b, 0.9) for a, b in itertools.combinations(sorted(known), 2) if {a, b} & fresh]
@@ -39,12 +38,10 @@ def drafted(memories: Sequence[Memory], scorer: FakeScorer) -> tuple[Consolidate
 
 
 def shape(merges: Sequence[Consolidated]) -> list[tuple[str | None, list[str]]]:
-    """Survivor and members of each."""
     return [(merge.survivor, [item.id for item in merge.members]) for merge in merges]
 
 
 def test_the_most_complete_member_survives() -> None:
-    """All that it says is said; the verdicts are those against it."""
     (merge,) = drafted(
         [memory("a", DOG), memory("b", DOG_LONG), memory("c", DOG_NAME)],
         duplicates([DOG, DOG_NAME, DOG_LONG]),
@@ -64,7 +61,6 @@ def test_a_chain_is_no_star() -> None:
 
 
 def test_a_draft_must_be_judged_a_duplicate_of_each_source() -> None:
-    """The same two memories: with the judge's word they become one, without it both stay."""
     memories = [memory("a", SAILOR_A), memory("b", SAILOR_B)]
     (merge,) = drafted(memories, duplicates([SAILOR_A, SAILOR_B, *BOTH]))
     assert merge.survivor is None
@@ -75,14 +71,12 @@ def test_a_draft_must_be_judged_a_duplicate_of_each_source() -> None:
 
 
 def test_what_contradicts_is_not_merged() -> None:
-    """Two members in dispute are both left out, whatever their centre says."""
     red, blue, car = "Drives a red car.", "Drives a blue car.", "Drives a car."
     scorer = FakeScorer({(car, red): DUPLICATE, (car, blue): DUPLICATE, (blue, red): CONTRADICTION})
     assert drafted([memory("a", red), memory("b", blue), memory("c", car)], scorer) == ()
 
 
 def test_only_sure_pairs_are_merged() -> None:
-    """A possible duplicate is for a person, a vetoed one too."""
     assert drafted([memory("a", DOG), memory("b", DOG_NAME)], FakeScorer({(DOG, DOG_NAME): MAYBE})) == ()
     doses = ["Takes 20 mg of lisinopril daily.", "Takes 40 mg of lisinopril daily."]
     assert drafted([memory("a", doses[0]), memory("b", doses[1])], duplicates(doses)) == ()
@@ -111,14 +105,12 @@ def test_a_draft_that_would_be_merged_again_is_dropped() -> None:
 
 
 def test_nothing_from_nothing() -> None:
-    """No memories, one memory, no duplicates: no merge."""
     assert drafted([], FakeScorer()) == ()
     assert drafted([memory("a", DOG)], FakeScorer()) == ()
     assert drafted([memory("a", DOG), memory("b", DOG_NAME)], FakeScorer()) == ()
 
 
 def test_a_fused_memory_has_the_oldest_date_and_the_newest_statement() -> None:
-    """It is as old as its first source and as fresh as its last."""
     members = (memory("a", SAILOR_A, days=100), memory("b", SAILOR_B, days=3), memory("c", DOG, days=None))
     new = fused(members, "x")
     assert (new.created_at, new.updated_at) == (members[0].created_at, members[1].created_at)
@@ -131,7 +123,6 @@ def test_a_fused_memory_has_the_oldest_date_and_the_newest_statement() -> None:
     [(NOW.isoformat(), True), ("2026-11-21T12:00:00", True), ("no date", False), (7, False), (None, False)],
 )
 def test_an_earlier_merge_left_a_date(noted: object, counts: bool) -> None:
-    """`last_stated_at` counts if it is a date, a naive one as UTC; anything else is as if it were not there."""
     item = memory("a", DOG, days=30, metadata={"last_stated_at": noted})
     assert last_stated(item) == (NOW if counts else item.created_at)
     assert last_stated(memory("b", DOG, days=None)) is None
@@ -148,7 +139,6 @@ words = st.lists(st.sampled_from(["tea", "dog", "Rex", "run", "blue", "car"]), m
 )
 @example(texts=["tea", "Rex", "tea tea tea", "Rex dog"], seed=0, shuffle=Random(0))  # noqa: S311  (a fixed order)
 def test_whatever_the_judge_says_the_rules_hold(texts: list[str], seed: int, shuffle: Random) -> None:
-    """Disjoint, judged directly, stable under a second pass, and the same for any order of the input."""
     memories = [memory(f"m{number}", text) for number, text in enumerate(texts)]
     scorer = moody_scorer(seed)
     merges = drafted(memories, scorer)

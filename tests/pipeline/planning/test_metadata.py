@@ -35,13 +35,11 @@ def two_dogs() -> InMemoryStore:
 
 
 def session(store: InMemoryStore, folder: Path) -> Session:
-    """A session that calls the dogs duplicates."""
     scorer = duplicates([DOG, DOG_NAME])
     return Session(store, settings=PLAIN, state_dir=folder, encoder=FakeEncoder(), scorer=scorer)
 
 
 def test_a_member_that_stays_takes_over_what_the_others_say(tmp_path: Path) -> None:
-    """Keys united, the later value on top, every value listed, the oldest date, the sources; undo takes it all back."""
     store = two_dogs()
     before = copy.deepcopy((store.rows, store.vectors))
     with session(store, tmp_path) as opened:
@@ -66,7 +64,6 @@ def test_a_member_that_stays_takes_over_what_the_others_say(tmp_path: Path) -> N
 
 
 def test_the_report_lists_values_that_differ(tmp_path: Path) -> None:
-    """Under the merge, before anybody agrees to it."""
     with session(two_dogs(), tmp_path) as opened:
         plan = opened.propose(ScopeFilter(), now=NOW)
     lines = Report(plan).lines()
@@ -75,7 +72,6 @@ def test_the_report_lists_values_that_differ(tmp_path: Path) -> None:
 
 
 def test_a_survivor_that_was_written_since_is_left_alone(tmp_path: Path) -> None:
-    """An undo does not overwrite what the agent said after the run; the others come back."""
     store = two_dogs()
     with session(store, tmp_path) as opened:
         run = opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW).run
@@ -89,7 +85,6 @@ def test_a_survivor_that_was_written_since_is_left_alone(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("after", [False, True])
 def test_a_run_killed_at_the_metadata_is_finished(tmp_path: Path, *, after: bool) -> None:
-    """Before it or after it: resume gives what an unkilled run gives."""
     unkilled, store = two_dogs(), two_dogs()
     with session(unkilled, tmp_path / "a") as opened:
         opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
@@ -111,7 +106,6 @@ def test_a_run_killed_at_the_metadata_is_finished(tmp_path: Path, *, after: bool
 
 
 def test_values_of_earlier_merges_stay_listed() -> None:
-    """Night after night no value gets lost, and none is listed twice."""
     merged = memory(
         "a", DOG, days=9, metadata={"place": "Leeds", "merged_values": {"place": ["York", "Leeds"]}}
     )
@@ -135,7 +129,6 @@ def test_values_of_earlier_merges_stay_listed() -> None:
 def test_a_fact_does_not_go_sooner_than_its_longest_source(
     tmp_path: Path, first: date | None, second: date | None, then: str | None
 ) -> None:
-    """The survivor takes over the longest life; undo gives its own back."""
     store = InMemoryStore(
         [
             memory("d1", DOG, expires_on=first),
@@ -152,7 +145,6 @@ def test_a_fact_does_not_go_sooner_than_its_longest_source(
 
 
 def test_a_store_that_cannot_is_left_as_it_is(tmp_path: Path) -> None:
-    """Where metadata cannot be changed in place, the plan does not promise it."""
     store = two_dogs()
     store.capabilities = replace(store.capabilities, amend=False)
     with session(store, tmp_path) as opened:

@@ -48,7 +48,6 @@ def settle(session: Session, side: str = "b") -> None:
     ("say", "retired", "again"), [("yes", True, 0), ("still", False, 0), ("no", False, 0), ("skip", False, 0)]
 )
 def test_a_settled_conflict_leads_to_a_question(session, say, retired, again) -> None:
-    """Retired, confirmed or left: it is asked once, never unattended, and taken back like every run."""
     assert session.propose(EVERY, now=NOW).unsure == ()
     settle(session)
     assert session.propose(EVERY, now=NOW, unattended=True).unsure == ()

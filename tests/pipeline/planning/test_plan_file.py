@@ -18,28 +18,24 @@ from messy import messy_plan, messy_store, moody_scorer, stores
 @settings(max_examples=60, deadline=None)
 @given(store=stores(), seed=st.integers(0, 50))
 def test_a_plan_is_read_back_equal(store, seed):
-    """Dump and parse give the same plan, and the same bytes again."""
     plan = plan_of(store, moody_scorer(seed))
     assert parse_plan(dump_plan(plan)) == plan
     assert dump_plan(parse_plan(dump_plan(plan))) == dump_plan(plan)
 
 
 def test_the_form_is_one_header_and_one_line_per_action():
-    """A person can read it with grep, a program with json."""
     header, *lines = [json.loads(line) for line in dump_plan(messy_plan(messy_store())).splitlines()]
     assert (header["format"], header["version"]) == ("mem0-dream plan", 2)
     assert [line["id"] for line in lines if line["record"] == "action"] == ["m1", "m2", "c1", "p1"]
 
 
 def test_a_conflict_can_be_answered_in_the_file():
-    """Setting "choice" is enough."""
     text = dump_plan(messy_plan(messy_store()).with_choices({"c1": None}))
     edited = text.replace('"choice": null', '"choice": "a"')
     assert parse_plan(edited).conflicts[0].removes == ("t2",)
 
 
 def test_json_output_counts_and_lists():
-    """`--json` holds the plan, the totals and what was applied."""
     told = to_json(messy_plan(messy_store()), None)
     assert told["proposed"] == {"merges": 2, "prunes": 1, "conflicts": 1}
     assert told["applied"] is None
@@ -60,14 +56,12 @@ def test_json_output_counts_and_lists():
     ],
 )
 def test_a_damaged_file_is_refused_with_one_sentence(damage, complaint):
-    """Each way of being wrong is named."""
     text = dump_plan(messy_plan(messy_store()))
     with pytest.raises(PlanFileError, match=complaint):
         parse_plan(damage(text))
 
 
 def test_a_plan_of_an_earlier_version_is_read():
-    """Its header has no notes, its merges say nothing about expiry, and its survivors are left as they are."""
     plan = messy_plan(messy_store())
     header, *lines = [json.loads(line) for line in dump_plan(plan).splitlines()]
     for name in ("notes", "left_open"):
@@ -83,7 +77,6 @@ def test_a_plan_of_an_earlier_version_is_read():
 
 @pytest.mark.parametrize("kind", [Rewrite, Append, Reindex, Relate, Promote])
 def test_every_kind_of_change_is_read_back_equal(kind):
-    """The kind alone tells them apart."""
     change = kind(id="x", scope=ALICE, category=None, members=(Member("a", "x"),), text="y", reason="why")
     plan = Plan("s", "md", NOW, "fake", (), (change,))
     assert parse_plan(dump_plan(plan)) == plan

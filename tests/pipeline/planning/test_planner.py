@@ -18,14 +18,12 @@ TEA, TEA_LONG, COFFEE = "Likes tea.", "Likes green tea.", "Never drinks tea."
 
 
 def test_the_member_that_says_it_all_survives_untouched():
-    """The longer text holds the shorter: it stays, nothing is written."""
     plan = plan_of(InMemoryStore([memory("a", TEA), memory("b", TEA_LONG)]), duplicates([TEA, TEA_LONG]))
     (merge,) = plan.merges
     assert (merge.survivor, merge.text, merge.removes, merge.adds) == ("b", TEA_LONG, ("a",), False)
 
 
 def test_exact_copies_need_no_scorer():
-    """Texts equal but for case, space and full stop are merged without asking a model."""
     scorer = FakeScorer()
     plan = plan_of(InMemoryStore([memory("a", "Likes tea."), memory("b", "likes  tea")]), scorer)
     assert len(plan.merges) == 1
@@ -34,7 +32,6 @@ def test_exact_copies_need_no_scorer():
 
 
 def test_nothing_crosses_a_scope_or_a_category():
-    """Equal texts of two users, or of two categories, are two memories."""
     for other in (
         memory("b", TEA, scope=BOB),
         memory("b", TEA, category="rule"),
@@ -44,7 +41,6 @@ def test_nothing_crosses_a_scope_or_a_category():
 
 
 def test_pinned_memories_are_never_part_of_anything():
-    """Neither merged, nor in a conflict, nor pruned."""
     store = InMemoryStore(
         [
             memory("a", "[PINNED] Likes tea.", pinned=True, days=900),
@@ -57,13 +53,11 @@ def test_pinned_memories_are_never_part_of_anything():
 
 
 def test_retired_memories_are_not_read_again():
-    """What the store already hides is neither merged nor pruned."""
     expired = memory("b", TEA, days=900, expires_on=NOW.date().replace(year=2025))
     assert plan_of(InMemoryStore([memory("a", TEA), expired]), duplicates()).actions == ()
 
 
 def test_a_doubtful_pair_is_shown_and_left_alone():
-    """Between the thresholds a pair is listed as unsure and no action follows."""
     plan = plan_of(
         InMemoryStore([memory("a", TEA), memory("b", TEA_LONG)]), FakeScorer({(TEA, TEA_LONG): MAYBE})
     )
@@ -72,7 +66,6 @@ def test_a_doubtful_pair_is_shown_and_left_alone():
 
 
 def test_a_differing_number_vetoes_a_merge():
-    """However sure the scorer is, 20 mg and 40 mg are two facts."""
     texts = ["Takes 20 mg of lisinopril daily.", "Lisinopril: 40 mg, prescribed by Dr Wu."]
     plan = plan_of(InMemoryStore([memory("a", texts[0]), memory("b", texts[1])]), duplicates(texts))
     assert plan.merges == ()
@@ -82,7 +75,6 @@ def test_a_differing_number_vetoes_a_merge():
 
 
 def test_a_conflict_names_the_newer_side_and_keeps_both_until_chosen():
-    """B is the later statement; without a choice nothing goes."""
     store = InMemoryStore([memory("new", COFFEE, days=1), memory("old", TEA, days=90)])
     (conflict,) = plan_of(store, FakeScorer({(TEA, COFFEE): CONTRADICTION})).conflicts
     assert (conflict.a, conflict.b, conflict.newer, conflict.removes) == (("old",), ("new",), "b", ())
@@ -91,7 +83,6 @@ def test_a_conflict_names_the_newer_side_and_keeps_both_until_chosen():
 
 
 def test_unknown_dates_propose_no_winner():
-    """If one side has no date, neither is the likely winner."""
     store = InMemoryStore([memory("new", COFFEE, days=1), memory("old", TEA, days=None)])
     (conflict,) = plan_of(store, FakeScorer({(TEA, COFFEE): CONTRADICTION})).conflicts
     assert conflict.newer is None
@@ -126,7 +117,6 @@ def test_nothing_but_what_says_the_same_goes_with_an_answer():
 
 
 def test_the_newer_side_is_newer_by_what_it_says():
-    """A later memory that only shares a merge with a side makes that side no newer."""
     texts = ["Likes tea.", "Likes green tea.", "Likes green tea from Kyoto in the morning."]
     days = dict(zip(texts, (90, 1, 80), strict=True))
     store = InMemoryStore(
@@ -140,7 +130,6 @@ def test_the_newer_side_is_newer_by_what_it_says():
 
 
 def test_a_loser_cannot_win_another_conflict():
-    """Once a fact lost, a conflict it was chosen in stays open."""
     texts = ["Lives in Leeds.", "Lives in York.", "Lives in Bath."]
     store = InMemoryStore(
         [memory(name, text, days=10 - i) for i, (name, text) in enumerate(zip("abc", texts, strict=True))]
@@ -156,7 +145,6 @@ def test_a_loser_cannot_win_another_conflict():
 
 
 def test_contradicting_duplicates_of_one_memory_are_not_merged():
-    """If two duplicates of a third contradict each other, neither joins it."""
     texts = ["Has a dog.", "Has one big dog.", "Has one small dog."]
     scorer = duplicates([texts[0], texts[1]], [texts[0], texts[2]])
     scorer._pairs[texts[1], texts[2]] = CONTRADICTION
@@ -174,7 +162,6 @@ def test_duplicates_that_are_all_stale_are_pruned_and_not_merged():
 
 
 def test_a_stale_copy_of_a_fresh_memory_is_merged_and_not_pruned():
-    """A memory is in one action at most."""
     store = InMemoryStore([memory("a", TEA, days=300), memory("b", TEA_LONG, days=4)])
     plan = plan_of(store, duplicates([TEA, TEA_LONG]))
     assert len(plan.merges) == 1
@@ -182,7 +169,6 @@ def test_a_stale_copy_of_a_fresh_memory_is_merged_and_not_pruned():
 
 
 def test_a_rejected_pair_is_not_proposed_until_a_text_changes():
-    """The rejection is bound to both texts."""
     a, b = memory("a", TEA), memory("b", TEA_LONG)
     scorer = duplicates([TEA, TEA_LONG, "Likes black tea."])
     rejected = frozenset({rejection_key(a, b)})
@@ -193,7 +179,6 @@ def test_a_rejected_pair_is_not_proposed_until_a_text_changes():
 
 
 def test_united_metadata_keeps_every_key_and_both_lists():
-    """Later statements win, lists are joined, earlier merges' sources are kept."""
     united = united_metadata(
         [
             memory("a", TEA, days=9, metadata={"source": "chat", "tags": ["x"], "only": 1}),
@@ -208,7 +193,6 @@ def test_united_metadata_keeps_every_key_and_both_lists():
 
 
 def test_totals_count_living_memories_per_scope():
-    """The budget is measured against them."""
     store = InMemoryStore([memory("a", TEA), memory("b", COFFEE, scope=BOB), memory("c", "x y z", scope=BOB)])
     assert [(t.scope, t.memories) for t in plan_of(store, FakeScorer()).totals] == [(ALICE, 1), (BOB, 2)]
 
@@ -216,7 +200,6 @@ def test_totals_count_living_memories_per_scope():
 @settings(max_examples=80, deadline=None)
 @given(store=stores(), seed=st.integers(0, 50), random=st.randoms())
 def test_permuting_the_input_gives_a_byte_equal_plan(store, seed, random):
-    """A plan is a function of the set of memories."""
     scorer = moody_scorer(seed)
     first = dump_plan(plan_of(store, scorer))
     rows = list(store.rows.items())
@@ -228,7 +211,6 @@ def test_permuting_the_input_gives_a_byte_equal_plan(store, seed, random):
 @settings(max_examples=80, deadline=None)
 @given(store=stores(), seed=st.integers(0, 50))
 def test_every_plan_keeps_the_rules(store, seed):
-    """Stars, one survivor, no scope crossed, no pin touched, each memory in one merge or prune."""
     plan = plan_of(store, moody_scorer(seed))
     seen = []
     for merge in plan.merges:

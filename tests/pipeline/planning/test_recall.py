@@ -37,7 +37,6 @@ def encode(texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 
 def merge(text: str, *members: Memory, survivor: str | None = None) -> Merge:
-    """A merge of memories into a text."""
     return Merge(
         id="m1", scope=members[0].scope, category="note", text=text, survivor=survivor,
         members=tuple(Member.of(member) for member in members),
@@ -45,7 +44,6 @@ def merge(text: str, *members: Memory, survivor: str | None = None) -> Merge:
 
 
 def check(action: Merge | Prune, memories: Sequence[Memory], *, questions: int = 100, **more: Any) -> Recall:
-    """Check a plan of one action."""
     plan = Plan("s", "memory", NOW, "fake", (ScopeTotal(ALICE, len(memories)),), (action,))
     return checked(plan, memories, encode=encode, questions=questions, accessed=more.get("accessed", {}))
 
@@ -62,20 +60,17 @@ def test_a_merged_text_far_from_both_is_left_out_and_named() -> None:
 
 
 def test_a_merged_memory_counts_as_found_by_its_survivor() -> None:
-    """One is gone, the other says it all and answers for it."""
     found = check(merge("fact @0", A, B, survivor="a"), [A, B, *CROWD])
     assert found.losses == ()
     assert len(found.plan.actions) == 1
 
 
 def test_a_new_memory_that_takes_the_place_of_all_is_looked_for_too() -> None:
-    """It has no id yet."""
     assert check(merge("fact @0.2", A, B), [A, B, *CROWD]).losses == ()
     assert check(merge("fact @40", A, B), [A, B, *CROWD]).losses != ()
 
 
 def test_what_goes_for_good_is_no_loss() -> None:
-    """A prune is meant to remove."""
     prune = Prune(id="p1", scope=ALICE, category="note", members=(Member.of(A),), reason="stale")
     found = check(prune, [A, B, *CROWD])
     assert (found.asked, found.losses) == (0, ())
@@ -117,20 +112,16 @@ def test_what_is_far_from_the_question_is_no_answer_to_it() -> None:
 
 
 def test_another_scope_is_never_asked() -> None:
-    """Nobody searches across scopes."""
     theirs = [replace(each, id=f"bob-{each.id}", scope=BOB) for each in CROWD]
     assert check(merge("fact @40", A, B, survivor="a"), [A, B, *theirs]).losses == ()
 
 
 def test_the_order_of_the_memories_changes_nothing() -> None:
-    """The same plan, the same questions, the same losses."""
     action, memories = merge("fact @40", A, B, survivor="a"), [A, B, *CROWD]
     assert check(action, memories).losses == check(action, memories[::-1]).losses
 
 
 class Far(FakeEncoder):
-    """An encoder for which a fused text lies far from everything."""
-
     name = "far"
 
     def encode(self, texts: Sequence[str]) -> Any:
@@ -155,7 +146,6 @@ def session(store: InMemoryStore, path: Path, **settings: Any) -> Session:
 
 
 def test_an_unattended_session_checks_by_itself(tmp_path: Path) -> None:
-    """Attended it is asked for; 0 switches it off; a store without vectors is not checked."""
     for given, unattended, kept in (
         ({}, True, 0),
         ({}, False, 1),
@@ -171,7 +161,6 @@ def test_an_unattended_session_checks_by_itself(tmp_path: Path) -> None:
 def test_through_the_command_line_a_loss_is_told(
     dream: Invoke, store: InMemoryStore, monkeypatch: Any
 ) -> None:
-    """On the error stream, with and without --auto; the rest of the plan is applied."""
     for number in range(12):
         extra = memory(f"z{number}", f"Crowd number {number} says something else altogether here.")
         store.rows |= InMemoryStore([extra]).rows
@@ -186,7 +175,6 @@ def test_through_the_command_line_a_loss_is_told(
 
 
 def test_the_library_checks_too(tmp_path: Path, monkeypatch: Any) -> None:
-    """`consolidate(apply=True)` is unattended."""
     store = fused_store()
     monkeypatch.setattr("mem0_dream.pipeline.consolidation.Session", lambda s, **_: session(s, tmp_path))
     found = consolidate(store, all_scopes=True, apply=True, now=NOW)

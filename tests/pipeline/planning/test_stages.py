@@ -13,15 +13,12 @@ from mem0_dream.pipeline.planning.stages import DRAFT, Advance, Stages
 
 
 class Noting:
-    """Notes what opens, moves and closes."""
-
     def __init__(self) -> None:
         self.heard: list[tuple[str, int | None]] = []
         self.open = 0
 
     @contextlib.contextmanager
     def stage(self, name: str, total: int | None) -> Iterator[Advance]:
-        """Note one stage."""
         self.open += 1
         assert self.open == 1
         self.heard.append((name, total))
@@ -30,7 +27,6 @@ class Noting:
 
 
 def test_each_stage_is_named_and_closed_before_the_next() -> None:
-    """Totals are known from the start."""
     noting = Noting()
     with Stages(noting) as stages:
         stages("embed", 0, 2)
@@ -56,7 +52,6 @@ def test_what_drafting_asks_is_not_shown_by_itself() -> None:
 
 
 def test_the_same_stage_begins_anew() -> None:
-    """Less done than before is another beginning."""
     noting = Noting()
     with Stages(noting) as stages:
         stages("judge", 4, 4)
@@ -68,12 +63,10 @@ class Terminal(io.StringIO):
     """A stream that a person watches."""
 
     def isatty(self) -> bool:
-        """Say so."""
         return True
 
 
 def test_a_bar_names_its_stage_and_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a terminal; elsewhere nothing is drawn."""
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")

@@ -112,7 +112,6 @@ def test_words_outside_the_differences_are_equal(a: list[str], b: list[str]) -> 
 
 
 def test_explain_marks_the_differing_words(dream: Invoke) -> None:
-    """On request even into a pipe; the removed words red, the words that stay green; else in brackets."""
     plain = dream(*ALICE, "--dry-run", "--explain").stdout
     coloured = dream(*ALICE, "--dry-run", "--explain", "--color").stdout
     assert "\x1b" not in plain
@@ -149,7 +148,6 @@ def test_who_wants_colour_says_so_before_or_behind_the_command(
     place: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A pipe is not coloured unless asked for; the option wins over the environment."""
     seen: list[bool] = []
 
     @command("store")

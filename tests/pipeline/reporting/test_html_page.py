@@ -94,7 +94,6 @@ class TestEverything:
     @given(plans())
     @settings(max_examples=150, deadline=None)
     def test_every_action_of_a_plan_is_on_the_page_with_all_its_texts(self, plan: Plan) -> None:
-        """Rule 11: the sum of what is shown is the sum of what would be done."""
         data = embedded_in(render(page_data(Material(plan=plan))))
         whole = sorted((*plan.actions, *plan.unsure), key=content_key)
         cards = sorted(data["cards"], key=lambda card: str(card["key"]))
@@ -152,7 +151,6 @@ class TestEverything:
 
 class TestHarmless:
     def test_a_memory_that_is_markup_stays_text(self, tmp_path: Path) -> None:
-        """It neither ends the script it stands in nor begins one, and keeps every character."""
         page, _ = small_world(tmp_path).page()
         assert page.count("<script") == page.count("</script>") == 2
         assert "<img" not in page
@@ -161,7 +159,6 @@ class TestHarmless:
         assert HOSTILE in [row["text"] for row in embedded_in(page)["memories"]]
 
     def test_the_page_may_run_its_own_script_and_ask_nobody(self, tmp_path: Path) -> None:
-        """The policy names hashes, and no address; a live page may ask its own server alone."""
         page, data = small_world(tmp_path).page()
         policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
         assert policy is not None
@@ -256,7 +253,6 @@ class TestNearby:
         ]
 
     def test_a_card_names_its_neighbours_by_their_rows(self) -> None:
-        """With their texts, whether or not anything is proposed about them."""
         data = page_data(crowded())
         (card,) = data["cards"]
         assert [data["memories"][row]["text"] for row in card["near"]] == ["Fixed the bug in the parser"]
@@ -264,7 +260,6 @@ class TestNearby:
 
 class TestOverTime:
     def test_a_run_draws_what_was_there_and_what_it_kept(self) -> None:
-        """Removed and added by scope; the store as it stands comes last."""
         point = RunPoint(
             "r", "2026-11-01T00:00:00+00:00", "applied", {ALICE: 10}, {ALICE: 3}, {ALICE: 1}, 2, 4
         )
@@ -282,7 +277,6 @@ class TestOverTime:
 
 @pytest.mark.parametrize("change", ["text", "draft"])
 def test_an_answer_belongs_to_the_texts_it_was_given_about(change: str) -> None:
-    """The key of a question changes with each text and with what is proposed, and with nothing else."""
     members = (Member.of(memory("a", "Has a dog.")), Member.of(memory("b", "Owns a dog.")))
     merge = Merge(id="m1", scope=ALICE, category="note", members=members, survivor="a", text="Has a dog.")
     again = Merge(

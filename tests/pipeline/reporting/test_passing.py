@@ -134,8 +134,6 @@ def test_no_kind_of_action_is_left_out() -> None:
 
 @pytest.mark.parametrize("kind", REPORTS)
 def test_every_action_is_shown(kind: str) -> None:
-    """Each memory that goes, changes or is asked about stands in the lines that are agreed to."""
-
     @settings(max_examples=60, deadline=None)
     @given(plan=_plans(kind))
     def holds(plan: Plan) -> None:

@@ -53,7 +53,6 @@ def small_plan(**prefixes: str) -> Plan:
 
 
 def test_the_form() -> None:
-    """Title, blank line, sections with their counts; each text that goes, its differing words known."""
     plan = small_plan()
     shown = Report(plan)
     (fused,) = [merge for merge in plan.merges if merge.survivor is None]
@@ -139,7 +138,6 @@ def test_explain_adds_texts_scores_and_evidence() -> None:
 
 
 def test_a_document_is_cut_with_its_length() -> None:
-    """A hundred kilobytes in one memory do not flood the terminal; shorter texts stand in full."""
     long = "Was noted at length. " * 5_000
     assert explained("x" * WHOLE_UP_TO) == "x" * WHOLE_UP_TO
     lines = Report(plan_of(InMemoryStore([memory("a", long, days=400)]), duplicates()), explain=True).lines()
@@ -149,7 +147,6 @@ def test_a_document_is_cut_with_its_length() -> None:
 
 
 def test_evidence_is_told_in_plain_words() -> None:
-    """In the order of A and B as they are shown; an unknown kind by its name."""
     found = [
         Evidence("number", "20 mg / 40 mg", veto=True),
         Evidence("name", "- / Rex"),
@@ -169,7 +166,6 @@ def test_evidence_is_told_in_plain_words() -> None:
 
 
 def test_pairs_that_are_likely_the_same_are_shown_the_most_certain_first() -> None:
-    """Both texts and what is known of them; at most twenty unless more are asked for."""
     plan = plan_of(
         InMemoryStore([memory("a", DOG), memory("b", DOG_NAME)]), FakeScorer({(DOG, DOG_NAME): MAYBE})
     )
@@ -191,7 +187,6 @@ def test_pairs_that_are_likely_the_same_are_shown_the_most_certain_first() -> No
 
 @given(st.lists(st.text(alphabet="ab-01", min_size=1, max_size=14)))
 def test_short_ids_tell_all_apart(ids: list[str]) -> None:
-    """However alike the ids are, no two look the same, and each is the beginning of its id."""
     short = short_ids(ids)
     assert short.keys() == set(ids)
     assert len(set(short.values())) == len(short)
@@ -199,7 +194,6 @@ def test_short_ids_tell_all_apart(ids: list[str]) -> None:
 
 
 def test_a_text_is_one_line_of_at_most_100_characters() -> None:
-    """White space is folded, a cut is marked, and control characters cannot touch the terminal."""
     assert one_line("a\n  b\tc") == "a b c"
     assert "\x1b" not in one_line("red \x1b[31m alert")
     assert clip("x" * 100) == "x" * 100
@@ -221,7 +215,6 @@ nasty = st.text(
 
 @given(nasty, nasty, nasty)
 def test_no_stored_text_reaches_the_terminal_raw(text: str, category: str, user: str) -> None:
-    """Texts, categories, ids and evidence with control characters cannot forge or colour a line."""
     texts = [
         f"Takes 20 mg {text} of lisinopril.",
         f"Takes 40 mg {text} of lisinopril.",

@@ -29,7 +29,6 @@ def lines(inventory: Inventory, *history: Run) -> list[str]:
 
 
 def test_every_count() -> None:
-    """Retired memories are counted apart; pinned ones are not stale; copies count within a scope."""
     assert lines(Inventory("s", MEMORIES)) == [
         "Memories: 6 living, 1 retired, 1 pinned",
         "Scopes: 2",
@@ -60,7 +59,6 @@ def test_an_incomplete_listing_is_named() -> None:
 
 
 def test_the_last_run_and_the_interrupted_one() -> None:
-    """The newest run is told, and any that still has work to do, with the command."""
     killed = replace(RUN, id="killed", state=RunState.APPLYING)
     assert lines(Inventory("s", ()), RUN)[-1] == "Last run: 20261121-r (applied)"
     assert lines(Inventory("s", ()), RUN, killed)[-2:] == [
@@ -84,7 +82,6 @@ def test_the_same_for_programs() -> None:
 
 
 def test_a_run_tells_what_it_left_to_a_person() -> None:
-    """From the plan that the journal kept; a plan of an earlier version has everything that is needed."""
     header = {"kind": "mem0", "totals": [{"scope": {"ids": [["user_id", "alice"]]}, "memories": 3}]}
     lines = [header, {"record": "action", "text": '"record": "unsure"'}, {"record": "unsure"}]
     run = replace(RUN, plan="".join(json.dumps(line) + "\n" for line in lines))
@@ -95,7 +92,6 @@ def test_a_run_tells_what_it_left_to_a_person() -> None:
 
 
 def test_a_run_in_one_line() -> None:
-    """What it removed and added; what was only intended does not count."""
     changes = [
         Recorded(1, "m1", Operation.ADD, "n", ChangeState.DONE),
         Recorded(2, "m1", Operation.REMOVE, "a", ChangeState.DONE),

@@ -108,18 +108,15 @@ def classes_of(*texts: str) -> list[str | None]:
 
 @pytest.mark.parametrize("junk", Junk)
 def test_each_class_is_recognised(junk: Junk) -> None:
-    """A text that is nothing else is named by its class."""
     assert classes_of(*JUNK[junk]) == [junk.value] * len(JUNK[junk])
 
 
 @pytest.mark.parametrize("text", FACTS)
 def test_a_fact_is_never_junk(text: str) -> None:
-    """The words of junk inside a fact make it none."""
     assert classes_of(text) == [None]
 
 
 def test_no_line_of_the_sample_worlds_is_proposed() -> None:
-    """Every line of a world is a fact that somebody wants kept."""
     sys.path.insert(0, str(SAMPLES.parents[1] / "evaluate"))
     from worlds import read_worlds  # type: ignore[import-not-found]
 
@@ -134,7 +131,6 @@ def test_no_line_of_the_sample_worlds_is_proposed() -> None:
 def test_the_measurement_finds_nothing_in_the_samples(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And would find something that is none."""
     from mem0_dream.scripts.evaluate import hygiene
 
     (tmp_path / "worlds").mkdir()
@@ -148,7 +144,6 @@ def test_the_measurement_finds_nothing_in_the_samples(
 
 
 def test_settings_and_rules_name_the_same_classes() -> None:
-    """The configuration cannot name a class that is not there, and none is out of its reach."""
     assert tuple(Junk) == HYGIENE
 
 
@@ -158,12 +153,10 @@ def test_settings_and_rules_name_the_same_classes() -> None:
      (["tool_output"], ("tool-output",))],
 )  # fmt: skip
 def test_classes_are_read_in_any_spelling(given_classes: object, expected: tuple[str, ...]) -> None:
-    """A list, words with commas, a plural, true."""
     assert read_settings({"hygiene": given_classes}).hygiene == expected
 
 
 def test_an_unknown_class_is_named() -> None:
-    """A misspelt class must not silently look for nothing."""
     with pytest.raises(ConfigError, match="'greting' is no class"):
         read_settings({"hygiene": "greting"})
 
@@ -174,7 +167,6 @@ POISON = [
 
 
 def test_orders_to_the_reader_are_found_and_what_looks_like_one_stays() -> None:
-    """60 hostile texts of our own; of 60 benign ones at most one may be caught."""
     found = {
         kind: [bool(injected(json.loads(text))) for of, text in POISON if of == kind] for kind, _ in POISON
     }
@@ -202,7 +194,6 @@ def test_a_poisoned_memory_is_retired_with_a_person_and_never_unattended() -> No
 
 
 def test_equal_words_ten_times_are_an_echo_and_one_stays() -> None:
-    """All but the latest statement, and none of another scope."""
     copies = [memory(f"v{n}", "User prefers Vim", days=n + 1) for n in range(ECHOES)]
     found = find_junk([*copies, memory("other", "User prefers Vim", scope=BOB)], [Junk.ECHO])
     assert [each.memory.id for each in found] == [f"v{n}" for n in range(1, ECHOES)]
@@ -210,25 +201,21 @@ def test_equal_words_ten_times_are_an_echo_and_one_stays() -> None:
 
 
 def test_nine_are_no_echo() -> None:
-    """People do repeat themselves."""
     assert find_junk([memory(f"v{n}", "User prefers Vim") for n in range(ECHOES - 1)], [Junk.ECHO]) == ()
 
 
 def test_equal_words_about_different_subjects_are_no_echo() -> None:
-    """Ten accounts that pay in 30 days are ten facts."""
     accounts = [memory(f"v{n}", "Pays in 30 days", metadata={"account": f"Firm {n}"}) for n in range(ECHOES)]
     plan = junk_plan(InMemoryStore(accounts), "echo")
     assert plan.prunes == ()
 
 
 def test_a_pinned_memory_is_never_junk() -> None:
-    """Whatever it says."""
     assert find_junk([memory("p", "Hi!", pinned=True)], HYGIENE) == ()
 
 
 @given(st.sampled_from([text for texts in JUNK.values() for text in texts]), st.integers(10_000, 99_999))
 def test_a_fact_in_the_same_text_keeps_it(junk: str, number: int) -> None:
-    """Chatter, greetings and heartbeats go only where they stand alone."""
     found = find_junk([memory("a", f"{junk}\nThe locker of Ann in Leeds is number {number}.")], _WHOLE_TEXT)
     assert found == ()
 
@@ -252,12 +239,10 @@ def junk_plan(store: InMemoryStore, *classes: str, unattended: bool = False, **m
 
 
 def test_without_hygiene_nothing_is_looked_for() -> None:
-    """Somebody has to ask for it."""
     assert plan_of(InMemoryStore([memory("k", TOKEN_TEXT)]), FakeScorer()).prunes == ()
 
 
 def test_a_secret_is_out_of_the_plan_and_its_file() -> None:
-    """Neither the plan nor its lines hold it, and the precondition still names the text."""
     plan = junk_plan(InMemoryStore([memory("k", TOKEN_TEXT), memory("l", TOKEN_TEXT + "!")]), "secret")
     member = plan.prunes[0].members[0]
     assert member.text == "The deploy token of the bakery is [GitHub Token]"
@@ -267,7 +252,6 @@ def test_a_secret_is_out_of_the_plan_and_its_file() -> None:
 
 
 def test_a_proposal_tells_how_old_the_memory_is() -> None:
-    """As any other removal does."""
     plan = junk_plan(
         InMemoryStore([memory("g", "Hi!", days=12), memory("u", "Hello", days=None)]), "greeting"
     )
@@ -275,21 +259,18 @@ def test_a_proposal_tells_how_old_the_memory_is() -> None:
 
 
 def test_a_refused_secret_is_shown_in_no_merge_either() -> None:
-    """What a person keeps is left alone, and still not printed."""
     rejected = frozenset({f"prune:{text_hash(TOKEN_TEXT)}"})
     twice = InMemoryStore([memory("k", TOKEN_TEXT), memory("l", TOKEN_TEXT)])
     assert junk_plan(twice, "secret", rejected=rejected).actions == ()
 
 
 def test_other_plans_are_written_as_before() -> None:
-    """A member whose text is its own has no hash in the file."""
     plan = junk_plan(InMemoryStore([memory("g", "Hi!")]), "greeting")
     assert '"hash"' not in dump_plan(plan)
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_a_masked_text_never_holds_the_token(before: str, after: str) -> None:
-    """Wherever it stands, whatever surrounds it."""
     text = f"{before} {TOKEN[:40]}{after}"
     assert TOKEN[:40] not in masked(text, find_secrets(f"x {TOKEN[:40]}"))
 
@@ -301,7 +282,6 @@ def test_beside_a_secret_other_unlikely_words_are_masked_too() -> None:
 
 
 def test_without_the_extra_one_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other classes need nothing."""
     secrets._detectors.cache_clear()
     monkeypatch.setitem(sys.modules, "detect_secrets.core.plugins.util", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'mem0-dream\[hygiene\]'"):
@@ -312,7 +292,6 @@ def test_without_the_extra_one_sentence_names_it(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_shown_member_keeps_its_precondition() -> None:
-    """Showing another text twice changes nothing about which text was judged."""
     member = Member("a", "x").shown_as("y").shown_as("z")
     assert (member.text, member.text_hash) == ("z", text_hash("x"))
 
@@ -337,7 +316,6 @@ def store() -> InMemoryStore:
 
 
 def test_a_person_sees_class_reason_and_masked_text(dream: Invoke, store: InMemoryStore) -> None:
-    """A dry run lists each with its class; nothing changes."""
     before = whole(store)
     shown = dream("--dry-run", "--explain", "--hygiene", "--user-id", "alice").stdout
     assert "— greeting: a greeting or thanks, and nothing else" in shown
@@ -348,7 +326,6 @@ def test_a_person_sees_class_reason_and_masked_text(dream: Invoke, store: InMemo
 
 
 def test_only_the_named_classes_are_proposed(dream: Invoke) -> None:
-    """`--hygiene greeting` leaves the heartbeat alone."""
     shown = dream("--dry-run", "--hygiene", "greeting", *USER).stdout
     assert "greeting:" in shown
     assert "heartbeat:" not in shown
@@ -357,7 +334,6 @@ def test_only_the_named_classes_are_proposed(dream: Invoke) -> None:
 def test_a_secret_is_masked_everywhere_and_undo_brings_it_back(
     dream: Invoke, store: InMemoryStore, tmp_path: Path
 ) -> None:
-    """In JSON, in a plan file, on the page and its map, in the list of runs and of answers."""
     before = json.dumps(store.rows["token"])
     told = [dream("--json", "--hygiene", "secret", *USER).output]
     file = tmp_path / "plan.jsonl"
@@ -372,7 +348,6 @@ def test_a_secret_is_masked_everywhere_and_undo_brings_it_back(
 
 
 def test_who_forgets_a_secret_is_not_shown_it(dream: Invoke, store: InMemoryStore) -> None:
-    """Where the settings look for secrets; the memory itself goes, and its precondition held."""
     told = dream(
         "forget", "deploy token", *USER, answers="1\ny\n", settings=f"{OWN[:-1]}, hygiene: [secret]}}"
     ).output
@@ -382,7 +357,6 @@ def test_who_forgets_a_secret_is_not_shown_it(dream: Invoke, store: InMemoryStor
 
 
 def test_an_answer_about_a_secret_is_listed_without_it(dream: Invoke, store: InMemoryStore) -> None:
-    """Also one that was given before anybody looked for secrets."""
     looking = f"{OWN[:-1]}, hygiene: [secret]}}"
     dream("reject", "token", "hi")
     assert TOKEN[:12] in dream("reject", "--list").output
@@ -392,7 +366,6 @@ def test_an_answer_about_a_secret_is_listed_without_it(dream: Invoke, store: InM
 
 
 def test_unattended_the_configuration_decides(dream: Invoke, store: InMemoryStore) -> None:
-    """Without `hygiene_auto` nothing goes, however it is asked for."""
     refused = dream("--auto", "--hygiene", "greeting", *USER, code=2)
     assert "mem0_dream.hygiene_auto: [greeting]" in refused.stderr
     dream("--auto", "--only", "prunes", *USER)
@@ -410,5 +383,4 @@ def test_unattended_a_password_by_name_stays() -> None:
 
 
 def test_hygiene_is_no_option_of_files(dream: Invoke) -> None:
-    """What an author wrote into a file is not an extractor's exhaust."""
     assert "--hygiene is an option of" in dream("plan", "--store", "md", "--hygiene", code=2).stderr

@@ -44,27 +44,22 @@ def stale(**fields) -> bool:
 
 class TestAge:
     def test_it_is_reckoned_from_the_later_of_creation_and_update(self):
-        """An update renews a memory."""
         assert age_of(memory(created_at=ago(400), updated_at=ago(10)), now=NOW) == timedelta(days=10)
 
     def test_a_merge_keeps_the_statement_time_of_its_sources(self):
-        """Metadata `last_stated_at` counts as a statement."""
         merged = memory(created_at=ago(400), metadata={"last_stated_at": ago(30).isoformat()})
         assert age_of(merged, now=NOW) == timedelta(days=30)
 
     @pytest.mark.parametrize("value", ["last spring", "", 20240101, None, "2024-13-01"])
     def test_a_broken_statement_time_is_unknown(self, value):
-        """What is no ISO date is left out, not guessed."""
         assert age_of(memory(created_at=ago(400), metadata={"last_stated_at": value}), now=NOW) == timedelta(
             days=400
         )
 
     def test_unknown_age_is_none(self):
-        """Without any date there is no age."""
         assert age_of(memory(), now=NOW) is None
 
     def test_naive_times_are_utc(self):
-        """A store without zones is read as UTC."""
         assert age_of(
             memory(created_at=ago(5).replace(tzinfo=None)), now=NOW.replace(tzinfo=None)
         ) == timedelta(days=5)
@@ -72,12 +67,10 @@ class TestAge:
 
 class TestStale:
     def test_exactly_the_limit_is_not_older_than_it(self):
-        """180 days to the second stay; one second more goes."""
         assert not stale(created_at=ago(180))
         assert stale(created_at=ago(180) - timedelta(seconds=1))
 
     def test_the_category_has_its_own_retention(self):
-        """Retention of the category replaces the general limit, upwards and downwards."""
         settings = Settings(retention={"session_state": timedelta(days=90), "identity": timedelta(days=3650)})
         old = [
             memory("a", created_at=ago(100), category="session_state"),
@@ -92,28 +85,23 @@ class TestStale:
         assert stale(created_at=ago(400), accessed_at=ago(days)) is expected
 
     def test_the_later_of_both_access_times_counts(self):
-        """The store's own access time and our log complete each other."""
         old = memory(created_at=ago(400), accessed_at=ago(300))
         assert prunes(old, accessed={"m1": ago(10)}) == ()
         assert len(prunes(old, accessed={"m1": ago(350), "m2": ago(1)})) == 1
 
     def test_unknown_age_is_never_stale(self):
-        """No dates, no verdict, even if the last access is long ago."""
         assert not stale(accessed_at=ago(900))
 
     @pytest.mark.parametrize("field", ["created_at", "updated_at"])
     def test_a_date_in_the_future_is_never_stale(self, field):
-        """A clock that runs ahead proves nothing."""
         dates = {"created_at": ago(400), "updated_at": ago(400)} | {field: ago(-1)}
         assert not stale(**dates)
 
     def test_pinned_memories_always_stay(self):
-        """Neither age nor vagueness touches a pinned memory."""
         assert prunes(memory(created_at=ago(999), pinned=True), memory("m2", "Fixed bug", pinned=True)) == ()
         assert prunes(memory(text="[PINNED] Be kind", created_at=ago(999))) == ()
 
     def test_retired_memories_are_not_listed_again(self):
-        """Expired before today is retired already; expiring today is not."""
         gone, today = date(2026, 11, 20), date(2026, 11, 21)
         assert not stale(created_at=ago(400), expires_on=gone)
         assert stale(created_at=ago(400), expires_on=today)
@@ -121,7 +109,6 @@ class TestStale:
 
 class TestFindings:
     def test_a_finding_says_why(self):
-        """Age, limit and last access stand in the detail."""
         found = prunes(
             memory("a", created_at=ago(214.5), accessed_at=ago(200)),
             memory("b", "Fixed bug", created_at=ago(-1)),
@@ -132,7 +119,6 @@ class TestFindings:
         ]
 
     def test_stale_and_vague_is_listed_once(self):
-        """One memory, one line: stale."""
         assert [prune.reason for prune in prunes(memory(text="Fixed bug", created_at=ago(400)))] == ["stale"]
 
 
@@ -147,12 +133,10 @@ class TestVague:
         ).split("|"),
     )
     def test_empty_words_alone_are_vague(self, text):
-        """Doing, feeling and judging without saying what."""
         assert is_vague(text, min_words=5)
 
     @pytest.mark.parametrize("text", ["", "   ", "...", "?!", "--", "\n", "It is what it is"])
     def test_nothing_said_is_vague(self, text):
-        """No words, or words of grammar alone."""
         assert is_vague(text, min_words=5)
 
     @pytest.mark.parametrize(
@@ -165,7 +149,6 @@ class TestVague:
         ).split("|"),
     )
     def test_short_but_specific_stays(self, text):
-        """One word that is not empty is enough."""
         assert not is_vague(text, min_words=5)
 
     @pytest.mark.parametrize(
@@ -194,17 +177,14 @@ class TestVague:
         assert is_vague(text, min_words=5)
 
     def test_an_attribute_stays_if_it_has_a_value(self):
-        """A value may be a common word; "done" and the like are none."""
         assert not is_vague("Build tool: make", min_words=5)
         assert is_vague("Status: done", min_words=5)
 
     @pytest.mark.parametrize("text", ["素食者", "はい", "Хорошо", "नमस्ते", "👍", "Hat zwei Kinder"])
     def test_other_languages_are_not_judged_by_length(self, text):
-        """The vocabulary is English; what it does not know stays."""
         assert not is_vague(text, min_words=5)
 
     def test_enough_words_are_never_vague(self):
-        """Only fewer than `min_words` meaningful words are looked at."""
         text = "Fixed bug, updated file, checked code"
         assert not is_vague(text, min_words=5)
         assert is_vague(text, min_words=7)
@@ -223,12 +203,10 @@ class TestVague:
         ]
 
     def test_a_filler_counts_only_after_empty_words(self):
-        """The text "Allergic to something in shampoo" is not about something."""
         assert not is_vague("Allergic to something in shampoo", min_words=5)
 
     @given(st.text(max_size=40))
     def test_no_text_raises(self, text):
-        """Any Unicode text is judged."""
         assert is_vague(text, min_words=5) in {True, False}
 
     @given(
@@ -236,7 +214,6 @@ class TestVague:
         st.lists(st.sampled_from(sorted(GENERIC)), max_size=3),
     )
     def test_a_specific_word_saves_any_text_it_opens(self, word, others):
-        """Empty words behind a specific one never make it vague."""
         assert not is_vague(" ".join([word, *others]), min_words=5)
 
 

@@ -56,18 +56,15 @@ def old(memory_id: str, text: str, **more: Any) -> Memory:
 
 @pytest.mark.parametrize("text", [text.strip() for text in PROTECTED if text.strip()])
 def test_what_may_be_needed_once_in_ten_years_is_protected(text: str) -> None:
-    """Health, identity, family, law, safety, in whatever words; other scripts cannot be told."""
     assert is_protected(memory("a", text))
 
 
 @pytest.mark.parametrize("text", [text.strip() for text in PLAIN if text.strip()])
 def test_everyday_facts_are_not(text: str) -> None:
-    """Else nothing would ever be forgotten."""
     assert not is_protected(memory("a", text))
 
 
 def test_a_category_protects_too() -> None:
-    """A store's own grouping says what a text may leave out."""
     assert is_protected(memory("a", "Twice a day, with water", category="medical"))
 
 
@@ -96,7 +93,6 @@ class TestPass:
         )
 
     def test_without_a_record_age_removes_nothing(self, session: Session) -> None:
-        """And one sentence says why, and what to do."""
         plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
         assert plan.actions == ()
         assert len(plan.notes) == 1
@@ -105,7 +101,6 @@ class TestPass:
         assert "--assume-unread" in plan.notes[0]
 
     def test_a_person_is_asked_all_the_same(self, session: Session) -> None:
-        """Attended the rule of the original stands."""
         plan = session.propose(ScopeFilter(), now=NOW)
         assert [prune.members[0].id for prune in plan.prunes] == ["nuts", "tap"]
         assert plan.notes == ()
@@ -142,7 +137,6 @@ class TestPass:
                 assert len(session.propose(ScopeFilter(), now=NOW).prunes) == 6
 
     def test_with_a_record_only_the_protected_stays(self, session: Session) -> None:
-        """A client that is tracked has read something in this scope."""
         session.access.record(session.store.fingerprint, ["x"], NOW, tracked=True)
         plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
         assert [prune.members[0].id for prune in plan.prunes] == ["tap"]
@@ -155,7 +149,6 @@ class TestPass:
         assert session.propose(ScopeFilter(), now=NOW, unattended=True).prunes == ()
 
     def test_old_copies_are_merged_instead(self, tmp_path: Path) -> None:
-        """What is kept in spite of its age is a memory like any other."""
         store = InMemoryStore([old("a", PLUMBER), old("b", PLUMBER)])
         with Session(
             store, settings=LAX, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()
@@ -164,7 +157,6 @@ class TestPass:
         assert (len(plan.merges), len(plan.prunes)) == (1, 0)
 
     def test_vague_memories_go_as_before(self, tmp_path: Path) -> None:
-        """They say nothing at any age."""
         store = InMemoryStore([old("a", "Fixed bug"), memory("b", "Likes tea")])
         with Session(
             store, settings=LAX, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()
@@ -173,7 +165,6 @@ class TestPass:
         assert (prune.members[0].id, prune.reason) == ("a", "vague")
 
     def test_the_library_applies_by_the_same_rule(self, tmp_path: Path) -> None:
-        """`consolidate(apply=True)` is an unattended run."""
         store = InMemoryStore([old("tap", PLUMBER)])
         settings = LAX.model_copy(update={"scorer": "keywords"})
         done = consolidate(store, user_id="alice", settings=settings, state_dir=tmp_path, now=NOW, apply=True)
@@ -183,8 +174,6 @@ class TestPass:
 
 class TestTracking:
     def test_a_tracked_client_leaves_a_record(self, tmp_path: Path) -> None:
-        """And a log from before there were records still says when something was in use."""
-
         class Client:
             config = SimpleNamespace(
                 vector_store=SimpleNamespace(provider="qdrant", config=SimpleNamespace(path="/q"))
@@ -209,7 +198,6 @@ class TestCommandLine:
     def test_one_line_says_what_was_kept_and_how_to_change_it(
         self, store: InMemoryStore, dream: Invoke
     ) -> None:
-        """The errand of 400 days stays; with --assume-unread it goes."""
         done = dream("--user-id", "alice", "--auto", settings=TRACKED_ONLY)
         assert done.stdout == "[mem0-dream --auto] merged=2 pruned=1 conflicts_skipped=1\n"
         assert done.stderr.startswith("mem0-dream: Past their age, but kept: 1. Nothing says")
@@ -220,7 +208,6 @@ class TestCommandLine:
         assert "tap" not in store.rows
 
     def test_a_person_sees_the_text_that_is_to_go(self, dream: Invoke) -> None:
-        """With --explain; on a terminal without it, too."""
         assert PLUMBER in dream("--user-id", "alice", "--dry-run", "--explain").stdout
         from mem0_dream.pipeline.reporting.report import Report
 

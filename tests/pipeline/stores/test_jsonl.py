@@ -61,7 +61,6 @@ EXPORTS: dict[str, Any] = {
 
 
 def export(folder: Path, *rows: Any, name: str = "export.jsonl") -> Path:
-    """A file of records."""
     file = folder / name
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return file
@@ -72,7 +71,6 @@ def export(folder: Path, *rows: Any, name: str = "export.jsonl") -> Path:
 def test_a_published_format_is_read_consolidated_and_taken_back(
     tmp_path: Path, preset: str, named: bool
 ) -> None:
-    """What is written beside it has the same form, less the copy; undone, there is nothing beside it."""
     file = tmp_path / "export.json"
     file.write_text(json.dumps(EXPORTS[preset]))
     before, beside = file.read_bytes(), tmp_path / "export.dreamed.json"
@@ -97,7 +95,6 @@ def test_a_published_format_is_read_consolidated_and_taken_back(
 
 
 def test_fields_are_named_and_lines_that_do_not_change_stay_to_the_letter(tmp_path: Path) -> None:
-    """A path goes into an object; what has no field of its own is metadata."""
     rows = [
         {"uuid": "1", "content": {"said": A}, "project": "shop", "lang": "en"},
         {"uuid": "2", "content": {"said": C}},
@@ -118,7 +115,6 @@ def test_fields_are_named_and_lines_that_do_not_change_stay_to_the_letter(tmp_pa
 
 
 def test_lines_of_several_users_stay_theirs(tmp_path: Path) -> None:
-    """Whatever the fields look like otherwise."""
     rows = [
         {"id": f"{n}", "text": A, "user_id": user, "fact_type": "x"}
         for n, user in enumerate(("alice", "bob"))
@@ -131,7 +127,6 @@ def test_lines_of_several_users_stay_theirs(tmp_path: Path) -> None:
 
 
 def test_decisions_say_what_the_owner_has_to_do(tmp_path: Path) -> None:
-    """Delete, rewrite, supersede, add; they are the state of a later pass, and go with an undo of each."""
     file = export(
         tmp_path, *({"id": n, "text": text, "user_id": "a"} for n, text in zip("123", (A, B, C), strict=True))
     )
@@ -163,7 +158,6 @@ def test_decisions_say_what_the_owner_has_to_do(tmp_path: Path) -> None:
 
 
 def test_a_newer_export_is_not_mixed_with_what_was_written_before(tmp_path: Path) -> None:
-    """It is read-only until the person says which of the two counts."""
     import os
 
     file = export(tmp_path, {"id": "1", "text": A}, {"id": "2", "text": B})
@@ -186,13 +180,11 @@ def test_a_newer_export_is_not_mixed_with_what_was_written_before(tmp_path: Path
     ],
 )
 def test_what_cannot_be_read_makes_it_read_only(tmp_path: Path, lines: list[str], told: str) -> None:
-    """With the place; nothing is left out silently."""
     (tmp_path / "f.jsonl").write_text("\n".join(lines))
     assert JsonlStore(tmp_path / "f.jsonl").read(EVERYTHING).gaps == (told,)
 
 
 def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
-    """No file, no text, no memories, no preset, no field, no decisions."""
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "none.jsonl").write_text("hello\n")
     other = export(tmp_path, {"not": "ours"}, name="other.jsonl")
@@ -213,7 +205,6 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_the_command_line_reads_an_export(tmp_path: Path) -> None:
-    """The file is an argument; the undo that is printed finds the place again."""
     rows = [{"id": f"{n}", "text": text} for n, text in enumerate((A, B, C))]
     file, decisions = export(tmp_path, *rows), tmp_path / "d.jsonl"
     words = [
@@ -236,7 +227,6 @@ def test_the_command_line_reads_an_export(tmp_path: Path) -> None:
 
 
 def test_a_graph_and_an_export_are_told_apart(tmp_path: Path) -> None:
-    """Both end in .jsonl."""
     graph = export(
         tmp_path, {"type": "entity", "name": "a", "entityType": "b", "observations": []}, name="g.jsonl"
     )

@@ -24,21 +24,16 @@ CONFIG = SimpleNamespace(vector_store=SimpleNamespace(provider="qdrant", config=
 
 
 class Client:
-    """A mem0 client that answers from a list."""
-
     config = CONFIG
     top_k = 5
 
     def search(self, query: str, *, top_k: int = 20) -> dict[str, Any]:
-        """Answer like mem0."""
         return {"results": [{"id": str(number), "memory": query} for number in range(top_k)]}
 
     def get(self, memory_id: str) -> dict[str, Any] | None:
-        """Answer like mem0."""
         return {"id": memory_id, "memory": "Likes tea"} if memory_id != "gone" else None
 
     def add(self, text: str) -> str:
-        """Not a read."""
         return text
 
 

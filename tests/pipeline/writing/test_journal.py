@@ -20,14 +20,12 @@ SNAPSHOT = Snapshot("m1", {"text": "Zoë", "n": 1.5}, (0.1, -2.0), ({"id": "e1"}
 
 @pytest.fixture
 def journal(own_state):
-    """A journal in the test's own state directory."""
     opened = Journal(own_state)
     yield opened
     opened.close()
 
 
 def begin(journal: Journal, run: str = "r1", *, store: str = "s", **more: Any) -> None:
-    """Begin a run that touches one memory."""
     given = {"plan": "{}\n", "snapshots": [SNAPSHOT], "retire_on": None, "at": NOW} | more
     journal.begin(run, store=store, **given)
 

@@ -31,14 +31,12 @@ from messy import (
 
 @pytest.fixture
 def journal(own_state):
-    """A journal in the test's own state directory."""
     opened = Journal(own_state)
     yield opened
     opened.close()
 
 
 def whole(store):
-    """Everything a store holds, for comparison."""
     return copy.deepcopy((store.rows, store.vectors))
 
 
@@ -87,7 +85,6 @@ class Killed(BaseException):
 
 
 def kill_at(store, step, *, after):
-    """Let the process die at the n-th write, just before or just after it."""
     count = {"n": 0}
 
     def hook(_change):

@@ -47,7 +47,6 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_one_command_prints_both_tables(data, capsys):
-    """A row for each scorer: pairs as counts where each weighs one, as a share where not; then stores."""
     assert figures.main([str(data), "--scorer", "keywords"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"| | hard pairs: {HEAD} | real pairs: {HEAD} |",
@@ -61,7 +60,6 @@ def test_one_command_prints_both_tables(data, capsys):
 
 
 def test_worlds_that_the_network_never_saw_are_a_table_of_their_own(data, capsys):
-    """Of a style with one world that one is kept; equal statements are folded, and nothing else is certain."""
     (data / "worlds").mkdir()
     text = "# ana | x | y\n- [pets] 2026-01-04 Owns a grey cat.\n  = 2026-02-04 owns a grey cat\n"
     (data / "worlds" / "w1_test.txt").write_text(text, encoding="utf-8")

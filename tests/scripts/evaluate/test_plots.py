@@ -40,7 +40,6 @@ NO_CONTRADICTION = decisions([[0.9, 0.0, 0.1], [0.2, 0.0, 0.8]], [0, 1])
 
 
 def test_curve_by_hand():
-    """Equal scores are taken together; the heavier pair counts for as many as it stands for."""
     curve = precision_recall(
         np.array([0.5, 0.9, 0.5, 0.1]), np.array([True, True, False, False]), np.array([3.0, 1, 1, 5])
     )
@@ -66,7 +65,6 @@ def test_curve_agrees_with_scikit_learn():
 
 
 def test_bins_by_hand():
-    """Two bins hold pairs: one stated 0.9 and half right, one stated 0.15 and never right."""
     bins = reliability(
         np.array([0.92, 0.94, 0.1, 0.16]), np.array([True, False, False, False]), np.array([1, 1, 1, 2.0])
     )
@@ -95,7 +93,6 @@ def test_two_pictures_are_written(tmp_path, case):
 
 
 def test_curve_marks_threshold_and_outcome():
-    """The legend says the precision and recall of the threshold alone and of what is merged."""
     pytest.importorskip("matplotlib")
     figure = plots._precision_recall(FIVE, "title", LIMITS)
     (legend,) = figure.legends

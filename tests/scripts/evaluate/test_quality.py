@@ -164,7 +164,6 @@ def test_removed_duplicates_are_counted_against_the_group(action, removed, wrong
 
 
 def test_wrong_prunes_are_wrong_removals():
-    """A prune that is not in the gold counts as wrong; one of a memory to keep is named apart."""
     figures = store_figures(plan(prune("s"), prune("k")), gold(stale="st"))
     assert figures["pruned"] == {"gold": 2, "right": 1, "wrong": ["k"], "missed": ["t"]}
     assert figures["wrongly_removed"] == figures["kept_violated"] == ["k"]
@@ -182,7 +181,6 @@ def test_what_is_left_to_a_person_is_counted():
 
 
 def test_contradictions_are_found_between_sides():
-    """A gold pair is found if a conflict has its two ids on two sides; others lower the precision."""
     conflicts = (conflict("op", "n"), conflict("x", "y"))
     figures = store_figures(plan(*conflicts), gold(contradictions=[("o", "n"), ("p", "n"), ("o", "p")]))
     assert figures["contradictions"] == {
@@ -248,7 +246,6 @@ def test_program_prints_one_json_object(pairs_file, store_file, capsys):
 
 
 def test_files_and_styles_are_sets(tmp_path, capsys):
-    """Each file and, inside a file, each beginning of the ids has its own figures, where there are several."""
     for name, styles in (("hard", "ppq"), ("real", "rrr")):
         rows = [row | {"id": f"{style}-{row['id']}"} for row, style in zip(PAIRS, styles, strict=True)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
@@ -281,7 +278,6 @@ def test_program_prints_a_report(pairs_file, store_file, capsys):
 
 
 def test_store_alone_has_no_pairs(store_file, capsys):
-    """A store without a pairs file gives the store's figures only; --now decides what is stale."""
     assert main([str(store_file), "--scorer", "keywords", "--json", "--now", "2028-01-01"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["pairs"], report["macro_f1"]) == (0, None)

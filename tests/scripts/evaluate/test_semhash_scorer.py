@@ -47,7 +47,6 @@ def scorer(encoder) -> SemHashScorer:
 
 
 def test_semhash_drops_one_of_two_above_its_default_threshold(scorer):
-    """Above 0.9 and for equal texts it says duplicate, below it says distinct, and never contradiction."""
     found = scorer.score([PairInput("a", other, 0.0) for other in ("near", "far", "a")])
     assert found.probabilities.tolist() == [[1, 0, 0], [0, 0, 1], [1, 0, 0]]
     assert scorer.score([]).probabilities.shape == (0, 3)
@@ -60,7 +59,6 @@ def test_the_order_of_a_pair_does_not_matter(scorer):
 
 
 def test_no_guard_holds_it_back(scorer):
-    """Other numbers veto a merge of ours; SemHash merges, and its row says so."""
     memories = {text: Memory(text, text, SCOPE) for text in ("Owns 2 boats", "Owns 3 boats")}
     (verdict,) = judge_alone([Candidate(*memories, 0.99)], memories, scorer)
     assert (verdict.label, verdict.auto, verdict.evidence) == (Label.DUPLICATE, True, ())
@@ -90,7 +88,6 @@ def test_missing_semhash_is_one_sentence(tmp_path, capsys, monkeypatch):
 
 
 def test_program_measures_semhash_on_pairs_and_refuses_stores(tmp_path, capsys):
-    """Two texts with the same words in the encoder without a model are one for it; a store is not its thing."""
     pytest.importorskip("semhash")
     pairs, store = tmp_path / "pairs.jsonl", tmp_path / "store.json"
     pairs.write_text('{"id": "1", "a": "Owns a red boat", "b": "owns a red boat", "label": "duplicate"}')

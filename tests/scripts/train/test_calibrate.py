@@ -53,7 +53,6 @@ def test_each_origin_has_its_share_of_the_weight() -> None:
 
 
 def test_the_report_counts_false_merges() -> None:
-    """At 0.75 one of three hard pairs that are no duplicates would be merged."""
     limits = thresholds(probability(), table())
     assert report(probability(), table(), limits)["hard"]["false_merges"] == 0.0
     assert report(probability(), table(), limits)["real"]["auto_precision"] == 1.0

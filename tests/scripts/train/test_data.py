@@ -50,7 +50,6 @@ def test_both_orders_mirror_the_direction_of_entailment() -> None:
 
 
 def test_a_short_set_gives_its_fifteen_certain_pairs_in_both_orders() -> None:
-    """Three duplicates, six contradictions, six distinct pairs."""
     group = read_short(DATA / "contrast_short.jsonl")[:1]
     labels = [example.memory for example in short_pairs(group)]
     assert [labels.count(label) for label in (DUPLICATE, CONTRADICTION, DISTINCT)] == [6, 12, 12]
@@ -76,7 +75,6 @@ def test_joined_facts_are_all_there() -> None:
 
 
 def test_stories_use_the_later_state_only_where_asked(tmp_path: Path) -> None:
-    """A memory states one of the two states of a fact."""
     (tmp_path / "s.txt").write_text(
         "# Ada | she\n- @ lives in Rome | Rome\n> @ lives in Oslo | Oslo\n", encoding="utf-8"
     )
@@ -105,7 +103,6 @@ def test_general_pairs_keep_what_their_label_allows(tmp_path: Path) -> None:
 
 
 def test_a_pronoun_takes_the_case_of_its_place() -> None:
-    """The form is "for her", never "for she"."""
     facts = (Fact(("@ moved", "Moved")), Fact(("the form is for @ and @'s son", "Form")))
     story = Story("Ana", "she", facts)
     texts = {render(story, [0, 1], [False, False], seeded(seed)) for seed in range(60)}

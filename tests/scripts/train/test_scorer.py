@@ -105,7 +105,6 @@ def tiny_base(folder: Path) -> Path:
 def test_every_stage_runs_resumes_and_gives_a_scorer(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`--base` trains on any encoder, and `bundled:FOLDER` judges with what came out."""
     for module in (calibrate, screen):
         monkeypatch.setattr(module, "ROUNDS", 8)  # trees for each class; they are fitted dozens of times
     base, work, out = tiny_base(tmp_path / "base"), tmp_path / "work", tmp_path / "weights"

@@ -832,8 +832,6 @@ def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):
 
 
 class CountingEncoder(FakeEncoder):
-    """Knows which texts it was asked to embed."""
-
     def __init__(self) -> None:
         super().__init__()
         self.asked: list[str] = []

@@ -150,7 +150,6 @@ def test_a_line_is_cut_only_between_clauses() -> None:
 
 
 def test_a_line_is_not_cut_behind_half_a_sentence() -> None:
-    """What begins with "when" says nothing without what is to be done then."""
     done = f"call Ines and wait {'for her ' * 9} before you do anything more about any of it"
     said = f"when the queue of refunds is full of yesterday's orders, {done}"
     current = f"- [A](a.md) — {said}; {'and more ' * 12}\n"

@@ -19,7 +19,6 @@ OTHER = Path(other_writer.__file__)
 
 @pytest.fixture
 def path(tmp_path):
-    """A file that holds "old", alone in its folder."""
     file = tmp_path / "m.jsonl"
     file.write_bytes(b"old")
     return file
@@ -48,7 +47,6 @@ def in_the_moment(monkeypatch, *, before=lambda: None, after=lambda: None):
 
 
 def renamed_over(path, data):
-    """Save as a server that renames does."""
     new = path.with_name("theirs.tmp")
     new.write_bytes(data)
     new.replace(path)

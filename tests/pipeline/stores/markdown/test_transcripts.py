@@ -20,7 +20,6 @@ from mem0_dream.pipeline.stores.markdown.transcripts import evidence, lines_back
     block=st.integers(1, 40),
 )
 def test_lines_come_backwards_whatever_the_block(tmp_path_factory, lines, ended, block) -> None:
-    """The lines of a file in reverse, however the blocks cut them."""
     path = tmp_path_factory.mktemp("t") / "a.jsonl"
     path.write_bytes(b"\n".join(lines) + (b"\n" if ended and lines else b""))
     with pytest.MonkeyPatch.context() as patch:
@@ -29,7 +28,6 @@ def test_lines_come_backwards_whatever_the_block(tmp_path_factory, lines, ended,
 
 
 def test_the_newest_lines_of_the_newest_file_come_first(tmp_path: Path) -> None:
-    """Newest file first, its last lines first, three for each memory."""
     for number, name in enumerate(["old", "new"]):
         path = tmp_path / f"{name}.jsonl"
         said = [json.dumps({"content": [{"text": f"{name} {n}\nabout src/was.py now"}]}) for n in range(2)]
@@ -45,7 +43,6 @@ def test_the_newest_lines_of_the_newest_file_come_first(tmp_path: Path) -> None:
 
 
 def test_reading_stops_after_enough_matches(tmp_path: Path, monkeypatch) -> None:
-    """Once fifty lines hold the term, no further file is opened."""
     (tmp_path / "b.jsonl").write_text("src/was.py here\n" * 80)
     (tmp_path / "a.jsonl").write_text("src/was.py there\n")
     os.utime(tmp_path / "a.jsonl", (1, 1))
@@ -62,13 +59,11 @@ def test_reading_stops_after_enough_matches(tmp_path: Path, monkeypatch) -> None
 
 
 def test_a_term_that_is_not_narrow_is_not_searched(tmp_path: Path) -> None:
-    """Three letters match everything, so they are left out."""
     (tmp_path / "a.jsonl").write_text("run the run\n")
     assert evidence(tmp_path, {"m": ["run"]}) == {}
 
 
 def test_a_long_line_is_cut_around_the_term(tmp_path: Path) -> None:
-    """What is shown is a window around the term, on one line."""
     (tmp_path / "a.jsonl").write_text(json.dumps({"text": "x " * 500 + "the_term" + " y" * 500}) + "\n")
     text = evidence(tmp_path, {"m": ["the_term"]})["m"][0].text
     assert "the_term" in text

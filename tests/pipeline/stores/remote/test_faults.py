@@ -74,7 +74,6 @@ def world(name: object = "", **options: Any) -> PlatformDouble:
 
 
 def content(double: PlatformDouble) -> Shown:
-    """What is stored, as an undo promises it: everything but ids, and notes of ours."""
     memories = [memory_of({**row, "session_id": row.get("run_id")}) for row in double.rows.values()]
     return Counter(
         (
@@ -91,20 +90,17 @@ def content(double: PlatformDouble) -> Shown:
 
 
 def facts(double: PlatformDouble) -> Counter[str]:
-    """The texts, each as often as it stands there, with its scope."""
     return Counter(f"{item[0]} ({item[1]}, {item[5]})" for item in content(double).elements())
 
 
 @contextmanager
 def session(server: LoopbackServer, state: Path, patience: Patience = SURE) -> Iterator[Session]:
-    """A session of one process."""
     store = open_platform(host=server.url, patience=patience)
     with Session(store, settings=SETTINGS, state_dir=state, encoder=FakeEncoder()) as opened:
         yield opened
 
 
 def night(server: LoopbackServer, state: Path, patience: Patience = SURE, *, retire: bool = False) -> None:
-    """One unattended pass."""
     with session(server, state, patience) as opened:
         plan = opened.propose(EVERYTHING, now=NOW, unattended=True)
         opened.apply(plan, now=NOW, retire=retire)
@@ -118,7 +114,6 @@ def faulty(server: LoopbackServer, position: int, fault: Fault) -> None:
 
 
 def sound(server: LoopbackServer) -> None:
-    """Nothing happens to any request."""
     server.fault = lambda _number, _request: None
 
 
@@ -255,7 +250,6 @@ def test_by_commands_alone_a_fault_at_any_request_loses_nothing(tmp_path):
 
 
 def command(*words: str) -> Result:
-    """The command line, which must not end in a traceback."""
     done = CliRunner().invoke(main, on_store(words))
     assert not isinstance(done.exception, Exception), done.exception
     return done

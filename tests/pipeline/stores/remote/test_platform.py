@@ -38,8 +38,6 @@ ALICE = Scope.of(user_id="alice")
 
 
 class Place:
-    """A double, its server, and the store over it."""
-
     def __init__(self) -> None:
         self.double = PlatformDouble()
         self.server = LoopbackServer(self.double)
@@ -57,7 +55,6 @@ class Place:
 
 @pytest.fixture
 def place(monkeypatch):
-    """An empty project."""
     monkeypatch.setenv("MEM0_API_KEY", "m0-double")
     monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
     built = Place()
@@ -66,7 +63,6 @@ def place(monkeypatch):
 
 
 def by_text(store: RemoteStore, scopes: ScopeFilter = EVERYTHING) -> dict[str, Memory]:
-    """Memories by their texts."""
     return {memory.text: memory for memory in store.read(scopes).memories}
 
 
@@ -328,7 +324,6 @@ class TestDeletions:
 
 class TestPatience:
     def caller(self, waits: list[float], **limits: Any) -> Caller:
-        """A caller whose waiting is noted instead of done."""
         now = [0.0]
 
         def sleep(seconds: float) -> None:

@@ -48,7 +48,6 @@ class Place:
         self.server = LoopbackServer(self.double)
 
     def put(self, text: str, *, at: datetime = DAY, **options: Any) -> str:
-        """Store a memory as an application behind the server does."""
         metadata = {"created_at": at.isoformat(), **options.pop("metadata", {})}
         return remember(self.memory, text, metadata=metadata, **{"user_id": "alice"} | options)
 
@@ -68,7 +67,6 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A server without a memory."""
     monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", lambda *_, **__: None)
     for name in ("MEM0_SERVER_API_KEY", "MEM0_SERVER_TOKEN"):
         monkeypatch.delenv(name, raising=False)
@@ -201,7 +199,6 @@ class TestKeys:
 
 
 def at(position: int, fault: Fault) -> Callable[[int, Request], Fault | None]:
-    """The fault happens to one request."""
     return lambda number, _request: fault if number == position else None
 
 
