@@ -161,16 +161,39 @@ class PairScorer(Protocol):
 
 
 Compute = Callable[[Sequence["PairInput"]], "NDArray[np.float32]"]
-Remember = Callable[[str, Sequence["PairInput"], Compute], "NDArray[np.float32]"]
-"""The rows of numbers that a stage has for pairs, computed or cached: float32 [n, width].
-
-What is computed must depend on the two texts alone and be the same for a mirrored pair.
-"""
 
 
-def forgetful(_stage: str, pairs: Sequence[PairInput], compute: Compute) -> NDArray[np.float32]:
-    """Compute every row: a `Remember` without a cache."""
-    return compute(pairs)
+class Remember(Protocol):
+    """What the stages of a scorer have for pairs and for texts, computed or cached.
+
+    What is computed must depend on the texts alone and be the same for a mirrored pair.
+    """
+
+    def __call__(self, stage: str, pairs: Sequence[PairInput], compute: Compute, /) -> NDArray[np.float32]:
+        """Rows of numbers for pairs: float32 [n, width]."""
+        ...
+
+    def texts(
+        self, stage: str, texts: Sequence[str], compute: Callable[[Sequence[str]], list[bytes]], /
+    ) -> list[bytes]:
+        """Bytes for each text."""
+        ...
+
+
+class _Forgetful:
+    """Computes everything: a `Remember` without a cache."""
+
+    def __call__(self, _stage: str, pairs: Sequence[PairInput], compute: Compute, /) -> NDArray[np.float32]:
+        return compute(pairs)
+
+    def texts(
+        self, _stage: str, texts: Sequence[str], compute: Callable[[Sequence[str]], list[bytes]], /
+    ) -> list[bytes]:
+        """Compute all."""
+        return compute(texts)
+
+
+forgetful = _Forgetful()
 
 
 @runtime_checkable

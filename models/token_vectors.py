@@ -1,26 +1,29 @@
 """One vector for each token of a text, from the packaged encoder: computed once, compared many times.
 
-Vectors of recently read texts are looked up in `kept_tokens`, so that a text costs one pass however many
-others it is compared with.
+Vectors that the encoder has just computed anyway are looked up in `kept_tokens`; those of an earlier night
+are remembered by whoever asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .encoder import equal_length_batches
-from .kept_tokens import KEPT, LONGEST
+from .kept_tokens import KEPT, LONGEST, packed, unpacked
 from .packaged import packaged_network, packaged_tokens
+from .scorer import forgetful
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from .scorer import Remember
+
     Floats = NDArray[np.float32]
 
-BATCH_SIZE = 16
+BATCH_SIZE = 4
 
 
 class TokenVectors:
@@ -39,17 +42,24 @@ class TokenVectors:
         """The tokens of each text, at most `LONGEST`."""
         return [tuple(row) for row in packaged_tokens().ids(texts, longest=LONGEST)]
 
-    def of(self, texts: Sequence[tuple[int, ...]]) -> dict[tuple[int, ...], Floats]:
-        """float32 [tokens, d] unit rows of each text given by its tokens; a text without any has none."""
-        wanted = sorted({ids for ids in texts if ids})
-        vectors_of = {ids: known for ids in wanted if (known := KEPT.get(ids)) is not None}
-        missing = [ids for ids in wanted if ids not in vectors_of]
+    def of(self, texts: Mapping[str, tuple[int, ...]], remember: Remember = forgetful) -> dict[str, Floats]:
+        """float32 [tokens, d], nearly unit rows, of each text that has tokens.
+
+        Args:
+            texts: Their tokens, as `ids` gives them.
+            remember: Knows, or computes, the vectors of a text.
+        """
+        wanted = sorted(text for text, ids in texts.items() if ids)
+        said = remember.texts("tokens", wanted, lambda some: self._packed([texts[text] for text in some]))
+        return {text: unpacked(data) for text, data in zip(wanted, said, strict=True)}
+
+    def _packed(self, texts: Sequence[tuple[int, ...]]) -> list[bytes]:
+        known = {ids: vectors for ids in texts if (vectors := KEPT.get(ids)) is not None}
+        missing = sorted({ids for ids in texts if ids not in known})
         for rows in equal_length_batches([len(ids) for ids in missing], size=BATCH_SIZE):
             part = [missing[row] for row in rows]
-            for ids, vectors in zip(part, self._forward(part), strict=False):
-                vectors_of[ids] = vectors.copy()
-                KEPT.add(ids, vectors_of[ids])
-        return vectors_of
+            known |= {ids: packed(vectors) for ids, vectors in zip(part, self._forward(part), strict=False)}
+        return [known[ids] for ids in texts]
 
     def _forward(self, texts: Sequence[tuple[int, ...]]) -> Floats:
         """float32 [n, tokens, d] unit rows of texts with equally many tokens."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..scorer import PairContext, PairInput, Remember
 
     Floats = NDArray[np.float64]
+    Vectors = NDArray[np.float32]
     Ints = NDArray[np.int64]
 
 SCREEN_FILE = "screen.npz"
@@ -125,7 +126,7 @@ class Screen:
         worth[placed] = 0.0
         if len(kept):
             left = [chosen[at] for at in kept]
-            late = remember("screen", left, lambda some: self.late_rows(some, texts).astype(np.float32))
+            late = remember("screen", left, lambda some: self.late_rows(some, texts, remember))
             rows = np.hstack([words[kept], np.round(late.astype(np.float64), DECIMALS)])
             said = self.late.probabilities(rows)[:, 0]
             worth[placed[kept]] = np.where(said >= self.limits.late, said, 0.0)
@@ -157,14 +158,21 @@ class Screen:
         table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(WORD_NAMES))
         return np.round(table[:, self._columns[0]], DECIMALS)
 
-    def late_rows(self, pairs: Sequence[PairInput], texts: dict[str, _Text]) -> Floats:
-        """float64 [n, columns]: how much of each text is said by the other, token by token."""
-        asked = [(texts[pair.a].ids, texts[pair.b].ids) for pair in pairs]
-        vectors = self._vectors.of([ids for both in asked for ids in both])
-        weights = {ids: self.token_weight[list(ids)] / 100 for ids in vectors}
-        rows = [_late_row(a, b, vectors, weights) for a, b in asked]
+    def late_rows(
+        self, pairs: Sequence[PairInput], texts: dict[str, _Text], remember: Remember = forgetful
+    ) -> Vectors:
+        """float32 [n, columns]: how much of each text is said by the other, token by token."""
+        read = {text: texts[text].ids for pair in pairs for text in (pair.a, pair.b)}
+        vectors = self._vectors.of(read, remember)
+        weights = {text: self.token_weight[list(ids)] / 100 for text, ids in read.items()}
+        rows = [
+            _late_row(*((vectors[text], weights[text]) for text in sorted((pair.a, pair.b))))
+            if read[pair.a] and read[pair.b]
+            else [0.0] * len(LATE_NAMES)
+            for pair in pairs
+        ]
         table = np.asarray(rows, dtype=np.float64).reshape(len(rows), len(LATE_NAMES))
-        return np.round(table[:, self._columns[1]], DECIMALS)
+        return np.round(table[:, self._columns[1]], DECIMALS).astype(np.float32)
 
     def save(self, path: Path) -> None:
         """Write everything to one `.npz` file."""
@@ -223,17 +231,9 @@ def _sharing(context: PairContext | None) -> list[float]:
     return [context.shared, *ranks, *sorted((context.shared_margin_a, context.shared_margin_b))]
 
 
-def _late_row(
-    a: tuple[int, ...],
-    b: tuple[int, ...],
-    vectors: dict[tuple[int, ...], NDArray[np.float32]],
-    weights: dict[tuple[int, ...], Floats],
-) -> list[float]:
-    if not a or not b:
-        return [0.0] * len(LATE_NAMES)
-    a, b = sorted((a, b))
-    cosine = vectors[a] @ vectors[b].T
-    sides = [_said(best, weights[ids]) for best, ids in ((cosine.max(axis=1), a), (cosine.max(axis=0), b))]
+def _late_row(a: tuple[Vectors, Floats], b: tuple[Vectors, Floats]) -> list[float]:
+    cosine = a[0] @ b[0].T
+    sides = _said(cosine.max(axis=1), a[1]), _said(cosine.max(axis=0), b[1])
     return [value for both in zip(*sides, strict=True) for value in sorted(both)]
 
 

@@ -1,4 +1,4 @@
-"""Fitting the decisions to a person's own memories: calibrate."""
+"""What is kept between passes: decisions fitted to a person's own memories (calibrate), and the cache."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import click
 
 from ...errors import UsageError
 from .options import Options, command
+
+MEGABYTE = 1 << 20
 
 if TYPE_CHECKING:
     from ..judging.calibration import Calibration
@@ -126,4 +128,25 @@ def _table(fitted: Calibration, count: int) -> str:
     return "\n".join(lines)
 
 
-COMMANDS = (calibrate,)
+@command()
+@click.option("--prune", type=click.IntRange(0), metavar="MB", help="Drop the oldest until so much is left.")
+@click.option("--state-dir", type=click.Path(path_type=Path), help="Where the cache lives.")
+def cache(options: Options, *, prune: int | None) -> None:
+    """Say how large the cache of vectors and readings is, or make it smaller.
+
+    It holds hashes and numbers, no texts. What is not in it is computed again; it may be deleted at any time.
+
+    Example:
+      mem0-dream cache --prune 500
+    """
+    from ..judging.cache import MAX_BYTES, Cache
+    from ..stores.files.database import state_directory
+
+    kept = Cache(state_directory(options.state_dir))
+    entries, size = kept.prune(MAX_BYTES if prune is None else prune * MEGABYTE)
+    click.echo(
+        f"{kept.path}: {entries:,} entries, {size / MEGABYTE:.1f} MB of at most {MAX_BYTES // MEGABYTE:,}."
+    )
+
+
+COMMANDS = (calibrate, cache)

@@ -41,14 +41,14 @@ COMMAND_GROUPS = (
     ("md, graph", "A pass over Markdown memories, or a knowledge graph."),
     ("platform, server", "A pass over mem0's platform, or your own mem0 server."),
     ("jsonl, attention", "A pass over an export of any store; a graph's topics."),
-    ("plan, apply", "Write what a pass would do to a file; apply it."),
+    ("plan, apply, doctor", "Plan to a file; apply it; mend a store's links."),
     ("review, report", "Answer the plan in the browser; write it as a page."),
     ("status, why, history", "How it is doing; why two are one; what was true."),
     ("runs, undo, resume", "List runs; take one back; finish an interrupted one."),
     ("check, forget, reject", "Is this known? Forget a topic; leave a pair alone."),
     ("reflect, restore", "What worked in a graph? Bring back what it forgot."),
     ("mcp, prompt, schedule", "Serve an agent; prompt one; print a cron entry."),
-    ("doctor, calibrate", "Mend a store's links; fit decisions to your answers."),
+    ("calibrate, cache", "Fit decisions to your answers; bound the cache."),
 )
 """The commands for the help; a test holds that each stands in one line."""
 _PASSES = {

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 FILE_NAME = "cache.sqlite3"
 
 MAX_BYTES = 2 << 30
-"""A larger cache is emptied; it grows by about 1.7 kB per text and 0.2 kB per pair."""
+"""A larger cache loses the older half of it; it grows by about 10 kB per text and 0.2 kB per pair."""
 
 TIMEOUT_S = 10.0
 """Seconds another process may keep the file busy before this one goes on without the cache."""
@@ -84,6 +84,10 @@ class Cache:
         """Keep the values; a failure to do so is logged, not raised."""
         rows = [(key, _checksum(key, value) + value) for key, value in entries.items()]
         self._attempt(lambda session: _insert(session, rows), None)
+
+    def prune(self, limit: int = MAX_BYTES) -> tuple[int, int]:
+        """Let the oldest entries go until about `limit` bytes are left; entries that are left, and bytes."""
+        return self._attempt(lambda session: _prune(session, limit), (0, 0))
 
     def _attempt(self, work: Callable[[sqlite3.Connection], T], fallback: T) -> T:
         """Do the work, on a fresh file if this one is damaged; any other failure gives the fallback."""
@@ -210,14 +214,24 @@ class CachedScorer(Wrapped):
         key = _pairs_key(self.name, pairs)
         known = self._cache.load([key]).get(key, b"")
         if len(known) != len(pairs) * 5 * 4:
-            scores = scorer.score_with(pairs, self._remember)
+            scores = scorer.score_with(pairs, Remembered(self.name, self._cache, self._on_stage))
             known = np.hstack([scores.probabilities, scores.entailment]).astype(np.float32).tobytes()
             self._cache.store({key: known})
         rows = np.frombuffer(known, dtype=np.float32).reshape(len(pairs), 5)
         return PairScores(np.ascontiguousarray(rows[:, :3]), rows[:, 3:].copy())
 
-    def _remember(self, stage: str, pairs: Sequence[PairInput], compute: Compute) -> NDArray[np.float32]:
-        keys = [_key(stage, self.name, *sorted((pair.a, pair.b))) for pair in pairs]
+
+class Remembered:
+    """What the stages of a scorer said of texts and of pairs, ever."""
+
+    def __init__(self, name: str, cache: Cache, on_stage: OnStage) -> None:
+        self._name = name
+        self._cache = cache
+        self._on_stage = on_stage
+
+    def __call__(self, stage: str, pairs: Sequence[PairInput], compute: Compute, /) -> NDArray[np.float32]:
+        """Rows for pairs; those that are not known are computed in parts, and each part is kept."""
+        keys = [_key(stage, self._name, *sorted((pair.a, pair.b))) for pair in pairs]
         known = _usable(self._cache.load(list(dict.fromkeys(keys))))
         missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
         self._on_stage(stage, len(known), len(known) + len(missing))
@@ -230,6 +244,19 @@ class CachedScorer(Wrapped):
             known |= fresh
             self._on_stage(stage, len(known), len(known.keys() | missing.keys()))
         return np.stack([np.frombuffer(known[key], dtype=np.float32) for key in keys])
+
+    def texts(
+        self, stage: str, texts: Sequence[str], compute: Callable[[Sequence[str]], list[bytes]], /
+    ) -> list[bytes]:
+        """The bytes of each text; those that are not known are computed at once."""
+        keys = [_key(stage, self._name, text) for text in texts]
+        known = self._cache.load(keys)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if missing:
+            fresh = dict(zip(missing, compute(list(missing.values())), strict=True))
+            self._cache.store(fresh)
+            known |= fresh
+        return [known[key] for key in keys]
 
 
 def _ordered(pair: PairInput) -> tuple[PairInput, bool]:
@@ -311,9 +338,25 @@ def _select(session: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, b
 
 def _insert(session: sqlite3.Connection, rows: list[tuple[bytes, bytes]]) -> None:
     if _bytes_used(session) > MAX_BYTES:
-        session.execute("DELETE FROM entries_1")
+        _shorten(session, MAX_BYTES // 2)
     session.executemany("INSERT OR REPLACE INTO entries_1 VALUES (?, ?)", rows)
     session.commit()
+
+
+def _prune(session: sqlite3.Connection, limit: int) -> tuple[int, int]:
+    if _shorten(session, limit):
+        session.commit()
+        session.execute("VACUUM")
+    (entries,) = session.execute("SELECT count(*) FROM entries_1").fetchone()
+    return int(entries), _bytes_used(session)
+
+
+def _shorten(session: sqlite3.Connection, limit: int) -> bool:
+    """Let the oldest entries go, as if all had one size; whether any went."""
+    (entries,) = session.execute("SELECT count(*) FROM entries_1").fetchone()
+    kept = int(entries * min(1.0, limit / max(_bytes_used(session), 1)))
+    last = "SELECT rowid FROM entries_1 ORDER BY rowid DESC LIMIT 1 OFFSET ?"
+    return session.execute(f"DELETE FROM entries_1 WHERE rowid <= ({last})", (kept,)).rowcount > 0
 
 
 def _bytes_used(session: sqlite3.Connection) -> int:

@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +16,8 @@ from hypothesis import strategies as st
 from mem0_dream.errors import ModelError
 from mem0_dream.models.bundled.scorer import FOLDER, BundledScorer
 from mem0_dream.models.guards import FACTS_VERSION
-from mem0_dream.models.scorer import Compute, PairContext, PairInput
-from numpy.typing import NDArray
+from mem0_dream.models.scorer import PairContext, PairInput
+from mem0_dream.pipeline.judging.cache import Cache, Remembered
 
 LARGEST_FOLDER = 25_000_000
 
@@ -48,18 +47,14 @@ def test_swapping_a_pair_swaps_only_the_entailment_columns(scorer: BundledScorer
 
 
 @pytest.mark.model
-def test_a_pair_inside_a_store_that_one_reading_is_sure_of_is_distinct() -> None:
+def test_a_pair_inside_a_store_that_one_reading_is_sure_of_is_distinct(tmp_path: Path) -> None:
     place = PairContext(9, 7, -0.3, -0.2, 0.4, 0.4, 0.3, 8)
     apart = PairInput("The build server runs Debian.", "Her aunt bakes sourdough bread.", 0.1, context=place)
     scorer = BundledScorer(screen=False)
     stages: list[str] = []
-
-    def remember(stage: str, pairs: Sequence[PairInput], compute: Compute) -> NDArray[np.float32]:
-        stages.append(stage)
-        return compute(pairs)
-
+    remember = Remembered("screen", Cache(tmp_path), lambda stage, done, total: stages.append(stage))
     found = scorer.score_with([apart, replace(apart, context=None)], remember)
-    assert stages == ["judge", "judge alone"]
+    assert list(dict.fromkeys(stages)) == ["judge", "judge alone"]
     assert found.probabilities[0].tolist() == [0.0, 0.0, 1.0]
     assert 0 < found.probabilities[1, 2] < 1
     assert found.entailment[0].tolist() == found.entailment[1].tolist()

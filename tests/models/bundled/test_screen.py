@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from mem0_dream.models.bundled.scorer import FOLDER
 from mem0_dream.models.bundled.screen import SCREEN_FILE, Screen
 from mem0_dream.models.encoder import SentenceEncoder
-from mem0_dream.models.scorer import Compute, PairInput
+from mem0_dream.models.scorer import PairInput
+from mem0_dream.models.token_vectors import TokenVectors
+from mem0_dream.pipeline.judging.cache import Cache, Remembered
 from mem0_dream.scripts.evaluate.worlds import CONTRADICTION, DISTINCT, DUPLICATE, read_worlds
 from mem0_dream.scripts.train.screen import candidates
 
@@ -59,24 +62,29 @@ def test_a_pair_of_which_no_store_is_known_is_read(screen: Screen) -> None:
     assert screen.needed([]).shape == (0,)
 
 
-def test_tokens_are_compared_once_for_the_pairs_that_words_leave(screen: Screen, labelled: Labelled) -> None:
+def test_texts_are_read_and_compared_once_for_the_pairs_that_words_leave(
+    screen: Screen, labelled: Labelled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second night finds the tokens of a neighbour on disk, and the comparison of two that it knows."""
     pairs = labelled[0][:200]
-    kept: dict[frozenset[str], np.ndarray[tuple[int], np.dtype[np.float32]]] = {}
+    stages: list[tuple[str, int, int]] = []
+    read: list[tuple[int, ...]] = []
+    remember = Remembered("screen", Cache(tmp_path), lambda *stage: stages.append(stage))
+    packed = TokenVectors._packed
 
-    def remember(stage: str, some: Sequence[PairInput], compute: Compute) -> np.ndarray:
-        assert stage == "screen"
-        new = [pair for pair in some if frozenset((pair.a, pair.b)) not in kept]
-        if new:
-            rows = compute(new)
-            kept.update((frozenset((pair.a, pair.b)), row) for pair, row in zip(new, rows, strict=True))
-        return np.stack([kept[frozenset((pair.a, pair.b))] for pair in some])
+    def counted(self: TokenVectors, some: Sequence[tuple[int, ...]]) -> list[bytes]:
+        read.extend(some)
+        return packed(self, some)
 
-    first = screen.needed(pairs, remember)
-    known = len(kept)
-    assert 0 < known < len(pairs)
-    assert np.array_equal(screen.needed(pairs, remember), first)
-    assert len(kept) == known
-    assert np.array_equal(screen.needed(pairs), first)
+    monkeypatch.setattr(TokenVectors, "_packed", counted)
+    first = screen.needed(pairs[:100], remember)
+    assert np.array_equal(screen.needed(pairs[:100], remember), first)
+    assert 0 < stages[0][2] < 100
+    assert stages[-1][1:] == (stages[0][2],) * 2
+    other = [replace(pair, b=more.a) for pair, more in zip(pairs, pairs[50:], strict=False)]
+    seen = screen.needed(other, remember)
+    assert len(read) == len(set(read)) > 0
+    assert np.array_equal(seen, screen.needed(other))
 
 
 def test_saving_and_loading_changes_nothing(screen: Screen, labelled: Labelled, tmp_path: Path) -> None:

@@ -11,9 +11,11 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.models.scorer import PairInput, PairScores, Thresholds
+from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.judging import cache as module
 from mem0_dream.pipeline.judging.cache import FILE_NAME, Cache, CachedEncoder, CachedScorer
 from mem0_dream.testing import FakeEncoder
@@ -217,12 +219,18 @@ def test_busy_file_is_no_error(cache, monkeypatch):
     assert "b" in encoder.asked
 
 
-def test_full_cache_is_emptied(cache, monkeypatch):
-    CachedEncoder(FakeEncoder(), cache).encode(["a"])
-    monkeypatch.setattr(module, "MAX_BYTES", 0)
-    CachedEncoder(FakeEncoder(), cache).encode(["b"])
-    with sqlite3.connect(cache.path) as session:
-        assert session.execute("SELECT count(*) FROM entries_1").fetchone() == (1,)
+def test_a_full_cache_loses_its_older_half(cache, monkeypatch):
+    first, second = ({f"{part}-{n}".encode(): b"v" * 500 for n in range(500)} for part in "ab")
+    cache.store(first)
+    cache.store(second)
+    monkeypatch.setattr(module, "MAX_BYTES", cache.prune()[1] - 1)
+    cache.store({b"new": b"v"})
+    assert 0 < len(cache.load(list(second))) <= 500
+    assert (cache.load(list(first)), cache.load([b"new"])) == ({}, {b"new": b"v"})
+    entries, size = cache.prune(100 << 10)
+    assert 0 < len(cache.load(list(second))) < entries + 1 < 200
+    assert size < 200 << 10
+    assert cache.prune(0)[0] == 0
 
 
 def test_no_text_is_stored(cache):
@@ -249,6 +257,31 @@ def test_processes_share_one_file(tmp_path):
     everything = [f"{name}-{n}".encode() for name in "abc" for n in range(40)]
     assert len(Cache(tmp_path).load(everything)) == 120
     assert (tmp_path / FILE_NAME).is_file()
+
+
+def test_a_kill_while_it_writes_damages_nothing(tmp_path):
+    code = (
+        "import sys, pathlib, itertools\n"
+        "from mem0_dream.pipeline.judging.cache import Cache\n"
+        "cache = Cache(pathlib.Path(sys.argv[1]))\n"
+        "for n in itertools.count():\n"
+        "    cache.store({f'{n}-{m}'.encode(): b'v' * 1000 for m in range(200)})\n"
+        "    print(n, flush=True)\n"
+    )
+    writer = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    done = [int(writer.stdout.readline()) for _ in range(3)]
+    writer.kill()
+    writer.communicate()
+    known = Cache(tmp_path).load([f"{n}-{m}".encode() for n in done for m in range(200)])
+    assert (len(known), set(known.values())) == (600, {b"v" * 1000})
+    assert not (tmp_path / FILE_NAME).with_suffix(".damaged").exists()
+
+
+def test_a_person_may_make_it_smaller(cache):
+    cache.store({f"{n}".encode(): b"v" * 1000 for n in range(3000)})
+    for words, left in (((), 3000), (("--prune", "1"), 1000), (("--prune", "0"), 0)):
+        said = CliRunner().invoke(main, ["cache", "--state-dir", str(cache.path.parent), *words]).output
+        assert int(said.split(": ")[1].split()[0].replace(",", "")) == pytest.approx(left, abs=100)
 
 
 def test_broken_text_has_a_key(cache):
