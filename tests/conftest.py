@@ -46,6 +46,14 @@ def own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     return directory
 
 
+@pytest.fixture
+def graph(tmp_path: Path, own_state: Path) -> Any:
+    """A graph of a memory server, with sessions that need no model."""
+    from graph_world import Graph
+
+    return Graph(tmp_path, own_state)
+
+
 @pytest.fixture(autouse=True)
 def own_log() -> Iterator[None]:
     """Let no command of one test quieten the log of the next one."""

@@ -15,12 +15,15 @@ from typing import Any
 import pytest
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.graph import GraphKind
+from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.graph.judging import GraphModels
 from mem0_dream.pipeline.results import RunResult
 from mem0_dream.pipeline.rules.graph.settings import GraphSettings
+from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.graph.file import FileMedium
 from mem0_dream.pipeline.stores.graph.store import GraphStore
 from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, FakeScorer
 
 SERVER_PACKAGE = "@modelcontextprotocol/server-memory"
 SERVERS = {"renames": "2026.8.31", "writes in place": "2026.7.4"}
@@ -57,6 +60,59 @@ def session(
     store = GraphStore(FileMedium(path), state=state, core=core)
     kind = GraphKind(store, limits=GraphSettings(**limits), relate=relate, repair_relations=repair_relations)
     return Session(store, settings=Settings(scorer="keywords", max_delete=1.0), state_dir=state, kind=kind)
+
+
+def propose(opened: Session, **more: Any) -> Plan:
+    return opened.propose(ScopeFilter(), now=NOW, **more)
+
+
+def apply(opened: Session, plan: Plan | None = None, **more: Any) -> RunResult:
+    return opened.apply(propose(opened) if plan is None else plan, now=NOW, within_budget=False, **more)
+
+
+class Graph:
+    """A graph in a folder, and sessions on it; `before` is what was written last."""
+
+    def __init__(self, folder: Path, state: Path) -> None:
+        self.folder, self.state, self.path = folder, state, folder / "m.jsonl"
+        self.before = b""
+
+    def write(self, *lines: str, end: str = "") -> None:
+        self.before = write(self.path, lines, end=end)
+
+    def open(self, *lines: str, end: str = "", **options: Any) -> Session:
+        """A session on these lines, or on those that are there."""
+        if lines:
+            self.write(*lines, end=end)
+        return session(self.path, self.state, **options)
+
+    def judged(self, scorer: FakeScorer, *lines: str, encoder: FakeEncoder | None = None) -> Session:
+        """A session on these lines for which a fake judges."""
+        self.write(*lines)
+        store = GraphStore(FileMedium(self.path), state=self.state)
+        limits, encoder = Settings(scorer="keywords"), encoder or FakeEncoder()
+        return Session(store, settings=limits, state_dir=self.state, encoder=encoder, scorer=scorer)
+
+    def same(self) -> bool:
+        return self.path.read_bytes() == self.before
+
+    def undone(self, opened: Session) -> bool:
+        """Whether an undo gives every byte back."""
+        opened.undo(now=NOW)
+        return self.same()
+
+    def entities(self) -> dict[str, list[str]]:
+        return entities(self.path)
+
+    def relations(self) -> list[tuple[str, str, str]]:
+        return relations(self.path)
+
+    def archived(self, name: str) -> list[dict[str, Any]]:
+        """What an archive of today holds."""
+        found: list[dict[str, Any]] = json.loads(
+            (self.folder / "archive" / f"2026-11-21-{name}.json").read_text()
+        )
+        return found
 
 
 def repair(opened: Session) -> RunResult | None:
