@@ -18,7 +18,7 @@ from ..records import Evidence
 from .facts.extraction import Facts, extract
 from .facts.frames import stated
 from .facts.names import same_name
-from .places import CONVERSE, PERSON, THIRD, Bound, Unit, bound
+from .places import CONVERSE, DIRECTIONS, PERSON, THIRD, Bound, Unit, bound
 from .stance import STANCE_NAMES, stance_evidence, stance_row
 from .text.tables import table_lines, table_words
 from .text.vocabulary import synonyms
@@ -150,7 +150,7 @@ def _relation(a: str, b: str) -> Relation:
         crossed if displaced is None else displaced,
         tuple(spelled[key] for key in regrouped),
         tuple((family, ", ".join(spelled.get(key, key) for key in keys)) for family, keys in (
-            *_sides_differ(left.sides, right.sides), *_markers_exchanged(shared)
+            *_sides_differ(left.sides, right.sides, turned=left.passive != right.passive), *_markers_exchanged(shared)
         )) if turnable else (),
         agree,
         _narrowed(shared, unsaid),
@@ -278,14 +278,18 @@ def _families(mine: _Sides, theirs: _Sides) -> list[str]:
     return sorted({family for family, _ in mine} & {family for family, _ in theirs})
 
 
-def _sides_differ(mine: _Sides, theirs: _Sides) -> list[tuple[str, list[str]]]:
-    """Families of which two things changed sides, or one where both cannot hold and nothing stayed."""
+def _sides_differ(mine: _Sides, theirs: _Sides, *, turned: bool) -> list[tuple[str, list[str]]]:
+    """Families of which two things changed sides, or one where both cannot hold and nothing stayed.
+
+    Turned, one text is passive, and the person who hires in one and is hired in the other is enough.
+    """
     differ = []
     for family in _families(mine, theirs):
         (first, second), (other_first, other_second) = _only(mine, family), _only(theirs, family)
         up, down = first & other_second, second & other_first
         stays = first & other_first or second & other_second
-        if (up and down) or ((up or down) and not stays and family.startswith("*")):
+        done = turned and PERSON in up | down
+        if (up and down) or ((up or down) and not stays and (done or family.startswith("*"))):
             differ.append((family, sorted(up | down)))
     return differ
 
@@ -344,12 +348,18 @@ def _narrowed(shared: _Shared, unsaid: tuple[tuple[Unit, ...], tuple[Unit, ...]]
 
 
 def _marked(shared: _Shared) -> _Words:
-    """Shared words behind other prepositions, one of which says something by itself: near, without."""
+    """Shared words behind other prepositions, of which one tells by itself (near) or both do (from, to)."""
     return tuple(
         (f"{unit.marker} {unit.text}".strip(), f"{place.marker} {place.text}".strip())
         for unit, place in shared
-        if unit.marker != place.marker and not _TELLING.isdisjoint((unit.marker, place.marker))
+        if unit.marker != place.marker
+        and (not _TELLING.isdisjoint((unit.marker, place.marker)) or _opposite(unit.marker, place.marker))
     )
+
+
+def _opposite(marker: str, other: str) -> bool:
+    """Whether two prepositions point in opposite directions: from, to."""
+    return DIRECTIONS.get(marker, 0) * DIRECTIONS.get(other, 0) < 0
 
 
 def _items(units: Iterable[Unit], of: set[str] | None = None) -> dict[int, frozenset[str]]:
@@ -487,7 +497,7 @@ def binding_evidence(a: str, b: str) -> tuple[Evidence, ...]:
     sides = [f"{family.lstrip('*')}: {words}" for family, words in found.differ]
     if sides or found.regrouped:
         return (Evidence("binding", "; ".join(sides) or ", ".join(found.regrouped), veto=True),)
-    if sum(map(len, found.unsaid)) <= 1 and (found.narrowed or found.marked):
+    if max(map(len, found.unsaid)) <= 1 and (found.marked or (found.narrowed and not all(found.unsaid))):
         return (Evidence("narrower", " / ".join((*found.narrowed, *found.marked)[0])),)
     pairs = [(x, y) for x, y in found.crossed if x != y or any(found.unsaid)]
     if pairs and min(found.said) >= ALIKE:

@@ -54,7 +54,8 @@ _SUBJECTLESS = Expression(
 _NAME = Expression(r"\b(?:names?|named|called|goes by)\b", re.IGNORECASE)
 
 _UNDER_WAY = Expression(
-    r"(?:\b(?:is|are|am)|'s|'re) (?:currently |still |now )?([a-z]{2,}ing)\b", re.IGNORECASE
+    r"(?:\b(?:is|are|am)|'s|'re) (?:currently |still |now )?(?:being )?((?<=being )[a-z]+|[a-z]{2,}ing)\b",
+    re.IGNORECASE,
 )
 _DONE = Expression(
     r"(?<!\bbe )(?<!\bbeing )(?<!\bto )\b([a-z]{2,}ed|built|written|sold|bought|begun|taught)\b",

@@ -29,8 +29,11 @@ _TOKEN = re.compile(
     r"(?<!`)`[^`\n]+`(?!`)|\d+(?:[.,:/]\d+)*[^\W_]*|[^\W\d_][^\W_]*(?:'[^\W_]+)*|[.,;:!?()\n]|\s-\s"
 )
 _SENTENCE_MARKS = frozenset(".;:!?\n")
-_OBJECT_MARKERS = frozenset({"to", "from", "with", "for", "of", "on"})
-_DIRECTIONS = {"from": 1, "to": -1, "into": -1}
+_OBJECT_MARKERS = frozenset(
+    {"to", "from", "with", "for", "of", "on", "about", "after", "against", "up", "off", "out"}
+)
+DIRECTIONS = {"from": 1, "to": -1, "into": -1}
+"""Prepositions of directions, with the side on which what stands behind them is."""
 _SHORTEST_PAST = 5
 
 
@@ -156,7 +159,7 @@ def bound(text: str) -> Bound:
         units,
         reader.sides(),
         any(reader.is_passive(at) for at in range(len(reader.tokens))),
-        any(token.folded in _PERSONS for token in reader.tokens),
+        any(token.folded in _PERSONS and not reader.owner(at) for at, token in enumerate(reader.tokens)),
         first.key if first is not None and first.folded in names else "",
         frozenset(unit.key for unit in units),
     )
@@ -312,10 +315,10 @@ class _Reader:
                 self._of_order(at)
             if token.folded in {"than", "over", "to"}:
                 self._of_comparison(at)
-            if token.folded in _DIRECTIONS:
+            if token.folded in DIRECTIONS:
                 stop = self._next(at, {"stop", "conjunction", "auxiliary"}, len(self.tokens))
                 target = [keys for marker, keys, _ in self._phrases(at + 1, stop) if marker == token.folded]
-                self._put("*from", _DIRECTIONS[token.folded], target[0] if target else ())
+                self._put("*from", DIRECTIONS[token.folded], target[0] if target else ())
         if not (self._sides.get(("*from", 1)) and self._sides.get(("*from", -1))):
             self._sides = {key: keys for key, keys in self._sides.items() if key[0] != "*from"}
         return {key: frozenset(keys) for key, keys in self._sides.items() if keys}
@@ -327,13 +330,19 @@ class _Reader:
     def _phrases(self, start: int, end: int) -> list[tuple[str, list[str], int]]:
         """(marker, keys, chunk) of the phrases among some words, in order."""
         phrases: list[tuple[str, list[str], int]] = []
-        for token in self.tokens[start:end]:
-            if token.kind not in {"unit", "person"}:
+        for at in range(start, end):
+            token = self.tokens[at]
+            if token.kind not in {"unit", "person"} or self.owner(at):
                 continue
             if not phrases or phrases[-1][2] != token.chunk:
                 phrases.append((token.marker, [], token.chunk))
             phrases[-1][1].append(token.key)
         return phrases
+
+    def owner(self, at: int) -> bool:
+        """Whether a word only says whose the next one is: "his niece", not "adores her"."""
+        after = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+        return after is not None and self.tokens[at].owns and after.kind in {"unit", "light", "verb"}
 
     def _sentence(self, at: int) -> tuple[int, int]:
         """Start and end of the words between two marks around a word."""

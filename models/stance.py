@@ -24,6 +24,7 @@ UNMARKED = {"stage": 3, "hedge": 2, "past": 1, "extent": 5}
 
 _LONGEST_READ = 2_000  # characters
 _REACH = 6  # words of content behind a marker, and before one that stands behind its thing
+_ROOT = 5  # letters of a stem that another one goes on from
 _NEAR = 4  # of them must be half in the other text
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _CLAUSE = re.compile(
@@ -136,7 +137,14 @@ def steps(a: str, b: str) -> tuple[Step, ...]:
 def _reaches(mark: Mark, words: frozenset[str]) -> bool:
     """Whether the other text speaks of what a marker bears on: half the next words, one of the first two."""
     near = mark.reach[:_NEAR]
-    return sum(word in words for word in near) * 2 >= max(1, len(near)) and not words.isdisjoint(near[:2])
+    said = [any(_one_root(word, other) for other in words) for word in near]
+    return sum(said) * 2 >= max(1, len(near)) and any(said[:2])
+
+
+def _one_root(word: str, other: str) -> bool:
+    """Whether two stems are of one word: promotion, promoted."""
+    short, long = sorted((word, other), key=len)
+    return short == long or (len(short) >= _ROOT and long.startswith(short))
 
 
 def _step(kind: str, mine: list[Mark], theirs: list[Mark], both: set[int]) -> Step | None:

@@ -21,6 +21,7 @@ _WORD = re.compile(r"[^\W_][\w'+#/&-]*")
 _FIGURE = re.compile(r"\d")
 _BEING = frozenset(("is", "are", "was", "were", "be", "been", "being"))
 _LONG = 25  # words, from which a text says several things
+_BRIEF = 4  # words that tell something, up to which prepositions do not count
 _FEW = 1  # words that tell something, in one place
 _SPELT_ALIKE = 0.85
 _SHORT = 3  # letters
@@ -31,6 +32,7 @@ def _listed(key: str) -> frozenset[str]:
 
 
 _EMPTY, _PERSONS, _FORMS, _PREPOSITIONS = map(_listed, ("empty", "persons", "forms", "prepositions"))
+_SMALL = _FORMS | _PREPOSITIONS
 _TURNING, _MODALS = _listed("turning"), _listed("modals")
 _GROUPS = [frozenset(line.split()) for line in table_lines("wording", "groups")]
 _ALIKE = [frozenset(map(stem, line.split())) for line in table_lines("wording", "alike")]
@@ -59,9 +61,11 @@ def _in_place(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
     """Words of two nearly equal texts that stand in one place and may not stand for each other."""
     stems, other_stems = ([stem(word) for word in words] for words in (first, second))
     match = SequenceMatcher(None, stems, other_stems, autojunk=False)
-    longest = max(sum(word not in _FORMS for word in words) for words in (first, second))
+    told = [sum(word not in _SMALL for word in words) for words in (first, second)]
+    passed = _SMALL if max(told) <= _BRIEF else _FORMS
+    longest = max(sum(word not in passed for word in words) for words in (first, second))
     blocks = match.get_matching_blocks()
-    equal = sum(word not in _FORMS for block in blocks for word in first[block.a : block.a + block.size])
+    equal = sum(word not in passed for block in blocks for word in first[block.a : block.a + block.size])
     if longest > _LONG or equal < NEARLY * longest:
         return ()
     for block in blocks:
