@@ -150,7 +150,8 @@ def _relation(a: str, b: str) -> Relation:
         crossed if displaced is None else displaced,
         tuple(spelled[key] for key in regrouped),
         tuple((family, ", ".join(spelled.get(key, key) for key in keys)) for family, keys in (
-            *_sides_differ(left.sides, right.sides, turned=left.passive != right.passive), *_markers_exchanged(shared)
+            *_sides_differ(left.sides, right.sides, turned=left.passive != right.passive),
+            *_markers_exchanged(shared),
         )) if turnable else (),
         agree,
         _narrowed(shared, unsaid),
