@@ -12,6 +12,7 @@ from functools import lru_cache
 from unicodedata import name as unicode_name
 
 from ...models.bindings import relation
+from ...models.places import bound
 from ...models.text.statements import sentences
 from ...models.text.tables import table_lines, table_words
 from ...models.text.words import CACHED_TEXTS, significant_words, tokens
@@ -56,6 +57,8 @@ _DONE = re.compile(
     r"^\W*(?:(?:\w+:? )?(?![Nn]eed)[A-Za-z][a-z]+ed\b|✅|☑|✔)"
     r"|\b(?:is|are|was|were|has been|have been) (?:\w+ed|done)\b"
 )
+_WHERE = _pattern(r"^\W*(?:(?:is|are) )?(?:defined|located|stored|hosted|based|placed|named|called|used)\b")
+"""Where a thing is, and no task that was done."""
 _STEP = _pattern(rf"^\W*(?:{'|'.join(sorted(_LABELS))})s? ?#?\d+")
 _REFERENCE = _pattern(r"^\W*(?:see|related|cf|compare|siehe|distinct from)\b.*(?:\[\[|\]\(|\.md\b)")
 _ANNOUNCES = re.compile(r":[\s*_]*$|^\*\*[^*]+[^*.!?]\*\*$")
@@ -81,10 +84,19 @@ def says_something(text: str) -> bool:
     return len(words) >= FEWEST and not _REFERENCE.match(text) and not _ANNOUNCES.search(text)
 
 
+def tells(text: str) -> bool:
+    """Whether a text is a sentence with a verb behind its subject, and not only what something is like.
+
+    >>> tells("Zero is a valid state"), tells("Thread-safe with mutex protection")
+    (True, False)
+    """
+    return bool(_FINITE.search(text)) or any(unit.verb and unit.at for unit in bound(text).units)
+
+
 @lru_cache(maxsize=CACHED_TEXTS)
 def names(text: str) -> frozenset[str]:
     """The words of a name, which may be written in one."""
-    return significant_words(" ".join(_HUMPS.sub(" ", text).replace("_", " ").split()))
+    return significant_words(" ".join(re.split(r"[\W_]+", _HUMPS.sub(" ", text))))
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -162,6 +174,17 @@ def codes_apart(a: str, b: str) -> bool:
     return not (_among(_quoted(a), b) and _among(_quoted(b), a))
 
 
+def describes_itself(a: str, name: str, b: str, other: str) -> bool:
+    """Whether two texts differ by words of the names of their entities: each says what its own one is.
+
+    >>> describes_itself("RPC for the weight", "rpc_get_weight", "RPC for the height", "rpc_get_height")
+    True
+    """
+    mine, theirs = names(name), names(other)
+    unsaid = [{unit.key for unit in units} for units in relation(a, b).unsaid]
+    return not (unsaid[0].isdisjoint(mine - theirs) or unsaid[1].isdisjoint(theirs - mine))
+
+
 def contained(a: str, b: str) -> bool:
     """Whether one text says all of the other, code and paths left out, and is not much longer."""
     said, plain = relation(a, b).said, relation(_CODE.sub(" ", a), _CODE.sub(" ", b)).said
@@ -172,7 +195,8 @@ def finished(a: str, b: str) -> str:
     """The words by which one text tells a task that the other says was done; empty if they do not."""
     for task, end in ((a, b), (b, a)):
         ahead = _TASK.search(task)
-        if ahead and _DONE.search(end) and not _TASK.search(end) and not _DONE.search(task):
+        done = _DONE.search(end)
+        if ahead and done and not _TASK.search(end) and not _DONE.search(task) and not _WHERE.match(end):
             return f"{ahead[0]} / done"
     return ""
 

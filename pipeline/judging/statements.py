@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...models.bindings import HALF_SAID, relation
+from ...models.bindings import ALIKE, HALF_SAID, relation
 from ...models.same_statement import statement_key
 from ...models.text.vocabulary import opposite
 from ...models.text.words import significant_words
@@ -30,6 +30,7 @@ from .screens import (
     codes_apart,
     comparable,
     contained,
+    describes_itself,
     ends_apart,
     field,
     fields_apart,
@@ -41,6 +42,7 @@ from .screens import (
     own_subject,
     says_something,
     side_by_side,
+    tells,
     turns,
 )
 from .shared_words import shared_words
@@ -58,8 +60,8 @@ BRIEF = 4
 FACT = 5
 """Significant words of an observation that says one thing alone."""
 
-LIKELY = 0.6
-"""Probability of a duplicate above which a person is asked."""
+LIKELY, LIKELY_IN_OTHER_WORDS = 0.6, 0.7
+"""Probability above which two may be one, where each says `ALIKE` of the other, and where they say less."""
 
 NEARLY_ALL, CONTAINED = 0.65, 0.73
 """Share of the words of each text that the other says, from which they may be one; and the probability that
@@ -200,8 +202,15 @@ def findings(
     for (i, j), verdict in zip(pairs, _scored(said, pairs, reader), strict=True):
         finding = _finding(said[i], said[j], verdict)
         if finding is not None:
-            found.append(replace(finding, alone=finding.places not in copies or about_one(said[i], said[j])))
+            found.append(replace(finding, alone=_alone(finding, copies)))
     return found
+
+
+def _alone(found: Finding, copies: Collection[Places]) -> bool:
+    """Whether two statements of copies are about one thing; what an entity is like it says of itself."""
+    if _exact(found.verdict) and found.a.named and len(found.places) > 1 and not tells(found.a.words):
+        return False
+    return found.places not in copies or about_one(found.a, found.b)
 
 
 def repeating(
@@ -331,7 +340,7 @@ def _worth_scoring(
         for shape in own:
             frames[shape] |= {keys[i], keys[j]}
         template = (a.named and a.place != b.place and len(places[keys[i]] | places[keys[j]]) >= LIST) or (
-            field(a.words) in labels and not _one_heading(a, b)
+            field(a.words) in labels and not _one_heading(a, b, one)
         )
         if template or _apart(a, b, one):
             continue
@@ -343,20 +352,24 @@ def _worth_scoring(
 def _apart(a: Statement, b: Statement, one: Collection[Places]) -> bool:
     """Whether two statements are about two things: of two subjects, rows of one table, or two fields."""
     rows = a.row and b.row and a.block == b.block
+    if a.named and b.named and describes_itself(a.words, a.subject, b.words, b.subject):
+        return True
     return rows or fields_apart(a.words, b.words) or (a.place != b.place and not about_one(a, b, one))
 
 
 def _labels(statements: Iterable[Statement]) -> set[str]:
-    """Fields that so many sections have that they are those of a template."""
+    """Fields that so many sections or entities have that they are those of a template."""
     sections: dict[str, set[str]] = defaultdict(set)
     for each in statements:
-        if not each.named and (label := field(each.words)):
-            sections[label].add(each.block)
+        if label := field(each.words):
+            sections[label].add(each.place if each.named else each.block)
     return {label for label, blocks in sections.items() if len(blocks) >= LIST}
 
 
-def _one_heading(a: Statement, b: Statement) -> bool:
-    """Whether the headings above two statements name one thing, for a label that many sections have."""
+def _one_heading(a: Statement, b: Statement, one: Collection[Places]) -> bool:
+    """Whether two statements with a label that many sections or entities have stand below one name."""
+    if a.named and b.named:
+        return a.place == b.place or frozenset((a.place, b.place)) in one
     few, many = sorted((significant_words(each.subject) for each in (a, b)), key=len)
     return a.block == b.block or (bool(few) and few <= many)
 
@@ -449,7 +462,8 @@ def _asked(a: Statement, b: Statement, verdict: Verdict, told: tuple[float, floa
     duplicate, against, _ = verdict.probabilities
     texts = a.judged, b.judged
     ended = finished(*texts)
-    if verdict.label is Label.DUPLICATE and duplicate > max(LIKELY, against):
+    floor = LIKELY if min(told) >= ALIKE else LIKELY_IN_OTHER_WORDS
+    if verdict.label is Label.DUPLICATE and duplicate > max(floor, against):
         near = min(told) >= NEARLY_ALL or (duplicate >= CONTAINED and contained(*texts))
         if not (near and ended):
             two = a.named and a.place != b.place and codes_apart(*texts)

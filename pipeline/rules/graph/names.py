@@ -36,6 +36,7 @@ _GENERAL = frozenset(table_words("rivals", "general"))
 _GENERAL_ALONE = frozenset({"component"})
 """Those of them that may stand behind one word alone: "Header Component", but not "Shop System"."""
 
+_FOLDERS = frozenset({"directory", "folder"})
 _WRITTEN = re.compile(r"[^\W_]+")
 _ENDINGS = ("s", "sql", "ql", "js", "db")
 _SHORTEST_WORD = 3
@@ -60,12 +61,15 @@ def same_names(nodes: Iterable[Node]) -> dict[Pair, str]:
     """Pairs of entities, of whatever types, whose names may mean one thing, each with what they share.
 
     Returns:
-        By the two names, in order; never two that differ in a number.
+        By the two names, in order; never two that differ in a number, nor a folder and what it is of.
     """
+    nodes = list(nodes)
     named = [(node.id, parts) for node in nodes if (parts := parts_of(node.id))]
+    folders = {node.id for node in nodes if node.type.casefold() in _FOLDERS}
     rules: dict[Pair, str] = {}
     for a, b, rule in itertools.chain(_spellings(named), _short_forms(named), _projects(named)):
-        rules.setdefault((min(a, b), max(a, b)), rule)
+        if (a in folders) == (b in folders):
+            rules.setdefault((min(a, b), max(a, b)), rule)
     return dict(sorted(rules.items()))
 
 

@@ -146,6 +146,9 @@ def test_facts_side_by_side_are_no_rivals(shipped, texts):
         (("shop", "Uses Tailwind for all styles"), ("blog", "All styles use Tailwind"), NOTHING),
         (("Import", "Knowledge captured: 2025-07-25T20:41:58"), ("Export", "Knowledge captured: 2025-07-25T20:37:52"),
          NOTHING),
+        (("rpc_get_volume", "RPC for fetching the volume of all exercises"),
+         ("rpc_get_weight", "RPC for fetching the weight of all exercises"), NOTHING),
+        (("Shop API", "Defined in api/shop/prices.go"), ("Shop", "Prices should be in api/shop/prices.go"), NOTHING),
         (("Import", "Step 2: add the token to the vault"), ("Import", "The token is added to the vault"), NOTHING),
     ],
 )  # fmt: skip
@@ -157,6 +160,24 @@ def test_what_stands_in_many_places_is_a_template(shipped):
     text = "The form is validated before it is sent"
     assert verdict(shipped, *((place, text) for place in ("login", "order"))) == SAME
     assert verdict(shipped, *((place, text) for place in ("login", "order", "search"))) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("Thread-safe with mutex protection for readers", False),
+        ("Zero is a valid state of the counter", True),
+    ],
+)
+def test_what_two_entities_are_like_is_no_question_by_itself(shipped, text, alone):
+    (found,) = findings(said(("cpu", text), ("power", text)), shipped)
+    assert found.alone == alone
+
+
+def test_a_field_that_many_entities_have_is_about_its_entity(shipped):
+    path = "Path: core/instruments/camera.py"
+    rows = [("Camera", path), ("CameraConfig", path), ("Lens", "Path: core/lens.py")]
+    assert (verdict(shipped, *rows[:2]), verdict(shipped, *rows)) == (SAME, NOTHING)
 
 
 def test_one_place_that_repeats_most_of_another_is_told(shipped):

@@ -63,6 +63,11 @@ def test_names_of_two_things_are_two(a, b):
     assert same_names([node(a), node(b)]) == {}
 
 
+def test_a_folder_is_not_what_it_is_of():
+    assert same_names([node("Vercel"), node(".vercel", kind="Directory")]) == {}
+    assert same_names([node("docs", kind="Folder"), node("Docs", kind="Directory")])
+
+
 def test_a_name_is_taken_apart():
     assert parts_of("SSOProviderV2_test-run") == ("sso", "provider", "v", "2", "test", "run")
 
