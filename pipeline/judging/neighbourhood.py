@@ -7,7 +7,8 @@ similar texts. No verdict is inferred through a third memory: these numbers only
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +34,7 @@ DECIMALS = 6
 """Cosines are rounded to this, so that equal texts stay equally near in every order of the memories."""
 
 _CELLS_AT_ONCE = 1 << 22
+_PAIRS_AT_ONCE = 1 << 13
 _NONE = -2.0  # below every cosine
 
 
@@ -51,25 +53,79 @@ def context_table(vectors: NDArray[np.float32], texts: Sequence[str], pairs: Int
     """float64 [m, 13], columns in the order of the fields of `PairContext`."""
     if not len(pairs):
         return np.zeros((0, 13))
-    units = vectors.astype(np.float64)
-    units /= np.maximum(np.linalg.norm(units, axis=1, keepdims=True), 1e-12)
-    involved, rows = np.unique(pairs, return_inverse=True)
-    a, b = rows.reshape(pairs.shape).T
-    whole = np.round(units[involved] @ units.T, DECIMALS) if len(units) <= EXACT_LIMIT else None
-    values, ids = _nearest(units, involved, whole)
-    sides = (pairs[:, 0], pairs[:, 1])
-    cosine = np.round(np.einsum("ij,ij->i", units[sides[0]], units[sides[1]]), DECIMALS)
-    ranks, margins, tops = _standing(cosine, pairs, (values[a], values[b]), (ids[a], ids[b]))
-    bridge = _bridge_among(units, sides, (ids[a], ids[b])) if whole is None else _bridge(whole, (a, b), sides)
-    size = np.full(len(pairs), np.round(np.log2(len(units))))
-    words = SharedWords(texts)
-    share = words.of_pairs(*sides)
-    values, ids = words.nearest(involved, NEAREST + 2)
-    sharing, telling, _ = _standing(share, pairs, (values[a], values[b]), (ids[a], ids[b]))
-    crowds = [_mean(top[:, :CROWD]) for top in tops]
-    return np.stack([*ranks, *margins, *crowds, bridge, size, share, *sharing, *telling], axis=1).astype(
-        float
+    group, bridge = _Group.of(vectors, texts, pairs), list(PairContext.__slots__).index("bridge")
+    parts = [pairs[start : start + _PAIRS_AT_ONCE] for start in range(0, len(pairs), _PAIRS_AT_ONCE)]
+    return np.insert(
+        np.concatenate([group.table(part) for part in parts]), bridge, group.bridge(pairs), axis=1
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Group:
+    """What the contexts of all pairs of a group share; those of some pairs follow from it.
+
+    Attributes:
+        units: float64 [n, d] rows of length 1.
+        involved: int64 [k], sorted rows that are in a pair.
+        whole: float64 [k, n] cosines, where the group is small.
+        near: Cosines and rows [k, w] of the nearest of each involved row.
+        words: Of all texts.
+        sharing: Like `near`, by shares of words.
+    """
+
+    units: Floats
+    involved: Ints
+    whole: Floats | None
+    near: tuple[Floats, Ints]
+    words: SharedWords
+    sharing: tuple[Floats, Ints]
+
+    @classmethod
+    def of(cls, vectors: NDArray[np.float32], texts: Sequence[str], pairs: Ints) -> _Group:
+        units = vectors.astype(np.float64)
+        units /= np.maximum(np.linalg.norm(units, axis=1, keepdims=True), 1e-12)
+        involved = np.unique(pairs)
+        whole = np.round(units[involved] @ units.T, DECIMALS) if len(units) <= EXACT_LIMIT else None
+        words = SharedWords(texts)
+        near, sharing = _nearest(units, involved, whole), words.nearest(involved, NEAREST + 2)
+        return cls(units, involved, whole, near, words, sharing)
+
+    def table(self, pairs: Ints) -> Floats:
+        """`context_table` of some of the pairs, but for the bridge."""
+        a, b = np.searchsorted(self.involved, pairs).T
+        sides = (pairs[:, 0], pairs[:, 1])
+        values, ids = self.near
+        cosine = np.einsum("ij,ij->i", self.units[sides[0]], self.units[sides[1]])
+        near = (ids[a], ids[b])
+        ranks, margins, tops = _standing(np.round(cosine, DECIMALS), pairs, (values[a], values[b]), near)
+        size = np.full(len(pairs), np.round(np.log2(len(self.units))))
+        share = self.words.of_pairs(*sides)
+        values, ids = self.sharing
+        sharing, telling, _ = _standing(share, pairs, (values[a], values[b]), (ids[a], ids[b]))
+        crowds = [_mean(top[:, :CROWD]) for top in tops]
+        columns: list[NDArray[Any]] = [*ranks, *margins, *crowds, size, share, *sharing, *telling]
+        return np.stack(columns, axis=1).astype(float)
+
+    def bridge(self, pairs: Ints) -> Floats:
+        """That column of the table: over all third memories, or over those that are near one of the two."""
+        a, b = np.searchsorted(self.involved, pairs).T
+        if self.whole is not None:
+            return _bridge(self.whole, (a, b), (pairs[:, 0], pairs[:, 1]))
+        best = np.maximum(self._through(a, pairs), self._through(b, pairs[:, ::-1]))
+        return np.where(best > _NONE, np.round(best, DECIMALS), 0.0)
+
+    def _through(self, rows: Ints, pairs: Ints) -> Floats:
+        """The bridge over what is near the first of each pair, which is an involved row of this number."""
+        best = np.full(len(pairs), _NONE)
+        order = np.argsort(rows, kind="stable")
+        for of_row in np.split(order, np.flatnonzero(np.diff(rows[order])) + 1):
+            first, others = pairs[of_row[0], 0], pairs[of_row, 1]
+            third = self.near[1][rows[of_row[0]]]
+            third = third[(third >= 0) & (third != first)]
+            both = np.minimum(self.units[third] @ self.units[first], self.units[others] @ self.units[third].T)
+            both[others[:, None] == third] = _NONE
+            best[of_row] = both.max(axis=1, initial=_NONE)
+        return best
 
 
 def _standing(
@@ -123,14 +179,3 @@ def _bridge(whole: NDArray[np.floating], rows: tuple[Ints, Ints], sides: tuple[I
         both[at, sides[0][part]] = both[at, sides[1][part]] = _NONE
         best[part] = both.max(axis=1)
     return np.where(best > _NONE, np.round(best, DECIMALS), 0.0)
-
-
-def _bridge_among(units: Floats, sides: tuple[Ints, Ints], near: tuple[Ints, Ints]) -> Floats:
-    """The same over the third memories that are near one of the two."""
-    best = np.zeros(len(sides[0]))
-    for at, (i, j) in enumerate(zip(*sides, strict=True)):
-        third = np.union1d(near[0][at], near[1][at])
-        third = third[(third >= 0) & (third != i) & (third != j)]
-        both = (units[third] @ units[[i, j]].T).min(axis=1)
-        best[at] = np.round(both.max(initial=_NONE), DECIMALS)
-    return np.where(best > _NONE, best, 0.0)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 DECIMALS = 6
-_ROWS_AT_ONCE = 256
+_CELLS_AT_ONCE = 1 << 21
 
 
 class SharedWords:
@@ -60,8 +60,9 @@ class SharedWords:
         """Shares and rows [n, at most width] of those that share most with each row, itself among them."""
         width = min(width, len(self._root))
         values, ids = np.zeros((len(rows), width)), np.zeros((len(rows), width), dtype=np.int64)
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            part = slice(start, start + _ROWS_AT_ONCE)
+        step = max(1, _CELLS_AT_ONCE // len(self._root))
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
             shared = (self._weighed[rows[part]] @ self._plain.T).toarray()
             shares = np.round(shared / (self._root[rows[part], None] * self._root[None]), DECIMALS)
             ids[part] = np.argpartition(-shares, width - 1, axis=1)[:, :width]
