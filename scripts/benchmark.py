@@ -247,9 +247,10 @@ def bench_check(options: argparse.Namespace) -> None:
     """What is stored is known, what denies it is against it, and what nobody said is new."""
     scorer = options.scorer if options.scorer != "keywords" else "bundled"
     reads = of_worlds(options.memories).memories
-    more = made_up(max(0, options.memories - len(reads)), seed=options.seed).memories
     said = ("Sessions of the shop expire after 15 minutes", "Is allergic to penicillin", "Owns a red canoe")
     planted = [Memory(f"p{at}", text, SCOPE) for at, text in enumerate(said)]
+    rest = made_up(max(0, options.memories - len(planted) - len(reads)), seed=options.seed).memories
+    more = [replace(memory, id=f"m{memory.id}") for memory in rest]
     texts = [*said, "Sessions of the shop expire after 60 minutes", "Is not allergic to penicillin"]
     texts += ["Repairs cuckoo clocks in a shed behind the chapel", "Owns a red canoe and a paddle of ash"]
     wanted = ["same as"] * 3 + ["contradicts"] * 2 + ["new", "says more than"]
@@ -257,11 +258,13 @@ def bench_check(options: argparse.Namespace) -> None:
     limits = Settings(scorer=scorer)
     with tempfile.TemporaryDirectory() as state, Session(store, settings=limits, state_dir=state) as session:
         known, _ = timed("learn", len(store.rows), lambda: session.known(ScopeFilter(), now=NOW))
-        known.check("Anything at all, so that the models are warm")
-        found, spent = timed("check", len(texts), lambda: [known.check(text) for text in texts])
+        known.check("Owns a green canoe")  # loads the models before the clock starts
+        begun = time.process_time()
+        found, _ = timed("check", len(texts), lambda: [known.check(text) for text in texts])
+        spent = time.process_time() - begun
     for each, finding in zip(found, wanted, strict=True):
         require(each.finding == finding, f"{each.text!r} is {finding!r}, and not {each.finding!r}")
-    print(f"{1000 * spent / len(texts):.0f} ms a text over {len(store.rows)} memories")
+    print(f"{1000 * spent / len(texts):.0f} ms of a processor a text over {len(store.rows)} memories")
 
 
 def bench_nights(options: argparse.Namespace) -> None:

@@ -28,12 +28,12 @@ class PairReader:
     """Reads ordered text pairs with a trained network.
 
     Args:
-        network: the trained network, in evaluation mode.
+        network: the trained network; it is put into evaluation mode.
         tokenizer: lays out its pairs.
     """
 
     def __init__(self, network: PairNetwork, tokenizer: PairTokenizer) -> None:
-        self.network = network
+        self.network = network.eval()
         self.tokenizer = tokenizer
 
     def signals(self, pairs: Sequence[tuple[str, str]], *, screen: bool = True) -> list[PairSignals]:
@@ -71,7 +71,6 @@ class PairReader:
         rows = [(known[a], known[b]) for a, b in pairs]
         order = sorted(range(len(rows)), key=lambda row: len(rows[row][0]) + len(rows[row][1]))
         answers: Answers = {}
-        self.network.eval()
         with torch.inference_mode():
             for chosen in _batches(order, rows):
                 logits = self.network(self.tokenizer.batch([rows[row] for row in chosen]))
