@@ -37,10 +37,22 @@ def _found(root: Path, home: Path, files: dict[str, str], own: dict[str, str] | 
         (".serena/memories/a.md", "Use tabs.\n", "asked", 1),
         ("memory/a.md", "Use tabs.\n", "asked", 1),
         ("logs/2026-05-04.md", "Use tabs.\n", "asked", 1),
+        (".claude/CLAUDE.md", "Use tabs.\n", "always", 1),
+        (".claude/agent-memory/bot/MEMORY.md", LONG, "index", 200),
+        (".claude/agent-memory/bot/a1.md", "Use tabs.\n", "asked", 1),
+        ("AGENTS.override.md", "Use tabs.\n", "always", 1),
+        (".cursorrules", "Use tabs.\n", "always", 1),
+        (".cursor/rules/go.md", "Use tabs.\n", "always", 1),
+        ("memory_bank/a.md", "Use tabs.\n", "asked", 1),
+        ("memories/a.md", "Use tabs.\n", "asked", 1),
+        ("~/.claude/rules/go.md", RULE.format("paths: ['*.go']"), "matching", 5),
+        ("~/.claude/memory/a.md", "Use tabs.\n", "asked", 1),
+        ("~/.codex/AGENTS.md", "Use tabs.\n", "always", 1),
     ],
 )
 def test_when_a_file_is_loaded(tmp_path: Path, name: str, text: str, when: str, lines: int) -> None:
-    (one,) = _found(tmp_path / "project", tmp_path / "home", {name: text}).values()
+    files, own = ({}, {name[2:]: text}) if name.startswith("~/") else ({name: text}, {})
+    (one,) = _found(tmp_path / "project", tmp_path / "home", files, own).values()
     assert (one.name, one.when, one.lines) == (name, when, lines)
     assert one.cut_off == (50 if when == "index" else 0)
     assert (one.tokens > 0) == (when not in ("matching", "asked"))
@@ -57,6 +69,7 @@ def test_files_of_the_home_directory_and_imports(tmp_path: Path) -> None:
             ".claude/CLAUDE.md": "Be brief.",
             ".codex/memories/a.md": "Be brief.",
             f".claude/projects/{own}/memory/MEMORY.md": "- a",
+            f".claude/projects/{own}/memory/a.md": "Be brief.",
         },
     )  # fmt: skip
     assert {name: one.when for name, one in found.items()} == {
@@ -65,6 +78,7 @@ def test_files_of_the_home_directory_and_imports(tmp_path: Path) -> None:
         "~/.claude/CLAUDE.md": "always",
         "~/.codex/memories/a.md": "asked",
         f"~/.claude/projects/{own}/memory/MEMORY.md": "index",
+        f"~/.claude/projects/{own}/memory/a.md": "asked",
     }
 
 
