@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from graph_world import NOW, big_graph, entities, entity, kind_of, models, relation, session, write
+from graph_world import NOW, apply, big_graph, entity, kind_of, models, propose, relation
 from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.cli.schedule import schedule_text
 from mem0_dream.pipeline.engine import Session
@@ -30,13 +30,12 @@ from mem0_dream.pipeline.rules.graph.nodes import TYPES, nodes_of
 from mem0_dream.pipeline.rules.graph.relevance import Learning, load_learning, relevance
 from mem0_dream.pipeline.rules.graph.settings import GraphSettings
 from mem0_dream.pipeline.rules.graph.use import forget_reason, promotion_reason, topics, weights_of
-from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.stores.base import ScopeFilter, Update
 from mem0_dream.pipeline.stores.files.undo import FileHistory
 from mem0_dream.pipeline.stores.graph.core_memory import CoreFile
-from mem0_dream.pipeline.stores.graph.file import FileMedium
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
 from mem0_dream.pipeline.stores.graph.notes import GraphNotes, LastRun
-from mem0_dream.pipeline.stores.graph.store import GraphStore, archive_forgotten, find_forgotten
+from mem0_dream.pipeline.stores.graph.store import archive_forgotten, find_forgotten
 from mem0_dream.pipeline.stores.graph.usage import combined, is_bookkeeping, usage
 from mem0_dream.records import Candidate, Label, Memory, Scope, Verdict
 from mem0_dream.settings import Settings
@@ -49,10 +48,15 @@ def day(ago):
     return (NOW - timedelta(days=ago)).date().isoformat()
 
 
-def nodes(tmp_path, state, lines):
-    write(tmp_path / "g.jsonl", lines)
-    opened = session(tmp_path / "g.jsonl", state)
+def nodes(graph, *lines):
+    opened = graph.open(*lines)
     return nodes_of(opened.read(ScopeFilter()).memories), opened
+
+
+def core_of(graph, text):
+    core = graph.folder / "core.json"
+    core.write_text(text)
+    return core
 
 
 def test_usage_is_read_from_observations():
@@ -79,11 +83,8 @@ def test_a_date_that_is_none_is_unknown(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "Created: 2021-03-01",
-        "Added: 2021-03-01",
-        "Learned: 2021-03-01",
-        "In production since 2021-03-01",
-        "Used in production since 2021-03-01",
+        *(f"{word}: 2021-03-01" for word in ("Created", "Added", "Learned")),
+        *(f"{said} production since 2021-03-01" for said in ("In", "Used in")),
         "Discovered: the outage of 2021-03-01 came from a full disk",
     ],
 )
@@ -115,16 +116,18 @@ def test_critical_is_read_from_a_line_or_a_field(text):
     assert usage([], {"critical": True}).critical
 
 
-def test_a_date_in_a_field_of_another_server_makes_nothing_old(tmp_path, own_state):
-    _, opened = nodes(tmp_path, own_state, [entity("a", "x", createdAt="2025-03-24T14:38:53.603Z")])
-    assert opened.propose(ScopeFilter(), now=NOW).actions == ()
-
-
-def test_one_name_with_two_types_is_left_alone(tmp_path, own_state):
-    lines = [entity("a", "x", "x", f"Discovered: {day(400)}"), entity("a", "x", kind="stack")]
-    found, opened = nodes(tmp_path, own_state, lines)
-    assert found[0].memory.pinned
-    assert opened.propose(ScopeFilter(), now=NOW).actions == ()
+@pytest.mark.parametrize(
+    ("lines", "pinned"),
+    [
+        ([entity("a", "x", createdAt="2025-03-24T14:38:53.603Z")], False),
+        ([entity("a", "x", "x", f"Discovered: {day(400)}"), entity("a", "x", kind="stack")], True),
+    ],
+    ids=["a date in a field of another server", "one name with two types"],
+)
+def test_what_is_left_alone(graph, lines, pinned):
+    found, opened = nodes(graph, *lines)
+    assert found[0].memory.pinned is pinned
+    assert propose(opened).actions == ()
 
 
 def test_an_unfinished_denial_is_not_helpful():
@@ -200,23 +203,19 @@ def proven_lines():
     ]
 
 
-def test_promotion_writes_the_core_memory_and_undo_takes_it_back(tmp_path, own_state):
-    core = tmp_path / "core.json"
-    core.write_text('{"identity": {"name": "x"},\n "stablePatterns": ["old one"]}')
-    before = write(tmp_path / "g.jsonl", proven_lines())
-    opened = session(tmp_path / "g.jsonl", own_state, core=core)
-    opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+def test_promotion_writes_the_core_memory_and_undo_takes_it_back(graph):
+    text = '{"identity": {"name": "x"},\n "stablePatterns": ["old one"]}'
+    core = core_of(graph, text)
+    opened = graph.open(*proven_lines(), core=core)
+    apply(opened)
     whole = json.loads(core.read_text())
     assert whole["identity"] == {"name": "x"}
-    assert [item if isinstance(item, str) else item["name"] for item in whole["stablePatterns"]] == [
-        "old one",
-        "tests-first",
-    ]
+    assert (whole["stablePatterns"][0], whole["stablePatterns"][1]["name"]) == ("old one", "tests-first")
+    assert len(whole["stablePatterns"]) == 2
     assert whole["preferences"][0]["content"] == ["Prefers tabs in Go"]
-    assert f"Promoted to core memory: {day(0)}" in entities(tmp_path / "g.jsonl")["tabs"]
-    opened.undo(now=NOW)
-    assert core.read_text() == '{"identity": {"name": "x"},\n "stablePatterns": ["old one"]}'
-    assert (tmp_path / "g.jsonl").read_bytes() == before
+    assert f"Promoted to core memory: {day(0)}" in graph.entities()["tabs"]
+    assert graph.undone(opened)
+    assert core.read_text() == text
 
 
 ORIGINAL = {
@@ -229,19 +228,17 @@ ORIGINAL = {
 }
 
 
-def test_the_original_form_of_the_core_memory_is_read_kept_and_written(tmp_path, own_state):
-    core = tmp_path / "core.json"
+def test_the_original_form_of_the_core_memory_is_read_kept_and_written(graph):
     data = json.dumps(ORIGINAL, indent=4)
-    core.write_text(data)
+    core = core_of(graph, data)
     lines = [*proven_lines(), entity("old", "Grunt", f"Discovered: {day(300)}")]
     lines[0] = lines[0].replace('"tests-first"', '"pattern:tests-first"')
-    before = write(tmp_path / "g.jsonl", lines)
-    opened = session(tmp_path / "g.jsonl", own_state, core=core)
+    opened = graph.open(*lines, core=core)
     limits = kind_of(opened).graph
     assert (limits.keep_above, limits.forget_unused.days, limits.forget_uses) == (3, 400, 1)
-    plan = opened.propose(ScopeFilter(), now=NOW)
+    plan = propose(opened)
     assert plan.prunes == ()
-    opened.apply(plan, now=NOW)
+    apply(opened, plan)
     whole = json.loads(core.read_text())
     assert whole["preferences"] == {"theme": "dark", "tabs": "Prefers tabs in Go"}
     assert whole["stablePatterns"].pop("testsFirst")["name"] == "pattern:tests-first"
@@ -249,48 +246,40 @@ def test_the_original_form_of_the_core_memory_is_read_kept_and_written(tmp_path,
     assert (whole["lastUpdated"], whole["lastConsolidation"]) == (day(0), day(0))
     assert whole["memoryConfig"] == ORIGINAL["memoryConfig"]
     # The run knows where it promoted to; a new session need not be told.
-    session(tmp_path / "g.jsonl", own_state).undo(now=NOW)
+    assert graph.undone(graph.open())
     assert core.read_text() == data
-    assert (tmp_path / "g.jsonl").read_bytes() == before
 
 
-def test_beliefs_of_the_original_form_can_be_read(tmp_path):
-    (tmp_path / "core.json").write_text(json.dumps(ORIGINAL))
-    told = CoreFile(tmp_path / "core.json", FileHistory(tmp_path)).statements()
+def test_beliefs_of_the_original_form_can_be_read(graph):
+    told = CoreFile(core_of(graph, json.dumps(ORIGINAL)), FileHistory(graph.folder)).statements()
     assert told == (("earlyReturns", "Return early"), ("namedExports", "Name exports"), ("theme", "dark"))
 
 
-def test_what_a_person_had_in_the_core_memory_is_not_demoted(tmp_path, own_state):
-    core = tmp_path / "core.json"
-    core.write_text('{"stablePatterns": {"testsFirst": "My own words"}}')
-    write(tmp_path / "g.jsonl", proven_lines()[:1])
-    opened = session(tmp_path / "g.jsonl", own_state, core=core)
-    opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+def test_what_a_person_had_in_the_core_memory_is_not_demoted(graph):
+    core = core_of(graph, '{"stablePatterns": {"testsFirst": "My own words"}}')
+    opened = graph.open(*proven_lines()[:1], core=core)
+    apply(opened)
     core.write_text('{"stablePatterns": {"testsFirst": "My own words"}, "identity": "changed since"}')
     opened.undo(now=NOW)
     assert json.loads(core.read_text())["stablePatterns"] == {"testsFirst": "My own words"}
 
 
-def test_limits_that_were_given_come_before_those_of_the_core_memory(tmp_path, own_state):
-    core = tmp_path / "core.json"
-    core.write_text(json.dumps(ORIGINAL))
-    opened = session(tmp_path / "g.jsonl", own_state, core=core, forget_uses=7)
-    assert (kind_of(opened).graph.forget_uses, kind_of(opened).graph.keep_above) == (7, 3)
+def test_limits_that_were_given_come_before_those_of_the_core_memory(graph):
+    core = core_of(graph, json.dumps(ORIGINAL))
+    limits = kind_of(graph.open(core=core, forget_uses=7)).graph
+    assert (limits.forget_uses, limits.keep_above) == (7, 3)
     core.write_text("{")
-    assert kind_of(session(tmp_path / "g.jsonl", own_state, core=core)).graph == LIMITS
+    assert kind_of(graph.open(core=core)).graph == LIMITS
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"preferences": 3}', '{"stablePatterns": [{"nam": "x"}]}'])
-def test_a_damaged_core_memory_is_left_alone(tmp_path, own_state, damaged):
-    core = tmp_path / "core.json"
-    core.write_text(damaged)
-    before = write(tmp_path / "g.jsonl", proven_lines())
-    opened = session(tmp_path / "g.jsonl", own_state, core=core)
-    result = opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
+def test_a_damaged_core_memory_is_left_alone(graph, damaged):
+    core = core_of(graph, damaged)
+    result = apply(graph.open(*proven_lines(), core=core))
     assert len(result.moved) == 2
     assert "core memory" in result.moved[0][1]
     assert core.read_text() == damaged
-    assert (tmp_path / "g.jsonl").read_bytes() == before
+    assert graph.same()
 
 
 def test_a_promoted_memory_is_not_promoted_twice(tmp_path):
@@ -300,35 +289,28 @@ def test_a_promoted_memory_is_not_promoted_twice(tmp_path):
     assert core.statements() == (("a", "x"),)
 
 
-def test_a_forgotten_memory_is_archived_first_and_comes_back(tmp_path, own_state):
-    lines = [
-        entity("old", "Grunt builds", "Applied in shop", f"Discovered: {day(400)}", extra=1),
-        entity("shop", kind="stack"),
-        relation("old", "shop"),
-    ]
-    write(tmp_path / "g.jsonl", lines)
-    opened = session(tmp_path / "g.jsonl", own_state)
-    opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
-    assert "old" not in entities(tmp_path / "g.jsonl")
-    entry = json.loads((tmp_path / "archive" / "2026-11-21-forgotten.json").read_text())[0]
+UNUSED = ("Grunt builds", "Applied in shop", f"Discovered: {day(400)}")
+
+
+def test_a_forgotten_memory_is_archived_first_and_comes_back(graph):
+    lines = [entity("old", *UNUSED, extra=1), entity("shop", kind="stack"), relation("old", "shop")]
+    opened = graph.open(*lines)
+    apply(opened)
+    assert "old" not in graph.entities()
+    entry = graph.archived("forgotten")[0]
     assert (entry["name"], entry["extra"], entry["relations"][0]["to"]) == ("old", 1, "shop")
     assert entry["forgottenAt"] == NOW.isoformat()
     assert "unused for 400 days" in entry["reason"]
     assert opened.store.bring_back("old", now=NOW) == (1, 0)
-    assert sorted((tmp_path / "g.jsonl").read_text().splitlines()) == sorted(lines)
-    assert opened.propose(ScopeFilter(), now=NOW).prunes == ()
+    assert sorted(graph.path.read_text().splitlines()) == sorted(lines)
+    assert propose(opened).prunes == ()
 
 
-def test_nothing_is_forgotten_that_cannot_be_archived(tmp_path, own_state):
-    (tmp_path / "archive").mkdir()
-    (tmp_path / "archive" / "2026-11-21-forgotten.json").write_text("{")
-    before = write(
-        tmp_path / "g.jsonl", [entity("old", "Grunt builds", "Applied in shop", f"Discovered: {day(400)}")]
-    )
-    opened = session(tmp_path / "g.jsonl", own_state)
-    result = opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
-    assert result.pruned == 0
-    assert (tmp_path / "g.jsonl").read_bytes() == before
+def test_nothing_is_forgotten_that_cannot_be_archived(graph):
+    (graph.folder / "archive").mkdir()
+    (graph.folder / "archive" / "2026-11-21-forgotten.json").write_text("{")
+    assert apply(graph.open(entity("old", *UNUSED))).pruned == 0
+    assert graph.same()
 
 
 def test_the_archive_is_appended_and_the_newest_found(tmp_path):
@@ -340,18 +322,13 @@ def test_the_archive_is_appended_and_the_newest_found(tmp_path):
         find_forgotten(tmp_path, "b")
 
 
-def test_restoring_leaves_out_relations_to_what_is_gone(tmp_path, own_state):
-    _, opened = nodes(tmp_path, own_state, [entity("other", "x")])
-    archive_forgotten(
-        opened.store.archive,
-        [GraphLine.of(entity("old"))],
-        [GraphLine.of(relation("old", "gone")), GraphLine.of(relation("other", "old"))],
-        at=NOW,
-        reason="r",
-    )
-    assert opened.store.bring_back("old", now=NOW) == (1, 1)
+def test_restoring_leaves_out_relations_to_what_is_gone(graph):
+    store = graph.open(entity("other", "x")).store
+    edges = [GraphLine.of(relation("old", "gone")), GraphLine.of(relation("other", "old"))]
+    archive_forgotten(store.archive, [GraphLine.of(entity("old"))], edges, at=NOW, reason="r")
+    assert store.bring_back("old", now=NOW) == (1, 1)
     with pytest.raises(UsageError):
-        opened.store.bring_back("old", now=NOW)
+        store.bring_back("old", now=NOW)
 
 
 def test_dangling_and_orphans():
@@ -360,66 +337,63 @@ def test_dangling_and_orphans():
     assert orphans(["a", "b", "c"], edges) == ("c",)
 
 
-def relate(opened, found, edges):
-    """New relations between entities that have these."""
+def related(graph, *lines, edges=()):
+    """The memories of these lines, and the new relations between those that have these."""
+    found, opened = nodes(graph, *lines)
     kind = kind_of(opened)
     kind._relate = True
-    opened.propose(ScopeFilter(), now=NOW)
-    return proposed({node.id: node for node in found}, edges, kind.present())
+    propose(opened)
+    return found, proposed({node.id: node for node in found}, edges, kind.present())
 
 
-def test_relations_are_proposed_from_evidence_and_bounded(tmp_path, own_state):
-    near = [
+POSTGRES = entity("PostgreSQL", "15", kind="stack")
+
+
+def test_relations_are_proposed_from_evidence_and_bounded(graph):
+    said = "Fill the table of prices again after midnight, shard"
+    found, edges = related(
+        graph,
+        entity("retry", "With PostgreSQL, retry on deadlocks"),
+        POSTGRES,
         entity("warm start", "Warm the image cache of the shop before the sale", kind="design"),
         entity("sale checklist", "Before the sale warm the cache of the shop and tell the team", kind="note"),
-        *(
-            entity(f"cache-{i}", f"Fill the table of prices again after midnight, shard{i}", kind="design")
-            for i in range(8)
-        ),
-    ]
-    found, opened = nodes(
-        tmp_path,
-        own_state,
-        [
-            entity("retry", "With PostgreSQL, retry on deadlocks"),
-            entity("PostgreSQL", "15", kind="stack"),
-            *near,
-        ],
+        *(entity(f"cache-{i}", f"{said}{i}", kind="design") for i in range(8)),
     )
-    edges = relate(opened, found, [])
     assert ("retry", "PostgreSQL", "applies_to") in edges
     # Shards of one template are siblings and say nothing about each other.
-    related = [edge for edge in edges if edge[2] == "related_to"]
-    assert related == [("sale checklist", "warm start", "related_to")]
+    assert [edge for edge in edges if edge[2] == "related_to"] == [
+        ("sale checklist", "warm start", "related_to")
+    ]
     assert max(sum(node.id in edge[:2] for edge in edges) for node in found) <= LIMITS.max_relations
 
 
-def test_a_name_that_is_no_mere_word_is_evidence_where_it_stands_in_a_text(tmp_path, own_state):
-    lines = [
-        entity("roadmap", "Needs AuthGateway, and a shop"),
-        entity("AuthGateway", "signs tokens", kind="service"),
-        entity("shop", "sells tools", kind="project"),
-    ]
-    found, opened = nodes(tmp_path, own_state, lines)
-    assert relate(opened, found, []) == [("roadmap", "AuthGateway", "related_to")]
-
-
-def test_what_has_a_relation_gets_no_other(tmp_path, own_state):
-    found, opened = nodes(
-        tmp_path,
-        own_state,
-        [entity("retry", "With PostgreSQL, retry"), entity("PostgreSQL", "15", kind="stack")],
-    )
-    assert relate(opened, found, [("PostgreSQL", "retry", "mentioned_in")]) == []
-
-
-def test_a_source_that_came_back_is_derived_from(tmp_path, own_state):
-    found, opened = nodes(
-        tmp_path,
-        own_state,
-        [entity("b", "x", "Merged from: a, c on 2026-01-01"), entity("a", "completely different")],
-    )
-    assert relate(opened, found, []) == [("b", "a", "derived_from")]
+@pytest.mark.parametrize(
+    ("lines", "edges", "expected"),
+    [
+        (
+            [
+                entity("roadmap", "Needs AuthGateway, and a shop"),
+                entity("AuthGateway", "signs tokens", kind="service"),
+                entity("shop", "sells tools", kind="project"),
+            ],
+            [],
+            [("roadmap", "AuthGateway", "related_to")],
+        ),
+        (
+            [entity("retry", "With PostgreSQL, retry"), POSTGRES],
+            [("PostgreSQL", "retry", "mentioned_in")],
+            [],
+        ),
+        (
+            [entity("b", "x", "Merged from: a, c on 2026-01-01"), entity("a", "completely different")],
+            [],
+            [("b", "a", "derived_from")],
+        ),
+    ],
+    ids=["a name that is no mere word", "what has a relation", "a source that came back"],
+)
+def test_what_is_evidence_of_a_relation(graph, lines, edges, expected):
+    assert related(graph, *lines, edges=edges)[1] == expected
 
 
 def health(found, **more):
@@ -428,39 +402,21 @@ def health(found, **more):
     return graph_state(found, GraphDocument(tuple(lines)), settings, NOW, 0, **more)
 
 
-def test_health_counts_and_warns(tmp_path, own_state):
-    found, _ = nodes(
-        tmp_path,
-        own_state,
-        [
-            entity("old", "x", f"Discovered: {day(100)}", "Applied in a - NOT HELPFUL"),
-            entity("new", "y", f"Discovered: {day(10)}", "Applied in a - HELPFUL", kind="mistake"),
-        ],
-    )
-    state = health(found)
-    assert (state.total, state.by_type, state.age, state.effectiveness) == (
-        2,
-        dict.fromkeys(TYPES, 0) | {"pattern": 1, "mistake": 1},
-        55,
-        0.5,
-    )
-    assert [item.name for item in state.indicators if item.warns] == [
-        "stale",
-        "low effectiveness",
-    ]
+def test_health_counts_and_warns(graph):
+    old = entity("old", "x", f"Discovered: {day(100)}", "Applied in a - NOT HELPFUL")
+    new = entity("new", "y", f"Discovered: {day(10)}", "Applied in a - HELPFUL", kind="mistake")
+    state = health(nodes(graph, old, new)[0])
+    assert state.by_type == dict.fromkeys(TYPES, 0) | {"pattern": 1, "mistake": 1}
+    assert (state.total, state.age, state.effectiveness) == (2, 55, 0.5)
+    assert [item.name for item in state.indicators if item.warns] == ["stale", "low effectiveness"]
     assert len(state.recommendations) == 2
     assert state.to_json()["status"] == "WARN"
     assert "  WARN stale (unused > 90 d): 1 (limit 0)" in health_lines(state)
 
 
-def test_research_is_counted_by_the_end_of_its_type(tmp_path, own_state):
-    lines = [
-        entity("a", "x", kind="market-research"),
-        entity("b", "y", kind="Research"),
-        entity("c", "z", kind="note"),
-    ]
-    found, _ = nodes(tmp_path, own_state, lines)
-    state = health(found)
+def test_research_is_counted_by_the_end_of_its_type(graph):
+    kinds = {"a": "market-research", "b": "Research", "c": "note"}
+    state = health(nodes(graph, *(entity(name, name * 2, kind=kind) for name, kind in kinds.items()))[0])
     assert (state.by_type["research"], state.by_type["note"]) == (2, 1)
 
 
@@ -477,24 +433,19 @@ def test_what_could_not_be_read_is_not_healthy():
     assert health_lines(state)[-1] == "Read-only: line 4 is broken"
 
 
-def test_too_many_memories_warn(tmp_path, own_state):
-    found, _ = nodes(tmp_path, own_state, [entity("a", "x"), entity("b", "y")])
-    assert health(found, settings=GraphSettings(max_memories=2)).ok
-    assert not health(found, settings=GraphSettings(max_memories=1)).ok
+@pytest.mark.parametrize("most", [1, 2])
+def test_too_many_memories_warn(graph, most):
+    found, _ = nodes(graph, entity("a", "x"), entity("b", "y"))
+    assert health(found, settings=GraphSettings(max_memories=most)).ok is (most == 2)
 
 
 SAID = "Warm the image cache before the sale starts"
 
 
-def score(tmp_path, own_state, lines=(), core=(), **learning):
-    found, opened = nodes(tmp_path, own_state, list(lines) or [entity("other", "Nothing of the kind")])
+def score(graph, *lines, core=(), settings=LIMITS, **learning):
+    found, opened = nodes(graph, *(lines or [entity("other", "Nothing of the kind")]))
     asked = Learning(**({"name": "warm-cache", "observations": [SAID]} | learning))
-    return relevant(opened, asked, found, core)
-
-
-def relevant(opened, asked, found, core=(), settings=LIMITS):
-    known = opened.known(ScopeFilter(), now=NOW)
-    encoder = opened.models.encoder
+    known, encoder = opened.known(ScopeFilter(), now=NOW), opened.models.encoder
     return relevance(asked, found, core, known=known, encoder=encoder, settings=settings, now=NOW)
 
 
@@ -520,22 +471,19 @@ def relevant(opened, asked, found, core=(), settings=LIMITS):
         ({"summary": "Warm it", "observations": []}, 0),
     ],
 )
-def test_each_reason_has_its_points(tmp_path, own_state, learning, points):
-    found = score(tmp_path, own_state, **learning)
+def test_each_reason_has_its_points(graph, learning, points):
+    found = score(graph, **learning)
     assert found.score == points
     assert found.save is (points >= 5)
 
 
-def test_points_are_settings(tmp_path, own_state):
-    found, opened = nodes(tmp_path, own_state, [entity("other", "Nothing of the kind")])
-    asked = Learning(name="x", observations=[SAID], severity="critical")
-    limits = GraphSettings(points={"critical": 4})
-    answer = relevant(opened, asked, found, settings=limits)
+def test_points_are_settings(graph):
+    answer = score(graph, name="x", severity="critical", settings=GraphSettings(points={"critical": 4}))
     assert (answer.score, answer.save, answer.nearest) == (4, False, None)
 
 
-def test_what_is_known_is_never_saved(tmp_path, own_state):
-    found = score(tmp_path, own_state, [entity("cache-warm", SAID)], severity="critical", userFeedback=True)
+def test_what_is_known_is_never_saved(graph):
+    found = score(graph, entity("cache-warm", SAID), severity="critical", userFeedback=True)
     assert (found.save, found.nearest, found.entity) == (False, "cache-warm", None)
 
 
@@ -546,50 +494,39 @@ def test_what_is_known_is_never_saved(tmp_path, own_state):
         ("Retry failed payments of the shop", "Do not retry failed payments of the shop"),
     ],
 )
-def test_a_correction_is_not_known_already(tmp_path, own_state, known, said):
-    found = score(
-        tmp_path, own_state, [entity("warm-cache", known)], observations=[said], severity="critical"
-    )
+def test_a_correction_is_not_known_already(graph, known, said):
+    found = score(graph, entity("warm-cache", known), observations=[said], severity="critical")
     assert found.save
     assert any("contradicts warm-cache" in reason for reason in found.reasons)
 
 
-def test_a_copy_under_another_name_is_known(tmp_path, own_state):
-    lines = [entity("zebra", SAID + ".", "And after it")]
-    found = score(tmp_path, own_state, lines, name="quite another name", severity="critical")
+def test_a_copy_under_another_name_is_known(graph):
+    copy = entity("zebra", SAID + ".", "And after it")
+    found = score(graph, copy, name="quite another name", severity="critical")
     assert (found.save, found.nearest, found.similarity) == (False, "zebra", 1.0)
 
 
-def test_a_saved_learning_names_the_default_source(tmp_path, own_state):
-    found = score(tmp_path, own_state, severity="critical", summary="Warm it early")
-    assert found.entity["observations"][0] == "Warm it early"
-    assert found.entity["observations"][-1] == "Source: implementation"
-
-
-def test_what_is_similar_loses_points(tmp_path, own_state):
-    found = score(
-        tmp_path,
-        own_state,
-        [entity("cache", "The image cache is warm while a sale runs")],
-        severity="critical",
-    )
+def test_what_is_similar_loses_points(graph):
+    near = entity("cache", "The image cache is warm while a sale runs")
+    found = score(graph, near, severity="critical")
     assert 0.6 < found.similarity <= 0.85
     assert (found.score, found.save) == (3, False)
 
 
-def test_agreement_with_the_core_memory_is_found(tmp_path, own_state):
-    found = score(tmp_path, own_state, core=[("c", "Warm the image cache always")])
-    assert found.score == 1
+def test_agreement_with_the_core_memory_is_found(graph):
+    assert score(graph, core=[("c", "Warm the image cache always")]).score == 1
 
 
-def test_a_saved_learning_carries_its_metadata(tmp_path, own_state):
-    found = score(tmp_path, own_state, severity="critical", source="mistake")
-    assert found.entity["observations"] == [
-        SAID,
-        f"Discovered: {day(0)}",
-        "Relevance score: 7",
-        "Source: mistake",
-    ]
+@pytest.mark.parametrize(
+    ("learning", "said", "points", "source"),
+    [
+        ({"summary": "Warm it early"}, ["Warm it early", SAID], 5, "implementation"),
+        ({"source": "mistake"}, [SAID], 7, "mistake"),
+    ],
+)
+def test_a_saved_learning_carries_its_metadata(graph, learning, said, points, source):
+    told = score(graph, severity="critical", **learning).entity["observations"]
+    assert told == [*said, f"Discovered: {day(0)}", f"Relevance score: {points}", f"Source: {source}"]
 
 
 @pytest.mark.parametrize(
@@ -636,16 +573,9 @@ def test_what_is_remembered_reads_back(tmp_path):
     assert notes.last == LAST
 
 
-def test_reflection_names_what_moved(tmp_path, own_state):
-    found, _ = nodes(
-        tmp_path,
-        own_state,
-        [
-            entity("a", "x", "Applied in a - HELPFUL"),
-            entity("b", "y", "Applied in a - NOT HELPFUL"),
-            entity("c", "z"),
-        ],
-    )
+def test_reflection_names_what_moved(graph):
+    uses = {"a": ["Applied in a - HELPFUL"], "b": ["Applied in a - NOT HELPFUL"], "c": []}
+    found, _ = nodes(graph, *(entity(name, name * 2, *lines) for name, lines in uses.items()))
     looked = look_back(found, LAST, merged=["d -> a"], forgotten=["e"])
     lines = look_back_lines(looked)
     assert "  a: 50% -> 100%, +0 uses" in lines[lines.index("What worked:") :]
@@ -656,114 +586,80 @@ def test_reflection_names_what_moved(tmp_path, own_state):
     assert [node.id for node in ranking(found)] == ["a", "b"]
 
 
-def test_what_is_judged_for_the_first_time_moved(tmp_path, own_state):
-    found, _ = nodes(
-        tmp_path,
-        own_state,
-        [
-            entity("first", "x", "Applied in a - NOT HELPFUL"),
-            entity("again", "y", "Applied in a - HELPFUL", "Applied in b - HELPFUL"),
-            entity("idle", "z", "Applied in a - HELPFUL"),
-        ],
-    )
-    last = LastRun(NOW, {"first": (0, None), "again": (1, 1.0), "idle": (1, 1.0)})
-    moves = look_back(found, last).moves
+def test_what_is_judged_for_the_first_time_moved(graph):
+    helped = [f"Applied in {name} - HELPFUL" for name in "ab"]
+    uses = {"first": ["Applied in a - NOT HELPFUL"], "again": helped, "idle": helped[:1]}
+    found, _ = nodes(graph, *(entity(name, name * 2, *lines) for name, lines in uses.items()))
+    moves = look_back(found, LastRun(NOW, {"first": (0, None), "again": (1, 1.0), "idle": (1, 1.0)})).moves
     assert [(move.name, move.better, move.uses) for move in moves] == [
         ("again", True, 1),
         ("first", False, 1),
     ]
 
 
-def test_this_week_is_seven_days(tmp_path, own_state):
-    found, _ = nodes(
-        tmp_path,
-        own_state,
-        [
-            entity("new", "x", f"Discovered: {day(6)}"),
-            entity("old", "y", f"Discovered: {day(9)}", f"Applied in a ({day(1)})"),
-        ],
-    )
-    lines = quick_lines(found, now=NOW)
+def test_this_week_is_seven_days(graph):
+    old = entity("old", "y", f"Discovered: {day(9)}", f"Applied in a ({day(1)})")
+    lines = quick_lines(nodes(graph, entity("new", "x", f"Discovered: {day(6)}"), old)[0], now=NOW)
     assert "  + new" in lines
     assert "  + old" not in lines
     assert any("old" in line and line.startswith("  *") for line in lines)
 
 
-def test_a_contradicted_belief_is_flagged(tmp_path, own_state):
-    found, opened = nodes(
-        tmp_path,
-        own_state,
-        [
-            entity("rule", "Use tabs for Go code"),
-            entity("doubt", "Do not use tabs for Go code"),
-            entity("same", "Use tabs for Go code."),
-        ],
-    )
-    belief = beliefs([("rule", "Use tabs for Go code")], found, models(opened))[0]
+def test_a_contradicted_belief_is_flagged(graph):
+    rule = "Use tabs for Go code"
+    said = {"rule": rule, "doubt": "Do not use tabs for Go code", "same": f"{rule}."}
+    found, opened = nodes(graph, *(entity(name, text) for name, text in said.items()))
+    belief = beliefs([("rule", rule)], found, models(opened))[0]
     assert [each.id.partition("::")[0] for each in belief.against] == ["doubt"]
     assert [each.id.partition("::")[0] for each in belief.backing] == ["same"]
     assert belief_lines([belief])[-1] == "    against: doubt - Do not use tabs for Go code"
     assert belief.to_json()["for"] == [{"memory": "same", "observation": "Use tabs for Go code."}]
 
 
-def hot_topic():
-    """Four memories about payments, three of them in use, and a forgettable one among them."""
-    lines = [
-        entity(
-            f"payment-{i}", f"Fact {i}", f"Applied in shop - HELPFUL ({day(5)})", f"Discovered: {day(300)}"
-        )
-        for i in range(3)
-    ]
-    return [
-        *lines,
-        entity("payment-old", "Rarely", f"Applied in shop ({day(120)})", f"Discovered: {day(300)}"),
-        entity("garden", "Roses", f"Discovered: {day(300)}"),
-    ]
+def used(ago, *, helpful=True):
+    return [f"Applied in shop{' - HELPFUL' * helpful} ({day(ago)})", f"Discovered: {day(300)}"]
 
 
-def test_a_hot_topic_protects_and_a_focus_does(tmp_path, own_state):
-    found, opened = nodes(tmp_path, own_state, hot_topic())
+HOT = (
+    *(entity(f"payment-{i}", f"Fact {i}", *used(5)) for i in range(3)),
+    entity("payment-old", "Rarely", *used(120, helpful=False)),
+    entity("garden", "Roses", f"Discovered: {day(300)}"),
+)
+"""Four memories about payments, three of them in use, and two that may be forgotten."""
+
+
+def test_a_hot_topic_protects_and_a_focus_does(graph):
+    found, opened = nodes(graph, *HOT)
     weights = weights_of(found, now=NOW, settings=LIMITS)
     assert weights["payment-old"] >= LIMITS.attention_floor
     assert weights["garden"] == 0.0
-    assert {p.members[0].id for p in opened.propose(ScopeFilter(), now=NOW).prunes} == {"garden"}
+    assert {p.members[0].id for p in propose(opened).prunes} == {"garden"}
     opened.store.notes.focus = "roses"
-    assert opened.propose(ScopeFilter(), now=NOW).prunes == ()
+    assert propose(opened).prunes == ()
     opened.store.notes.focus = None
-    assert len(opened.propose(ScopeFilter(), now=NOW).prunes) == 1
+    assert len(propose(opened).prunes) == 1
 
 
-def test_topics_are_weighted_by_use(tmp_path, own_state):
-    found, _ = nodes(tmp_path, own_state, hot_topic())
-    first = topics(found, now=NOW, settings=LIMITS)[0]
+def test_topics_are_weighted_by_use(graph):
+    first = topics(nodes(graph, *HOT)[0], now=NOW, settings=LIMITS)[0]
     assert (first.name, first.weight, len(first.memories)) == ("payment", 1.0, 4)
 
 
-def test_a_type_in_front_of_names_is_no_topic(tmp_path, own_state):
-    used_now = [f"Applied in shop - HELPFUL ({day(5)})", f"Discovered: {day(300)}"]
-    once = [f"Applied in shop ({day(120)})", f"Discovered: {day(300)}"]
-    lines = [entity(f"pattern:{word}", f"About {word}", *used_now) for word in ("tea", "rain", "iron")]
-    lines.append(entity("pattern:moss", "About moss", *once))
-    found, opened = nodes(tmp_path, own_state, lines)
+def test_a_type_in_front_of_names_is_no_topic(graph):
+    lines = [entity(f"pattern:{word}", f"About {word}", *used(5)) for word in ("tea", "rain", "iron")]
+    found, opened = nodes(graph, *lines, entity("pattern:moss", "About moss", *used(120, helpful=False)))
     assert weights_of(found, now=NOW, settings=LIMITS, focus="pattern")["pattern:moss"] == 0.0
-    assert [p.members[0].id for p in opened.propose(ScopeFilter(), now=NOW).prunes] == ["pattern:moss"]
+    assert [p.members[0].id for p in propose(opened).prunes] == ["pattern:moss"]
     assert len(topics(found, now=NOW, settings=LIMITS)) == 4
 
 
-def test_attention_protects_a_share_alone(tmp_path, own_state):
-    hot = [entity(f"payment-{i}", "Now", *used_lines(5)) for i in range(3)]
-    cold = [entity(f"payment-old-{i:02}", "Then", *used_lines(100 + i)) for i in range(40)]
-    found, opened = nodes(tmp_path, own_state, [*hot, *cold])
-    limits = GraphSettings(attention_floor=0.1)
-    weights = weights_of(found, now=NOW, settings=limits)
-    assert sum(weights[f"payment-old-{i:02}"] > 0 for i in range(40)) == 10
-    assert all(weights[f"payment-old-{i:02}"] > 0 for i in range(10))
-    opened.apply(opened.propose(ScopeFilter(), now=NOW), now=NOW)
-    assert opened.propose(ScopeFilter(), now=NOW).prunes == ()
-
-
-def used_lines(ago):
-    return [f"Applied in shop - HELPFUL ({day(ago)})", f"Discovered: {day(300)}"]
+def test_attention_protects_a_share_alone(graph):
+    cold = [entity(f"payment-old-{i:02}", "Then", *used(100 + i)) for i in range(40)]
+    found, opened = nodes(graph, *(entity(f"payment-{i}", "Now", *used(5)) for i in range(3)), *cold)
+    weights = weights_of(found, now=NOW, settings=GraphSettings(attention_floor=0.1))
+    assert [i for i in range(40) if weights[f"payment-old-{i:02}"] > 0] == list(range(10))
+    apply(opened)
+    assert propose(opened).prunes == ()
 
 
 @pytest.mark.parametrize("kind", ["cron", "systemd", "launchd"])
@@ -778,57 +674,49 @@ def test_an_unknown_time_zone_is_an_error():
         schedule_text("cron", ["x"], zone="Mars/Olympus")
 
 
-def test_a_core_memory_is_needed_to_promote(tmp_path, own_state):
-    from mem0_dream.pipeline.stores.base import Update
-
-    _, opened = nodes(tmp_path, own_state, proven_lines()[:1])
-    assert opened.propose(ScopeFilter(), now=NOW).actions == ()
+def test_a_core_memory_is_needed_to_promote(graph):
+    opened = graph.open(*proven_lines()[:1])
+    assert propose(opened).actions == ()
     mark = "Promoted to core memory: 2026-11-21"
     with pytest.raises(RefusedChangeError):
         opened.store.write(Update("tests-first", f"tests-first\n- {mark}", observations=(mark,)))
 
 
-def judged_by(path, state, scorer, encoder):
-    store = GraphStore(FileMedium(path), state=state)
-    return Session(
-        store, settings=Settings(scorer="keywords"), state_dir=state, encoder=encoder, scorer=scorer
+def always(duplicate, contradiction, *, context=False):
+    """A scorer that thinks the same of every pair."""
+    scorer = FakeScorer(default=lambda _a, _b: (duplicate, contradiction, 1.0 - duplicate - contradiction))
+    scorer.reads_context = context
+    return scorer
+
+
+def test_only_observations_of_the_same_words_are_judged(graph):
+    build = entity(
+        "build", "Use make for builds", "Never use make for builds", *(f"Fact {i}" for i in range(2000))
     )
-
-
-def test_only_observations_of_the_same_words_are_judged(tmp_path, own_state):
-    lines = [
-        entity(
-            "build", "Use make for builds", "Never use make for builds", *(f"Fact {i}" for i in range(2000))
-        )
-    ]
-    write(tmp_path / "g.jsonl", lines)
-    scorer = FakeScorer(default=lambda _a, _b: (0.0, 1.0, 0.0))
-    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder()) as opened:
-        plan = opened.propose(ScopeFilter(), now=NOW)
+    scorer = always(0.0, 1.0)
+    with graph.judged(scorer, build) as opened:
+        plan = propose(opened)
     assert len(scorer.asked) == 1
     assert [sorted(member.text for member in item.members) for item in plan.conflicts] == [
         ["Never use make for builds", "Use make for builds"]
     ]
 
 
-def test_a_drafted_memory_is_judged_as_a_second_pass_would(tmp_path, own_state):
-    lines = [entity("a", "one"), entity("b", "two"), entity("near", "one three"), entity("far", "one four")]
-    write(tmp_path / "g.jsonl", lines)
-    drafted = {"a: one two.": [1, 0], "a: one.": [0.3, 0.95], "b: two.": [0.3, 0.95]}
-    others = {"near: one three.": [0.8, 0.6], "far: one four.": [0.6, 0.8]}
-    scorer = FakeScorer()
-    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder({**drafted, **others})) as opened:
+def test_a_drafted_memory_is_judged_as_a_second_pass_would(graph):
+    said = {"a": "one", "b": "two", "near": "one three", "far": "one four"}
+    places = ([0.3, 0.95], [0.3, 0.95], [0.8, 0.6], [0.6, 0.8])
+    text, scorer = "a: one two.", FakeScorer()
+    encoder = FakeEncoder(
+        {text: [1, 0]} | {f"{name}: {said[name]}.": at for name, at in zip(said, places, strict=True)}
+    )
+    with graph.judged(scorer, *(entity(*each) for each in said.items()), encoder=encoder) as opened:
         found = {node.id: node for node in nodes_of(opened.read(ScopeFilter()).memories)}
         judge = GraphJudge(found, models(opened))
         living = [replace(node.memory, text=node.statement) for node in found.values()]
-        text = "a: one two."
         judge.sources[text] = frozenset({"a", "b"})
         judge.drafted([replace(living[0], id="drafted", text=text)], living)
-    assert {({pair.a, pair.b} - {text}).pop() for pair in scorer.asked} == {
-        "a: one.",
-        "b: two.",
-        "near: one three.",
-    }
+    others = {({pair.a, pair.b} - {text}).pop() for pair in scorer.asked}
+    assert others == {"a: one.", "b: two.", "near: one three."}
 
 
 class CountingEncoder(FakeEncoder):
@@ -841,29 +729,29 @@ class CountingEncoder(FakeEncoder):
         return super().encode(texts)
 
 
-def test_only_what_may_be_one_is_embedded(tmp_path, own_state):
+def test_only_what_may_be_one_is_embedded(graph):
     said = "Runs as a container behind the gateway and writes its logs to the central collector"
-    lines = [
-        *(entity(name, said, kind="service") for name in ("billing", "search", "upload")),
-        entity("mail queue", f"{said}, and holds letters", kind="service"),
-        entity("letters", f"{said}, the queue of all mail", kind="service"),
-    ]
-    write(tmp_path / "g.jsonl", lines)
+    more = {"mail queue": ", and holds letters", "letters": ", the queue of all mail"}
+    texts = dict.fromkeys(("billing", "search", "upload"), said) | {
+        name: said + end for name, end in more.items()
+    }
     encoder = CountingEncoder()
-    with judged_by(tmp_path / "g.jsonl", own_state, FakeScorer(), encoder) as opened:
-        opened.propose(ScopeFilter(), now=NOW)
-    wholes = [text for text in encoder.asked if ": " in text]
-    assert sorted(text.partition(":")[0] for text in wholes) == ["letters", "mail queue"]
+    lines = [entity(name, text, kind="service") for name, text in texts.items()]
+    with graph.judged(FakeScorer(), *lines, encoder=encoder) as opened:
+        propose(opened)
+    assert sorted(text.partition(":")[0] for text in encoder.asked if ": " in text) == [
+        "letters",
+        "mail queue",
+    ]
 
 
-def test_the_floor_changes_no_plan_of_a_big_graph(tmp_path, own_state):
-    write(tmp_path / "g.jsonl", big_graph())
+def test_the_floor_changes_no_plan_of_a_big_graph(graph):
     plans = []
     for floor in (-1.0, Settings().floor):
-        store = GraphStore(FileMedium(tmp_path / "g.jsonl"), state=own_state)
+        store = graph.open(*big_graph()).store
         limits = Settings(scorer="keywords", floor=floor)
-        with Session(store, settings=limits, state_dir=own_state) as opened:
-            plans.append(opened.propose(ScopeFilter(), now=NOW))
+        with Session(store, settings=limits, state_dir=graph.state) as opened:
+            plans.append(propose(opened))
     assert plans[0] == plans[1]
     assert (len(plans[0].merges), len(plans[0].conflicts)) == (20, 1)
 
@@ -871,20 +759,17 @@ def test_the_floor_changes_no_plan_of_a_big_graph(tmp_path, own_state):
 NEAR = ("The main database is PostgreSQL 16", "Uses PostgreSQL 16 as the main database")
 
 
-def asked_about(path, state, observations, **answers):
+def asked_about(graph, *observations, probabilities=(1.0, 0.0)):
     """The questions about observations of one memory, and the pairs that the scorer saw."""
-    write(path, [entity("api", *observations, kind="service")])
-    scorer = FakeScorer(default=lambda _a, _b: answers.get("probabilities", (1.0, 0.0, 0.0)))
-    scorer.reads_context = True
-    with judged_by(path, state, scorer, FakeEncoder()) as opened:
-        plan = opened.propose(ScopeFilter(), now=NOW)
+    scorer = always(*probabilities, context=True)
+    with graph.judged(scorer, entity("api", *observations, kind="service")) as opened:
+        plan = propose(opened)
     assert plan.actions == ()
     return [tuple(sorted(member.text for member in item.members)) for item in plan.unsure], scorer.asked
 
 
-def test_observations_that_may_say_the_same_are_a_question(tmp_path, own_state):
-    more = ("Deployed with Helm", "Owned by the payments team")
-    found, judged = asked_about(tmp_path / "g.jsonl", own_state, (*NEAR, *more))
+def test_observations_that_may_say_the_same_are_a_question(graph):
+    found, judged = asked_about(graph, *NEAR, "Deployed with Helm", "Owned by the payments team")
     assert found == [NEAR]
     assert len(judged) == 1
 
@@ -892,15 +777,20 @@ def test_observations_that_may_say_the_same_are_a_question(tmp_path, own_state):
 @pytest.mark.parametrize(
     ("observations", "probabilities"),
     [
-        (NEAR, (0.2, 0.0, 0.8)),
-        (("Retries failed jobs", "Retries failed mails and sends alerts"), (1.0, 0.0, 0.0)),
-        (("Docker image of the server 計画", "Docker image of the server 完了"), (1.0, 0.0, 0.0)),
+        (NEAR, (0.2, 0.0)),
+        (NEAR, (0.5, 0.1)),
+        (("Retries failed jobs", "Retries failed mails and sends alerts"), (1.0, 0.0)),
+        (("Docker image of the server 計画", "Docker image of the server 完了"), (1.0, 0.0)),
     ],
-    ids=["judged distinct", "half of the words", "letters that no model reads"],
+    ids=[
+        "judged distinct",
+        "no likelier right than wrong",
+        "half of the words",
+        "letters that no model reads",
+    ],
 )
-def test_observations_that_differ_are_no_question(tmp_path, own_state, observations, probabilities):
-    found, _ = asked_about(tmp_path / "g.jsonl", own_state, observations, probabilities=probabilities)
-    assert found == []
+def test_observations_that_differ_are_no_question(graph, observations, probabilities):
+    assert asked_about(graph, *observations, probabilities=probabilities)[0] == []
 
 
 @pytest.mark.parametrize("entailment", [(0.5, 0.97), (0.97, 0.5)])
@@ -916,46 +806,33 @@ def test_an_item_more_stays_whatever_a_network_reads(entailment):
     assert question(Finding(a, b, verdict, (0.8, 0.8), sure=False)).text == texts[0]
 
 
-def test_a_general_word_more_asks_alone_where_little_is_said(tmp_path, own_state):
-    said = ["Runs on port 80", "Written in Go", "Owned by Ada"]
-    others = ["Moves goods between islands", "Drawn by a worker", "Tested each night"]
-    for told, expected in ((others, 0), (others[:1], 1)):
-        rows = [entity("TradeRoute", *said), entity("TradeRouteSystem", *told)]
-        write(tmp_path / "g.jsonl", rows)
-        scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.0, 1.0))
-        with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder()) as opened:
-            assert len(opened.propose(ScopeFilter(), now=NOW).unsure) == expected
+@pytest.mark.parametrize(("more", "expected"), [(["Drawn by a worker", "Tested each night"], 0), ([], 1)])
+def test_a_general_word_more_asks_alone_where_little_is_said(graph, more, expected):
+    route = entity("TradeRoute", "Runs on port 80", "Written in Go", "Owned by Ada")
+    system = entity("TradeRouteSystem", "Moves goods between islands", *more)
+    with graph.judged(always(0.0, 0.0), route, system) as opened:
+        assert len(propose(opened).unsure) == expected
 
 
-def test_a_question_is_more_likely_right_than_wrong(tmp_path, own_state):
-    found, _ = asked_about(tmp_path / "g.jsonl", own_state, NEAR, probabilities=(0.5, 0.1, 0.4))
-    assert found == []
-
-
-def test_observations_that_are_united_are_judged_where_they_stand(tmp_path, own_state):
-    kept = [f"{NEAR[0]} since May", "Deployed with Helm"]
-    write(tmp_path / "h.jsonl", [entity("api", *kept), entity("api two", *NEAR)])
-    scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.0, 1.0))
-    scorer.reads_context = True
-    with judged_by(tmp_path / "h.jsonl", own_state, scorer, FakeEncoder()) as opened:
+def test_observations_that_are_united_are_judged_where_they_stand(graph):
+    api = entity("api", f"{NEAR[0]} since May", "Deployed with Helm")
+    scorer = always(0.0, 0.0, context=True)
+    with graph.judged(scorer, api, entity("api two", *NEAR)) as opened:
         united(nodes_of(opened.read(ScopeFilter()).memories), models(opened))
     assert scorer.asked
     assert all(pair.cosine > 0 and pair.context is not None for pair in scorer.asked)
 
 
-def test_an_accepted_question_leaves_one_observation_and_can_be_undone(tmp_path, own_state):
-    before = write(tmp_path / "g.jsonl", [entity("api", *NEAR, "Deployed with Helm", kind="service")])
-    scorer = FakeScorer(default=lambda _a, _b: (1.0, 0.0, 0.0))
-    with judged_by(tmp_path / "g.jsonl", own_state, scorer, FakeEncoder()) as opened:
-        plan = opened.propose(ScopeFilter(), now=NOW)
-        review = Review(own_state, plan, unites=False)
+def test_an_accepted_question_leaves_one_observation_and_can_be_undone(graph):
+    with graph.judged(always(1.0, 0.0), entity("api", *NEAR, "Deployed with Helm", kind="service")) as opened:
+        plan = propose(opened)
+        review = Review(graph.state, plan, unites=False)
         review.answer(plan.unsure[0].id, "yes", now=NOW)
         yes = review.planned(opened)
         shown = opened.reporter(yes, explain=True).lines()
         assert all(any(text in line for line in shown) for text in NEAR)
-        opened.apply(yes, now=NOW, within_budget=False)
-        left = entities(tmp_path / "g.jsonl")["api"]
+        apply(opened, yes)
+        left = graph.entities()["api"]
         assert (len(left), len(set(left) & set(NEAR))) == (2, 1)
-        opened.undo(now=NOW)
-        assert (tmp_path / "g.jsonl").read_bytes() == before
-        assert opened.propose(ScopeFilter(), now=NOW).unsure == ()
+        assert graph.undone(opened)
+        assert propose(opened).unsure == ()
