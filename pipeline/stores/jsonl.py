@@ -136,7 +136,8 @@ class JsonlStore:
         payload |= {ours: self._get(row, name) for name, ours in _DATES.items()}
         payload |= {name: self._get(row, name) for name in SCOPE_KEYS[:4]}
         payload |= {"category": self._get(row, "category"), "data": str(self._get(row, _TEXT) or "")}
-        payload[_EXPIRES] = self._get(row, "expires") or row.get(_EXPIRES)
+        ends = self._get(row, "expires") or row.get(_EXPIRES)
+        payload[_EXPIRES] = str(ends)[:10] if ends else None
         return parse_memory(Snapshot(snapshot.id, {k: v for k, v in payload.items() if v is not None}))
 
     def find_mark(self, mark: str, scope: Scope) -> str | None:
@@ -347,6 +348,12 @@ class JsonlStore:
             given = [(_parsed(line), line) for line in text.splitlines() if line.strip()]
         rows: dict[str, Row] = {}
         faults: list[str] = []
+        if isinstance(document, dict) and path == self._path:
+            most = max(
+                (n for key in ("total", "count") if isinstance(n := document.get(key), int)), default=0
+            )
+            if most > len(given):
+                faults.append(f"{path.name} is one page: it holds {len(given)} of {most} records")
         for number, (row, line) in enumerate(given, 1):
             said = self._get(row, _TEXT) if isinstance(row, dict) else None
             if not isinstance(said, str):

@@ -114,6 +114,20 @@ def test_fields_are_named_and_lines_that_do_not_change_stay_to_the_letter(tmp_pa
     assert not (tmp_path / "notes.dreamed.jsonl").exists()
 
 
+def test_what_hindsight_invalidated_is_retired(tmp_path: Path) -> None:
+    row = {
+        "id": "1",
+        "text": A,
+        "fact_type": "world",
+        "state": "invalidated",
+        "invalidated_at": DAY,
+        "edited_at": DAY,
+    }
+    (memory,) = JsonlStore(export(tmp_path, row), mapping="hindsight").read(EVERYTHING).memories
+    assert memory.is_retired(NOW.date())
+    assert memory.updated_at == datetime.fromisoformat(DAY)
+
+
 def test_lines_of_several_users_stay_theirs(tmp_path: Path) -> None:
     rows = [
         {"id": f"{n}", "text": A, "user_id": user, "fact_type": "x"}
@@ -177,6 +191,14 @@ def test_a_newer_export_is_not_mixed_with_what_was_written_before(tmp_path: Path
         (['{"id": "1", "text": "x"}', "{broken"], "record 2 of f.jsonl has no text"),
         (['{"id": "1", "text": "x"}', '{"id": "1", "text": "y"}'], "the id 1 stands twice in f.jsonl"),
         (['{"id": "1", "text": "x"}', '{"id": "2", "text": 7}'], "record 2 of f.jsonl has no text"),
+        (
+            ['{"items": [{"id": "1", "text": "x"}], "total": 9}'],
+            "f.jsonl is one page: it holds 1 of 9 records",
+        ),
+        (
+            ['{"results": [{"id": "1", "memory": "x"}], "count": 2}'],
+            "f.jsonl is one page: it holds 1 of 2 records",
+        ),
     ],
 )
 def test_what_cannot_be_read_makes_it_read_only(tmp_path: Path, lines: list[str], told: str) -> None:
