@@ -104,14 +104,19 @@ def _why(match: Match) -> list[str]:
 
 
 def spoken(evidence: Iterable[Evidence], *, flipped: bool = False, names: Sequence[str] = "AB") -> str:
-    """All reasons as sentences on one line; nothing if there are none.
+    """All reasons as sentences on one line, two values once; nothing if there are none.
 
     A detail names the first text's value before the second's; `flipped` if the first text is shown as B.
 
     >>> spoken([Evidence("quantifier", "every / -"), Evidence("number", "20 mg / 40 mg", veto=True)])
     'Only A says *every*. A says *20 mg*, B says *40 mg*.'
+    >>> spoken([Evidence("number", "20 / 40", veto=True), Evidence("unsaid", "20 / 40")])
+    'A says *20*, B says *40*.'
     """
-    return visible(" ".join(_sentence(item, *names, flipped=flipped) for item in evidence))
+    items = tuple(evidence)
+    told = {item.detail for item in items if item.kind != "unsaid"}
+    once = (item for item in items if item.kind != "unsaid" or item.detail not in told)
+    return visible(" ".join(_sentence(item, *names, flipped=flipped) for item in once))
 
 
 def _sentence(item: Evidence, first: str, second: str, *, flipped: bool) -> str:
