@@ -11,11 +11,14 @@ from typing import Any
 
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.markdown import MarkdownKind
+from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.proposal import Proposal
+from mem0_dream.pipeline.results import RunResult
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.markdown.directories import discover
 from mem0_dream.pipeline.stores.markdown.store import MarkdownStore
 from mem0_dream.settings import Settings
+from mem0_dream.testing import FakeEncoder, FakeScorer
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MEMORY = ".claude/memory"
@@ -89,3 +92,60 @@ def open_session(
     limits = Settings(scorer="keywords", **{"max_delete": 1.0, **settings})
     store = open_store(root, state)
     return Session(store, settings=limits, state_dir=state, kind=MarkdownKind(store, **(wanted or {})))
+
+
+class Project:
+    """A project with memories in a folder, and sessions on it that need no model."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root, self.state = folder / "project", folder / "state"
+        self.root.mkdir(parents=True)
+        self.before: dict[str, tuple[bytes, int, int]] = {}
+
+    def write(self, files: Mapping[str, str | bytes] | None = None, **memories: str) -> Project:
+        """Write files by their paths, and memories by their names."""
+        write_tree(
+            self.root, {**(files or {}), **{f"{MEMORY}/{name}.md": memories[name] for name in memories}}
+        )
+        self.before = fingerprint(self.root)
+        return self
+
+    def past(self, *gone: str, moved: Mapping[str, str] | None = None) -> Project:
+        with_past(self.root, *gone, moved=moved)
+        self.before = fingerprint(self.root)
+        return self
+
+    def open(self, *, max_delete: float = 1.0, **wanted: Any) -> Session:
+        return open_session(self.root, self.state, wanted=wanted, max_delete=max_delete)
+
+    def judged(self, scorer: FakeScorer) -> Session:
+        """A session for which a fake judges all pairs."""
+        store, limits = open_store(self.root, self.state), Settings(floor=-1.0)
+        return Session(store, scorer=scorer, encoder=FakeEncoder(), settings=limits, state_dir=self.state)
+
+    def look(self, **wanted: Any) -> Proposal:
+        with self.open(**wanted) as session:
+            return look(session)
+
+    def plan(self, **wanted: Any) -> Plan:
+        return self.look(**wanted).plan
+
+    def apply(self, **wanted: Any) -> RunResult:
+        with self.open(**wanted) as session:
+            return session.apply(look(session).plan, now=NOW)
+
+    def text(self, name: str) -> str:
+        """What a memory says, with the ends of its lines."""
+        return (self.root / MEMORY / f"{name}.md").read_bytes().decode()
+
+    def names(self) -> list[str]:
+        return sorted(path.stem for path in (self.root / MEMORY).glob("*.md"))
+
+    def same(self) -> bool:
+        return fingerprint(self.root) == self.before
+
+    def undone(self) -> bool:
+        """Whether an undo gives every byte and time back."""
+        with self.open() as session:
+            session.undo(now=NOW)
+        return self.same()

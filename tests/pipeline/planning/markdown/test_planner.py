@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import tarfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,18 +14,7 @@ import pytest
 from builders import skipped
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from markdown_trees import (
-    MEMORY,
-    NOW,
-    fingerprint,
-    git,
-    look,
-    memory_file,
-    open_session,
-    open_store,
-    with_past,
-    write_tree,
-)  # fmt: skip
+from markdown_trees import MEMORY, NOW, Project, fingerprint, git, look, memory_file, open_store
 from mem0_dream.errors import BudgetExceededError
 from mem0_dream.models.scorer import PairInput, PairScores, distinct
 from mem0_dream.pipeline.actions import Append, Cause, Merge, Reindex, Resolve, Rewrite, TextChange, acts
@@ -40,6 +30,14 @@ from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer
 
 TABS = "Use tabs for indentation in all Go files of the backend."
+ALWAYS = "Always deploy on Fridays from the main branch."
+NEVER = ALWAYS.replace("Always", "Never")
+MOVED = "Ines moved the gateway to Bern yesterday."
+MISO = "The cat is called Miso."
+LOG = f"{MEMORY}/logs/2026/11/2026-11-20.md"
+UV = "Installs of Python packages run with `uv` in this project."
+DECIDED = "decided to always use `uv` for package installs because pip was slow"
+CHECKED = "- The team agreed that releases must pass `make check` first\n"
 FILES = {
     "src/app.py": "def run(): ...\n",
     f"{MEMORY}/MEMORY.md": "# Memory\r\n\r\nRead first.\r\n\r\n- [Gone](gone.md) - x\r\n- [Tabs](tabs.md) - tabs\r\n",
@@ -64,78 +62,63 @@ class _KilledError(BaseException):
     """The process died here."""
 
 
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """A project in which every kind of change is due."""
-    return _project(tmp_path / "project")
-
-
-def _project(root: Path) -> Path:
-    return with_past(
-        write_tree(root, FILES), "src/old.py", "src/was.py", moved={"src/gate.py": "src/net/gate.py"}
+def tree_in(folder: Path) -> Project:
+    return (
+        Project(folder)
+        .write(FILES)
+        .past("src/old.py", "src/was.py", moved={"src/gate.py": "src/net/gate.py"})
     )
 
 
-def _open(root: Path, state: Path, *, supersede: bool = False):
-    return open_session(root, state, wanted={"supersede": supersede})
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
 
 
-def _plan(session):
-    return look(session).plan
+@pytest.fixture
+def tree(tmp_path: Path) -> Project:
+    """A project in which every kind of change is due."""
+    return tree_in(tmp_path)
 
 
-def _draft(session):
-    proposal = look(session)
+def _draft(project, **wanted):
+    proposal = project.look(**wanted)
     return follow(proposal.asked, proposal.present)[1][MEMORY]
 
 
-def _apply(root: Path, state: Path, *, supersede: bool = False):
-    with _open(root, state, supersede=supersede) as session:
-        return session.apply(_plan(session), now=NOW)
-
-
-def _text(root: Path, name: str) -> str:
-    return (root / MEMORY / name).read_text()
-
-
-def test_the_pass_does_what_it_should(tree: Path, tmp_path: Path) -> None:
-    result = _apply(tree, tmp_path / "state", supersede=True)
-    assert result.moved == ()
-    names = sorted(path.name for path in (tree / MEMORY).glob("*.md"))
-    assert names == [
-        "MEMORY.md", "deploy_new.md", "deploy_old.md", "fresh.md", "from_daily_logs.md", "list.md", "moved.md", "partly.md",
-        "tabs_two.md",
+def test_the_pass_does_what_it_should(tree):
+    assert tree.apply(supersede=True).moved == ()
+    assert tree.names() == [
+        "MEMORY", "deploy_new", "deploy_old", "fresh", "from_daily_logs", "list", "moved", "partly", "tabs_two"
     ]  # fmt: skip
-    assert "moved there 2026-09-30. See [tabs](tabs_two.md)." in _text(tree, "fresh.md")
-    assert _text(tree, "deploy_old.md").endswith("---\n\nInes owns the runbook.\n")
-    assert _text(tree, "list.md").count("5432") == 1
-    assert "- decided to always use `uv`" in _text(tree, "from_daily_logs.md")
-    assert "The gateway is in `src/net/gate.py` for good." in _text(tree, "moved.md")
-    index = (tree / MEMORY / "MEMORY.md").read_bytes()
-    assert index.startswith(b"# Memory\r\n\r\nRead first.\r\n\r\n- [")
-    assert b"\r\n- [Tabs](tabs_two.md) - tabs\r\n" in index
-    assert (index.count(b"]("), b"gone.md" in index) == (8, False)
+    assert "moved there 2026-09-30. See [tabs](tabs_two.md)." in tree.text("fresh")
+    assert tree.text("deploy_old").endswith("---\n\nInes owns the runbook.\n")
+    assert tree.text("list").count("5432") == 1
+    assert "- decided to always use `uv`" in tree.text("from_daily_logs")
+    assert "The gateway is in `src/net/gate.py` for good." in tree.text("moved")
+    index = tree.text("MEMORY")
+    assert index.startswith("# Memory\r\n\r\nRead first.\r\n\r\n- [")
+    assert "\r\n- [Tabs](tabs_two.md) - tabs\r\n" in index
+    assert (index.count("]("), "gone.md" in index) == (8, False)
 
 
-def test_undo_gives_every_byte_and_time_back(tree: Path, tmp_path: Path) -> None:
-    before = fingerprint(tree)
-    _apply(tree, tmp_path / "state", supersede=True)
-    assert fingerprint(tree) != before
-    with open_session(tree, tmp_path / "state") as session:
+def test_undo_gives_every_byte_and_time_back(tree):
+    tree.apply(supersede=True)
+    assert not tree.same()
+    with tree.open() as session:
         assert session.undo(now=NOW).kept == ()
-    assert fingerprint(tree) == before
+    assert tree.same()
 
 
-def test_a_second_pass_proposes_nothing(tree: Path, tmp_path: Path) -> None:
-    _apply(tree, tmp_path / "state", supersede=True)
-    with _open(tree, tmp_path / "state", supersede=True) as session:
-        assert _plan(session).actions == ()
+def test_a_second_pass_proposes_nothing(tree):
+    tree.apply(supersede=True)
+    assert tree.plan(supersede=True).actions == ()
 
 
-def _killed_after(root: Path, state: Path, steps: int) -> bool:
+def _killed_after(project: Project, steps: int) -> bool:
     """Apply until the process dies after so many changes; say whether it died."""
-    with _open(root, state, supersede=True) as session:
-        plan = _plan(session)
+    with project.open(supersede=True) as session:
+        plan = look(session).plan
         write, left = session.store.write, [steps]
 
         def dying(change):
@@ -144,7 +127,7 @@ def _killed_after(root: Path, state: Path, steps: int) -> bool:
             left[0] -= 1
             return write(change)
 
-        session.store.write = dying
+        session.store.write = dying  # type: ignore[method-assign]
         try:
             session.apply(plan, now=NOW)
         except _KilledError:
@@ -152,310 +135,235 @@ def _killed_after(root: Path, state: Path, steps: int) -> bool:
     return False
 
 
-def test_killed_anywhere_resume_ends_where_an_unkilled_run_does(tmp_path: Path) -> None:
-    _apply(_project(tmp_path / "whole" / "project"), tmp_path / "whole-state", supersede=True)
-    expected = {name: row[0] for name, row in fingerprint(tmp_path / "whole" / "project").items()}
+def test_killed_anywhere_resume_ends_where_an_unkilled_run_does(tmp_path):
+    def contents(made):
+        return {name: row[0] for name, row in fingerprint(made.root).items()}
+
+    whole = tree_in(tmp_path / "whole")
+    whole.apply(supersede=True)
     steps = 0
-    while _killed_after(root := _project(tmp_path / f"k{steps}" / "project"), tmp_path / f"s{steps}", steps):
-        with open_session(root, tmp_path / f"s{steps}") as session:
+    while _killed_after(made := tree_in(tmp_path / f"k{steps}"), steps):
+        with made.open() as session:
             session.resume(now=NOW)
-        assert {name: row[0] for name, row in fingerprint(root).items()} == expected
+        assert contents(made) == contents(whole)
         steps += 1
     assert steps >= 7
 
 
-def test_killed_anywhere_undo_gives_everything_back(tmp_path: Path) -> None:
+def test_killed_anywhere_undo_gives_everything_back(tmp_path):
     for steps in (1, 4, 6):
-        root = _project(tmp_path / f"k{steps}" / "project")
-        before = fingerprint(root)
-        assert _killed_after(root, tmp_path / f"s{steps}", steps)
-        with open_session(root, tmp_path / f"s{steps}") as session:
-            session.undo(now=NOW)
-        assert fingerprint(root) == before
+        made = tree_in(tmp_path / f"k{steps}")
+        assert _killed_after(made, steps)
+        assert made.undone()
 
 
-def test_a_file_that_moved_is_skipped_and_the_rest_goes_on(tree: Path, tmp_path: Path) -> None:
-    with open_session(tree, tmp_path / "state") as session:
-        plan = _plan(session)
-        (tree / MEMORY / "stale.md").write_text("The agent wrote this.")
+def test_a_file_that_moved_is_skipped_and_the_rest_goes_on(tree):
+    with tree.open() as session:
+        plan = look(session).plan
+        (tree.root / MEMORY / "stale.md").write_text("The agent wrote this.")
         result = session.apply(plan, now=NOW)
     assert [reason for _, reason in result.moved]
-    assert _text(tree, "stale.md") == "The agent wrote this."
-    assert not (tree / MEMORY / "tabs.md").exists()
+    assert tree.text("stale") == "The agent wrote this."
+    assert "tabs" not in tree.names()
 
 
-def test_the_whole_directory_is_copied_before_anything_changes(tree: Path, tmp_path: Path) -> None:
-    import tarfile
-
-    with open_session(tree, tmp_path / "state") as session:
-        session.apply(_plan(session), now=NOW)
-        copies = list((session.store.archive / "snapshots").glob("*.tar"))
-    with tarfile.open(copies[0]) as archive:
-        names = archive.getnames()
-    assert (len(copies), f"{MEMORY}/stale.md" in names) == (1, True)
+def test_the_whole_directory_is_copied_before_anything_changes(tree):
+    with tree.open() as session:
+        session.apply(look(session).plan, now=NOW)
+        (copy,) = (session.store.archive / "snapshots").glob("*.tar")
+    with tarfile.open(copy) as archive:
+        assert f"{MEMORY}/stale.md" in archive.getnames()
 
 
-def test_conflicts_stay_open_without_an_answer(tree: Path, tmp_path: Path) -> None:
-    with open_session(tree, tmp_path / "state") as session:
-        conflicts = _plan(session).conflicts
-    assert [(c.a, c.b, c.newer, c.choice) for c in conflicts] == [
+def test_conflicts_stay_open_without_an_answer(tree):
+    assert [(c.a, c.b, c.newer, c.choice) for c in tree.plan().conflicts] == [
         ((f"{MEMORY}/deploy_old.md",), (f"{MEMORY}/deploy_new.md",), "b", None)
     ]
 
 
-def test_a_whole_file_that_lost_goes(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/a.md": memory_file(
-            "Always deploy on Fridays from the main branch.", name="a", date="2026-01-01"
-        ),
-        f"{MEMORY}/b.md": memory_file(
-            "Never deploy on Fridays from the main branch.", name="b", date="2026-05-01"
-        ),
-    }
-    _apply(write_tree(tmp_path / "project", files), tmp_path / "state", supersede=True)
-    assert sorted(p.name for p in (tmp_path / "project" / MEMORY).iterdir()) == ["MEMORY.md", "b.md"]
+def test_a_whole_file_that_lost_goes(project):
+    project.write(a=memory_file(ALWAYS, date="2026-01-01"), b=memory_file(NEVER, date="2026-05-01"))
+    project.apply(supersede=True)
+    assert sorted(path.name for path in (project.root / MEMORY).iterdir()) == ["MEMORY.md", "b.md"]
 
 
-def test_a_memory_may_lose_several_sentences_and_none_twice(tmp_path: Path) -> None:
-    old = "Always deploy on Fridays from the main branch. Use tabs for indentation in Go files. Ines helps."
-    files = {
-        f"{MEMORY}/a.md": memory_file(old, name="a", date="2026-01-01"),
-        f"{MEMORY}/b.md": memory_file(
-            "Never deploy on Fridays from the main branch. Bo agrees.", name="b", date="2026-02-01"
-        ),
-        f"{MEMORY}/c.md": memory_file(
-            "Never use tabs for indentation in Go files. Cy agrees.", name="c", date="2026-03-01"
-        ),
-        f"{MEMORY}/d.md": memory_file(
-            "Do not deploy on Fridays from the main branch.", name="d", date="2026-04-01"
-        ),
-    }
-    root = write_tree(tmp_path / "project", files)
-    assert _apply(root, tmp_path / "state", supersede=True).moved == ()
-    assert _text(root, "a.md").endswith("---\n\nInes helps.\n")
-    with _open(root, tmp_path / "state", supersede=True) as session:
-        assert _plan(session).actions == ()
-
-
-def test_a_wrapped_sentence_goes_as_a_whole_and_code_stays(tmp_path: Path) -> None:
-    body = (
-        "Ines helps with it when she is in the office on Mondays. Always\ndeploy on Fridays from the main branch. Bo too.\n\n"
-        "```\nmake deploy\n```"
+def test_a_memory_may_lose_several_sentences_and_none_twice(project):
+    tabs = "Use tabs for indentation in Go files."
+    project.write(
+        a=memory_file(f"{ALWAYS} {tabs} Ines helps.", date="2026-01-01"),
+        b=memory_file(f"{NEVER} Bo agrees.", date="2026-02-01"),
+        c=memory_file(f"{tabs.replace('Use', 'Never use')} Cy agrees.", date="2026-03-01"),
+        d=memory_file(NEVER.replace("Never", "Do not"), date="2026-04-01"),
     )
-    alone = "Always deploy on Fridays from the main branch.\n\n```\nmake deploy\n```"
-    files = {
-        f"{MEMORY}/a.md": memory_file(body, name="a", date="2026-01-01"),
-        f"{MEMORY}/b.md": memory_file(
-            "Never deploy on Fridays from the main branch. Cy agrees.", name="b", date="2026-02-01"
-        ),
-        f"{MEMORY}/c.md": memory_file(alone, name="c", kind="user", date="2026-01-01"),
-        f"{MEMORY}/d.md": memory_file(
-            "Never deploy on Fridays from the main branch.", name="d", kind="user", date="2026-02-01"
-        ),
-    }
-    root = write_tree(tmp_path / "project", files)
-    _apply(root, tmp_path / "state", supersede=True)
-    expected = (
-        "---\n\nInes helps with it when she is in the office on Mondays. Bo too.\n\n```\nmake deploy\n```\n"
+    assert project.apply(supersede=True).moved == ()
+    assert project.text("a").endswith("---\n\nInes helps.\n")
+    assert project.plan(supersede=True).actions == ()
+
+
+def test_a_wrapped_sentence_goes_as_a_whole_and_code_stays(project):
+    said, code = "Ines helps with it when she is in the office on Mondays.", "\n\n```\nmake deploy\n```"
+    wrapped = ALWAYS.replace("Always ", "Always\n")
+    project.write(
+        a=memory_file(f"{said} {wrapped} Bo too.{code}", date="2026-01-01"),
+        b=memory_file(f"{NEVER} Cy agrees.", date="2026-02-01"),
+        c=memory_file(f"{ALWAYS}{code}", kind="user", date="2026-01-01"),
+        d=memory_file(NEVER, kind="user", date="2026-02-01"),
     )
-    assert _text(root, "a.md").endswith(expected)
-    assert _text(root, "c.md").endswith("---\n\n```\nmake deploy\n```\n")
+    project.apply(supersede=True)
+    assert project.text("a").endswith(f"---\n\n{said} Bo too.{code}\n")
+    assert project.text("c").endswith("---\n\n```\nmake deploy\n```\n")
 
 
-def test_a_shared_negation_is_no_contradiction(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/a.md": memory_file(
-            "Always run the tests before a merge. Bo helps.", name="a", date="2026-01-01"
+@pytest.mark.parametrize(
+    ("a", "b", "dates", "choices"),
+    [
+        (
+            "Always run the tests before a merge. Bo helps.",
+            "Never run migrations before a backup. Cy helps.",
+            ("2026-01-01", "2026-02-01"),
+            [],
         ),
-        f"{MEMORY}/b.md": memory_file(
-            "Never run migrations before a backup. Cy helps.", name="b", date="2026-02-01"
-        ),
-    }
-    write_tree(tmp_path / "project", files)
-    with _open(tmp_path / "project", tmp_path / "state", supersede=True) as session:
-        assert _plan(session).conflicts == ()
+        (ALWAYS, NEVER, ("2026-10-01", "2026-10-01"), [None]),
+    ],
+    ids=["a shared negation", "no ages"],
+)
+def test_what_supersedes_nothing(project, a, b, dates, choices):
+    project.write(a=memory_file(a, name="a", date=dates[0]), b=memory_file(b, name="b", date=dates[1]))
+    assert [conflict.choice for conflict in project.plan(supersede=True).conflicts] == choices
 
 
-def test_without_ages_nothing_supersedes(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/a.md": memory_file("Always deploy on Fridays from the main branch.", name="a"),
-        f"{MEMORY}/b.md": memory_file("Never deploy on Fridays from the main branch.", name="b"),
-    }
-    write_tree(tmp_path / "project", files)
-    with _open(tmp_path / "project", tmp_path / "state", supersede=True) as session:
-        assert _plan(session).conflicts[0].choice is None
-
-
-def test_a_skip_is_remembered(tree: Path, tmp_path: Path) -> None:
-    with open_session(tree, tmp_path / "state") as session:
+def test_a_skip_is_remembered(tree):
+    with tree.open() as session:
         skipped(session, look(session).plan.conflicts)
         assert look(session).asked.conflicts == ()
 
 
-def test_types_and_directories_are_never_crossed(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/a.md": memory_file(TABS, name="a", kind="user"),
-        f"{MEMORY}/b.md": memory_file(TABS, name="b", kind="feedback"),
-        ".claude/agent-memory/x/c.md": memory_file(TABS, name="c", kind="user"),
-        f"{MEMORY}/l.md": "# L\n\n## Staging\n- runs on port 5432 here\n\n## Production\n- runs on port 5432 here\n",
-    }
-    write_tree(tmp_path / "project", files)
-    with open_session(tmp_path / "project", tmp_path / "state") as session:
-        assert all(isinstance(action, TextChange) for action in _plan(session).actions)
+def test_types_and_directories_are_never_crossed(project):
+    agent = {".claude/agent-memory/x/c.md": memory_file(TABS, name="c", kind="user")}
+    listed = "# L\n\n## Staging\n- runs on port 5432 here\n\n## Production\n- runs on port 5432 here\n"
+    files = {kind: memory_file(TABS, name=kind, kind=kind) for kind in ("user", "feedback")}
+    project.write(agent, l=listed, **files)
+    assert all(isinstance(action, TextChange) for action in project.plan().actions)
 
 
-def test_pinned_memories_stay(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/a.md": memory_file(
-            "`gone()` in `src/gone.py` yesterday.", name="a", more="pinned: true\n"
-        ),
-        f"{MEMORY}/b.md": "[PINNED] `gone()` in `src/gone.py` yesterday.",
-    }
-    root = with_past(write_tree(tmp_path / "project", files), "src/gone.py")
-    before = fingerprint(root)
-    with open_session(root, tmp_path / "state") as session:
+def test_pinned_memories_stay(project):
+    said = "`gone()` in `src/gone.py` yesterday."
+    project.write(a=memory_file(said, name="a", more="pinned: true\n"), b=f"[PINNED] {said}").past(
+        "src/gone.py"
+    )
+    with project.open() as session:
         proposal = look(session)
         session.apply(proposal.plan, now=NOW)
         flagged = proposal.findings.flagged(proposal.plan)
-    assert {k: v for k, v in fingerprint(root).items() if "MEMORY.md" not in k} == before
+    assert {k: v for k, v in fingerprint(project.root).items() if "MEMORY.md" not in k} == project.before
     assert [drift.memory for drift in flagged] == [f"{MEMORY}/a.md"]
 
 
-def test_only_what_says_nothing_but_where_it_was_goes(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/a.md": memory_file("Never call `to_html()` on a large graph.", name="a"),
-        f"{MEMORY}/b.md": memory_file("Never touch `src/gone.py` by hand.", name="b"),
-        f"{MEMORY}/c.md": memory_file("The page is drawn by `to_page()` in `other/repo.py`.", name="c"),
-        f"{MEMORY}/d.md": memory_file("The page is drawn in `src/gone.py`.", name="d", kind="feedback"),
-        f"{MEMORY}/e.md": memory_file("The page is drawn in `src/gone.py`.", name="e", date="2026-11-01"),
-        f"{MEMORY}/f.md": memory_file("The page is drawn in `src/gone.py`. The sky is blue.", name="f"),
-        f"{MEMORY}/g.md": memory_file("Pages come from `src/gone.py` and `other/repo.py`.", name="g"),
-        f"{MEMORY}/z.md": memory_file("Pictures come out of `Pictures` in `src/gone.py`.", name="z"),
-    }
-    with_past(write_tree(tmp_path / "project", files), "src/gone.py")
-    with open_session(tmp_path / "project", tmp_path / "state") as session:
-        proposal = look(session)
-        found, plan = proposal.findings, proposal.plan
-    assert [prune.members[0].id for prune in found.prunes] == [f"{MEMORY}/z.md"]
-    assert [drift.memory[-4:-3] for drift in found.flagged(plan)] == ["b", "d", "e", "f", "g"]
+def test_only_what_says_nothing_but_where_it_was_goes(project):
+    drawn = "The page is drawn in `src/gone.py`."
+    project.write(
+        a=memory_file("Never call `to_html()` on a large graph.", name="a"),
+        b=memory_file("Never touch `src/gone.py` by hand.", name="b"),
+        c=memory_file("The page is drawn by `to_page()` in `other/repo.py`.", name="c"),
+        d=memory_file(drawn, name="d", kind="feedback"),
+        e=memory_file(drawn, name="e", date="2026-11-01"),
+        f=memory_file(f"{drawn} The sky is blue.", name="f"),
+        g=memory_file("Pages come from `src/gone.py` and `other/repo.py`.", name="g"),
+        z=memory_file("Pictures come out of `Pictures` in `src/gone.py`.", name="z"),
+    ).past("src/gone.py")
+    proposal = project.look()
+    assert [prune.members[0].id for prune in proposal.findings.prunes] == [f"{MEMORY}/z.md"]
+    assert [drift.memory[-4:-3] for drift in proposal.findings.flagged(proposal.plan)] == [*"bdefg"]
 
 
-def test_what_only_the_older_file_says_is_kept(tmp_path: Path) -> None:
-    shared = (
-        "The billing service retries failed card payments three times before the customer is told by mail."
+def test_what_only_the_older_file_says_is_kept(project):
+    said = "The billing service retries failed card payments three times before the customer is told by mail."
+    project.write(
+        {"docs/pay.md": "x"},
+        a=memory_file(f"{said}\n- Runbook: `docs/pay.md`", name="a", date="2026-01-01"),
+        b=memory_file(said, name="b", date="2026-02-01"),
+    ).apply()
+    assert "a" not in project.names()
+    assert project.text("b").endswith(f"{said}\n- Runbook: `docs/pay.md`\n")
+
+
+def test_too_many_removals_are_refused(project):
+    project.write(
+        **{f"f{n}": memory_file(f"`src/gone{n}.py` holds the {n}th part.", name=f"f{n}") for n in range(8)}
     )
-    files = {
-        f"{MEMORY}/a.md": memory_file(shared + "\n- Runbook: `docs/pay.md`", name="a", date="2026-01-01"),
-        f"{MEMORY}/b.md": memory_file(shared, name="b", date="2026-02-01"),
-        "docs/pay.md": "x",
-    }
-    root = write_tree(tmp_path / "project", files)
-    _apply(root, tmp_path / "state")
-    assert not (root / MEMORY / "a.md").exists()
-    assert _text(root, "b.md").endswith(f"{shared}\n- Runbook: `docs/pay.md`\n")
-
-
-def test_too_many_removals_are_refused(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/f{n}.md": memory_file(f"`src/gone{n}.py` holds the {n}th part.", name=f"f{n}")
-        for n in range(8)
-    }
-    with_past(write_tree(tmp_path / "project", files), *(f"src/gone{n}.py" for n in range(8)))
-    with (
-        open_session(tmp_path / "project", tmp_path / "state", max_delete=0.3) as session,
-        pytest.raises(BudgetExceededError),
-    ):
-        session.apply(_plan(session), now=NOW)
+    project.past(*(f"src/gone{n}.py" for n in range(8)))
+    with pytest.raises(BudgetExceededError):
+        project.apply(max_delete=0.3)
 
 
 @pytest.mark.parametrize("kinds", [{ActionKind.MERGE}, {ActionKind.PRUNE}, set()])
-def test_only_what_is_wished_for(tree: Path, tmp_path: Path, kinds: set[ActionKind]) -> None:
-    wanted = {"only": frozenset(kinds)}
-    with open_session(tree, tmp_path / "state", wanted=wanted) as session:
-        actions = _plan(session).actions
+def test_only_what_is_wished_for(tree, kinds):
+    actions = tree.plan(only=frozenset(kinds)).actions
     assert {a.kind for a in actions if not isinstance(a, TextChange)} == kinds
     assert not any(isinstance(a, Resolve) for a in actions)
     assert [a.survivor for a in actions if isinstance(a, Reindex)] == [f"{MEMORY}/MEMORY.md#whole-file"]
 
 
-def test_a_memory_of_a_type_named_index_is_no_index(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/a.md": memory_file("Ines moved the gateway to Bern yesterday.", name="a", kind="index")
-    }
-    write_tree(tmp_path / "project", files)
-    with open_session(tmp_path / "project", tmp_path / "state") as session:
-        found = [(action.kind, action.category) for action in _plan(session).actions]
-    assert found == [(ActionKind.REWRITE, "index"), (ActionKind.REINDEX, None)]
+def test_a_memory_of_a_type_named_index_is_no_index(project):
+    project.write(a=memory_file(MOVED, name="a", kind="index"))
+    assert [(action.kind, action.category) for action in project.plan().actions] == [
+        (ActionKind.REWRITE, "index"),
+        (ActionKind.REINDEX, None),
+    ]
 
 
-def test_a_plan_gives_the_index_no_line_for_a_file_that_is_gone_by_now(tmp_path: Path) -> None:
-    said = {"a": "Ines moved the gateway to Bern yesterday.", "b": "The cat is called Miso."}
-    files = {f"{MEMORY}/{name}.md": memory_file(text, name=name) for name, text in said.items()}
-    root = write_tree(tmp_path / "project", files)
-    with open_session(root, tmp_path / "state") as session:
-        plan = _plan(session)
-        (root / MEMORY / "a.md").unlink()
+def test_a_plan_gives_the_index_no_line_for_a_file_that_is_gone_by_now(project):
+    project.write(a=memory_file(MOVED, name="a"), b=memory_file(MISO, name="b"))
+    with project.open() as session:
+        plan = look(session).plan
+        (project.root / MEMORY / "a.md").unlink()
         (index,) = (a for a in session.completed(plan).actions if isinstance(a, Reindex))
     assert "b.md" in index.text
     assert "a.md" not in index.text
 
 
-def test_a_new_text_tells_what_it_comes_from(tree: Path, tmp_path: Path) -> None:
-    with _open(tree, tmp_path / "state", supersede=True) as session:
-        causes = {a.survivor: set(a.causes) for a in _plan(session).actions if isinstance(a, Rewrite)}
-    assert causes == {
+def test_a_new_text_tells_what_it_comes_from(tree):
+    rewrites = [a for a in tree.plan(supersede=True).actions if isinstance(a, Rewrite)]
+    assert {a.survivor: set(a.causes) for a in rewrites} == {
         f"{MEMORY}/deploy_old.md": {Cause.CONTRADICTION},
         f"{MEMORY}/fresh.md": {Cause.DATES, Cause.LINKS},
         f"{MEMORY}/moved.md": {Cause.PATHS},
     }
 
 
-def test_facts_that_are_known_are_not_gathered_again(tree: Path, tmp_path: Path) -> None:
-    known = {
-        f"{MEMORY}/uv.md": memory_file(
-            "Decided to always use `uv` for installs because pip was slow.", name="uv"
-        )
-    }
-    write_tree(tree, known)
-    with open_session(tree, tmp_path / "state") as session:
-        assert not any("from_daily_logs" in action.members[0].id for action in _plan(session).actions)
+def test_facts_that_are_known_are_not_gathered_again(tree):
+    tree.write(uv=memory_file("Decided to always use `uv` for installs because pip was slow.", name="uv"))
+    assert not any("from_daily_logs" in action.members[0].id for action in tree.plan().actions)
 
 
-def test_new_facts_join_the_file_of_earlier_ones(tree: Path, tmp_path: Path) -> None:
-    _apply(tree, tmp_path / "state")
-    log = f"{MEMORY}/logs/2026/11/2026-11-21.md"
-    write_tree(tree, {log: "- The team agreed that releases must pass `make check` first\n"})
-    _apply(tree, tmp_path / "state")
-    assert _text(tree, "from_daily_logs.md").count("\n- ") == 2
+def test_new_facts_join_the_file_of_earlier_ones(tree):
+    tree.apply()
+    tree.write({LOG.replace("20.md", "21.md"): CHECKED}).apply()
+    assert tree.text("from_daily_logs").count("\n- ") == 2
 
 
-def test_transcripts_give_evidence_for_doubts(tree: Path, tmp_path: Path) -> None:
-    lines = [json.dumps({"message": {"content": f"touching src/was.py number {n}"}}) for n in range(60)]
-    write_tree(tmp_path, {"sessions/one.jsonl": "\n".join(lines) + "\n"})
-    wanted = {"transcripts": tmp_path / "sessions"}
-    with open_session(tree, tmp_path / "state", wanted=wanted) as session:
-        found = session.kind.evidence(look(session).findings, _plan(session))
-    assert [q.text for q in found[f"{MEMORY}/partly.md"]] == [
-        f"touching src/was.py number {n}" for n in (59, 58, 57)
-    ]
+def test_transcripts_give_evidence_for_doubts(tree, tmp_path):
+    said = [f"touching src/was.py number {n}" for n in range(60)]
+    (tmp_path / "sessions").mkdir()
+    lines = "".join(json.dumps({"message": {"content": text}}) + "\n" for text in said)
+    (tmp_path / "sessions" / "one.jsonl").write_text(lines)
+    with tree.open(transcripts=tmp_path / "sessions") as session:
+        proposal = look(session)
+        found = session.kind.evidence(proposal.findings, proposal.plan)
+    assert [q.text for q in found[f"{MEMORY}/partly.md"]] == said[:56:-1]
 
 
-def test_an_answer_applies_without_judging_anything_again(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/a.md": memory_file(
-            "The upload limit is 20 MB there. Ines helps with it.", date="2026-01-01"
-        ),
-        f"{MEMORY}/b.md": memory_file("The upload limit is 50 MB there. Bo knows.", date="2026-02-01"),
-        f"{MEMORY}/c.md": memory_file("Ines helps with it.", date="2026-03-01"),
-    }
-    root = write_tree(tmp_path / "project", files)
+LIMITS = {
+    "a": memory_file("The upload limit is 20 MB there. Ines helps with it.", date="2026-01-01"),
+    "b": memory_file("The upload limit is 50 MB there. Bo knows.", date="2026-02-01"),
+}
+
+
+def test_an_answer_applies_without_judging_anything_again(project):
+    project.write(**LIMITS, c=memory_file("Ines helps with it.", date="2026-03-01"))
     scorer = FakeScorer(default=lambda _a, _b: (0.0, 0.9, 0.1))
-    with Session(
-        open_store(root, tmp_path / "state"),
-        scorer=scorer,
-        encoder=FakeEncoder(),
-        state_dir=tmp_path / "state",
-    ) as session:
+    store = open_store(project.root, project.state)
+    with Session(store, scorer=scorer, encoder=FakeEncoder(), state_dir=project.state) as session:
         found = look(session)
         asked = len(scorer.asked)
         choices = {found.asked.conflicts[0].id: "b"}
@@ -464,157 +372,114 @@ def test_an_answer_applies_without_judging_anything_again(tmp_path: Path) -> Non
         look(session)
         assert len(scorer.asked) == asked
         session.apply(plan, now=NOW, within_budget=False)
-        assert not (root / MEMORY / "a.md").exists()
+        assert "a" not in project.names()
         assert [action.kind for action in look(session).asked.actions] == []
 
 
-def test_unattended_only_equal_statements_are_merged(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/a.md": memory_file("Deploy from the release branch with Ines on duty there.", name="a"),
-        f"{MEMORY}/b.md": memory_file(
-            "Deploy from the release branch with Ines on duty there daily.", name="b"
-        ),
-        f"{MEMORY}/c.md": memory_file("Deploy from the release branch, with Ines on duty there", name="c"),
-    }
-    root = write_tree(tmp_path / "project", files)
-    with open_session(root, tmp_path / "state", wanted={"certain": True}) as session:
-        assert [m.removes for m in look(session).asked.merges] == [(f"{MEMORY}/c.md",)]
-        assert f"{MEMORY}/b.md" not in {m.id for merge in look(session).asked.merges for m in merge.members}
+def test_unattended_only_equal_statements_are_merged(project):
+    said = "Deploy from the release branch with Ines on duty there"
+    project.write(
+        a=memory_file(f"{said}.", name="a"),
+        b=memory_file(f"{said} daily.", name="b"),
+        c=memory_file(said.replace(" with", ", with"), name="c"),
+    )
+    merges = project.look(certain=True).asked.merges
+    assert [merge.removes for merge in merges] == [(f"{MEMORY}/c.md",)]
+    assert f"{MEMORY}/b.md" not in {m.id for merge in merges for m in merge.members}
 
 
-def test_unattended_an_index_loses_only_what_a_commit_took_away(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/a.md": "The cat is called Miso.",
-        f"{MEMORY}/MEMORY.md": "- [A](a.md)\n- [G](gone.md)\n- [N](never.md)\n- [H](hidden.md)\n",
-    }
-    root = tmp_path / "project"
-    root.mkdir()
-    with_past(root, f"{MEMORY}/gone.md")
-    write_tree(root, {**files, ".gitignore": "hidden.md\n"})
-    for certain, expected in ((True, ["gone.md"]), (False, ["gone.md", "never.md"])):
-        with open_session(root, tmp_path / "state", wanted={"certain": certain}) as session:
-            draft = _draft(session)
-        assert [line.partition("(")[2].rstrip(")") for line in draft.removed] == expected
+@pytest.mark.parametrize(("certain", "lost"), [(True, ["gone.md"]), (False, ["gone.md", "never.md"])])
+def test_unattended_an_index_loses_only_what_a_commit_took_away(project, certain, lost):
+    index = "- [A](a.md)\n- [G](gone.md)\n- [N](never.md)\n- [H](hidden.md)\n"
+    project.past(f"{MEMORY}/gone.md").write({".gitignore": "hidden.md\n"}, a=MISO, MEMORY=index)
+    removed = _draft(project, certain=certain).removed
+    assert [line.partition("(")[2].rstrip(")") for line in removed] == lost
 
 
-def test_a_pointer_is_shortened_where_it_is_verbose_or_the_index_too_large(tmp_path: Path) -> None:
-    said = {"a": "the blue queue is for refunds; " * 7, "b": "the red queue is for returns; " * 10}
-    index = "".join(f"- [{name.upper()}]({name}.md) — {hook}\n" for name, hook in said.items())
-    files = {f"{MEMORY}/{name}.md": f"The cat {name} is called Miso." for name in said}
-    root = write_tree(tmp_path / "project", {**files, f"{MEMORY}/MEMORY.md": index})
-    for lines, wish, shortened in (
+@pytest.mark.parametrize(
+    ("lines", "wish", "shortened"),
+    [
         (0, {}, ["b.md"]), (0, {"certain": True}, []), (0, {"only": ()}, ["a.md", "b.md"]),
         (134, {"certain": True}, ["a.md", "b.md"]), (200, {"certain": True}, []),  # shortening would reach no limit
-    ):  # fmt: skip
-        (root / MEMORY / "MEMORY.md").write_text(index + f"- {'own words ' * 18}\n" * lines)
-        with open_session(root, tmp_path / "state", wanted=wish) as session:
-            assert sorted(_draft(session).demoted) == shortened
+    ],
+)  # fmt: skip
+def test_a_pointer_is_shortened_where_it_is_verbose_or_the_index_too_large(project, lines, wish, shortened):
+    said = {"a": "the blue queue is for refunds; " * 7, "b": "the red queue is for returns; " * 10}
+    index = "".join(f"- [{name.upper()}]({name}.md) — {hook}\n" for name, hook in said.items())
+    files = {name: f"The cat {name} is called Miso." for name in said}
+    project.write(**files, MEMORY=index + f"- {'own words ' * 18}\n" * lines)
+    assert sorted(_draft(project, **wish).demoted) == shortened
 
 
-def test_a_pointer_to_a_file_in_other_letters_stays(tmp_path: Path) -> None:
-    files = {
-        "DESIGN.md": "# How it looks\n",
-        f"{MEMORY}/a.md": "The cat is called Miso.",
-        f"{MEMORY}/MEMORY.md": "- [A](a.md)\n- [Design](design.md) - read it first\n- [Gone](gone.md)\n",
-    }
-    with open_session(write_tree(tmp_path / "project", files), tmp_path / "state") as session:
-        draft = _draft(session)
-    assert draft.removed == ["- [Gone](gone.md)"]
+def test_a_pointer_to_a_file_in_other_letters_stays(project):
+    index = "- [A](a.md)\n- [Design](design.md) - read it first\n- [Gone](gone.md)\n"
+    project.write({"DESIGN.md": "# How it looks\n"}, a=MISO, MEMORY=index)
+    assert _draft(project).removed == ["- [Gone](gone.md)"]
 
 
-def test_unattended_an_index_is_begun_only_where_an_agent_loads_it(tmp_path: Path) -> None:
-    root = write_tree(
-        tmp_path / "project", {"memory-bank/a.md": "The cat is called Miso.", f"{MEMORY}/b.md": "Ines helps."}
-    )
-    for folder, certain, begun in (
-        ("memory-bank", True, False), ("memory-bank", False, True), (MEMORY, True, True)
-    ):  # fmt: skip
-        state = tmp_path / f"state-{folder.strip('.').replace('/', '-')}-{certain}"
-        state.mkdir()
-        store = MarkdownStore(discover(root, [root / folder]), root=root, state=state)
-        limits = Settings(scorer="keywords")
-        with Session(
-            store, kind=MarkdownKind(store, certain=certain), settings=limits, state_dir=state
-        ) as session:
-            assert bool(_plan(session).rewrites) is begun
+@pytest.mark.parametrize(
+    ("folder", "certain", "begun"),
+    [("memory-bank", True, False), ("memory-bank", False, True), (MEMORY, True, True)],
+)
+def test_unattended_an_index_is_begun_only_where_an_agent_loads_it(project, folder, certain, begun):
+    root, state = project.write({"memory-bank/a.md": MISO}, b="Ines helps.").root, project.state
+    state.mkdir()
+    store = MarkdownStore(discover(root, [root / folder]), root=root, state=state)
+    kind, limits = MarkdownKind(store, certain=certain), Settings(scorer="keywords")
+    with Session(store, kind=kind, settings=limits, state_dir=state) as session:
+        assert bool(look(session).plan.rewrites) is begun
 
 
-def test_a_day_is_reckoned_from_the_authors_commit(tmp_path: Path) -> None:
-    root = tmp_path / "project"
-    root.mkdir()
-    with_past(root, "src/x.py")
+def test_a_day_is_reckoned_from_the_authors_commit(project):
     said = "We moved the gateway to Bern yesterday."
-    write_tree(root, {f"{MEMORY}/a.md": said, f"{MEMORY}/b.md": memory_file(said, date="2026-01-05")})
-    git(root, "add", ".")
-    git(root, "commit", "-qm", "third", day="2026-03-10T23:30:00-08:00")
-    with open_session(root, tmp_path / "state") as session:
-        edits = look(session).findings.edits
+    project.past("src/x.py").write(a=said, b=memory_file(said, date="2026-01-05"))
+    git(project.root, "add", ".")
+    git(project.root, "commit", "-qm", "third", day="2026-03-10T23:30:00-08:00")
+    edits = project.look().findings.edits
     assert {name: edit.text for name, edit in edits.items()} == {
-        f"{MEMORY}/a.md": "We moved the gateway to Bern 2026-03-09."
+        f"{MEMORY}/a.md": said.replace("yesterday", "2026-03-09")
     }
 
 
-def test_new_facts_go_into_the_file_they_belong_to(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/uv.md": memory_file(
-            "Installs of Python packages run with `uv` in this project.", name="installs with uv"
-        ),
-        f"{MEMORY}/other.md": memory_file("The cat is called Miso.", name="cat"),
-        f"{MEMORY}/logs/2026/11/2026-11-20.md": "- decided to always use `uv` for package installs because pip was slow\n- The team agreed that releases must pass `make check` first\n",
-    }
-    root = write_tree(tmp_path / "project", files)
-    _apply(root, tmp_path / "state")
-    assert _text(root, "uv.md").endswith(
-        "\n- decided to always use `uv` for package installs because pip was slow\n"
-    )
-    assert _text(root, "from_daily_logs.md").count("\n- ") == 1
-    with open_session(root, tmp_path / "state") as session:
-        assert _plan(session).actions == ()
+def test_new_facts_go_into_the_file_they_belong_to(project):
+    project.write(
+        {LOG: f"- {DECIDED}\n{CHECKED}"},
+        uv=memory_file(UV, name="installs with uv"),
+        other=memory_file(MISO, name="cat"),
+    ).apply()
+    assert project.text("uv").endswith(f"\n- {DECIDED}\n")
+    assert project.text("from_daily_logs").count("\n- ") == 1
+    assert project.plan().actions == ()
 
 
-def test_new_facts_go_into_the_section_of_a_list_they_belong_to(tmp_path: Path) -> None:
+def test_new_facts_go_into_the_section_of_a_list_they_belong_to(project):
     listed = (
         "# Tools\r\n\r\n## Python installs\r\n\r\n* Installs of Python packages run with `uv`\r\n* CI caches them\r\n\r\n"
         "## Reviews\r\n\r\n* Two people read every change\r\n* Nobody merges alone\r\n"
     )
-    files = {
-        f"{MEMORY}/tools.md": listed,
-        f"{MEMORY}/logs/2026/11/2026-11-20.md": "- decided to always use `uv` for Python package installs because pip was slow\n",
-    }
-    root = write_tree(tmp_path / "project", files)
-    before = fingerprint(root)
-    _apply(root, tmp_path / "state")
-    told = "* decided to always use `uv` for Python package installs because pip was slow\r\n"
-    assert (root / MEMORY / "tools.md").read_bytes().decode() == listed.replace("them\r\n", f"them\r\n{told}")
-    assert not (root / MEMORY / "from_daily_logs.md").exists()
-    with open_session(root, tmp_path / "state") as session:
-        assert _plan(session).actions == ()
-        session.undo(now=NOW)
-    assert fingerprint(root) == before
+    told = DECIDED.replace("package", "Python package")
+    project.write({LOG: f"- {told}\n"}, tools=listed).apply()
+    assert project.text("tools") == listed.replace("them\r\n", f"them\r\n* {told}\r\n")
+    assert "from_daily_logs" not in project.names()
+    assert project.plan().actions == ()
+    assert project.undone()
 
 
-def test_an_answer_in_a_plan_file_cuts_the_sentence_and_not_the_file(tree: Path, tmp_path: Path) -> None:
-    with open_session(tree, tmp_path / "state") as session:
-        plan = _plan(session)
-        plan = replace(
-            plan, actions=tuple(a.choose("b") if isinstance(a, Resolve) else a for a in plan.actions)
-        )
-        session.apply(plan, now=NOW)
-    assert _text(tree, "deploy_old.md").endswith("---\n\nInes owns the runbook.\n")
+def test_an_answer_in_a_plan_file_cuts_the_sentence_and_not_the_file(tree):
+    with tree.open() as session:
+        plan = look(session).plan
+        chosen = tuple(a.choose("b") if isinstance(a, Resolve) else a for a in plan.actions)
+        session.apply(replace(plan, actions=chosen), now=NOW)
+    assert tree.text("deploy_old").endswith("---\n\nInes owns the runbook.\n")
 
 
-def test_the_library_prunes_no_file_by_its_age(tmp_path: Path) -> None:
-    files = {f"{MEMORY}/a.md": memory_file("Ines moved the gateway to Bern yesterday.", date="2020-01-01")}
-    root = write_tree(tmp_path / "project", files)
-    store = open_store(root, tmp_path / "state")
-    done = consolidate(
-        store,
-        all_scopes=True,
-        apply=True,
-        settings=Settings(scorer="keywords"),
-        state_dir=tmp_path / "state",
-        now=NOW,
+def test_the_library_prunes_no_file_by_its_age(project):
+    state, store = (
+        project.state,
+        open_store(project.write(a=memory_file(MOVED, date="2020-01-01")).root, project.state),
     )
+    limits = Settings(scorer="keywords")
+    done = consolidate(store, all_scopes=True, apply=True, settings=limits, state_dir=state, now=NOW)
     assert [action.kind for action in done.plan.actions] == [ActionKind.REINDEX]
 
 
@@ -635,32 +500,19 @@ class _SameDay(FakeScorer):
         return found
 
 
-def test_a_merge_that_a_second_pass_would_merge_again_is_left_out(tmp_path: Path) -> None:
-    short, long = (
-        "Deploys of the shop are started by hand.",
-        "Deploys of the shop are started by hand, slowly.",
-    )
-    other = "Deploys of the shop are begun by hand, slowly."
-    files = {
-        f"{MEMORY}/a.md": memory_file(long, date="2026-01-01"),
-        f"{MEMORY}/b.md": memory_file(short, date="2026-03-01"),
-        f"{MEMORY}/c.md": memory_file(other, date="2026-03-01"),
-    }
-    scorer = _SameDay((long, short), that_day=(long, other))
-    for names, merges in ((("a", "b", "c"), 0), (("a", "b"), 1)):
-        root = tmp_path / "-".join(names)
-        write_tree(root, {name: text for name, text in files.items() if Path(name).stem in names})
-        with Session(
-            open_store(root, tmp_path / "state" / root.name),
-            scorer=scorer,
-            encoder=FakeEncoder(),
-            settings=Settings(floor=-1.0),
-            state_dir=tmp_path / "state" / root.name,
-        ) as session:
-            plan = _plan(session)
-            assert len(plan.merges) == merges
-            session.apply(plan, now=NOW, within_budget=False)
-            assert _plan(session).actions == ()
+@pytest.mark.parametrize(("names", "merges"), [("abc", 0), ("ab", 1)])
+def test_a_merge_that_a_second_pass_would_merge_again_is_left_out(project, names, merges):
+    short = "Deploys of the shop are started by hand."
+    long = short.replace(".", ", slowly.")
+    other = long.replace("started", "begun")
+    dates = {long: "2026-01-01", short: "2026-03-01", other: "2026-03-01"}
+    files = dict(zip("abc", (memory_file(text, date=day) for text, day in dates.items()), strict=True))
+    project.write(**{name: files[name] for name in names})
+    with project.judged(_SameDay((long, short), that_day=(long, other))) as session:
+        plan = look(session).plan
+        assert len(plan.merges) == merges
+        session.apply(plan, now=NOW, within_budget=False)
+        assert look(session).plan.actions == ()
 
 
 RULES = """Letters are one page long.
@@ -672,29 +524,18 @@ Numbers come from the canonical table.
 Bo reads them."""
 
 
-def test_files_that_tell_the_same_are_asked_about_whatever_the_scorer_thinks(tmp_path: Path) -> None:
+def test_files_that_tell_the_same_are_asked_about_whatever_the_scorer_thinks(project):
     whole = RULES.replace("Bo reads them.", "Ines signs them. Old letters stay in the archive.")
     files = {
-        f"{MEMORY}/letter_quality.md": memory_file(RULES, name="letter quality", date="2026-01-01"),
-        f"{MEMORY}/letter_quality_all.md": memory_file(
-            whole, name="letter quality, all rules", date="2026-03-01"
-        ),
-        f"{MEMORY}/archive.md": memory_file(whole.replace("signs", "binds"), name="the archive", kind="user"),
+        "letter_quality": memory_file(RULES, name="letter quality", date="2026-01-01"),
+        "letter_quality_all": memory_file(whole, name="letter quality, all rules", date="2026-03-01"),
+        "archive": memory_file(whole.replace("signs", "binds"), name="the archive", kind="user"),
     }
-    root = write_tree(tmp_path / "project", files)
-    with Session(
-        open_store(root, tmp_path / "state"),
-        scorer=FakeScorer(),
-        encoder=FakeEncoder(),
-        settings=Settings(floor=-1.0),
-        state_dir=tmp_path / "state",
-    ) as session:
+    with project.write(**files).judged(FakeScorer()) as session:
         plan = look(session).asked
         assert plan.merges == ()
         names = {frozenset(Path(member.id).stem for member in doubt.members) for doubt in plan.unsure}
-        assert names == {
-            frozenset(pair) for pair in itertools.combinations((Path(name).stem for name in files), 2)
-        }
+        assert names == {frozenset(pair) for pair in itertools.combinations(files, 2)}
         doubt = next(each for each in plan.unsure if not any("archive" in m.id for m in each.members))
         assert isinstance(doubt, Merge)
         assert (doubt.survivor, "Bo reads them." in doubt.text) == (f"{MEMORY}/letter_quality_all.md", True)
@@ -709,19 +550,12 @@ class _NeitherSaysAll(FakeScorer):
         return PairScores(super().score(pairs).probabilities, np.zeros((len(pairs), 2), dtype=np.float32))
 
 
-def test_two_entries_are_not_put_into_one_line(tmp_path: Path) -> None:
+def test_two_entries_are_not_put_into_one_line(project):
     loops = "Read the ref in loops of the canvas, and sync it in `useLayer`"
     moves = "writes to the ref go into `useLayer`: `useLayer(() => { ref.now = 1 })`"
-    files = {f"{MEMORY}/list.md": f"# React\n\n- {loops}\n- {moves}\n- The cat is called Miso\n"}
-    root = write_tree(tmp_path / "project", files)
+    project.write(list=f"# React\n\n- {loops}\n- {moves}\n- The cat is called Miso\n")
     scorer = _NeitherSaysAll(default=lambda a, b: (0.0, 0.0, 1.0) if "Miso" in a + b else (0.99, 0.0, 0.01))
-    with Session(
-        open_store(root, tmp_path / "state"),
-        scorer=scorer,
-        encoder=FakeEncoder(),
-        settings=Settings(floor=-1.0),
-        state_dir=tmp_path / "state",
-    ) as session:
+    with project.judged(scorer) as session:
         found = look(session)
         assert (found.plan.merges, found.plan.unsure) == ((), ())
 
@@ -738,120 +572,84 @@ _FILE = st.builds(
     lambda body, kind, month: memory_file(body, name="n", kind=kind, date=f"2026-0{month}-01"),
     _BODIES, st.sampled_from(["user", "project"]), st.integers(1, 3),
 )  # fmt: skip
+_ANY = given(files=st.lists(st.one_of(_FILE, _BODIES), min_size=1, max_size=6), supersede=st.booleans())
+_SOME = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(files=st.lists(st.one_of(_FILE, _BODIES), min_size=1, max_size=6), supersede=st.booleans())
-def test_in_any_directory_undo_is_identity(tmp_path_factory, files, supersede) -> None:
-    root, state = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("state")
-    write_tree(
-        root, {"src/app.py": "def run(): ..."} | {f"{MEMORY}/{n}.md": text for n, text in enumerate(files)}
-    )
-    before = fingerprint(root)
-    result = _apply(root, state, supersede=supersede)
+def _drawn(tmp_path_factory, files: Sequence[str]) -> Project:
+    memories = {str(number): text for number, text in enumerate(files)}
+    return Project(tmp_path_factory.mktemp("tree")).write({"src/app.py": "def run(): ..."}, **memories)
+
+
+@_SOME
+@_ANY
+def test_in_any_directory_undo_is_identity(tmp_path_factory, files, supersede):
+    project = _drawn(tmp_path_factory, files)
+    result = project.apply(supersede=supersede)
     assert result.moved == ()
-    if result.run:
-        with open_session(root, state) as session:
-            session.undo(now=NOW)
-    assert fingerprint(root) == before
+    assert project.undone() if result.run else project.same()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(files=st.lists(st.one_of(_FILE, _BODIES), min_size=1, max_size=6), supersede=st.booleans())
+@_SOME
+@_ANY
 @example(files=[_USERS, _TABS, _TABS, f"{_TABS}\nDeployed the gateway yesterday."], supersede=False)
-def test_in_any_directory_a_second_pass_proposes_nothing(tmp_path_factory, files, supersede) -> None:
-    root, state = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("state")
-    write_tree(
-        root, {"src/app.py": "def run(): ..."} | {f"{MEMORY}/{n}.md": text for n, text in enumerate(files)}
-    )
-    _apply(root, state, supersede=supersede)
-    with _open(root, state, supersede=supersede) as session:
-        left = [a for a in _plan(session).actions if acts(a)]
-    assert left == []
+def test_in_any_directory_a_second_pass_proposes_nothing(tmp_path_factory, files, supersede):
+    project = _drawn(tmp_path_factory, files)
+    project.apply(supersede=supersede)
+    assert [a for a in project.plan(supersede=supersede).actions if acts(a)] == []
 
 
-def test_an_answer_to_the_library_cuts_the_sentence_and_keeps_the_rest(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/a.md": memory_file(
-            "The upload limit is 20 MB there. Ines helps with it.", date="2026-01-01"
-        ),
-        f"{MEMORY}/b.md": memory_file("The upload limit is 50 MB there. Bo knows.", date="2026-02-01"),
-    }
-    root = write_tree(tmp_path / "project", files)
-    with open_session(root, tmp_path / "state") as session:
+def test_an_answer_to_the_library_cuts_the_sentence_and_keeps_the_rest(project):
+    with project.write(**LIMITS).open() as session:
         plan = session.propose(ScopeFilter(), now=NOW)
         (conflict,) = plan.conflicts
-        loser = conflict.b[0] if conflict.newer == "a" else conflict.a[0]
-        side = "a" if loser == conflict.b[0] else "b"
+        loser, side = (conflict.b[0], "a") if conflict.newer == "a" else (conflict.a[0], "b")
         session.apply(plan, now=NOW, choices={conflict.id: side}, within_budget=False)
-    left = (root / loser).read_text()
     assert loser == f"{MEMORY}/a.md"
-    assert "20 MB there" not in left
-    assert "Ines helps with it." in left
+    assert "20 MB there" not in project.text("a")
+    assert "Ines helps with it." in project.text("a")
 
 
-def test_what_was_taken_back_in_an_index_stays_so_by_its_lines(tmp_path: Path) -> None:
-    files = {f"{MEMORY}/{name}.md": f"The cat {name} is called Miso." for name in "ab"}
-    root = write_tree(
-        tmp_path / "project", {**files, f"{MEMORY}/MEMORY.md": "- [A](a.md)\n- [Gone](gone.md)\n"}
-    )
-    before = _text(root, "MEMORY.md")
-    _apply(root, tmp_path / "state")
-    with open_session(root, tmp_path / "state") as session:
+def test_what_was_taken_back_in_an_index_stays_so_by_its_lines(project):
+    index = "- [A](a.md)\n- [Gone](gone.md)\n"
+    project.write(**{name: f"The cat {name} is called Miso." for name in "ab"}, MEMORY=index).apply()
+    with project.open() as session:
         session.undo(now=NOW)
-        assert (_plan(session).actions, _text(root, "MEMORY.md")) == ((), before)
-        write_tree(root, {f"{MEMORY}/c.md": "The dog is called Otto."})
-        session.apply(_plan(session), now=NOW)
-    assert _text(root, "MEMORY.md") == "- [A](a.md)\n- [c](c.md)\n- [Gone](gone.md)\n"
+        assert (look(session).plan.actions, project.text("MEMORY")) == ((), index)
+        project.write(c="The dog is called Otto.")
+        session.apply(look(session).plan, now=NOW)
+    assert project.text("MEMORY") == index.replace("- [G", "- [c](c.md)\n- [G")
 
 
 @pytest.mark.parametrize("name", ["Plan 1 DONE, plan 2 is next", "Part 1 MERGED to main (#4)"])
-def test_a_file_of_which_a_part_is_over_stays(tmp_path: Path, name: str) -> None:
-    text = memory_file("The queue is blue.", name=name)
-    root = write_tree(tmp_path / "project", {f"{MEMORY}/old.md": text})
-    with open_session(root, tmp_path / "state") as session:
-        assert not _plan(session).prunes
+def test_a_file_of_which_a_part_is_over_stays(project, name):
+    assert not project.write(old=memory_file("The queue is blue.", name=name)).plan().prunes
 
 
 @pytest.mark.parametrize(("certain", "goes"), [(False, [f"{MEMORY}/old.md"]), (True, [])])
-def test_a_file_that_says_it_is_over_gets_no_pointer(tmp_path: Path, certain: bool, goes: list[str]) -> None:
-    files = {
-        f"{MEMORY}/old.md": memory_file("The queue is blue.", name="Old queue (SUPERSEDED by new.md)"),
-        f"{MEMORY}/new.md": memory_file("The queue is red and long.", name="Queue"),
-    }
-    root = write_tree(tmp_path / "project", files)
-    with open_session(root, tmp_path / "state", wanted={"certain": certain}) as session:
-        plan = _plan(session)
+def test_a_file_that_says_it_is_over_gets_no_pointer(project, certain, goes):
+    project.write(
+        old=memory_file("The queue is blue.", name="Old queue (SUPERSEDED by new.md)"),
+        new=memory_file("The queue is red and long.", name="Queue"),
+    )
+    plan = project.plan(certain=certain)
     assert [name for prune in plan.prunes for name in prune.removes] == goes
     assert all("old.md" not in action.text for action in plan.rewrites)
 
 
-def test_a_fact_of_a_log_that_a_memory_denies_is_asked_and_not_filed(tmp_path: Path) -> None:
-    said = "Always deploy on Fridays from the main branch of `shop`."
-    files = {
-        f"{MEMORY}/a.md": memory_file(f"{said} Ines helps."),
-        f"{MEMORY}/logs/2026/11/2026-11-20.md": f"- {said.replace('Always', 'Never')}\n",
-    }
-    root = write_tree(tmp_path / "project", files)
-    with open_session(root, tmp_path / "state") as session:
-        found = look(session)
-        (conflict,) = found.plan.conflicts
-        assert not any("daily_logs" in action.survivor for action in found.plan.rewrites)
-        log = (root / MEMORY / "logs/2026/11/2026-11-20.md").read_bytes()
-        session.apply(found.plan, now=NOW, choices={conflict.id: "b"}, within_budget=False)
-    assert _text(root, "a.md").endswith(
-        "---\n\nNever deploy on Fridays from the main branch of `shop`. Ines helps.\n"
-    )
-    assert (root / MEMORY / "logs/2026/11/2026-11-20.md").read_bytes() == log
+def test_a_fact_of_a_log_that_a_memory_denies_is_asked_and_not_filed(project):
+    said, never = (text.replace("branch", "branch of `shop`") for text in (ALWAYS, NEVER))
+    project.write({LOG: f"- {never}\n"}, a=memory_file(f"{said} Ines helps."))
+    with project.open() as session:
+        plan = look(session).plan
+        (conflict,) = plan.conflicts
+        assert not any("daily_logs" in action.survivor for action in plan.rewrites)
+        session.apply(plan, now=NOW, choices={conflict.id: "b"}, within_budget=False)
+    assert project.text("a").endswith(f"---\n\n{never} Ines helps.\n")
+    assert (project.root / LOG).read_text() == f"- {never}\n"
 
 
-def test_unattended_a_rule_goes_into_no_file_of_another_subject(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/uv.md": memory_file("Installs of Python packages run with `uv` in this project.", name="installs with uv"),
-        f"{MEMORY}/logs/2026/11/2026-11-20.md": "- decided to always use `uv` for package installs because pip was slow\n",
-    }  # fmt: skip
-    root = write_tree(tmp_path / "project", files)
-    with open_session(root, tmp_path / "state", wanted={"certain": True}) as session:
-        assert [a.survivor for a in _plan(session).rewrites if isinstance(a, Append)] == [
-            f"{MEMORY}/from_daily_logs.md#whole-file"
-        ]
+def test_unattended_a_rule_goes_into_no_file_of_another_subject(project):
+    project.write({LOG: f"- {DECIDED}\n"}, uv=memory_file(UV, name="installs with uv"))
+    appended = [a.survivor for a in project.plan(certain=True).rewrites if isinstance(a, Append)]
+    assert appended == [f"{MEMORY}/from_daily_logs.md#whole-file"]
