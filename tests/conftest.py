@@ -54,6 +54,14 @@ def graph(tmp_path: Path, own_state: Path) -> Any:
     return Graph(tmp_path, own_state)
 
 
+@pytest.fixture
+def project(tmp_path: Path) -> Any:
+    """A project with memories in a folder, with sessions that need no model."""
+    from markdown_trees import Project
+
+    return Project(tmp_path)
+
+
 @pytest.fixture(autouse=True)
 def own_log() -> Iterator[None]:
     """Let no command of one test quieten the log of the next one."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from builders import skipped
-from markdown_trees import MEMORY, look, memory_file, open_store, write_tree
+from markdown_trees import MEMORY, Project, look, memory_file, open_store
 from mem0_dream.pipeline.actions import Append, Merge, Resolve, Rewrite
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.markdown import MarkdownKind
+from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
+from mem0_dream.pipeline.planning.proposal import Proposal
 from mem0_dream.testing import FakeEncoder, FakeScorer
 
 NIGHT = "Price lists are imported every night by cron."
@@ -25,30 +25,27 @@ def _judged(a: str, b: str) -> tuple[float, float, float]:
     return (0.01, 0.97, 0.02) if "MB" in a and "MB" in b else (0.0, 0.0, 1.0)
 
 
-def _session(root: Path, state: Path) -> Session:
-    store = open_store(root, state)
-    return Session(
-        store,
-        scorer=FakeScorer(default=_judged),
-        encoder=FakeEncoder(),
-        state_dir=state,
-        kind=MarkdownKind(store),
-    )
+def _session(project: Project) -> Session:
+    store = open_store(project.root, project.state)
+    kind, scorer = MarkdownKind(store), FakeScorer(default=_judged)
+    return Session(store, scorer=scorer, encoder=FakeEncoder(), state_dir=project.state, kind=kind)
 
 
-def _asked(root: Path, state: Path) -> list[Merge | Resolve]:
-    with _session(root, state) as session:
-        asked = look(session).asked
-        return [action for action in (*asked.actions, *asked.unsure) if isinstance(action, Merge | Resolve)]
+def _questions(proposal: Proposal) -> list[Merge | Resolve]:
+    asked = (*proposal.asked.actions, *proposal.asked.unsure)
+    return [action for action in asked if isinstance(action, Merge | Resolve)]
 
 
-def _answered(root: Path, state: Path, choice: str | None = None):
+def _asked(project: Project) -> list[Merge | Resolve]:
+    with _session(project) as session:
+        return _questions(look(session))
+
+
+def _answered(project: Project, choice: str | None = None) -> Plan:
     """What follows from a yes, or from a choice."""
-    with _session(root, state) as session:
+    with _session(project) as session:
         proposal = look(session)
-        (question,) = [
-            a for a in (*proposal.asked.actions, *proposal.asked.unsure) if isinstance(a, Merge | Resolve)
-        ]
+        (question,) = _questions(proposal)
         plan = proposal.asked.accept([question.id], {question.id: choice}).with_choices({question.id: choice})
         done = session.kind.follow(plan, proposal.present)
         assert session.kind.follow(done, proposal.present) == done
@@ -57,103 +54,83 @@ def _answered(root: Path, state: Path, choice: str | None = None):
 
 
 PLACES = {
-    "two lists": {"a.md": f"# T\n\n## Build\n\n- {NIGHT}\n- {REST}\n\n## Prices\n\n- {AGAIN}\n"},
-    "headings": {"a.md": memory_file(f"## Build\n\n{REST}\n\n- {NIGHT}\n\n## Prices\n\n- {AGAIN}", name="a")},
-    "one paragraph": {"a.md": memory_file(f"{NIGHT} {REST} {AGAIN}", name="a")},
-    "files": {"a.md": memory_file(f"{NIGHT} {REST}", name="a"), "b.md": memory_file(f"{AGAIN}\n\nBo.", name="b")},
+    "two lists": {"a": f"# T\n\n## Build\n\n- {NIGHT}\n- {REST}\n\n## Prices\n\n- {AGAIN}\n"},
+    "headings": {"a": memory_file(f"## Build\n\n{REST}\n\n- {NIGHT}\n\n## Prices\n\n- {AGAIN}", name="a")},
+    "one paragraph": {"a": memory_file(f"{NIGHT} {REST} {AGAIN}", name="a")},
+    "files": {"a": memory_file(f"{NIGHT} {REST}", name="a"), "b": memory_file(f"{AGAIN}\n\nBo.", name="b")},
     "types": {
-        "a.md": memory_file(f"{NIGHT} {REST}", name="a", kind="user"), "b.md": memory_file(f"{AGAIN}\n\nBo.", name="b"),
+        "a": memory_file(f"{NIGHT} {REST}", name="a", kind="user"), "b": memory_file(f"{AGAIN}\n\nBo.", name="b"),
     },
-    "table": {"a.md": memory_file(f"{NIGHT}\n\n{REST}", name="a"), "b.md": memory_file(
+    "table": {"a": memory_file(f"{NIGHT}\n\n{REST}", name="a"), "b": memory_file(
         "| what | how |\n|---|---|\n| Cron | imports the price lists every night |\n| Bo | reads them |", name="b"
     )},
-    "index": {"a.md": memory_file(f"{NIGHT} {REST}", name="a"), "MEMORY.md": f"# M\n\n- {AGAIN}\n- [a](a.md) - a\n"},
+    "index": {"a": memory_file(f"{NIGHT} {REST}", name="a"), "MEMORY": f"# M\n\n- {AGAIN}\n- [a](a.md) - a\n"},
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("against", [False, True])
-def test_a_statement_is_compared_wherever_it_stands(tmp_path: Path, name: str, against: bool) -> None:
-    files = {f"{MEMORY}/{file}": text for file, text in PLACES[name].items()}
-    if against:
-        files = {file: text.replace(NIGHT, FIVE).replace(AGAIN, SIX) for file, text in files.items()}
-    if against and name == "table":
-        files = {
-            file: text.replace("| Cron | imports the price lists every night |", f"| {SIX[:7]} | {SIX[8:]} |")
-            for file, text in files.items()
-        }
-    root = write_tree(tmp_path / "project", files)
-    (question,) = _asked(root, tmp_path / "state")
+def test_a_statement_is_compared_wherever_it_stands(project, name, against):
+    row = "| Cron | imports the price lists every night |"
+    changed = {NIGHT: FIVE, AGAIN: SIX, row: f"| {SIX[:7]} | {SIX[8:]} |"} if against else {}
+    files = dict(PLACES[name])
+    for old, new in changed.items():
+        files = {file: text.replace(old, new) for file, text in files.items()}
+    (question,) = _asked(project.write(**files))
     assert isinstance(question, Resolve if against else Merge)
     assert len(question.said) == 2
     for place, text in zip(question.places, question.said, strict=True):
         file, _, rest = place.partition(":")
-        assert text in (root / file).read_text().split("\n")[int(rest.split()[0]) - 1]
+        assert text in (project.root / file).read_text().split("\n")[int(rest.split()[0]) - 1]
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_a_yes_takes_one_sentence_out_and_leaves_the_rest(tmp_path: Path, name: str) -> None:
-    root = write_tree(tmp_path / "project", {f"{MEMORY}/{file}": text for file, text in PLACES[name].items()})
-    plan = _answered(root, tmp_path / "state")
-    with _session(root, tmp_path / "state") as session:
+def test_a_yes_takes_one_sentence_out_and_leaves_the_rest(project, name):
+    plan = _answered(project.write(**PLACES[name]))
+    with _session(project) as session:
         session.apply(plan, now=plan.now, within_budget=False)
-    left = "\n".join(path.read_text() for path in sorted(root.rglob("*.md")))
-    assert ("every night" in left, left.count("every night"), REST in left) == (True, 1, True)
-    assert _asked(root, tmp_path / "state") == []
+    left = "\n".join(map(project.text, project.names()))
+    assert (left.count("every night"), REST in left) == (1, True)
+    assert _asked(project) == []
 
 
 @pytest.mark.parametrize(("choice", "stays", "goes"), [("a", FIVE, SIX), ("b", SIX, FIVE)])
-def test_a_conflict_within_one_file_is_settled_in_it(
-    tmp_path: Path, choice: str, stays: str, goes: str
-) -> None:
-    text = memory_file(f"## Limits\n\n- {FIVE}\n- {REST}\n\n## Gateway\n\n- {SIX}", name="a")
-    root = write_tree(tmp_path / "project", {f"{MEMORY}/a.md": text})
-    plan = _answered(root, tmp_path / "state", choice)
-    (rewrite,) = [action for action in plan.actions if isinstance(action, Rewrite)]
+def test_a_conflict_within_one_file_is_settled_in_it(project, choice, stays, goes):
+    project.write(a=memory_file(f"## Limits\n\n- {FIVE}\n- {REST}\n\n## Gateway\n\n- {SIX}", name="a"))
+    (rewrite,) = [action for action in _answered(project, choice).actions if isinstance(action, Rewrite)]
     assert (stays in rewrite.text, goes in rewrite.text, REST in rewrite.text) == (True, False, True)
 
 
-def test_nothing_is_lost_where_each_says_something_of_its_own(tmp_path: Path) -> None:
-    more = "Cron imports the price lists every night at 3 am."
-    files = {
-        f"{MEMORY}/a.md": memory_file(f"{NIGHT[:-1]} on host7. {REST}", name="a"),
-        f"{MEMORY}/b.md": memory_file(f"{more}\n\nBo.", name="b"),
-    }
-    root = write_tree(tmp_path / "project", files)
-    (question,) = _asked(root, tmp_path / "state")
+def test_nothing_is_lost_where_each_says_something_of_its_own(project):
+    project.write(
+        a=memory_file(f"{NIGHT[:-1]} on host7. {REST}", name="a"),
+        b=memory_file(f"{AGAIN[:-1]} at 3 am.\n\nBo.", name="b"),
+    )
+    (question,) = _asked(project)
     assert isinstance(question, Merge)
     assert all(detail in question.text for detail in ("host7", "3 am"))
-    texts = " ".join(
-        a.text for a in _answered(root, tmp_path / "state").actions if isinstance(a, Rewrite | Merge)
-    )
+    texts = " ".join(a.text for a in _answered(project).actions if isinstance(a, Rewrite | Merge))
     assert all(detail in texts for detail in ("host7", "3 am", REST))
 
 
-def test_a_line_of_the_index_goes_as_one_change_of_the_index(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "project", {f"{MEMORY}/{f}": t for f, t in PLACES["index"].items()})
-    changes = [a for a in _answered(root, tmp_path / "state").actions if isinstance(a, Append | Rewrite)]
-    assert len(changes) == 1
+def test_a_line_of_the_index_goes_as_one_change_of_the_index(project):
+    plan = _answered(project.write(**PLACES["index"]))
+    assert len([action for action in plan.actions if isinstance(action, Append | Rewrite)]) == 1
 
 
-def test_a_refusal_is_remembered_by_the_sentences(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "project", {f"{MEMORY}/{f}": t for f, t in PLACES["headings"].items()})
-    with _session(root, tmp_path / "state") as session:
+def test_a_refusal_is_remembered_by_the_sentences(project):
+    with _session(project.write(**PLACES["headings"])) as session:
         skipped(session, look(session).asked.unsure)
-    path = root / MEMORY / "a.md"
-    path.write_text(path.read_text() + "\n- Something else.\n")
-    assert _asked(root, tmp_path / "state") == []
+    assert _asked(project.write(a=project.text("a") + "\n- Something else.\n")) == []
 
 
 @pytest.mark.parametrize(
     ("description", "told"),
     [(FIVE, "contradicts"), (SIX, "says the same as"), ("Cats of the office", "")],
 )
-def test_a_description_is_told_beside_the_sentence_of_another_file(
-    tmp_path: Path, description: str, told: str
-) -> None:
+def test_a_description_is_told_beside_the_sentence_of_another_file(project, description, told):
     own = memory_file(f"{REST}\n\n{description}", name="a").replace("about a", f'"{description}"')
-    files = {f"{MEMORY}/a.md": own, f"{MEMORY}/b.md": memory_file(f"Bo is a cat.\n\n{SIX}", name="b")}
-    root = write_tree(tmp_path / "project", files)
-    with _session(root, tmp_path / "state") as session:
+    project.write(a=own, b=memory_file(f"Bo is a cat.\n\n{SIX}", name="b"))
+    with _session(project) as session:
         notes = [note for note in look(session).plan.notes if "description" in note]
     assert [told in note and f"{MEMORY}/b.md" in note for note in notes] == [True] * bool(told)
