@@ -22,6 +22,7 @@ from mem0_dream.testing import FakeEncoder, FakeScorer
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 MEMORY = ".claude/memory"
+FLOOR = Settings().floor
 _OLD_NS = 1_760_000_000_123_456_789
 
 
@@ -115,8 +116,8 @@ class Project:
         self.before = fingerprint(self.root)
         return self
 
-    def open(self, *, max_delete: float = 1.0, **wanted: Any) -> Session:
-        return open_session(self.root, self.state, wanted=wanted, max_delete=max_delete)
+    def open(self, *, max_delete: float = 1.0, floor: float = FLOOR, **wanted: Any) -> Session:
+        return open_session(self.root, self.state, wanted=wanted, max_delete=max_delete, floor=floor)
 
     def judged(self, scorer: FakeScorer) -> Session:
         """A session for which a fake judges all pairs."""

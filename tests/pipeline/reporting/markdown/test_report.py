@@ -5,21 +5,34 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from markdown_trees import MEMORY, NOW, look, memory_file, open_session, with_past, write_tree
+from markdown_trees import MEMORY, NOW, Project, look, memory_file, write_tree
 from mem0_dream.errors import ConfigError
+from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.reporting.markdown.report import left_out
 from mem0_dream.pipeline.stores.markdown.directories import discover
 
+MOVED = "We moved the gateway to Bern yesterday."
 
-def _report(session):
+
+def _report(session: Session) -> tuple[Any, Plan]:
     proposal = look(session)
     return session.reporter(proposal), proposal.plan
 
 
-def _told(report, result):
-    return report.done(result, auto=False, took=timedelta())
+def _reported(project: Project, **settings: Any) -> Any:
+    with project.open(**settings) as session:
+        return _report(session)[0]
+
+
+def _applied(project: Project) -> list[str]:
+    """What is told of a run."""
+    with project.open() as session:
+        report, plan = _report(session)
+        return report.done(session.apply(plan, now=NOW), auto=False, took=timedelta())
 
 
 def test_all_known_places_are_found(tmp_path: Path) -> None:
@@ -49,12 +62,9 @@ def test_a_project_that_is_not_there(tmp_path: Path) -> None:
         discover(tmp_path / "nowhere")
 
 
-def test_a_file_that_cannot_be_deleted_is_reported_and_the_rest_goes_on(tmp_path: Path, monkeypatch) -> None:
-    files = {
-        f"{MEMORY}/a.md": memory_file("`src/gone_a.py` holds it.", name="a"),
-        f"{MEMORY}/b.md": memory_file("`src/gone_b.py` holds it.", name="b"),
-    }
-    root = with_past(write_tree(tmp_path / "project", files), "src/gone_a.py", "src/gone_b.py")
+def test_a_file_that_cannot_be_deleted_is_reported_and_the_rest_goes_on(project, monkeypatch):
+    project.write(**{name: memory_file(f"`src/gone_{name}.py` holds it.", name=name) for name in "ab"})
+    project.past("src/gone_a.py", "src/gone_b.py")
     unlink = Path.unlink
 
     def refuse(self: Path, missing_ok: bool = False) -> None:
@@ -63,50 +73,36 @@ def test_a_file_that_cannot_be_deleted_is_reported_and_the_rest_goes_on(tmp_path
         unlink(self, missing_ok=missing_ok)
 
     monkeypatch.setattr(Path, "unlink", refuse)
-    with open_session(root, tmp_path / "state") as session:
-        report, plan = _report(session)
-        result = session.apply(plan, now=NOW)
-        lines = _told(report, result)
-    assert (root / MEMORY / "a.md").exists()
-    assert not (root / MEMORY / "b.md").exists()
+    lines = _applied(project)
+    assert {"a", "b"} & set(project.names()) == {"a"}
     assert f"Skipped {MEMORY}/a.md: the file a.md cannot be removed (Permission denied)" in lines
     assert "| Stale entries pruned | 1 |" in lines
 
 
-def test_an_index_that_would_be_over_200_lines_is_warned_about(tmp_path: Path) -> None:
-    root = write_tree(
-        tmp_path / "project", {f"{MEMORY}/f{n:03}.md": f"Fact number {n} stands." for n in range(205)}
+def test_an_index_that_would_be_over_200_lines_is_warned_about(project):
+    report = _reported(
+        project.write(**{f"f{n:03}": f"Fact number {n} stands." for n in range(205)}), floor=0.9
     )
-    with open_session(root, tmp_path / "state", floor=0.9) as session:
-        report, _ = _report(session)
-    assert report.remarks() == [
-        f"Warning: {MEMORY}/MEMORY.md is full: 17 files have no pointer (f188.md, f189.md, f190.md …)"
-    ]
-    assert (
-        f"[DRY RUN] Would rebuild: {MEMORY}/MEMORY.md (0 entries removed, 188 remaining)" in report.dry_run()
-    )
+    index = f"{MEMORY}/MEMORY.md"
+    told = f"Warning: {index} is full: 17 files have no pointer (f188.md, f189.md, f190.md …)"
+    assert report.remarks() == [told]
+    assert f"[DRY RUN] Would rebuild: {index} (0 entries removed, 188 remaining)" in report.dry_run()
 
 
-def test_a_bar_in_a_text_does_not_break_the_table(tmp_path: Path) -> None:
-    files = {f"{MEMORY}/l.md": "# L\n\n- Use a|b here for the pipe\n- use a|b here for the pipe.\n"}
-    root = write_tree(tmp_path / "project", files)
-    with open_session(root, tmp_path / "state") as session:
-        report, plan = _report(session)
-        lines = _told(report, session.apply(plan, now=NOW))
-    assert any("a\\|b" in line for line in lines)
+def test_a_bar_in_a_text_does_not_break_the_table(project):
+    project.write(l="# L\n\n- Use a|b here for the pipe\n- use a|b here for the pipe.\n")
+    assert any("a\\|b" in line for line in _applied(project))
 
 
-def test_every_change_is_shown_as_a_diff(tmp_path: Path) -> None:
-    files = {
-        f"{MEMORY}/a.md": memory_file("We moved the gateway to Bern yesterday.", name="a"),
-        f"{MEMORY}/b.md": memory_file("Pages come out of `src/gone.py`.", name="b"),
-        f"{MEMORY}/c.md": memory_file("The staging database runs on port 5432. Ines.", name="c"),
-        f"{MEMORY}/d.md": memory_file("The staging database runs on port 5433. Bo.", name="d"),
-        f"{MEMORY}/MEMORY.md": "- [Dead](dead.md) — a hook\n- [A](a.md)\n- [C](c.md)\n- [D](d.md)\n",
-    }
-    root = with_past(write_tree(tmp_path / "project", files), "src/gone.py")
-    with open_session(root, tmp_path / "state") as session:
-        report, _ = _report(session)
+def test_every_change_is_shown_as_a_diff(project):
+    project.write(
+        a=memory_file(MOVED, name="a"),
+        b=memory_file("Pages come out of `src/gone.py`.", name="b"),
+        c=memory_file("The staging database runs on port 5432. Ines.", name="c"),
+        d=memory_file("The staging database runs on port 5433. Bo.", name="d"),
+        MEMORY="- [Dead](dead.md) — a hook\n- [A](a.md)\n- [C](c.md)\n- [D](d.md)\n",
+    ).past("src/gone.py")
+    report = _reported(project)
     assert report.lines() == [
         f"Would delete: {MEMORY}/b.md (FULLY_STALE: src/gone.py)",
         "    - Pages come out of `src/gone.py`.",
@@ -119,29 +115,23 @@ def test_every_change_is_shown_as_a_diff(tmp_path: Path) -> None:
         f"Would rebuild: {MEMORY}/MEMORY.md (1 entry removed, 3 remaining)",
         "    - - [Dead](dead.md) — a hook",
     ]
-    text = "\n".join(report.dry_run())
-    assert (
-        "| `.claude/memory/b.md` | DELETED | Fully stale: all referenced files removed (src/gone.py) |"
-        in text
-    )
+    row = "| `.claude/memory/b.md` | DELETED | Fully stale: all referenced files removed (src/gone.py) |"
+    assert row in "\n".join(report.dry_run())
 
 
-def test_line_breaks_and_escapes_in_names_are_written_out(tmp_path: Path) -> None:
-    name = f"{MEMORY}/a\n\x1b[31mb.md"
-    root = write_tree(tmp_path / "project", {name: memory_file("We moved it to Bern yesterday.", name="a")})
-    with open_session(root, tmp_path / "state") as session:
-        report, _ = _report(session)
+def test_line_breaks_and_escapes_in_names_are_written_out(project):
+    report = _reported(project.write({f"{MEMORY}/a\n\x1b[31mb.md": memory_file(MOVED, name="a")}))
     assert f"Would update: {MEMORY}/a\\n\\x1b[31mb.md (relative dates)" in report.lines()
     assert all("\n" not in line and "\x1b" not in line for line in report.dry_run())
 
 
-def test_only_regular_files_of_a_decent_size_are_read(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "project", {f"{MEMORY}/a.md": "We moved it there."})
-    write_tree(tmp_path, {"outside.md": "We moved it there."})
-    os.mkfifo(root / MEMORY / "pipe.md")
-    (root / MEMORY / "big.md").write_bytes(b"x" * 1_000_001)
-    (root / MEMORY / "out.md").symlink_to(tmp_path / "outside.md")
-    with open_session(root, tmp_path / "state") as session:
+def test_only_regular_files_of_a_decent_size_are_read(project, tmp_path):
+    memories = project.write(a="We moved it there.").root / MEMORY
+    (tmp_path / "outside.md").write_text("We moved it there.")
+    os.mkfifo(memories / "pipe.md")
+    (memories / "big.md").write_bytes(b"x" * 1_000_001)
+    (memories / "out.md").symlink_to(tmp_path / "outside.md")
+    with project.open() as session:
         found = look(session).findings
         assert left_out(session.store.directories) == [
             f"Skipped {MEMORY}/big.md: it has 1,000,001 bytes, more than the 1,000,000 that are read",
@@ -152,31 +142,24 @@ def test_only_regular_files_of_a_decent_size_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "read-only"])
-def test_an_index_that_is_a_pipe_or_read_only_is_left_alone(tmp_path: Path, kind: str) -> None:
-    root = write_tree(tmp_path / "project", {f"{MEMORY}/a.md": "We moved it there."})
-    index = root / MEMORY / "MEMORY.md"
+def test_an_index_that_is_a_pipe_or_read_only_is_left_alone(project, kind):
+    index = project.write(a="We moved it there.").root / MEMORY / "MEMORY.md"
     if kind == "pipe":
         os.mkfifo(index)
     else:
         index.write_text("x")
         index.chmod(0o444)
-    with open_session(root, tmp_path / "state") as session:
-        assert look(session).plan.actions == ()
+    assert project.plan().actions == ()
 
 
-def test_a_read_only_memory_is_left_alone(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "p", {f"{MEMORY}/a.md": memory_file("We moved it to Bern yesterday.")})
-    (root / MEMORY / "a.md").chmod(0o444)
-    with open_session(root, tmp_path / "state") as session:
-        assert look(session).findings.edits == {}
+def test_a_read_only_memory_is_left_alone(project):
+    (project.write(a=memory_file(MOVED)).root / MEMORY / "a.md").chmod(0o444)
+    assert project.look().findings.edits == {}
 
 
-def test_equal_changes_are_told_once(tmp_path: Path) -> None:
-    files = {f"{MEMORY}/m{n}.md": memory_file(f"Part {n} is in `src/p{n}.py` for good.") for n in range(4)}
-    moved = {f"src/p{n}.py": f"lib/p{n}.py" for n in range(4)}
-    root = with_past(write_tree(tmp_path / "project", files), moved=moved)
-    with open_session(root, tmp_path / "state") as session:
-        lines = _report(session)[0].lines()
+def test_equal_changes_are_told_once(project):
+    project.write(**{f"m{n}": memory_file(f"Part {n} is in `src/p{n}.py` for good.") for n in range(4)})
+    lines = _reported(project.past(moved={f"src/p{n}.py": f"lib/p{n}.py" for n in range(4)})).lines()
     assert lines[0] == "Would update: 4 memories (moved paths: src/ -> lib/)"
     assert lines[1].count(".md") == 4
     assert len([line for line in lines if line.startswith("Would update")]) == 1
