@@ -18,7 +18,7 @@ from mem0_dream.settings import Settings
     [
         (["pass", "--memories", "300"], ("encode", "candidates", "judge", "pass, cached", "numpy")),
         (["nights", "--memories", "200", "--scopes", "20"], ("nothing changed", "1% changed", "in 1 scopes")),
-        (["check", "--memories", "40"], ("learn", "ms a text over 43 memories")),
+        (["check", "--memories", "40"], ("learn", "ms of a processor a text over 43 memories")),
         (["graph", "--memories", "60"], ("first pass", "apply", "second pass")),
         (["markdown", "--memories", "60", "--code", "200"], ("first pass", "apply", "second pass")),
     ],
