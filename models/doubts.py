@@ -84,14 +84,16 @@ def _sides(key: str) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
 Reader = Callable[[str], str]
 
 _EVENTS, _OPPOSED = _sides("events"), _sides("opposed")
-_LIKING, _DISLIKE, _CHOICE, _RULE, _CHANGE = (
-    _marked(",".join(table_lines("doubts", key))) for key in ("liking", "dislike", "choice", "rule", "change")
+_LIKING, _DISLIKE, _CHOICE, _RULE, _CHANGE, _SEVERAL = (
+    _marked(",".join(table_lines("doubts", key)))
+    for key in ("liking", "dislike", "choice", "rule", "change", "several")
 )
 _HARD = _marked(
     "not, no, never, none, nothing, nobody, without, cannot, can't, quit, stop*, cancel*, drop*, instead of, "
     "don't, doesn't, didn't, isn't, aren't, wasn't, won't"
 )
 _TENSES = frozenset({("is", "was"), ("are", "were"), ("had", "has"), ("had", "have"), ("can", "could")})
+_OTHER_THINGS = frozenset(("name", "swap"))
 _OPPOSING = frozenset(("ending", "event", "liking", "choice"))
 
 
@@ -144,6 +146,21 @@ def stated_conflict(a: str, b: str, found: Sequence[Evidence]) -> bool:
     if any(item.kind == "negation" and _HARD.search(item.detail) for item in found):
         return True
     return bool(_CHANGE.search(a)) != bool(_CHANGE.search(b))
+
+
+def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:
+    """Whether both hold whatever a scorer thinks: in two environments, or two of what one has several of.
+
+    >>> side_by_side("User is learning Spanish", "User is learning French", [Evidence("name", "", veto=True)])
+    True
+    """
+    kinds = {item.kind for item in found if item.veto}
+    several = {match[0].lower() for match in _SEVERAL.finditer(a)}
+    listed = kinds <= _OTHER_THINGS and not several.isdisjoint(
+        match[0].lower() for match in _SEVERAL.finditer(b)
+    )
+    denied = any(item.kind == "negation" for item in found) or bool(_CHANGE.search(a) or _CHANGE.search(b))
+    return not denied and ("environment" in kinds or (bool(kinds) and listed))
 
 
 def _was(a: str, b: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...models.bindings import HALF_SAID, relation
-from ...models.doubts import BOTH_ENTAIL, DOUBTS, doubts, settled, stated_conflict
+from ...models.doubts import BOTH_ENTAIL, DOUBTS, doubts, settled, side_by_side, stated_conflict
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.language import is_english, only_denied
 from ...models.same_statement import sameness, statement_key
@@ -289,6 +289,8 @@ def _verdict(
     label, auto = decide(probabilities, evidence, limits, entailment=entailment)
     if label is not Label.CONTRADICTION and rivals is not Contradicting.NO:
         label = Label.CONTRADICTION if rivals is Contradicting.SURE else Label.UNSURE
+    elif label is Label.CONTRADICTION and side_by_side(texts.a, texts.b, evidence):
+        label = Label.DISTINCT
     elif label is Label.CONTRADICTION and _only_adds(texts.a, texts.b, evidence):
         label, evidence = Label.UNSURE, (*evidence, ADDS)
     elif label is Label.CONTRADICTION and _unstated(texts, probabilities, evidence):

@@ -1,5 +1,5 @@
 import pytest
-from mem0_dream.models.doubts import doubts, settled, stated_conflict
+from mem0_dream.models.doubts import doubts, settled, side_by_side, stated_conflict
 from mem0_dream.models.guards import compare
 
 HELD = [
@@ -98,3 +98,20 @@ def test_words_that_each_text_alone_has_need_some_entailment():
 def test_compatible_statements_about_one_topic_state_no_conflict(a, b, stated):
     assert stated_conflict(a, b, (*compare(a, b), *doubts(a, b, compare(a, b)))) is stated
     assert stated_conflict(b, a, (*compare(b, a), *doubts(b, a, compare(b, a)))) is stated
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "both"),
+    [
+        ("User is learning Spanish", "User is learning French", True),
+        ("Visited Lisbon in 2023", "Visited Porto in 2023", True),
+        ("The search flag is on in staging", "The search flag is off in production", True),
+        ("User is learning Spanish", "User no longer wants to learn French", False),
+        ("User is learning Spanish", "User stopped learning French", False),
+        ("User lives in Lisbon", "User lives in Porto", False),
+        ("User is allergic to nuts", "User is not allergic to nuts", False),
+    ],
+)
+def test_two_of_what_one_has_several_of_hold_side_by_side(a, b, both):
+    assert side_by_side(a, b, compare(a, b)) is both
+    assert side_by_side(b, a, compare(b, a)) is both

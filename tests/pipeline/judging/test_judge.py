@@ -189,3 +189,14 @@ def test_words_that_neither_text_covers_need_some_entailment() -> None:
     texts = PairInput("Likes jogging", "Enjoys dodgeball", cosine=0.8)
     assert "unsaid" in {item.kind for item in differences(texts, entailment=(0.05, 0.05))}
     assert "unsaid" not in {item.kind for item in differences(texts, entailment=(0.1, 0.9))}
+
+
+@pytest.mark.parametrize(
+    ("b", "label"),
+    [("User is learning French", Label.DISTINCT), ("User stopped learning Spanish", Label.CONTRADICTION)],
+)
+def test_two_of_what_one_has_several_of_are_no_conflict_however_sure_a_scorer_is(b, label):
+    a = "User is learning Spanish"
+    memories = {"a": memory("a", a), "b": memory("b", b)}
+    scorer = FakeScorer(default=lambda _a, _b: CONTRADICTION)
+    assert judge([Candidate("a", "b", 0.9)], memories, scorer)[0].label is label
