@@ -16,6 +16,7 @@ from .facts.details import Expression
 from .facts.extraction import extract
 from .facts.states import told_end
 from .places import PERSON, THIRD, Unit, bound
+from .reach import misplaced, of_another
 from .text.tables import table_lines
 from .text.words import significant_words, stem
 from .wording import exchanged
@@ -122,8 +123,11 @@ def doubts(
         ("past", _was(a, b)),
         ("liking", _crosswise(a, b, _likes, _dislikes)),
         ("choice", _crosswise(a, b, _left_open, _laid_down)),
-        ("unsaid", _each_tells(a, b, found, entailment) or _only_named(a, b) or _goes_on(a, b)),
-        ("place", _turned(a, b, entailment) or _clauses_turned(a, b)),
+        (
+            "unsaid",
+            _each_tells(a, b, found, entailment) or _only_named(a, b) or _goes_on(a, b) or of_another(a, b),
+        ),
+        ("place", _turned(a, b, entailment) or _clauses_turned(a, b) or misplaced(a, b)),
         ("wording", None if any(item.veto for item in found) else exchanged(a, b)),
     )
     return tuple(Evidence(kind, " / ".join(words)) for kind, words in rules if words)

@@ -28,12 +28,15 @@ _LONGEST_READ = 4_000  # characters
 _TOKEN = re.compile(
     r"(?<!`)`[^`\n]+`(?!`)|\d+(?:[.,:/]\d+)*[^\W_]*|[^\W\d_][^\W_]*(?:'[^\W_]+)*|[.,;:!?()\n]|\s-\s"
 )
+_NOBODY_BUT = re.compile(r"\b(?:nobody|no one|none|nothing) but\b", re.IGNORECASE)
 _SENTENCE_MARKS = frozenset(".;:!?\n")
 _OBJECT_MARKERS = frozenset(
     {"to", "from", "with", "for", "of", "on", "about", "after", "against", "up", "off", "out"}
 )
 DIRECTIONS = {"from": 1, "to": -1, "into": -1}
 """Prepositions of directions, with the side on which what stands behind them is."""
+_DENYING = frozenset(("not", "never"))
+_HANDED = frozenset(("to", "from"))
 _SHORTEST_PAST = 5
 
 
@@ -170,7 +173,7 @@ class _Reader:
 
     def __init__(self, text: str, names: set[str]) -> None:
         self.tokens: list[_Token] = []
-        for match in _TOKEN.finditer(normalise(text)[:_LONGEST_READ]):
+        for match in _TOKEN.finditer(_NOBODY_BUT.sub("only", normalise(text)[:_LONGEST_READ])):
             surface = match[0].strip() or "\n"
             folded = fold(surface.strip("`")).removesuffix("'s")
             stem = rough_stem(folded) if folded.isalpha() else folded
@@ -332,7 +335,7 @@ class _Reader:
         phrases: list[tuple[str, list[str], int]] = []
         for at in range(start, end):
             token = self.tokens[at]
-            if token.kind not in {"unit", "person"} or self.owner(at):
+            if token.kind not in {"unit", "person"} or self.owner(at) or token.folded in _DENYING:
                 continue
             if not phrases or phrases[-1][2] != token.chunk:
                 phrases.append((token.marker, [], token.chunk))
@@ -368,7 +371,8 @@ class _Reader:
         right = self._phrases(at + 1, self._next(at, {"verb", "conjunction", "relative"}, end))
         bare = [keys for marker, keys, _ in left if not marker]
         subject = bare[-1] if bare else [] if left else [PERSON]
-        beside = next((keys for marker, keys, _ in right if marker in _OBJECT_MARKERS), [])
+        markers = _HANDED if family in _THEMATIC else _OBJECT_MARKERS  # "lent Ann 20 for the bed"
+        beside = next((keys for marker, keys, _ in right if marker in markers), [])
         if family[0] == "~" and self.is_passive(at):  # "is married to"
             self._put(family, 1, (*subject, *beside))
             return

@@ -96,13 +96,12 @@ class OneWay(FakeScorer):
 
 @pytest.mark.parametrize(("a", "b"), DOUBTFUL)
 def test_the_entailment_of_a_pair_reaches_the_decision(a: str, b: str) -> None:
-    """One way is never enough; both ways are enough where nothing but the order is in doubt."""
+    """However sure a scorer is, from one side or from both, a person decides."""
     pair = {name: memory(name, text) for name, text in zip("ab", (a, b), strict=True)}
     for scorer in (OneWay, FakeScorer):
         answers = scorer(default=lambda _a, _b: (0.97, 0.0, 0.03))
         (found,) = judge([Candidate("a", "b", 0.9)], pair, answers)
-        assert found.auto == (scorer is FakeScorer and {item.kind for item in found.evidence} == {"order"})
-    assert found.auto == ((a, b) == DOUBTFUL[-1])
+        assert not found.auto
 
 
 WORDS = st.lists(
