@@ -82,7 +82,14 @@ class Guarded:
             text: What would be stored.
             metadata: What would be stored with it.
             ids: user_id, agent_id, run_id, app_id.
+
+        Raises:
+            UsageError: If there is no text, or nothing says whose memories are meant.
         """
+        if not isinstance(text, str) or not text.strip():
+            raise UsageError(f"There is no text to check: {text!r}.")
+        if not any(ids.values()) or not ids.keys() <= set(SCOPE_IDS):
+            raise UsageError(f"Say whose memories are meant: {', '.join(SCOPE_IDS)}.")
         with self._opened() as session:
             return self._checked(session, text, Scope.of(**ids), metadata)
 
@@ -101,11 +108,16 @@ class Guarded:
         Returns:
             What mem0 gives, an event "NONE" with the memory for each text that was known, and under "check"
             what each text is to the memories, as `mem0-dream check --json` tells it.
+
+        Raises:
+            UsageError: If the messages are none.
         """
         from .reporting.pair import check_json
 
         ids = {name: options.get(name) for name in SCOPE_IDS}
-        given = [messages] if isinstance(messages, str | Mapping) else list(messages)
+        given = messages if isinstance(messages, list | tuple) else [messages]
+        if not all(isinstance(each, str | Mapping) for each in given):
+            raise UsageError("What is added is a text, a message of a role and a content, or a list of them.")
         said = [{"role": "user", "content": each} if isinstance(each, str) else dict(each) for each in given]
         told, results, unknown = [], [], []
         with self._opened() as session:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from .terminal import echo
+from .terminal import answer
 
 if TYPE_CHECKING:
     from ..engine import Session
@@ -70,7 +70,8 @@ def announced(session: Session, options: Options) -> bool:
     if options.across:
         from ..reporting.markdown.across import across
 
-        echo(across(store.root, session.models))
+        found = across(store.root, session.models, given=options.memory_dirs or ())
+        answer(found.to_json(), found.lines(), as_json=options.as_json)
         return False
     if not store.directories:
         click.echo(NONE_FOUND)

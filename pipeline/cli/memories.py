@@ -6,6 +6,7 @@ import functools
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import time, timedelta
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +14,7 @@ import click
 from ...errors import IncompleteListingError, UsageError
 from .asking import confirmed
 from .logs import tell
-from .opening import open_session, tell_fidelity
+from .opening import known_scopes, open_session, tell_fidelity
 from .options import TROUBLE, Moment, Options, command
 from .places import again, full_commands
 from .terminal import answer, echo
@@ -56,7 +57,9 @@ def status(options: Options, *, check: bool, repeated: bool) -> None:
         state = found_status(session, options)
         inventory = session.inventory or session.read(options.scopes())
         health = session.kind.health(inventory, session.means(options.moment))
-    lines = (full_commands(line, options) for line in (*spoken_status(state), "", *health_lines(health)))
+        known = known_scopes(session, options, held=inventory.memories)
+    told = (*known, *spoken_status(state), "", *health_lines(health))
+    lines = (full_commands(line, options) for line in told)
     answer(state.to_json() | {"health": health.to_json()}, lines, as_json=options.as_json)
     if check and not health.ok:
         raise click.exceptions.Exit(TROUBLE)
@@ -117,17 +120,24 @@ def history(options: Options, *, query: str | None, as_of: datetime | None) -> N
       mem0-dream history "lives in" --config mem0.yaml --user-id alice
       mem0-dream history --as-of 2026-03-01 --config mem0.yaml --user-id alice
     """
-    if query is None and as_of is None:
+    query = (query or "").strip()
+    if as_of is not None and as_of.time() == time():  # a date means all of it
+        as_of += timedelta(days=1, microseconds=-1)
+    if not query and as_of is None:
         raise UsageError("Name an id, or words of a memory, or a date with --as-of.")
     from ..reporting.past import chain, matching, spoken_versions, version_json, versions
+    from ..reporting.text import day
 
     with open_session(options) as session:
         memories = session.read(options.scopes()).memories
         every = versions(memories, session.journal, session.store.fingerprint, scopes=options.scopes())
         kind = session.store.kind
-        shown = every if query is None else chain(matching(query, every, kind), every)
+        shown = chain(matching(query, every, kind), every) if query else every
         shown = [one for one in shown if as_of is None or one.held_at(as_of)]
-    lines = spoken_versions(shown, every, kind) or ["Nothing is known of that."]
+        known = known_scopes(session, options, held=memories)
+    then = f" that was held true on {day(as_of)}" if as_of else ""
+    nothing = f"Nothing about that is known{then}." if query else f"Nothing is known{then}."
+    lines = spoken_versions(shown, every, kind) or [nothing, *known]
     answer({"versions": [version_json(one) for one in shown]}, lines, as_json=options.as_json)
 
 
@@ -183,8 +193,12 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
         known = session.known(options.scopes(), now=options.moment)
         inventory = session.inventory
         assert inventory is not None  # noqa: S101  (`known` has read it)
-        for gap in inventory.gaps:
-            tell(f"note: {gap}; what is known may be more than this.")
+        known_there = known_scopes(session, options, held=inventory.memories)
+        for note in (
+            *(f"{gap}; what is known may be more than this." for gap in inventory.gaps),
+            *known_there,
+        ):
+            tell(f"note: {note}")
         if asked is not None:
             scored = session.kind.relevance(
                 asked, inventory.memories, known=known, encoder=session.models.encoder,
@@ -243,7 +257,7 @@ def forget(options: Options, query: str, *, limit: int) -> None:
     with open_session(options) as session, session.locked():
         inventory, matches = about(session, query, options.scopes(), now=options.moment, limit=limit)
         if not matches:
-            click.echo("No memory matches.")
+            echo(["No memory matches.", *known_scopes(session, options, held=inventory.memories)])
             return
         for number, (memory, label, text) in enumerate(matches, 1):
             pinned = " (pinned, never touched)" if memory.pinned else ""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ..stores.markdown.store import MarkdownStore
 
 _OPENED = "mem0_dream.opened"
+KNOWN_SHOWN = 8
+"""Users that are named where one is not known."""
 _VARIABLES = {
     PLATFORM: {"host": "MEM0_HOST", "org": "MEM0_ORG_ID", "project": "MEM0_PROJECT_ID"},
     SERVER: {"url": "MEM0_SERVER_URL"},
@@ -59,6 +61,27 @@ def store_of(ctx: click.Context) -> str | None:
     """The fingerprint of the store that was opened last."""
     store = ctx.meta.get(_OPENED)
     return store if isinstance(store, str) else None
+
+
+def known_scopes(session: Session, options: Options, *, held: object) -> list[str]:
+    """Where nothing was found: which users and so on there are, so that a misspelt one is seen."""
+    asked = options.scopes().ids
+    if held or not asked:
+        return []
+    import difflib
+
+    from ..reporting.text import visible
+    from ..stores.base import ScopeFilter
+
+    scopes = [dict(memory.scope.ids) for memory in session.read(ScopeFilter()).memories]
+    lines = []
+    for name, value in asked.items():
+        known = sorted({scope[name] for scope in scopes if name in scope})
+        near = difflib.get_close_matches(value, known, n=KNOWN_SHOWN) or known[:KNOWN_SHOWN]
+        more = f" and {len(known) - len(near)} more" if len(known) > len(near) else ""
+        if value not in known:
+            lines.append(visible(f"Known {name}: {', '.join(near) or 'none'}{more}."))
+    return lines
 
 
 def require_store(options: Options) -> None:
@@ -166,6 +189,8 @@ def _markdown_kind(store: MarkdownStore, options: Options) -> MarkdownKind:
         raise UsageError(
             "--supersede lets the newer statement win by the keyword rule; add --scorer keywords."
         )
+    if options.across and options.auto:
+        raise UsageError("--across only reports; leave --auto out.")
     if options.transcripts is not None and not options.transcripts.is_dir():
         raise UsageError(f"The transcripts {options.transcripts} are no directory.")
     return MarkdownKind(

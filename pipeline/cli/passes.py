@@ -16,7 +16,7 @@ from .asking import agreed, looked, warned
 from .logs import tell
 from .markdown import announced
 from .night import due_reason, night, note_pass, tell_due, tell_night
-from .opening import open_session, refuse_second_opinion, store_of, tell_fidelity
+from .opening import known_scopes, open_session, refuse_second_opinion, store_of, tell_fidelity
 from .options import GRAPH, MARKDOWN, Options, running
 from .places import again, journal_of
 from .review import Questions, may_ask, told_added
@@ -40,8 +40,6 @@ LOCKED: Mapping[str, Check] = {GRAPH: graph.repaired}
 """What is done first, under the store's lock; a no ends the pass."""
 EACH = "each"
 """The answer to Apply? that asks about every change, one by one."""
-KNOWN_SHOWN = 8
-"""Users that are named where one is not known."""
 _BEGAN = datetime.now(UTC)
 
 
@@ -121,30 +119,10 @@ def _show(session: Session, options: Options) -> None:
     if options.as_json:
         _print_json(shown, None)
         return
-    echo([*shown.dry_run(), *_known(session, proposal, options)])
+    echo([*shown.dry_run(), *known_scopes(session, options, held=proposal.plan.totals)])
     over = session.overdraft(proposal.plan) if options.auto else None
     if over is not None:
         tell(f"a night would hold back a part: this removes {over}, more than the delete budget.")
-
-
-def _known(session: Session, proposal: Proposal, options: Options) -> list[str]:
-    from ..reporting.text import visible
-    from ..stores.base import ScopeFilter
-
-    asked = options.scopes().ids
-    if proposal.plan.totals or not asked:
-        return []
-    import difflib
-
-    scopes = {memory.scope for memory in session.read(ScopeFilter()).memories}
-    lines = []
-    for name, value in asked.items():
-        known = sorted({dict(scope.ids)[name] for scope in scopes if name in dict(scope.ids)})
-        near = difflib.get_close_matches(value, known, n=KNOWN_SHOWN) or known[:KNOWN_SHOWN]
-        more = f" and {len(known) - len(near)} more" if len(known) > len(near) else ""
-        if value not in known:
-            lines.append(visible(f"Known {name}: {', '.join(near) or 'none'}{more}."))
-    return lines
 
 
 def _pass(session: Session, options: Options) -> None:
@@ -229,7 +207,7 @@ def _attended(
 
     shown = _reporter(session, proposal, options)
     asks = may_ask(proposal.plan, review=options.review)
-    echo([*shown.opening(asks=asks), *_known(session, proposal, options)])
+    echo([*shown.opening(asks=asks), *known_scopes(session, options, held=proposal.plan.totals)])
     if shown.idle and not asks:
         return None
     _refuse_gaps(proposal.plan, "Nothing can be applied.")

@@ -112,11 +112,22 @@ def spoken(evidence: Iterable[Evidence], *, flipped: bool = False, names: Sequen
     'Only A says *every*. A says *20 mg*, B says *40 mg*.'
     >>> spoken([Evidence("number", "20 / 40", veto=True), Evidence("unsaid", "20 / 40")])
     'A says *20*, B says *40*.'
+    >>> spoken([Evidence("number", "2 m / 4 m"), Evidence("rival", "size: 2 m / 4 m")])
+    'Two values of one size: A says *2 m*, B says *4 m*.'
     """
     items = tuple(evidence)
-    told = {item.detail for item in items if item.kind != "unsaid"}
-    once = (item for item in items if item.kind != "unsaid" or item.detail not in told)
+    rivals = {item.detail.rpartition(": ")[2] for item in items if item.kind == "rival"}
+    told = {word for item in items if item.kind != "unsaid" for word in _words(item)}
+    once = (
+        item
+        for item in items
+        if not (told.issuperset(_words(item)) if item.kind == "unsaid" else item.detail in rivals)
+    )
     return visible(" ".join(_sentence(item, *names, flipped=flipped) for item in once))
+
+
+def _words(item: Evidence) -> list[str]:
+    return item.detail.replace(",", " ").split()
 
 
 def _sentence(item: Evidence, first: str, second: str, *, flipped: bool) -> str:

@@ -14,6 +14,9 @@ from ..stores.base import ScopeFilter
 from ..writing.journal import ChangeState, Journal, Operation, Run
 from .text import day, spoken_ids, visible
 
+_TOWARDS = {"contradicted": "by", "same fact": "as"}
+"""How the line about an end goes on to what took its place; merged and else "into"."""
+
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -49,14 +52,16 @@ def versions(
         store: Whose runs.
         scopes: Whose memories.
     """
-    present = list(memories)
+    present = {memory.id: memory for memory in memories}
     past = [one for run in journal.runs(store) for one in _of_run(run, journal, scopes)]
     known = {(one.id, one.text) for one in past}
-    for memory in present:
+    for memory in present.values():
         into, at, how = (memory.metadata.get(key) for key in SUPERSEDED_KEYS)
         if (memory.id, memory.text) in known:
             continue
-        marked = (noted_moment(at), str(into), str(how)) if into else (None, None, "")
+        stays = present.get(str(into)) if how in _TOWARDS else None
+        ended = _ended(memory.stated_at, stays.stated_at if stays else None, noted_moment(at))
+        marked = (ended, str(into), str(how)) if into else (None, None, "")
         past.append(Version(memory.id, memory.text, memory.stated_at, *marked))
     return sorted(
         past, key=lambda one: (one.since.timestamp() if one.since else 0.0, one.until is None, one.id)
@@ -74,17 +79,22 @@ def _of_run(run: Run, journal: Journal, scopes: ScopeFilter) -> Iterable[Version
             continue
         into = added.get(action.id, action.survivor)
         stays = next((member for member in action.members if member.id == into), None)
+        said: datetime | None = None
+        how: str = action.reason if isinstance(action, Prune) else "merged"
         if isinstance(action, Resolve) and stays is not None:
-            until, how = stays.stated_at or run.started_at, action.ends
-        else:
-            until, how = run.started_at, action.reason if isinstance(action, Prune) else "merged"
+            said, how = stays.stated_at, action.ends
         for member in action.members:
             if (action.id, member.id) in removed:
-                began = member.stated_at
-                ends = max(until, began) if began else until
-                yield Version(member.id, member.text, began, ends, into, how)
+                ended = _ended(member.stated_at, said, run.started_at)
+                yield Version(member.id, member.text, member.stated_at, ended, into, how)
             elif action.id in rewritten and member.id == into and isinstance(action, Merge | TextChange):
                 yield Version(member.id, member.text, member.stated_at, run.started_at, into, "reworded")
+
+
+def _ended(stated: datetime | None, said: datetime | None, noted: datetime | None) -> datetime | None:
+    """When words ceased to hold: when those that took their place were said, if that is known."""
+    until = said or noted
+    return max(until, stated) if until and stated else until
 
 
 def chain(found: Iterable[Version], every: Sequence[Version]) -> list[Version]:
@@ -111,7 +121,11 @@ def spoken_versions(shown: Sequence[Version], every: Sequence[Version], kind: st
     short = spoken_ids((name for one in every for name in (one.id, one.into) if name), kind)
     lines = []
     for one in shown:
-        goes = f" into [{kind}:{short[one.into]}]" if one.into and one.into != one.id else ""
+        goes = (
+            f" {_TOWARDS.get(one.how, 'into')} [{kind}:{short[one.into]}]"
+            if one.into and one.into != one.id
+            else ""
+        )
         ended = f" until {day(one.until)}: {one.how}{goes}" if one.until else ""
         began = f"since {day(one.since)}" if one.since else "since an unknown day"
         lines.append(visible(f"[{kind}:{short[one.id]}] {' '.join(one.text.split())}"))

@@ -240,6 +240,12 @@ def test_transcripts_are_found_where_the_agent_keeps_them(project: Path) -> None
     assert "old_queue.md (FULLY_STALE" in out
 
 
+def test_instruction_files_side_by_side_for_a_program(project: Path) -> None:
+    told = json.loads(_dream(project, "--across", "--json").out)
+    assert told.keys() == {"files", "said_twice", "contradicting", "not_read"}
+    assert told["files"]
+
+
 def test_given_directories_instead_of_a_search(project: Path) -> None:
     out = _dream(project, "--dry-run", "--memory-dir", str(project / REVIEWER)).out
     assert PROJECT + "/" not in out
@@ -279,6 +285,7 @@ def test_the_sentences_for_empty_places(tmp_path: Path) -> None:
         (["--dry-run", "--all"], "--all"),
         (["undo", "--config", "mem0.yaml"], "mem0.yaml cannot be read"),
         (["status", "--mcp", "x"], "--mcp"),
+        (["--across", "--auto"], "--across only reports; leave --auto out."),
     ],
 )
 def test_bad_options_have_one_sentence(project: Path, words: list[str], sentence: str) -> None:

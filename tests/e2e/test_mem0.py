@@ -266,7 +266,13 @@ def check_what_lost(world: World) -> None:
     (gone,) = (one for one in told if one["id"] == loser)
     assert (gone["into"], gone["how"]) == (winner, "contradicted")
     long_ago = world.dream("history", "--as-of", "2000-01-01", *ALICE).out
-    assert long_ago == "Nothing is known of that.\n"
+    assert long_ago == "Nothing is known that was held true on 2000-01-01.\n"
+    began, _, _ = rows[winner][0]["created_at"].partition("T")
+    then = world.dream("history", "--as-of", began, *ALICE).lines
+    assert (
+        f"    since {began}"
+        == then[then.index(next(x for x in then if x.startswith(world.label("tabs")))) + 1]
+    )
 
 
 def test_forget_reject_and_status(messy_qdrant: World) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -129,9 +129,20 @@ def test_with_inference_mem0_is_asked_only_about_what_is_new(models: dict[str, A
     assert asked == [(talk, True)]
 
 
-@pytest.mark.parametrize("policy", [{"known": "drop"}, {"contradicted": "delete"}])
-def test_an_unknown_policy_is_one_sentence(qdrant: Any, policy: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("told", "work"),
+    [
+        ("not 'drop'", lambda memory: guarded(memory, known="drop")),
+        ("not 'delete'", lambda memory: guarded(memory, contradicted="delete")),
+        ("a text, a message", lambda memory: guarded(memory).add(None, user_id="alice")),
+        ("a text, a message", lambda memory: guarded(memory).add([3], user_id="alice")),
+        ("no text to check: ' '", lambda memory: guarded(memory).check(" ", user_id="alice")),
+        ("whose memories", lambda memory: guarded(memory).check("Has a cat")),
+        ("whose memories", lambda memory: guarded(memory).check("Has a cat", user="alice")),
+    ],
+)
+def test_bad_input_is_one_sentence(qdrant: Any, told: str, work: Callable[[Any], Any]) -> None:
     memory = qdrant.memory()
-    with pytest.raises(UsageError, match="not '"):
-        guarded(memory, **policy)
+    with pytest.raises(UsageError, match=told):
+        work(memory)
     Mem0Store(memory, owned=True).close()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ....records import Memory, Scope
 from ...judging.statements import Finding, Reader, Statement, findings
 from ...rules.markdown.prose import said
 from ...stores.markdown.directories import other_places
-from ...stores.markdown.layouts import ORDER, Loaded, instruction_files
+from ...stores.markdown.layouts import EVERYBODY, ORDER, Loaded, instruction_files
 from ..text import clip, counted, visible
 
 if TYPE_CHECKING:
@@ -26,28 +28,106 @@ _WHEN = {
 }
 
 
-def across(root: Path, models: Models, *, home: Path | None = None) -> list[str]:
-    """Lines about what is loaded, what is said twice, and what contradicts, each with file and line."""
-    files = instruction_files(root, home=home)
-    if not files:
-        return ["No files of instructions or memories found."]
+@dataclass(frozen=True, slots=True)
+class Across:
+    """What lies side by side.
+
+    Attributes:
+        files: All that agents take instructions or memories from, what is loaded most first.
+        found: Statements of two files that say the same, or cannot both hold.
+        unread: Folders of the project that may hold memories, and were not read.
+    """
+
+    files: Sequence[Loaded]
+    found: Sequence[Finding]
+    unread: Sequence[str]
+
+    def lines(self) -> list[str]:
+        """The report for a person."""
+        if not self.files:
+            return ["No files of instructions or memories found.", *self._not_read()]
+        lines = [*self._loaded()]
+        for title, same in (("Said twice", True), ("Contradicting", False)):
+            pairs = [each for each in self.found if each.same is same]
+            lines += ["", f"{title} ({len(pairs)}):"] if pairs else []
+            for each in pairs:
+                stays, goes = self._sides(each)
+                lines += [_placed(stays), _placed(goes)]
+                if same:
+                    lines.append(f"    {self._advice(stays, goes)}")
+        lines += [] if self.found else ["", "Nothing is said twice, and nothing contradicts."]
+        return [visible(line) for line in (*lines, *self._not_read())]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same for a program."""
+        files = [
+            {"file": each.name, "agents": each.agents, "loaded": each.when, "tokens": each.tokens,
+             "lines_cut_off": each.cut_off}
+            for each in self.files
+        ]  # fmt: skip
+        pairs: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+        for each in self.found:
+            sides = self._sides(each)
+            places = [{"file": s.memory.id, "line": s.line + 1, "text": s.text} for s in sides]
+            could = {"could_go": sides[1].memory.id if self._shared(*sides) else None} if each.same else {}
+            pairs[each.same].append({"statements": places, **could})
+        return {
+            "files": files, "said_twice": pairs[True], "contradicting": pairs[False], "not_read": self.unread
+        }  # fmt: skip
+
+    def _loaded(self) -> Iterator[str]:
+        costs = Counter[str]()
+        for file in self.files:
+            costs.update(dict.fromkeys(file.agents, file.tokens))
+        told = ", ".join(f"{agent} about {count:,}" for agent, count in sorted(costs.items()) if count)
+        yield f"{counted(len(self.files), 'file')}. Tokens loaded into every session: {told or 'none'}."
+        for file in self.files:
+            cost = f", about {file.tokens:,} tokens" if file.tokens else ""
+            yield f"  {file.name} ({', '.join(file.agents)}): {_WHEN[file.when]}{cost}"
+            if file.cut_off:
+                cut = counted(file.cut_off, "line")
+                yield f"    cut off after line {file.lines}: the last {cut} are never loaded"
+
+    def _sides(self, found: Finding) -> list[Statement]:
+        """What is loaded most should say it; of two that are loaded alike, what says more."""
+        loaded = {file.name: ORDER.index(file.when) for file in self.files}
+        return sorted(
+            (found.a, found.b), key=lambda one: (loaded[one.memory.id], -len(one.text), one.memory.id)
+        )
+
+    def _shared(self, stays: Statement, goes: Statement) -> bool:
+        """Whether who reads the one that could go reads the other, too."""
+        agents = {file.name: set(file.agents) for file in self.files}
+        left = agents[goes.memory.id] - agents[stays.memory.id]
+        return left <= EVERYBODY
+
+    def _advice(self, stays: Statement, goes: Statement) -> str:
+        if self._shared(stays, goes):
+            return f"could go from {goes.memory.id}"
+        return "for two agents: keep both, or let one file import the other"
+
+    def _not_read(self) -> list[str]:
+        told = "Not looked at: {0}; if it holds memories, name it with --memory-dir {0}"
+        return ["", *(told.format(place) for place in self.unread)] if self.unread else []
+
+
+def across(root: Path, models: Models, *, given: Sequence[Path] = (), home: Path | None = None) -> Across:
+    """What is loaded, what is said twice, and what contradicts, each with file and line.
+
+    Args:
+        root: The project.
+        models: Who judges.
+        given: Folders of memories besides those that agents are known to use.
+        home: The user's home directory, if it is another.
+    """
+    files = instruction_files(root, given=given, home=home)
     found = findings(
         [one for file in files for one in _statements(file)],
         Reader(models.read(), models.asked(), models.calibrated),
     )
-    apart = [each for each in found if each.a.memory.id != each.b.memory.id]
-    loaded = {file.name: file for file in files}
-    lines = [*_told(files), *_twice([each for each in apart if each.same], loaded)]
-    against = [each for each in apart if not each.same]
-    lines += ["", f"Contradicting ({len(against)}):"] if against else []
-    for each in against:
-        lines += [_placed(each.a), _placed(each.b)]
-    lines.append("")
     seen = {file.name for file in files}
-    for place in other_places(root):
-        if not any(name.startswith(f"{place}/") for name in seen):
-            lines.append(f"Not looked at: {place}; if it holds memories, name it with --memory-dir {place}")
-    return [visible(line) for line in lines]
+    unread = [place for place in other_places(root) if not any(name.startswith(f"{place}/") for name in seen)]
+    return Across(files, [each for each in found if each.a.memory.id != each.b.memory.id], unread)
 
 
 def _statements(file: Loaded) -> list[Statement]:
@@ -64,30 +144,6 @@ def _statements(file: Loaded) -> list[Statement]:
         )
         for each in said(file.text)
     ]
-
-
-def _told(files: Sequence[Loaded]) -> list[str]:
-    tokens = sum(file.tokens for file in files)
-    lines = [f"{counted(len(files), 'file')}, about {tokens:,} tokens loaded into every session:"]
-    for file in files:
-        cost = f", about {file.tokens:,} tokens" if file.tokens else ""
-        lines.append(f"  {file.name} ({file.agent}): {_WHEN[file.when]}{cost}")
-        if file.cut_off:
-            cut = counted(file.cut_off, "line")
-            lines.append(f"    cut off after line {file.lines}: the last {cut} are never loaded")
-    return lines
-
-
-def _twice(found: Sequence[Finding], files: dict[str, Loaded]) -> list[str]:
-    lines = ["", f"Said twice ({len(found)}):"] if found else []
-    for each in found:
-        # What is loaded most should say it; of two that are loaded alike, what says more.
-        stays, goes = sorted(
-            (each.a, each.b),
-            key=lambda one: (ORDER.index(files[one.memory.id].when), -len(one.text), one.memory.id),
-        )
-        lines += [_placed(stays), _placed(goes), f"    could go from {goes.memory.id}"]
-    return lines
 
 
 def _placed(statement: Statement) -> str:

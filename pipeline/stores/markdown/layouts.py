@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,8 +14,8 @@ from .document import Document, parse
 _PATHS = ("paths", "globs", "fileMatchPattern")
 """Frontmatter that says for which files a rule is loaded."""
 _IMPORT = re.compile(r"(?<![\w`@])@((?:~/|\.{0,2}/)?[\w./-]+\.\w+)")
-_DEPTH = 5
-"""Imports of imports are followed so far (origin: Claude Code)."""
+IMPORTS, _DEPTH = "Claude Code", 5
+"""Who follows imports, and how far imports of imports."""
 
 
 class Layout(NamedTuple):
@@ -60,6 +60,8 @@ LAYOUTS = (
 """The first row that finds a file names it. It is loaded "always"; of an "index" its first lines; if
 "matching", always unless its frontmatter names paths; if "described", its frontmatter; or when "asked" for.
 """
+EVERYBODY = frozenset({"memory bank", "Serena", "notes", "named"})
+"""Rows of no one agent: whoever is told to may open these files."""
 ORDER = ("always", "index", "described", "matching", "asked")
 """What is loaded most stands first."""
 
@@ -70,7 +72,7 @@ class Loaded:
 
     name: str  # relative to the project where it lies in it, else with "~" for the home directory
     path: Path
-    agent: str
+    agents: tuple[str, ...]  # that load it
     when: str  # one of `ORDER`
     text: str
     lines: int  # how many of its lines are loaded unasked; the last ones are cut off
@@ -88,20 +90,28 @@ class Loaded:
         return len("\n".join(self.text.splitlines()[: self.lines])) // 4
 
 
-def instruction_files(root: Path, *, home: Path | None = None) -> list[Loaded]:
-    """Find the files, each once, under the layout that comes first; what is always loaded first."""
+def instruction_files(root: Path, *, given: Sequence[Path] = (), home: Path | None = None) -> list[Loaded]:
+    """Find the files, each once, under the layout that comes first; what is always loaded first.
+
+    Args:
+        root: The project.
+        given: Folders of memories besides.
+        home: The user's home directory, if it is another.
+    """
     project, house = root.resolve(), (home or Path.home()).resolve()
     places = {"project": project, "home": house, "own": agent_folder(project, house)}
+    places |= {str(path): path.expanduser() for path in given}
     found: dict[Path, Loaded] = {}
-    for layout in LAYOUTS:
+    for layout in (*LAYOUTS, *(Layout("named", str(path), ("**/*.md",), "asked") for path in given)):
         for pattern in layout.files:
             for path in sorted(places[layout.at].glob(pattern)):
                 if path.is_file() and unreadable(path) is None and path.resolve() not in found:
                     found[path.resolve()] = _loaded(path.resolve(), layout, project, house)
-    for one in [one for one in found.values() if one.when == "always"]:
+    for one in [each for each in found.values() if each.when == "always" and IMPORTS in each.agents]:
         for path in _imported(one.path, house):
-            if path not in found or found[path].when != "always":
-                found[path] = _loaded(path, Layout(one.agent, "", (), "always"), project, house)
+            whole, held = _loaded(path, Layout(IMPORTS, "", (), "always"), project, house), found.get(path)
+            agents = dict.fromkeys((*(held.agents if held else ()), IMPORTS))
+            found[path] = replace(whole, agents=tuple(agents))
     return sorted(found.values(), key=lambda one: (ORDER.index(one.when), one.name))
 
 
@@ -116,7 +126,7 @@ def _loaded(path: Path, layout: Layout, project: Path, house: Path) -> Loaded:
         name = path.relative_to(project).as_posix()
     else:
         name = f"~/{path.relative_to(house).as_posix()}" if path.is_relative_to(house) else str(path)
-    return Loaded(name, path, layout.agent, when, document.source, min(shown, every))
+    return Loaded(name, path, (layout.agent,), when, document.source, min(shown, every))
 
 
 def _matching(document: Document) -> str:

@@ -41,6 +41,9 @@ class TestReport:
         for option in ((), ("--dry-run",), ("--explain",)):
             told = f"{NOTHING_STORED}Known user_id: alice, bob.\n"
             assert dream("--user-id", "nobody", *option).stdout == told
+        for words in (("status",), ("history", "tabs"), ("check", "Uses tabs"), ("forget", "tabs")):
+            shown = dream(*words, "--user-id", "alcie")
+            assert "Known user_id: alice and 1 more." in shown.stdout + shown.stderr
 
     def test_nothing_to_do(self, store: InMemoryStore, dream: Invoke) -> None:
         for option in ((), ("--dry-run",)):

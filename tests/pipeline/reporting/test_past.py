@@ -47,7 +47,7 @@ def test_a_chain_says_what_was_true_until_when(session: Session) -> None:
     began, moved = (f"{NOW - timedelta(days=days):%Y-%m-%d}" for days in (100, 30))
     assert lines == [
         f"[memory:porto] {PORTO}",
-        f"    since {began} until {moved}: contradicted into [memory:faro]",
+        f"    since {began} until {moved}: contradicted by [memory:faro]",
         f"[memory:faro] {FARO}",
         f"    since {moved}",
     ]
@@ -65,7 +65,7 @@ def test_the_marks_of_the_store_are_enough_without_a_journal(session: Session, t
     with Session(marked, scorer=FakeScorer(), encoder=FakeEncoder(), state_dir=tmp_path / "fresh") as opened:
         every = _known(opened)
     (porto,) = (one for one in every if one.id == "porto")
-    assert (porto.into, porto.how, porto.until) == ("faro", "contradicted", NOW)
+    assert (porto.into, porto.how, porto.until) == ("faro", "contradicted", NOW - timedelta(days=30))
 
 
 def test_what_was_taken_back_is_no_past(session: Session) -> None:

@@ -156,7 +156,7 @@ def test_evidence_is_told_in_plain_words() -> None:
         Evidence("adds", "one text has all words of the other, and no detail differs"),
     ]
     assert spoken(found) == (
-        "A says *20 mg*, B says *40 mg*. Only B says *Rex*. "
+        "Only B says *Rex*. "
         "Another word in the same place: A says *law*, B says *medicine*. "
         "Two values of one dose: A says *20 mg*, B says *40 mg*. Second opinion: duplicate. "
         "One text has all words of the other, and no detail differs."
