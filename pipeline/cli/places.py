@@ -111,6 +111,8 @@ def recalled(options: Options, run: str | None) -> Options:
         if run is not None:
             place = places.get(journal.run(run).store.removesuffix(LINKS))
             return at(options, place) if place else options
+        begun = {each.store.removesuffix(LINKS) for each in journal.runs()}
+    places = {store: place for store, place in places.items() if store in begun} or places
     if len(places) > 1:
         listed = "".join(f"\n  {again(at(options, place))}" for place in places.values())
         raise UsageError(f"Name the run, or the store; these were worked on:{listed}")

@@ -166,7 +166,9 @@ class Tools:
             return {
                 **self._access.status(session).to_json(),
                 "answers": [
-                    answer_line(given, session.store.kind) for given in session.answered if not given.applied
+                    answer_line(given, session.store.kind).strip()
+                    for given in session.answered
+                    if not given.applied
                 ],
                 "last_plan": last.id if last else None,
                 "may_write": self._may_write,

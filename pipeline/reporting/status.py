@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from ...models.same_statement import statement_key
-from ...records import ActionKind, Inventory, Label, Memory, Scope, Verdict
+from ...records import Inventory, Label, Memory, Scope, Verdict
 from ...settings import Settings
 from ..answers import Answer, Say
 from ..rules.hygiene import shown_text
@@ -178,20 +178,23 @@ def spoken_status(status: Status) -> list[str]:
 
 def run_line(run: Run, changes: Sequence[Recorded]) -> str:
     """One run in one line: name, state, what it removed and added, what it left to a person."""
-    removed, added = _changed(changes)
-    how = "retired" if ActionKind.MERGE in run.retires else "removed"
-    unsure = run_json(run, changes)["unsure"]
-    left = f", unsure={unsure}" if unsure else ""
-    return (
-        f"{run.id}  {run.state:<8}  {run.started_at:%Y-%m-%d %H:%M} UTC  {how} {removed}, added {added}{left}"
-    )
+    told = run_json(run, changes)
+    done = [f"{how} {told[how]}" for how in ("removed", "retired") if told[how]] or ["removed 0"]
+    left = [f"unsure={told['unsure']}"] if told["unsure"] else []
+    what = ", ".join([*done, f"added {told['added']}", *left])
+    return f"{run.id}  {run.state:<8}  {run.started_at:%Y-%m-%d %H:%M} UTC  {what}"
 
 
 def run_json(run: Run, changes: Sequence[Recorded]) -> dict[str, Any]:
-    """One run as JSON: what it was about, and what it did."""
+    """One run as JSON: what it was about, and what it did; what was only intended does not count."""
     records: list[dict[str, Any]] = [json.loads(line) for line in run.plan.split("\n") if line.strip()]
     header = records[0] if records else {}
-    removed, added = _changed(changes)
+    made = [change for change in changes if change.state is not ChangeState.INTENDED]
+    gone = [change.action for change in made if change.operation is Operation.REMOVE]
+    expire = {
+        record.get("id") for record in records if {record.get("kind"), record.get("reason")} & run.retires
+    }
+    retired = sum(name in expire for name in gone) if run.retire_on else 0
     scopes = {tuple(map(tuple, total["scope"]["ids"])) for total in header.get("totals", ())}
     return {
         "run": run.id,
@@ -200,18 +203,11 @@ def run_json(run: Run, changes: Sequence[Recorded]) -> dict[str, Any]:
         "scopes": [dict(ids) for ids in sorted(scopes)],
         "started_at": run.started_at.isoformat(),
         "finished_at": run.finished_at.isoformat() if run.finished_at else None,
-        "retired": ActionKind.MERGE in run.retires,
-        "removed": removed,
-        "added": added,
+        "removed": len(gone) - retired,
+        "retired": retired,
+        "added": sum(change.operation is Operation.ADD for change in made),
         "unsure": sum(record.get("record") == "unsure" for record in records),
     }
-
-
-def _changed(changes: Sequence[Recorded]) -> tuple[int, int]:
-    """How many memories a run removed and added; what was only intended does not count."""
-    made = [change for change in changes if change.state is not ChangeState.INTENDED]
-    removed = sum(change.operation is Operation.REMOVE for change in made)
-    return removed, sum(change.operation is Operation.ADD for change in made)
 
 
 def answer_line(answer: Answer, kind: str) -> str:

@@ -97,9 +97,8 @@ class JsonlStore:
 
     def __init__(self, path: Path, *, mapping: str | None = None, decisions: Path | None = None) -> None:
         self._path = path.expanduser().absolute()
-        self._target = (
-            (decisions or path.with_name(f"{path.stem}.dreamed{path.suffix}")).expanduser().absolute()
-        )
+        beside = self._path.parent / f"{path.stem}.dreamed{path.suffix}"
+        self._target = (decisions or beside).expanduser().absolute()
         if self._target == self._path:
             raise UsageError("The file of decisions is the export itself; name another file.")
         self._decides = decisions is not None
@@ -357,7 +356,8 @@ class JsonlStore:
         for number, (row, line) in enumerate(given, 1):
             said = self._get(row, _TEXT) if isinstance(row, dict) else None
             if not isinstance(said, str):
-                faults.append(f"record {number} of {path.name} has no text")
+                what = "has no text" if isinstance(row, dict) else "is no JSON object"
+                faults.append(f"record {number} of {path.name} {what}")
                 continue
             name = self._get(row, "id")
             known = (

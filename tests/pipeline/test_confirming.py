@@ -31,6 +31,7 @@ def test_a_memory_that_still_holds_is_not_stale_again() -> None:
         review = Review(session.directory, plan, unites=True)
         review.answer(plan.prunes[0].id, "still", now=NOW)
         assert review.planned(session).actions == ()
+        assert session.kind.health(session.read(EVERYTHING), session.means(NOW)).value("stale") == 0
         before = store.rows["old"].copy()
         assert session.propose(EVERYTHING, now=NOW).prunes == ()
         assert session.propose(EVERYTHING, now=NOW.replace(year=NOW.year + 1)).prunes != ()

@@ -17,6 +17,7 @@ from ...planning.graph.relations import orphans
 from ...planning.proposal import Means
 from ...rules.graph.nodes import TYPES, Node
 from ...rules.graph.settings import GraphSettings
+from ...rules.stale import age_of
 from ...stores.graph.usage import Usage
 from ..text import visible
 
@@ -183,10 +184,14 @@ def health_of_store(inventory: Inventory, means: Means, *, ages: bool) -> Health
     living = [memory for memory in inventory.memories if not memory.is_retired(means.now.date())]
     copies = Counter((memory.scope, memory.category, statement_key(memory.text)) for memory in living)
     used = [memory.accessed_at or means.accessed.get(memory.id) for memory in living]
+    aged = [age_of(memory, now=means.now) for memory in living]  # since it was said, or confirmed
     return health_of(
         [
-            (memory.category or "", Usage(discovered=memory.stated_at, last_used=last))
-            for memory, last in zip(living, used, strict=True)
+            (
+                memory.category or "",
+                Usage(discovered=None if age is None else means.now - age, last_used=last),
+            )
+            for memory, last, age in zip(living, used, aged, strict=True)
         ],
         duplicates=sum(count - 1 for count in copies.values()),
         orphans=None,

@@ -99,5 +99,10 @@ def test_a_run_in_one_line() -> None:
         Recorded(4, "m1", Operation.REMOVE, "c", ChangeState.INTENDED),
     ]
     assert run_line(RUN, changes) == "20261121-r  applied   2026-11-21 11:00 UTC  removed 2, added 1"
-    retired = run_line(replace(RUN, retire_on="2026-11-20", retires=frozenset({"merge"})), changes)
-    assert retired.endswith("retired 2, added 1")
+    changes.append(Recorded(5, "c1", Operation.REMOVE, "d", ChangeState.DONE))
+    plan = "".join(
+        json.dumps({"id": name, "kind": kind}) + "\n" for name, kind in (("m1", "merge"), ("c1", "resolve"))
+    )
+    for retires, told in (({"resolve"}, "removed 2, retired 1"), ({"merge", "resolve"}, "retired 3")):
+        run = replace(RUN, plan=plan, retire_on="2026-11-20", retires=frozenset(retires))
+        assert run_line(run, changes).endswith(f"UTC  {told}, added 1")

@@ -188,7 +188,7 @@ def test_a_newer_export_is_not_mixed_with_what_was_written_before(tmp_path: Path
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        (['{"id": "1", "text": "x"}', "{broken"], "record 2 of f.jsonl has no text"),
+        (['{"id": "1", "text": "x"}', "{broken"], "record 2 of f.jsonl is no JSON object"),
         (['{"id": "1", "text": "x"}', '{"id": "1", "text": "y"}'], "the id 1 stands twice in f.jsonl"),
         (['{"id": "1", "text": "x"}', '{"id": "2", "text": 7}'], "record 2 of f.jsonl has no text"),
         (
@@ -243,9 +243,13 @@ def test_the_command_line_reads_an_export(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, [*words, "--auto"])
     assert done.exit_code == 0, done.output
     assert [json.loads(line)["action"] for line in decisions.read_text().splitlines()] == ["amend", "delete"]
-    assert CliRunner().invoke(main, ["undo"]).exit_code == 0
+    (looked_at := tmp_path / "other.jsonl").write_text(file.read_text())
+    assert CliRunner().invoke(main, ["jsonl", str(looked_at), "--all", "--dry-run"]).exit_code == 0
+    assert CliRunner().invoke(main, ["undo"]).exit_code == 0  # of the one store that has a run
     assert not decisions.exists()
     assert "Name the export" in CliRunner().invoke(main, ["jsonl", "--all"]).output
+    for folder in (".", "/"):
+        assert "Is a directory" in CliRunner().invoke(main, ["jsonl", folder, "--all"]).output
 
 
 def test_a_graph_and_an_export_are_told_apart(tmp_path: Path) -> None:
