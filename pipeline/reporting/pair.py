@@ -115,19 +115,23 @@ def spoken(evidence: Iterable[Evidence], *, flipped: bool = False, names: Sequen
     >>> spoken([Evidence("number", "2 m / 4 m"), Evidence("rival", "size: 2 m / 4 m")])
     'Two values of one size: A says *2 m*, B says *4 m*.'
     """
+    return visible(" ".join(_sentence(item, *names, flipped=flipped) for item in told_once(evidence)))
+
+
+def told_once(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """The reasons without those of which another one says all."""
     items = tuple(evidence)
     rivals = {item.detail.rpartition(": ")[2] for item in items if item.kind == "rival"}
     told = {word for item in items if item.kind != "unsaid" for word in _words(item)}
-    once = (
+    return [
         item
         for item in items
         if not (told.issuperset(_words(item)) if item.kind == "unsaid" else item.detail in rivals)
-    )
-    return visible(" ".join(_sentence(item, *names, flipped=flipped) for item in once))
+    ]
 
 
 def _words(item: Evidence) -> list[str]:
-    return item.detail.replace(",", " ").split()
+    return item.detail.casefold().replace(",", " ").split()
 
 
 def _sentence(item: Evidence, first: str, second: str, *, flipped: bool) -> str:

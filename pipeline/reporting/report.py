@@ -215,7 +215,8 @@ class Report:
             below = [*self._goes(action), *self._difference(action), *_disagreements(action)]
         if isinstance(action, Merge) and any(action is doubt for doubt in self._plan.unsure):
             names = " and ".join(action.places or [self.label(member.id) for member in action.members])
-            return [f"{names}, {probability(action):.0%}", *below]
+            likely = probability(action)  # of two names that may be one no scorer was asked
+            return [f"{names}, {likely:.0%}" if likely else names, *below]
         return [self.line(action), *below]
 
     def _parts(self) -> list[tuple[str, Sequence[Action]]]:

@@ -343,6 +343,11 @@ class TestTabs:
         apply(review)
         review.click("#tab-applied")
         assert review.locator("section.run h2").inner_text() == "1 deleted, 1 expired, 0 rewritten, 0 added"
+        stands = [line.inner_text() for line in review.locator(".folded summary").all()]
+        assert stands == [
+            "Merge Has a brindle whippet named Pickle.",
+            "Conflict Never uses tabs for indentation in Go code.",
+        ]
         review.locator(".folded.merge").locator('[data-do="undo-action"]').click()
         review.get_by_text("taken back").first.wait_for()
         assert [name for name, row in world.store.rows.items() if row != before[name]] == ["tabs1", "tabs2"]

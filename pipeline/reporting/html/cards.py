@@ -15,7 +15,7 @@ from ...answers import content_key
 from ...planning.doubts import probability
 from ...writing.journal import Outcome
 from ..differences import Places, changed_lines, unlike
-from ..pair import spoken
+from ..pair import spoken, told_once
 from ..report import newer_side
 
 Place = Callable[[str, Member, Action], int]
@@ -166,7 +166,7 @@ def _verdict(verdict: Verdict, members: Sequence[Member], kind: ActionKind) -> d
         "cosine": round(verdict.pair.cosine, DIGITS),
         "p": [round(value, DIGITS) for value in verdict.probabilities],
         "entails": [round(value, DIGITS) for value in verdict.entailment],
-        "evidence": [_evidence(item, kind, pair) for item in verdict.evidence],
+        "evidence": [_evidence(item, kind, pair) for item in told_once(verdict.evidence)],
     }
 
 

@@ -177,6 +177,8 @@ def test_pairs_that_are_likely_the_same_are_shown_the_most_certain_first() -> No
         f"    B: [memory:b] 2026-11-11  {DOG_NAME}",
     ]
     assert any("duplicate 0.70" in line for line in Report(plan, explain=True).doubtful())
+    unscored = replace(plan.unsure[0], verdicts=())
+    assert Report(replace(plan, unsure=(unscored,))).doubtful()[1] == "[memory:a] and [memory:b]"
     many = Report(replace(plan, unsure=tuple(replace(plan.unsure[0], id=f"u{n}") for n in range(57))))
     assert many.dry_run()[2] == "Likely the same (20):"
     assert "37 more: --more" in many.dry_run()

@@ -56,7 +56,7 @@ function body(card) {
   const text = memory(card.members[0]).text;
   if (card.kind === "prune") {
     const age = card.age !== undefined ? `${card.age.toLocaleString("en")} days old` : "age unknown";
-    return [row("goes", card.unsure ? "Says" : goesWord(card), text), el("p", { class: "small quiet" }, `${card.reason}, ${age}`, card.detail && [" · ", shown(card.detail)])];
+    return [row("goes", card.unsure ? "Says" : goesWord(card), text), el("p", { class: "small quiet" }, `${card.reason}, `, (card.detail || "").startsWith(age) ? shown(card.detail) : [age, card.detail && [" · ", shown(card.detail)]])];
   }
   const change = card.lines ? lineDiff(card.lines) : [row("stays", "Will say", card.text, card.come), text && row("goes", "Says", text, card.marks[0])];
   return [change, el("p", { class: "small quiet" }, shown(card.reason))];
@@ -96,7 +96,8 @@ function heading(card) {
   const same = card.kind === "merge" && (card.exact || []).length === card.members.length - 1;
   const outcome = card.outcome ? el("span", { class: `badge ${card.outcome[0]}` }, card.outcome[0] + (card.outcome[1] ? `: ${flat(card.outcome[1])}` : "")) : null;
   return el("header", {}, el("h3", { class: "kind", id: `h-${card.key}` }, what, el("span", { class: "visually-hidden" }, ` ${flat(memory(card.members[0]).text, 60)}`)),
-    card.p !== undefined && el("span", { class: "small quiet" }, same ? "the same words" : `${Math.round(card.p * 100)}%`), card.shares && el("span", { class: "small quiet" }, `${card.shares[0]} of ${card.shares[1]} that share memories`), outcome);
+    (card.p || same) && el("span", { class: "small quiet" }, same ? "the same words" : `${Math.round(card.p * 100)}%`), card.shares && el("span", { class: "small quiet" }, `${card.shares[0]} of ${card.shares[1]} that share memories`),
+    data.scopes.length > 1 && el("span", { class: "small quiet" }, shown(data.scopes[card.scope])), outcome);
 }
 
 // An answered card is one coloured line; a click opens it.

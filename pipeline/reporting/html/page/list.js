@@ -111,7 +111,7 @@ function tallyWords(tally) {
 function applied() {
   if (!data.applied.length) return [el("p", { class: "empty" }, "Nothing was applied yet, or all of it was taken back.")];
   const line = (run, each) => el("div", { class: `card folded ${each.kind}` },
-    el("details", {}, el("summary", {}, el("b", { class: "said" }, NAMES[each.kind]), " ", el("bdi", {}, flat(each.gone[0] || each.text, 120))), each.lines.length ? lineDiff(each.lines) : each.text && row("stays", "Stands", each.text), each.gone.map((text) => row("goes", each.expires ? "Expired" : "Gone", text))),
+    el("details", {}, el("summary", {}, el("b", { class: "said" }, NAMES[each.kind]), " ", el("bdi", {}, flat(each.text || each.gone[0], 120))), each.lines.length ? lineDiff(each.lines) : each.text && row("stays", "Stands", each.text), each.gone.map((text) => row("goes", each.expires ? "Expired" : "Gone", text))),
     canWrite() && el("button", { type: "button", "data-do": "undo-action", onclick: () => work("Taking it back", "/undo", { run: run.id, action: each.id }) }, "Take back"));
   return data.applied.map((run, place) => {
     const lines = el("div");
