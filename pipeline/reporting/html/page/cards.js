@@ -86,7 +86,7 @@ function verdict(v) {
 function why(card) {
   const several = card.members.length > 1;
   return el("details", { class: "why" }, el("summary", {}, "Why", live && el("kbd", { "aria-hidden": "true" }, "w")), (card.verdicts || []).map(verdict),
-    card.members.map((at, place) => metaLine(at, several && letter(place))), el("p", { class: "meta" }, shown(data.scopes[card.scope])),
+    card.members.map((at, place) => metaLine(at, several && letter(place))), data.scopes.length === 1 && el("p", { class: "meta" }, shown(data.scopes[card.scope])),
     // What else says something like it, so that a decision is not made in the dark.
     card.near && el("div", { class: "near" }, el("p", { class: "tag" }, "Also near"), card.near.map((at) => [textBox(shown(memory(at).text), memory(at).text.length), metaLine(at, null, false)])));
 }
