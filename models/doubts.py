@@ -93,6 +93,10 @@ _HARD = _marked(
     "not, no, never, none, nothing, nobody, without, cannot, can't, quit, stop*, cancel*, drop*, instead of, "
     "don't, doesn't, didn't, isn't, aren't, wasn't, won't"
 )
+_PLATFORMS = "|".join(name for line in table_lines("doubts", "platforms") for name in line.split(", "))
+_PLATFORM = re.compile(
+    rf"\bon (?:{_PLATFORMS})\b|\b(?:{_PLATFORMS})(?= (?:app|build|client|version)s?\b)", re.IGNORECASE
+)
 _TENSES = frozenset({("is", "was"), ("are", "were"), ("had", "has"), ("had", "have"), ("can", "could")})
 _OTHER_THINGS = frozenset(("name", "swap"))
 _OPPOSING = frozenset(("ending", "event", "liking", "choice"))
@@ -153,7 +157,7 @@ def stated_conflict(a: str, b: str, found: Sequence[Evidence]) -> bool:
 
 
 def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:
-    """Whether both hold whatever a scorer thinks: in two environments, or two of what one has several of.
+    """Whether both hold whatever a scorer thinks: on two platforms, or two of what one has several of.
 
     >>> side_by_side("User is learning Spanish", "User is learning French", [Evidence("name", "", veto=True)])
     True
@@ -164,7 +168,14 @@ def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:
         match[0].lower() for match in _SEVERAL.finditer(b)
     )
     denied = any(item.kind == "negation" for item in found) or bool(_CHANGE.search(a) or _CHANGE.search(b))
-    return not denied and ("environment" in kinds or (bool(kinds) and listed))
+    mine, theirs = _platforms(a), _platforms(b)
+    apart = "environment" in kinds or (mine and theirs and mine.isdisjoint(theirs))
+    return not denied and bool(apart or (kinds and listed))
+
+
+def _platforms(text: str) -> frozenset[str]:
+    """The platforms on which, or for which, something is said to hold."""
+    return frozenset(match[0].lower().removeprefix("on ") for match in _PLATFORM.finditer(text))
 
 
 def _was(a: str, b: str) -> tuple[str, ...]:

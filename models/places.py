@@ -324,6 +324,9 @@ class _Reader:
                 self._put("*from", DIRECTIONS[token.folded], target[0] if target else ())
         if not (self._sides.get(("*from", 1)) and self._sides.get(("*from", -1))):
             self._sides = {key: keys for key, keys in self._sides.items() if key[0] != "*from"}
+        for family, _ in _ORDERS.values():  # "A before noon and B after noon" sets nothing before itself
+            if self._sides.get((family, 1), set()) & self._sides.get((family, -1), set()):
+                del self._sides[family, 1], self._sides[family, -1]
         return {key: frozenset(keys) for key, keys in self._sides.items() if keys}
 
     def _put(self, family: str, side: int, keys: Iterable[str]) -> None:

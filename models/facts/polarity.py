@@ -34,6 +34,7 @@ _NOT_NEGATION = Expression(
     r"\b(?:no (?:more|less|fewer|later|earlier|longer) than|not (?:more|later) than|yes or no|not only|"
     r"not just|no doubt|no matter|no\. ?[0-9]+|no problem|nothing but|why not|can't wait|cannot wait|"
     r"couldn't agree more|nor?-?reply|non-?stop|no-brainer|until|"
+    r"drop-?(?:offs?|downs?|outs?|ins?)|(?:frame|rain|water|eye|price) drops?|"
     r"left (?:hand|side|foot|arm|leg|knee|shoulder|wrist|ankle|ear|eye|lower|upper))\b",
     re.IGNORECASE,
 )

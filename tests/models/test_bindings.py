@@ -104,3 +104,23 @@ def test_swapping_the_texts_swaps_what_each_leaves_unsaid():
     )
     assert there.unsaid == back.unsaid[::-1]
     assert there.said == back.said[::-1]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "both"),
+    [
+        ("Anna reports to Ben", "Ben reports to Anna", False),
+        ("Red lanterns go before white lanterns", "White lanterns go before red lanterns", False),
+        ("The otter swims faster than the mink", "The mink swims faster than the otter", False),
+        ("The otter swims faster than the mink", "The mink swims more slowly than the otter", True),
+        ("Apples are picked before pears", "Pears bloom before apples", True),
+        ("The string supplier owes us 600 pesos", "We owe the case supplier 600 pesos", True),
+        (
+            "Star S7 is watched after midnight and comet C2 before midnight",
+            "Before midnight we watch comet C2, after midnight star S7",
+            True,
+        ),
+    ],
+)
+def test_sides_exclude_each_other_only_where_nothing_else_is_said_of_them(a, b, both):
+    assert relation(a, b).excludes is not both

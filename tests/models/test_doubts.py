@@ -109,6 +109,10 @@ def test_compatible_statements_about_one_topic_state_no_conflict(a, b, stated):
         ("User is learning Spanish", "User no longer wants to learn French", False),
         ("User is learning Spanish", "User stopped learning French", False),
         ("User lives in Lisbon", "User lives in Porto", False),
+        ("The cache is in ~/.cache on Linux", "The cache is in ~/Library/Caches on macOS", True),
+        ("User develops the iOS app", "Ida develops the Android app", True),
+        ("User works on macOS", "User no longer works on macOS but on Linux", False),
+        ("Runs on Linux", "Runs on Linux and on Windows", False),
         ("User is allergic to nuts", "User is not allergic to nuts", False),
     ],
 )
