@@ -7,6 +7,7 @@ taken for its subject, the one right of it for its object, the reverse in a pass
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -324,9 +325,10 @@ class _Reader:
                 self._put("*from", DIRECTIONS[token.folded], target[0] if target else ())
         if not (self._sides.get(("*from", 1)) and self._sides.get(("*from", -1))):
             self._sides = {key: keys for key, keys in self._sides.items() if key[0] != "*from"}
-        for family, _ in _ORDERS.values():  # "A before noon and B after noon" sets nothing before itself
+        told = Counter(_ORDERS[token.stem][0] for token in self.tokens if token.stem in _ORDERS)
+        for family in (family for family, count in told.items() if count > 1):
             if self._sides.get((family, 1), set()) & self._sides.get((family, -1), set()):
-                del self._sides[family, 1], self._sides[family, -1]
+                del self._sides[family, 1], self._sides[family, -1]  # noon comes after A and before B
         return {key: frozenset(keys) for key, keys in self._sides.items() if keys}
 
     def _put(self, family: str, side: int, keys: Iterable[str]) -> None:
