@@ -90,8 +90,9 @@ def _mostly_old(
         all_after[merge.scope] += 1
 
     def crowd(part: int, whole: int) -> bool:
-        """More than one run may remove."""
-        return part > max(settings.min_delete, settings.max_delete * whole)
+        """More than one run may remove; of a few, which the budget leaves alone, more than half."""
+        few = part <= settings.min_delete and 2 * part <= max(whole, 2)
+        return part > settings.max_delete * whole and not few
 
     return {
         scope

@@ -136,6 +136,19 @@ class TestPass:
                 session.access.record(store.fingerprint, ["n0"], NOW, tracked=True)
                 assert len(session.propose(ScopeFilter(), now=NOW).prunes) == 6
 
+    @pytest.mark.parametrize(("fresh", "proposed"), [(0, 0), (2, 0), (3, 3)])
+    def test_nor_where_most_of_a_few_are_old(self, tmp_path: Path, fresh: int, proposed: int) -> None:
+        """Else a scope that merges and answers made small would lose all that it has left."""
+        gone = [
+            old(f"o{number}", f"Is looking for a {trade}")
+            for number, trade in enumerate(("roofer", "joiner", "tiler"))
+        ]
+        store = InMemoryStore(
+            [*gone, *(memory(f"n{number}", f"Likes tea number {number}") for number in range(fresh))]
+        )
+        with Session(store, state_dir=state(tmp_path), encoder=FakeEncoder(), scorer=FakeScorer()) as session:
+            assert len(session.propose(ScopeFilter(), now=NOW).prunes) == proposed
+
     def test_with_a_record_only_the_protected_stays(self, session: Session) -> None:
         session.access.record(session.store.fingerprint, ["x"], NOW, tracked=True)
         plan = session.propose(ScopeFilter(), now=NOW, unattended=True)
