@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from ..records import Evidence
-from .bindings import meant
+from .bindings import meant, relation
 from .evidence_kinds import COLUMNS, KINDS
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract
 from .facts.attributes import rival
@@ -22,7 +22,7 @@ from .facts.denials import denied, foreign_denial, opposed
 from .facts.details import Expression
 from .facts.frames import added_count, exception, stated, swap
 from .facts.roles import exchange, other_actor, rearranged, turned_round
-from .facts.states import progressed
+from .facts.states import progressed, still_done
 from .text.words import fold, normalise
 
 FACTS_VERSION = 3
@@ -196,6 +196,9 @@ def contradicting(a: str, b: str) -> Contradicting:
     """
     left, right = extract(a), extract(b)
     if opposed(left, right) or turned_round(left, right):
+        return Contradicting.SURE
+    done = still_done(a, b)
+    if done is not None and not relation(a, b).unsaid[done]:
         return Contradicting.SURE
     values = rival(left, right)
     if values is None or not values.equal:

@@ -116,7 +116,11 @@ def _enough(left: Facts, right: Facts) -> bool:
 def _framed(left: Facts, right: Facts) -> Rival | None:
     if sum(each.hard for each in left.negations) % 2 != sum(each.hard for each in right.negations) % 2:
         return None
-    differing = [each for each in _only(left, right) if each[1] or each[2]]
+    differing = [
+        (kind, mine, theirs)
+        for kind, mine, theirs in _only(left, right)
+        if (mine and theirs) or (kind != "frequency" and (mine or theirs))  # "daily" may go without saying
+    ]
     if not differing:
         return _opposites(left, right)
     if len(differing) > 1:

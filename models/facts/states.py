@@ -34,6 +34,24 @@ def told_end(a: str, b: str) -> str | None:
     return ends[0] if len(ends) == 1 else None
 
 
+_GIVEN_UP = re.compile(r"no longer|any ?more|gave up|given up|quit|stopped|abandoned")
+_NOT_NOW = re.compile(r"\b(?:may|can|might|could|would|should|was|were|had|did|\w+ed)\b", re.IGNORECASE)
+
+
+def still_done(a: str, b: str) -> int | None:
+    """Which text, 0 or 1, says that something is done now of which the other tells that it is given up.
+
+    >>> still_done("Smokes", "Quit smoking in 2023"), still_done("Smoked for years", "Quit smoking")
+    (0, None)
+    """
+    if told_end(a, b) is None:
+        return None
+    first, second = _ENDS.search(a), _ENDS.search(b)
+    end, plain = (first, 1) if first is not None else (second, 0)
+    given_up = end is not None and _GIVEN_UP.fullmatch(end[0].lower())
+    return plain if given_up and not _NOT_NOW.search((a, b)[plain]) else None
+
+
 _AHEAD = Expression(
     r"\b(?:(?:is|are|was|were|been|be) (?:\w+ )?)?(?:booked|scheduled|planned|slated|earmarked|pencill?ed)"
     r"(?: in)? (?:for|on|to|at|with)\b|"

@@ -93,6 +93,22 @@ def test_a_denial_a_bound_or_an_order_turned_round_is_sure(a: str, b: str) -> No
     assert contradicting(b, a) is Contradicting.SURE
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "sure"),
+    [
+        ("User smokes", "User quit smoking in 2023", True),
+        ("User works at Acme", "User no longer works at Acme since May", True),
+        ("User takes 5 mg of ramipril", "User takes 10 mg of ramipril daily", True),
+        ("User smoked for ten years", "User quit smoking in 2023", False),
+        ("A referee may stop a game", "A referee stopped the game on Saturday", False),
+        ("User plays chess with Ida", "User stopped playing chess", False),
+    ],
+)
+def test_what_is_given_up_is_sure_only_of_what_is_done_now(a, b, sure):
+    assert (contradicting(a, b) is Contradicting.SURE) is sure
+    assert contradicting(a, b) is contradicting(b, a)
+
+
 @pytest.mark.parametrize(("attribute", "a", "b"), POSSIBLE)
 def test_what_may_hold_at_once_is_only_possible(attribute: str, a: str, b: str) -> None:
     assert contradicting(a, b) is Contradicting.POSSIBLE

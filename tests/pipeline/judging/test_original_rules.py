@@ -20,7 +20,7 @@ EXAMPLES = [
     ("likes cats", "likes dogs better"),
 ]
 NEGATIONS = [
-    ("Uses pnpm for installs", "Stopped using pnpm for installs"),
+    ("Uses pnpm for local installs", "Stopped using pnpm for installs"),
     ("Prefers tea", "Prefers coffee"),
     ("Always deploys on Fridays", "Never deploys on Fridays"),
     ("Use tabs in Go", "Avoid tabs in Go"),
