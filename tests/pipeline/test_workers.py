@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+from datetime import timedelta
 from importlib.util import find_spec
 from multiprocessing.context import SpawnProcess
 
@@ -14,6 +16,7 @@ from mem0_dream.pipeline import workers
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.stores.jsonl import JsonlStore
 from mem0_dream.settings import Settings
 from mem0_stores import build_place, shared_encoder
 
@@ -98,6 +101,40 @@ def test_what_did_not_change_is_not_sent_again(place, alone, tmp_path, monkeypat
 
     monkeypatch.setattr(workers, "_by_processes", run)
     assert planned(place, tmp_path, workers=2) == planned(place, tmp_path, workers=2) == alone
+    assert sent == [len(USERS)]
+
+
+def test_report_budget_and_journal_add_up_as_in_a_serial_run(tmp_path, monkeypatch):
+    """Ada says everything twice, in another order, which is over her budget; ben and cleo one thing each."""
+    rows = [
+        {
+            "id": f"{user}{at}",
+            "user_id": user,
+            "text": " ".join(text.split()[:: -1 if at >= len(TEXTS) else 1]),
+        }
+        for user, count in (("ada", 12), ("ben", 7), ("cleo", 7))
+        for at, text in enumerate((TEXTS * 2)[:count])
+    ]
+    limits = {"scorer": "keywords", "encoder": "words", "max_delete": 0.25, "min_delete": 0}
+    sent, said, run = [], [], workers._by_processes
+    monkeypatch.setattr(workers, "_by_processes", lambda new, *rest: sent.append(len(new)) or run(new, *rest))
+    (file := tmp_path / "export.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for count in (1, 2):
+        (state := tmp_path / f"state{count}").mkdir()
+        (decisions := tmp_path / "decisions.jsonl").unlink(missing_ok=True)
+        store, settings = JsonlStore(file, decisions=decisions), Settings(**limits, workers=count)
+        with Session(store, settings=settings, state_dir=state) as session:
+            plan = session.propose(ScopeFilter(), now=NOW)
+            result = session.apply(plan, now=NOW, hold_back=True)
+            report, journal = session.reporter(plan), session.journal
+            outcomes, changes = journal.outcomes(result.run), journal.changes(result.run)
+            shown = report.to_json(result), report.lines(), report.done(result, auto=True, took=timedelta())
+        assert "user_id=ada" in "".join(result.held)
+        assert (
+            len(plan.merges) > result.merged == len(outcomes) == decisions.read_text().count('"delete"') > 0
+        )
+        said.append(repr((shown, outcomes, changes)).replace(result.run, "RUN"))
+    assert said[0] == said[1]
     assert sent == [len(USERS)]
 
 
