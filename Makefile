@@ -68,8 +68,9 @@ test-ray: install
 strings: install
 	MEM0_DREAM_TEST_STRINGS=5000 $(BIN)/python -m pytest -q tests/models/bundled/test_strings.py
 
+# Beside SemHash, paraphrase_mining and a keyword script, on a sample, or on the worlds of DATA with a chart.
 bench: install
-	$(BIN)/python scripts/benchmark.py
+	$(BIN)/python scripts/peers.py $(if $(DATA),--worlds "$(DATA)/worlds" --memories 1000 --chart docs/images/peers.png)
 
 # The README's quality tables; DATA holds pairs/dev.jsonl, pairs/real_dev.jsonl and stores/*.json.
 figures: install

@@ -19,6 +19,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -118,11 +119,12 @@ def require(holds: bool, what: str) -> None:  # noqa: FBT001  (a check reads lik
 
 
 def timed(name: str, items: int, work: Callable[[], T]) -> tuple[T, float]:
-    """Do the work once and print its time and rate."""
+    """Do the work once; print its time, its rate, and the most memory that the process has held so far."""
     start = time.perf_counter()
     result = work()
     spent = time.perf_counter() - start
-    print(f"{name:<34}{items:>9} {spent:>10.2f} s {items / spent:>12.0f} /s", flush=True)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{name:<34}{items:>9} {spent:>10.2f} s {items / spent:>12.0f} /s {peak:>7.0f} MB", flush=True)
     return result, spent
 
 

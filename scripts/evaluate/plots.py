@@ -37,7 +37,7 @@ def prepare(folder: Path) -> None:
         MissingExtraError: If matplotlib is not installed.
         UsageError: If the folder cannot be made.
     """
-    _figure()
+    new_figure()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -69,7 +69,7 @@ def write(
 
 def _precision_recall(decisions: Decisions, title: str, thresholds: Thresholds) -> Any:  # noqa: ANN401
     """A curve for each label, its threshold alone (hollow), and what comes of it after all rules (filled)."""
-    figure = _figure()
+    figure = new_figure()
     axes, weight = figure.subplots(), decisions.weight
     rows = (
         ("duplicate", "auto threshold", "merged by itself", thresholds.auto, decisions.auto),
@@ -102,7 +102,7 @@ def _reliability(decisions: Decisions, title: str) -> Any:  # noqa: ANN401
         ("probability of duplicate", probabilities[:, 0], gold == 0),
         ("probability of the most probable label", probabilities.max(axis=1), decisions.best == gold),
     )
-    figure = _figure()
+    figure = new_figure()
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     above.plot((0, 1), (0, 1), color=COLOURS[2], linestyle=":", linewidth=1, label="perfect: stated = true")
     for number, (said, probability, right) in enumerate(series):
@@ -124,11 +124,16 @@ def _finished(figure: Any, axes: Any) -> Any:  # noqa: ANN401
     return figure
 
 
-def _figure() -> Any:  # noqa: ANN401  (a class of a lazily imported package)
+def new_figure(inches: tuple[float, float] = INCHES) -> Any:  # noqa: ANN401  (a class of a lazily imported package)
+    """An empty figure.
+
+    Raises:
+        MissingExtraError: If matplotlib is not installed.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError(
             "Plots need matplotlib; install it with: pip install 'mem0-dream[plots]'"
         ) from error
-    return Figure(figsize=INCHES, layout="constrained")
+    return Figure(figsize=inches, layout="constrained")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mem0_dream.errors import MissingExtraError
@@ -24,6 +24,21 @@ if TYPE_CHECKING:
 
 SEMHASH = "semhash"
 """Name of this scorer; known to the evaluation only."""
+
+
+def load_semhash() -> Any:  # noqa: ANN401  (a class of an optional package)
+    """Its class.
+
+    Raises:
+        MissingExtraError: If SemHash is not installed.
+    """
+    try:
+        from semhash import SemHash
+    except ImportError as error:
+        raise MissingExtraError(
+            "SemHash is not installed; install it with: pip install 'mem0-dream[semhash]'"
+        ) from error
+    return SemHash
 
 
 class RememberingEncoder:
@@ -58,13 +73,7 @@ class SemHashScorer:
     thresholds = Thresholds(auto=1.0, duplicate=1.0, contradiction=NEVER)
 
     def __init__(self, encoder: Encoder) -> None:
-        try:
-            from semhash import SemHash
-        except ImportError as error:
-            raise MissingExtraError(
-                "SemHash is not installed; install it with: pip install 'mem0-dream[semhash]'"
-            ) from error
-        self._encoder, self._class = encoder, SemHash
+        self._encoder, self._class = encoder, load_semhash()
         self.name = f"semhash-{metadata.version('semhash')}"
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:

@@ -1,0 +1,303 @@
+"""Beside others, on the same texts and vectors: `python scripts/peers.py --worlds FOLDER --chart FILE.png`.
+
+Who looks for duplicates with SemHash, with `paraphrase_mining` of sentence-transformers or with a script that
+compares the words of all pairs, removes what it finds. Each is asked twice: for the near pairs of all texts
+as one collection, and for what goes from each labelled world by itself. A removal is right if the world says
+that what stays in its place is a duplicate; where it says nothing, the removal is not counted. What must hold
+is asserted before a time is printed; times are seconds of the processor, one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import faiss
+import numpy as np
+import torch
+from mem0_dream.errors import MissingExtraError
+from mem0_dream.models.cosine import DUPLICATE_COSINE
+from mem0_dream.models.keywords import DUPLICATE_OVERLAP
+from mem0_dream.models.registry import load_encoder, load_scorer
+from mem0_dream.models.text.words import overlap
+from mem0_dream.pipeline.judging.candidates import find_candidates
+from mem0_dream.pipeline.kinds.mem0 import build_plan
+from mem0_dream.records import Inventory, Memory
+from mem0_dream.scripts.benchmark import SAMPLE, SCOPE, require
+from mem0_dream.scripts.evaluate import worlds as labelled
+from mem0_dream.scripts.evaluate.plots import new_figure
+from mem0_dream.scripts.evaluate.semhash_scorer import load_semhash
+from mem0_dream.scripts.evaluate.worlds import World
+from mem0_dream.settings import Settings
+from mem0_dream.testing import InMemoryStore
+
+if TYPE_CHECKING:
+    from mem0_dream.models.encoder import Encoder
+    from mem0_dream.models.scorer import PairScorer
+    from numpy.typing import NDArray
+
+NEAR = DUPLICATE_COSINE
+"""Cosine from which the others take two texts for duplicates: SemHash's default, the custom elsewhere."""
+
+OURS = "mem0-dream"
+COLOURS = {"right": "#0072B2", "wrong": "#D55E00", "search": "#999999", "whole": "#333333"}
+
+T = TypeVar("T")
+Pairs = Iterable[tuple[int, int]]
+Way = Callable[[World, "NDArray[np.float32]"], Pairs]
+"""Rows of the texts of a world: near ones, or what goes with what stays in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one of them did.
+
+    Attributes:
+        name: As the table shows it.
+        near: Share of the pairs of cosine >= `NEAR` among all texts that it finds.
+        same: Share of the labelled duplicates that it finds among all texts.
+        search: Processor seconds of that, given the vectors.
+        right: Removals from the worlds of which what stays is a duplicate.
+        wrong: Removals of which it is something else.
+        whole: Processor seconds of all worlds, from texts to removals.
+    """
+
+    name: str
+    near: float
+    same: float
+    search: float
+    right: int
+    wrong: int
+    whole: float
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Ask each of them; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--worlds", type=Path, help="folder of worlds; read are those that no training saw")
+    parser.add_argument("--memories", type=int, default=2_000, help="about so many, in whole worlds")
+    parser.add_argument("--scorer", default="bundled", help=f"of {OURS}")
+    parser.add_argument("--encoder", help="of all, instead of the packaged MiniLM; 'words' needs none")
+    parser.add_argument("--chart", type=Path, help="PNG file to draw")
+    options = parser.parse_args(arguments)
+    try:
+        load_semhash()
+        if options.chart:
+            new_figure()
+    except MissingExtraError as error:
+        print(f"peers: {error}", file=sys.stderr)
+        return error.exit_code
+    torch.set_num_threads(1)
+    faiss.omp_set_num_threads(1)
+    worlds = chosen(options.worlds, options.memories)
+    rows = compared(worlds, load_encoder(options.encoder, scorer=options.scorer), options.scorer)
+    title = f"{sum(len(world.lines) for world in worlds):,} memories, {repeated(worlds):,} repeat another"
+    print(f"{title}\n{table(rows)}")
+    if options.chart:
+        draw(rows, options.chart, title=title)
+    return 0
+
+
+def chosen(folder: Path | None, memories: int) -> list[World]:
+    """Worlds spread over a folder (of the sample: all), each text once."""
+    worlds = labelled.held_out(labelled.read_worlds(folder))[1] if folder else labelled.read_worlds(SAMPLE)
+    step = max(1, sum(len(world.lines) for world in worlds) // memories)
+    first = {line.judged: line for world in worlds[::step] for line in reversed(world.lines)}
+    return [
+        replace(world, lines=tuple(line for line in world.lines if first[line.judged] is line))
+        for world in worlds[::step]
+    ]
+
+
+def repeated(worlds: Iterable[World]) -> int:
+    """How many memories could go: all but one of those that state one fact."""
+    stated = [
+        (world.style, world.name, line.block) for world in worlds for line in world.lines if line.role in "-="
+    ]
+    return len(stated) - len(set(stated))
+
+
+def compared(worlds: Sequence[World], encoder: Encoder, scorer: str) -> list[Row]:
+    """What each of them finds among all texts, and removes from the worlds."""
+    whole = World("all", "", tuple(line for world in worlds for line in world.lines))
+    encoder.encode(_texts(whole)[:1])  # loads the model before the clock starts
+    vectors, encoding = _timed(lambda: encoder.encode(_texts(whole)))
+    starts = np.cumsum([0, *(len(world.lines) for world in worlds)]).tolist()
+    parts = [vectors[start:end] for start, end in itertools.pairwise(starts)]
+    near = set(_above(vectors @ vectors.T, NEAR))
+    same = {
+        (start + i, start + j)
+        for start, world in zip(starts, worlds, strict=False)
+        for i, j, relation in labelled.labelled_pairs(world)
+        if relation == labelled.DUPLICATE
+    }
+
+    def asked(name: str, find: Way, remove: Way) -> Row:
+        list(find(worlds[0], parts[0]))  # imports what it needs
+        found, search = _timed(lambda: set(find(whole, vectors)))
+        went, spent = _timed(lambda: [list(remove(*store)) for store in zip(worlds, parts, strict=True)])
+        share = [len(found & wanted) / max(1, len(wanted)) for wanted in (near, same)]
+        spent += encoding if name.endswith(str(NEAR)) else 0.0
+        right, wrong = _judged(worlds, went)
+        return Row(name, share[0], share[1], search, right, wrong, spent)
+
+    rows = list(itertools.starmap(asked, _ways(encoder, scorer)))
+    missed = [row.name for row in rows if row.near < 1 and row.name.startswith((OURS, "paraphrase"))]
+    require(not missed, f"exact search finds every near pair: {missed}")
+    *others, ours = (row.wrong / max(1, row.right + row.wrong) for row in rows)
+    require(ours <= min(others), f"the share of wrong removals is lowest here: {ours}, {others}")
+    return rows
+
+
+def _texts(world: World) -> list[str]:
+    return [line.judged for line in world.lines]
+
+
+def _timed(work: Callable[[], T]) -> tuple[T, float]:
+    start = time.process_time()
+    return work(), time.process_time() - start
+
+
+def _judged(worlds: Sequence[World], went: Sequence[Sequence[tuple[int, int]]]) -> tuple[int, int]:
+    """Removals that are right and wrong; what a world does not say counts as neither."""
+    relations = []
+    for world, pairs in zip(worlds, went, strict=True):
+        removed = [gone for gone, _ in pairs]
+        require(len(removed) == len(set(removed)), "nothing is removed twice")
+        require(not {kept for _, kept in pairs} & set(removed), "what stays in a place is not removed")
+        relations += [labelled.label(world.lines[gone], world.lines[kept]) for gone, kept in pairs]
+    right = relations.count(labelled.DUPLICATE)
+    return right, len(relations) - right - relations.count(labelled.UNLABELLED)
+
+
+def _ways(encoder: Encoder, scorer: str) -> Iterator[tuple[str, Way, Way]]:
+    """Name, search and removals of each of them; ours comes last."""
+    semhash, words = _SemHash(encoder), f"all pairs, more than {DUPLICATE_OVERLAP:.0%} of words"
+    yield f"SemHash, {NEAR}", semhash.near, semhash.removals
+    yield f"paraphrase_mining, {NEAR}", _mined, lambda *store: _dropped(_mined(*store))
+    yield words, _by_words, lambda *store: _dropped(_by_words(*store))
+    yield f"{OURS}, {scorer}", _candidates, _Ours(encoder, load_scorer(scorer)).removals
+
+
+def _unordered(pairs: Pairs) -> Iterator[tuple[int, int]]:
+    return ((min(pair), max(pair)) for pair in pairs if pair[0] != pair[1])
+
+
+def _above(scores: NDArray[np.float32], limit: float) -> Pairs:
+    first, second = np.nonzero(np.triu(scores, 1) >= limit)
+    return zip(first.tolist(), second.tolist(), strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _SemHash:
+    encoder: Encoder
+
+    def near(self, world: World, vectors: NDArray[np.float32]) -> Pairs:
+        """What its index gives for every text."""
+        index = self._of(world, vectors).index
+        found = index.query_threshold(index.vectors, threshold=NEAR)
+        return _unordered((row, int(other)) for row, (others, _) in enumerate(found) for other in others)
+
+    def removals(self, world: World, vectors: NDArray[np.float32]) -> Pairs:
+        """What it filters, with what it calls the original."""
+        rows = {text: row for row, text in enumerate(_texts(world))}
+        filtered = self._of(world, vectors).self_deduplicate(threshold=NEAR).filtered
+        return [(rows[each.record], rows[each.duplicate_of]) for each in filtered]
+
+    def _of(self, world: World, vectors: NDArray[np.float32]) -> Any:  # noqa: ANN401  (an optional package)
+        return load_semhash().from_embeddings(vectors, _texts(world), model=self.encoder)
+
+
+def _mined(world: World, vectors: NDArray[np.float32]) -> Pairs:  # noqa: ARG001
+    from sentence_transformers.util import paraphrase_mining_embeddings
+
+    mined = paraphrase_mining_embeddings(torch.from_numpy(vectors))
+    return _unordered((i, j) for score, i, j in mined if score >= NEAR)
+
+
+def _by_words(world: World, vectors: NDArray[np.float32]) -> Pairs:  # noqa: ARG001
+    pairs = itertools.combinations(enumerate(_texts(world)), 2)
+    return ((i, j) for (i, a), (j, b) in pairs if overlap(a, b) > DUPLICATE_OVERLAP)
+
+
+def _dropped(pairs: Pairs) -> Pairs:
+    """Of each pair the later text goes, unless what would stay is gone already."""
+    kept: dict[int, int] = {}
+    for stays, goes in sorted(pairs):
+        if stays not in kept:
+            kept.setdefault(goes, stays)
+    return kept.items()
+
+
+def _memories(world: World) -> tuple[Memory, ...]:
+    return tuple(
+        Memory(f"{row:07}", line.judged, SCOPE, created_at=line.stated_at, updated_at=line.stated_at)
+        for row, line in enumerate(world.lines)
+    )
+
+
+def _candidates(world: World, vectors: NDArray[np.float32]) -> Pairs:
+    limits = Settings()
+    pairs = find_candidates(_memories(world), vectors, floor=limits.floor, neighbours=limits.neighbours)
+    return ((int(pair.a), int(pair.b)) for pair in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ours:
+    encoder: Encoder
+    scorer: PairScorer
+
+    def removals(self, world: World, vectors: NDArray[np.float32]) -> Pairs:  # noqa: ARG002
+        """What `--auto` merges, from the texts alone."""
+        now = max(line.stated_at for line in world.lines)
+        plan = build_plan(
+            Inventory("peers", _memories(world)), store=InMemoryStore(), encoder=self.encoder,
+            scorer=self.scorer, settings=Settings(scorer=self.scorer.name), now=now, unattended=True,
+        )  # fmt: skip
+        for merge in plan.merges:
+            stays = merge.survivor or merge.members[0].id
+            yield from ((int(member.id), int(stays)) for member in merge.members if member.id != stays)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """All rows in Markdown."""
+    head = (
+        "| | near pairs found | labelled duplicates | seconds | removed rightly | wrongly | seconds in all |"
+    )
+    lines = (
+        f"| {row.name} | {row.near:.1%} | {row.same:.1%} | {row.search:.2f} | {row.right} | {row.wrong} "
+        f"| {row.whole:.1f} |"
+        for row in rows
+    )
+    return "\n".join((head, f"|{'---|' * 7}", *lines))
+
+
+def draw(rows: Sequence[Row], file: Path, *, title: str) -> None:
+    """What each removed, rightly and wrongly, and how long it took, as PNG."""
+    figure = new_figure((10, 3))
+    removed, seconds = figure.subplots(1, 2, sharey=True)
+    names, places = [row.name for row in rows], np.arange(len(rows))
+    for axes, parts in ((removed, ("right", "wrong")), (seconds, ("search", "whole"))):
+        for number, part in enumerate(parts):
+            values = [getattr(row, part) for row in rows]
+            bars = axes.barh(places + 0.4 * number - 0.2, values, 0.4, color=COLOURS[part], label=part)
+            axes.bar_label(bars, fmt="%.3g", padding=2, fontsize="small")
+        axes.legend(frameon=False, fontsize="small")
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.margins(x=0.15)
+    removed.set(yticks=places, yticklabels=names, xlabel=f"removed: {title}")
+    removed.invert_yaxis()
+    seconds.set(xscale="log", xlabel="processor seconds: search among all, and whole")
+    figure.savefig(file, dpi=150)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
