@@ -21,6 +21,18 @@ _NO_SECRETS = frozenset({"Base64 High Entropy String", "Hex High Entropy String"
 _PRIVATE_KEY = "Private Key"
 _BY_NAME = "Secret Keyword"
 """A value behind a word such as password: likely a secret, but somebody may want it remembered."""
+_FORMS = {
+    "OpenAI Key": r"sk-(?:proj|svcacct|admin)-[\w-]{20,}",
+    "Anthropic Key": r"sk-ant-[\w-]{20,}",
+    "Google API Key": r"AIza[\w-]{35}",
+    "GitHub Token": r"github_pat_\w{20,}",
+    "Hugging Face Token": r"hf_[A-Za-z0-9]{20,}",
+    "Groq Key": r"gsk_[A-Za-z0-9]{20,}",
+    "mem0 Key": r"m0-[A-Za-z0-9]{20,}",
+    _BY_NAME: r"(?:password|passcode) (?:for|of) [^.:\n]{2,40}?(?: is|:) (?=\S*\d)(?P<value>\S{4,})",
+}
+"""Keys by their prefix that detect-secrets does not know, and a password that is told in a sentence."""
+_TOLD = tuple((kind, re.compile(rf"(?<![\w-]){form}", re.IGNORECASE)) for kind, form in _FORMS.items())
 _WORD = re.compile(r"\S+")
 _KEY_BLOCK = re.compile(r"-*BEGIN\b.*?(?:-----END [^-]*-----|\Z)", re.DOTALL)
 _LONG_AND_MIXED = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
@@ -55,6 +67,10 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
                 value = str(hit.secret_value or "").strip()
                 if value and not _is_placeholder(kind, value):
                     secrets[Secret(kind, value, certain=kind != _BY_NAME)] = None
+        for kind, form in _TOLD:
+            for match in form.finditer(line):
+                value = match.groupdict().get("value") or match[0]
+                secrets[Secret(kind, value.rstrip(".,;"), certain=kind != _BY_NAME)] = None
     return tuple(secrets)
 
 

@@ -281,6 +281,23 @@ def test_beside_a_secret_other_unlikely_words_are_masked_too() -> None:
     assert masked(text, find_secrets(text)) == "AWS: [AWS Access Key] [secret] in Frankfurt"
 
 
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (f"OpenAI key is sk-proj-{'aB3' * 12}.", "OpenAI Key"),
+        (f"ANTHROPIC_API_KEY is sk-ant-api03-{'x9' * 12}", "Anthropic Key"),
+        (f"Pushes with github_pat_{'a1' * 20}", "GitHub Token"),
+        ("The password of the router is hunter-22.", "Secret Keyword"),
+        ("The password for the NAS is stored in 1Password", None),
+        ("Uses hf_hub and sk-learn", None),
+    ],
+)
+def test_keys_of_today_and_passwords_told_in_a_sentence_are_secrets(text, kind):
+    found = find_secrets(text)
+    assert [secret.kind for secret in found][:1] == ([kind] if kind else [])
+    assert all(secret.value not in masked(text, found) for secret in found)
+
+
 def test_without_the_extra_one_sentence_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     secrets._detectors.cache_clear()
     monkeypatch.setitem(sys.modules, "detect_secrets.core.plugins.util", None)
