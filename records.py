@@ -84,9 +84,6 @@ class Memory:
     """One record of a store.
 
     Attributes:
-        id: The store's own id.
-        text: What is remembered.
-        scope: Whose memory it is.
         category: The group inside the scope in which duplicates are sought.
         created_at: When it was first stored; None if unknown.
         updated_at: When it was last changed; None if unknown.
@@ -176,9 +173,6 @@ class Candidate:
     """A pair of memories worth judging; `a` < `b` by id.
 
     Attributes:
-        a: Id of the first memory.
-        b: Id of the second memory.
-        cosine: Similarity of their embeddings.
         exact: The texts are equal but for case, white space and final punctuation.
     """
 
@@ -193,8 +187,6 @@ class Verdict:
     """What was decided about a candidate, with everything that led to it.
 
     Attributes:
-        pair: The candidate judged.
-        label: The decision.
         auto: A duplicate that may be merged without a person.
         probabilities: Duplicate, contradiction, distinct.
         entailment: a entails b, b entails a.

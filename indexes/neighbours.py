@@ -166,11 +166,7 @@ class ApproximateIndex:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredIndex:
-    """An index that may miss pairs, as long as it misses few: else exact search takes its place.
-
-    Attributes:
-        index: Searches first.
-    """
+    """An index that may miss pairs, as long as it misses few: else exact search takes its place."""
 
     index: Index = field(default_factory=ApproximateIndex)
 

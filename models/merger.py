@@ -60,7 +60,6 @@ class Draft:
     """A proposed text.
 
     Attributes:
-        text: What is to be remembered afterwards.
         whole: Id of the member whose text this is, untouched; None if the text is new.
     """
 

@@ -76,10 +76,7 @@ class PairInput:
     """What a scorer may read of a candidate pair.
 
     Attributes:
-        a: Text of the first memory.
-        b: Text of the second memory.
         cosine: Similarity of the two embeddings, in [-1, 1].
-        category: The category both memories share.
         a_date: When the first was last stated, aware UTC, or None if unknown.
         b_date: The same for the second.
         context: Where the pair stands inside its store; None for a pair of which no store is known.

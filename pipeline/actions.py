@@ -49,10 +49,6 @@ class Member:
     """A memory as the plan saw it; the writer skips the action if it is no longer so.
 
     Attributes:
-        id: The store's id.
-        text: The text that was judged.
-        created_at: As stored, or None.
-        updated_at: As stored, or None.
         stated_at: The latest moment the fact is known to have been stated or read.
         hash: SHA-256 of the text that was judged where `text` is not that text, since it holds a secret.
     """
@@ -84,8 +80,6 @@ class Proposed:
     """What every action has.
 
     Attributes:
-        id: Name of the action inside its plan.
-        scope: Shared by all members.
         category: Shared by all members; None for what is in none, as an index or relations.
         members: The memories it is about, sorted by id.
     """

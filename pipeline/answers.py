@@ -93,11 +93,9 @@ class Answer:
     """One answer of a person.
 
     Attributes:
-        say: What was said.
         what: The kind of action it is about: merge, resolve, prune, rewrite; empty if not known.
         keys: By which planning recognises the same question; see `keys_of`.
         about: The memories in question.
-        at: When it was given.
         run: The run it belongs to; empty if it was not applied yet, or is nothing to be applied.
         number: Its number in the journal, by which it is withdrawn; 0 before it is there.
         key: The proposal it was given to, by its content; see `content_key`.

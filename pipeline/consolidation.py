@@ -29,7 +29,6 @@ class Consolidation:
     """What a pass proposed, and what was done about it.
 
     Attributes:
-        plan: Everything proposed.
         result: What was applied, and what the delete budget held back; None after a dry run.
     """
 

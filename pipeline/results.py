@@ -11,12 +11,7 @@ class RunResult:
 
     Attributes:
         run: Name of the run in the journal; empty if nothing had to be done.
-        merged: Merges applied.
-        pruned: Memories pruned.
-        resolved: Conflicts resolved.
         skipped: Conflicts left open, and actions whose memories had moved.
-        removed: Memories removed.
-        added: Memories added.
         moved: Id of each action that was not applied as planned, and why.
         held: What the delete budget held back, one sentence for each scope.
     """
@@ -37,8 +32,6 @@ class UndoResult:
     """What an undo did.
 
     Attributes:
-        run: The run that was taken back.
-        restored: Memories put back.
         withdrawn: Memories that the run had added and that are gone again.
         kept: Memories that changed since and were left alone, with the reason.
     """

@@ -35,7 +35,6 @@ class Reached:
     """What a threshold gives on the labelled pairs.
 
     Attributes:
-        threshold: Lowest probability that counts.
         precision: Share of the pairs above it that are right; 1 if there are none.
         recall: Share of the right pairs that are above it.
         predicted: Number of pairs above it.
@@ -49,13 +48,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Fitted thresholds and what they reach.
-
-    Attributes:
-        thresholds: To be used instead of the scorer's own.
-        auto: What the automatic threshold reaches.
-        contradiction: What the contradiction threshold reaches.
-    """
+    """Fitted thresholds and what they reach."""
 
     thresholds: Thresholds
     auto: Reached

@@ -57,7 +57,6 @@ class Match:
 
     Attributes:
         finding: The same, more, or against it.
-        memory: As it was given.
         said: The statement of it that was compared; empty if all of it.
         sure: Otherwise a person would be asked.
         verdict: The memory is the first side, the text the second.

@@ -87,7 +87,6 @@ class Kind(Hooks, Protocol):
     The defaults are those of single records.
 
     Attributes:
-        store: What it is bound to.
         scoped: Its memories belong to users, agents and runs, and can expire.
         explained: Its report shows all that changes only with explanations.
     """

@@ -19,7 +19,6 @@ class Overdraft:
     """A scope of which a plan takes away too much.
 
     Attributes:
-        scope: Whose memories.
         removed: Facts the plan takes away, exact copies not counted.
         memories: Living memories of the scope, or relations between them.
         unit: Which of these.

@@ -28,7 +28,6 @@ class View:
     """How a kind looks at an inventory; a kind that finds out more makes a subclass of it.
 
     Attributes:
-        inventory: As it was read.
         units: What is judged and merged, as it is judged: a unit's `id` is the store's id, its `text` may
             differ from the stored one (dates written out, an entity as one statement). Pinned ones, and what
             goes whatever else is decided, are not among them.

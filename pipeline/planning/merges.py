@@ -411,7 +411,6 @@ class Star:
     Connected components would let A~B~C drop C although A and C differ; a star cannot.
 
     Attributes:
-        centre: Id of the centre.
         others: Ids of its duplicates, sorted, without the centre.
     """
 

@@ -26,7 +26,6 @@ class Means(Circumstances):
     """What a plan is made with, besides what the store holds.
 
     Attributes:
-        models: Encoder and scorer.
         settings: Limits, as the kind's `limits` gave them.
         answers: What a person answered about the store.
         observer: Is told how far a pass has come.

@@ -12,7 +12,6 @@ class LastPass:
     """The last pass over the same memories.
 
     Attributes:
-        at: When.
         known: Names of the memories there were, or became; see `writing.nights`.
     """
 

@@ -89,7 +89,6 @@ class Finding:
     """A stored text that is no memory.
 
     Attributes:
-        memory: As read.
         junk: Its class.
         detail: Why, in a few words; holds no secret.
         certain: Whether it may go without a person looking at it.

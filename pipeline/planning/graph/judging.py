@@ -54,9 +54,7 @@ class GraphView(View):
     """How a graph stands at the beginning of a pass.
 
     Attributes:
-        nodes: Its entities by name.
         document: The same with their relations, as lines.
-        means: What the pass works with.
         last: How it stood after the run before; None if there was none.
     """
 
@@ -122,8 +120,6 @@ class GraphJudge:
     """Judges entities, see `planning.hooks.Judge`, and their observations.
 
     Attributes:
-        nodes: All entities by name.
-        models: Models and limits.
         sources: Names of the entities that a drafted statement was made of.
         said: What a person may be asked about observations.
         notes: None: pairs are found by words.

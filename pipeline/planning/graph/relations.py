@@ -81,8 +81,6 @@ class Related:
     """What is needed to work out relations, beside the plan.
 
     Attributes:
-        document: The graph as it stands.
-        nodes: Its entities by name.
         near: Pairs of entities that are alike, for new relations; none where these were not asked for.
         proposes: New relations were asked for.
         repairs: So was the removal of those that lead nowhere or stand twice.

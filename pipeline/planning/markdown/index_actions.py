@@ -115,14 +115,13 @@ def _draft(
         for file in sorted((files | set(added)) - gone)
     ]
     index = whole_id(f"{prefix}{INDEX}")
-    too_large = current.count("\n") > MAX_LINES or len(current.encode("utf-8")) > MAX_BYTES
 
     def stands(file: str) -> bool:
         """Whether a file exists beside the memories, or from the project's root, in whatever case."""
         return any(_exists(place / file) for place in (directory.path, directory.project) if place)
 
     def dropped(file: str) -> bool:
-        """Whether a file that is not here is gone for good: what git leaves out may exist elsewhere."""
+        # what git leaves out may exist elsewhere
         hidden = hidden_paths(directory.path, [file])
         return not hidden and (not certain or file in removed_paths(directory.path, [file]))
 
@@ -140,13 +139,16 @@ def _draft(
             refused=lambda line: line_key(index, line) in present.refused,
         )
 
-    if present.shorten:
-        return drafted(LONG_LINE)
-    if too_large:
+    too_large = _is_too_large(current)
+    if present.shorten or too_large:
         draft = drafted(LONG_LINE)
-        if draft.text.count("\n") <= MAX_LINES and len(draft.text.encode("utf-8")) <= MAX_BYTES:
-            return draft  # shortening reaches the limit
+        if present.shorten or not _is_too_large(draft.text):
+            return draft  # shortening was asked for, or reaches the limit
     return drafted(None if certain or too_large else VERBOSE_LINE)
+
+
+def _is_too_large(index: str) -> bool:
+    return index.count("\n") > MAX_LINES or len(index.encode("utf-8")) > MAX_BYTES
 
 
 def _exists(path: Path) -> bool:

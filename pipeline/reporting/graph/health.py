@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from ...stores.graph.lines import GraphDocument
     from ...stores.graph.notes import LastRun
 
-WARNING_EXIT_CODE = 9
-"""Exit code of `status` if an indicator warns."""
-
 
 @dataclass(frozen=True, slots=True)
 class Indicator:

@@ -24,8 +24,6 @@ class Node:
     """One entity.
 
     Attributes:
-        memory: As the store read it.
-        observations: All of them.
         content: Those that say something.
         usage: What the others tell about its use.
         statement: What it says, in sentences.

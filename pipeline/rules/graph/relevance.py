@@ -37,9 +37,6 @@ class Learning(BaseModel):
     """What an agent would like to remember.
 
     Attributes:
-        name: Name of the entity it would become.
-        entityType: Its type.
-        observations: What was learned.
         summary: What was learned, in short; enough without observations.
         contexts: Where it applies, as a list or a number.
         appliesTo: The same, as the original calls it.
@@ -84,11 +81,8 @@ class Relevance:
     """What the filter says.
 
     Attributes:
-        save: Whether to save it.
-        score: Sum of all points.
         reasons: Each with its points.
         similarity: To the nearest memory.
-        nearest: That memory, or None.
         entity: What to store, with the metadata observations added; None if it is not saved.
     """
 

@@ -44,7 +44,6 @@ class Api(Protocol):
         kind: Short name printed before ids.
         fidelity: What an undo cannot give back.
         scope_keys: The ids by which the service scopes memories.
-        caller: Makes the requests.
         fingerprint: Equal for equal places; holds no secret.
     """
 
