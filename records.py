@@ -112,8 +112,8 @@ class Memory:
     @property
     def stated_at(self) -> datetime | None:
         """The latest moment at which the store says this text was written."""
-        known = [moment for moment in (self.created_at, self.updated_at) if moment is not None]
-        return max(known, default=None)
+        created, updated = self.created_at, self.updated_at
+        return max(created, updated) if created and updated else created or updated
 
     def is_retired(self, today: date) -> bool:
         """Whether the store already hides this memory on the given day, or another one superseded it."""

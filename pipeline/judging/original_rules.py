@@ -54,9 +54,10 @@ def suspected(a: str, b: str, *, cosine: float, close: float = CLOSE) -> Evidenc
     shared = overlap(a, b)
     if shared >= CONTRADICTION_OVERLAP and opposed(a, b):
         return Evidence(RULE, f"turned against each other, with {shared:.0%} of their words in common")
+    if cosine < close:
+        return None
     first, second = _stems(a), _stems(b)
-    ranked = (first | second) & _RANKING
-    if cosine >= close and first & _TASTE and second & _TASTE and ranked:
+    if first & _TASTE and second & _TASTE and (first | second) & _RANKING:
         return Evidence(RULE, "two preferences about one thing, at least one of which ranks it")
     return None
 
