@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from builders import skipped
+from builders import memory, skipped
 from markdown_trees import MEMORY, Project, look, memory_file, open_store
 from mem0_dream.pipeline.actions import Append, Merge, Resolve, Rewrite
 from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.judging.statements import Finding, Statement
 from mem0_dream.pipeline.kinds.markdown import MarkdownKind
 from mem0_dream.pipeline.plan import Plan
+from mem0_dream.pipeline.planning.markdown.statements import questions
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.pipeline.planning.proposal import Proposal
+from mem0_dream.records import Candidate, Label, Verdict, rejection_key
 from mem0_dream.testing import FakeEncoder, FakeScorer
 
 NIGHT = "Price lists are imported every night by cron."
@@ -134,3 +137,12 @@ def test_a_description_is_told_beside_the_sentence_of_another_file(project, desc
     with _session(project) as session:
         notes = [note for note in look(session).plan.notes if "description" in note]
     assert [told in note and f"{MEMORY}/b.md" in note for note in notes] == [True] * bool(told)
+
+
+def test_no_sentences_are_asked_about_of_two_memories_that_a_person_refused_as_a_pair():
+    a, b = (memory(name, f"{text} {REST}") for name, text in (("a", NIGHT), ("b", AGAIN)))
+    said = Statement(a, NIGHT, NIGHT), Statement(b, AGAIN, AGAIN)
+    found = [Finding(*said, Verdict(Candidate("a", "b", 0.8), Label.DUPLICATE), (0.9, 0.9), sure=False)]
+    stored = {"a": a, "b": b}
+    assert len(questions(found, stored, rejected=()).doubts) == 1
+    assert questions(found, stored, rejected={rejection_key(a, b)}).doubts == []
