@@ -8,7 +8,6 @@ a passive, a converse verb or items that moved as wholes show that the places ag
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ from .places import CONVERSE, DIRECTIONS, PERSON, THIRD, Bound, Unit, bound
 from .stance import STANCE_NAMES, stance_evidence, stance_row
 from .text.tables import table_lines, table_words
 from .text.vocabulary import synonyms
-from .text.words import fold, stem
+from .text.words import fold, out_of_order, stem
 
 ALIKE = 0.8
 """Share of the words of each text that the other says, from which one word in another's place is enough."""
@@ -122,7 +121,7 @@ def _relation(a: str, b: str) -> Relation:
     once = _once(mine) & _once(theirs)
     places = {unit.key: unit for unit in theirs}
     shared = [(unit, places[unit.key]) for unit in mine if unit.key in once]
-    moved = _out_of_order([place.at for _, place in shared])
+    moved = out_of_order([place.at for _, place in shared])
     agree = _sides_agree(left.sides, right.sides)
     turnable = (
         moved or left.person or right.person or left.passive != right.passive or left.keys != right.keys
@@ -253,24 +252,6 @@ def _in_details(unit: Unit, mine: Facts, theirs: Facts) -> bool:
 
 def _once(units: Iterable[Unit]) -> set[str]:
     return {key for key, count in Counter(unit.key for unit in units).items() if count == 1}
-
-
-def _out_of_order(places: Sequence[int]) -> set[int]:
-    """Indices outside one longest rising run."""
-    tails: list[int] = []
-    tail_at: list[int] = []
-    before: list[int] = []
-    for at, place in enumerate(places):
-        where = bisect_left(tails, place)
-        before.append(tail_at[where - 1] if where else -1)
-        tails[where : where + 1] = [place]
-        tail_at[where : where + 1] = [at]
-    kept: set[int] = set()
-    at = tail_at[-1] if tail_at else -1
-    while at >= 0:
-        kept.add(at)
-        at = before[at]
-    return set(range(len(places))) - kept
 
 
 def _only(sides: _Sides, family: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -39,7 +39,14 @@ def misplaced(a: str, b: str) -> Words | tuple[()]:
     """
     if b < a:
         return misplaced(b, a)[::-1]
-    return _only(a, b) or _denied_crosswise(a, b) or _parts_turned(a, b)
+    return (
+        _only(a, b)
+        or _denied_crosswise(a, b)
+        or _parts_turned(a, b)
+        or _cause(a, b)
+        or _most(a, b)
+        or _most(b, a)[::-1]
+    )
 
 
 def of_another(a: str, b: str) -> Words | tuple[()]:
@@ -114,6 +121,34 @@ def _joined(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
         yield tuple(_PART.findall(match[0].lower())), match[0]
 
 
+def _cause(a: str, b: str) -> Words | tuple[()]:
+    """Of two things the one that is for the other, and in the other text comes from it."""
+    if max(len(text.split()) for text in (a, b)) > _BRIEF:
+        return ()
+    mine, theirs = ({unit.key: unit for unit in bound(text).units if unit.marker} for text in (a, b))
+    for one, other in (("for", "from"), ("from", "for")):
+        first = next((unit for unit in mine.values() if unit.marker == one), None)
+        second = next((unit for unit in theirs.values() if unit.marker == other), None)
+        if first and second and first.key != second.key and _bare(second.key, a) and _bare(first.key, b):
+            return f"{one} {first.text}", f"{other} {second.text}"
+    return ()
+
+
+def _bare(key: str, text: str) -> bool:
+    """Whether a word stands in a text without a preposition."""
+    return any(unit.key == key and not unit.marker for unit in bound(text).units)
+
+
+def _most(a: str, b: str) -> Words | tuple[()]:
+    """The most of all in one text, and only more than others in the other: oldest, older."""
+    mine, theirs = (set(_PART.findall(text.lower())) for text in (a, b))
+    for word in sorted(mine - theirs):
+        more = word.removesuffix("est") + "er"
+        if word.endswith("est") and more in theirs - mine:
+            return word, more
+    return ()
+
+
 def _other_count(a: str, b: str) -> Words | tuple[()]:
     """One number of things of which each text names its own."""
     counts = [
@@ -139,6 +174,8 @@ def _other_subject(a: str, b: str) -> Words | tuple[()]:
         return ()
     other = bound(b)
     first = next((unit.key for unit in other.units if unit.key not in (PERSON, THIRD)), "")
+    if any(unit.key == first and unit.marker for unit in bound(a).units) and bound(a).person:
+        return "-", owned[0].strip()  # "is afraid of dogs", "User's dog is afraid"
     for (family, side), keys in bound(a).sides.items():
         subject = other.sides.get((family, side), frozenset())
         if side > 0 and keys == {PERSON} and first in subject:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -300,3 +301,25 @@ def words(text: str) -> Iterator[Word]:
         folded = fold(surface).removesuffix("'s")
         yield Word(surface, folded, start, end, opens)
         last = end
+
+
+def out_of_order(places: Sequence[int]) -> set[int]:
+    """Indices outside one longest rising run.
+
+    >>> out_of_order([2, 0, 1, 3])
+    {0}
+    """
+    tails: list[int] = []
+    tail_at: list[int] = []
+    before: list[int] = []
+    for at, place in enumerate(places):
+        where = bisect_left(tails, place)
+        before.append(tail_at[where - 1] if where else -1)
+        tails[where : where + 1] = [place]
+        tail_at[where : where + 1] = [at]
+    kept: set[int] = set()
+    at = tail_at[-1] if tail_at else -1
+    while at >= 0:
+        kept.add(at)
+        at = before[at]
+    return set(range(len(places))) - kept

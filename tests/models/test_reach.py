@@ -8,6 +8,8 @@ MISPLACED = [
     ("The attic is heated, the cellar isn't", "The cellar is heated; the attic isn't heated"),
     ("Logins are written as name.town", "Logins look like town.name"),
     ("Copies /data/a to b->c", "Copies /data/a to c->b"),
+    ("Takes aspirin for headaches", "Gets headaches from aspirin"),
+    ("User is the oldest of three sisters", "User has three older sisters"),
 ]
 PLACED = [
     ("Only admins and editors may post", "Only editors and admins may post"),
@@ -17,12 +19,15 @@ PLACED = [
     ("Use pnpm, never npm", "Never npm; use pnpm"),
     ("No commit without a test", "Commits without tests are not made"),
     ("Logs go to var/log", "Logs are kept in var/log"),
+    ("Has a visa for India from 2024", "Visa for India since 2024"),
+    ("The oldest of three sisters", "Is older than three sisters, the oldest"),
 ]
 OF_ANOTHER = [
     ("The mill has 312 employees", "The mill has 312 parking spaces"),
     ("The choir has 24 members", "24 concerts a year by the choir"),
     ("Lives in Oslo", "His dentist lives in Oslo too"),
     ("User sings in a choir", "User's neighbour sings in a choir"),
+    ("User is afraid of dogs", "User's dog is afraid"),
 ]
 OF_THE_SAME = [
     ("The mill has 312 employees", "The mill employs 312 people"),
