@@ -79,9 +79,31 @@ def _in_place(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
         left, right = (
             [word for word in part if stem(word) not in moved] for part in (first[i:j], second[k:end])
         )
+        if _same_form(left, first[j:], right, second[end:]) or _same_form(
+            right, second[end:], left, first[j:]
+        ):
+            continue
         if _differ(left, right, ordered=min(i, k) <= 1 or _orders(first, second)):
             return " ".join(left) or "-", " ".join(right) or "-"
     return ()
+
+
+def _same_form(
+    mine: Sequence[str], behind: Sequence[str], theirs: Sequence[str], behind_there: Sequence[str]
+) -> bool:
+    """Whether words say the same with what stands behind them.
+
+    Known are: for tracking, to track; being asked, to be asked; plays chess, is a chess player.
+    """
+    if not behind or not behind_there:
+        return False
+    going_on = behind[0].endswith("ing") and stem(behind[0]) == stem(behind_there[0])
+    if list(theirs) == ["to"] and going_on and list(mine) in (["for"], []):
+        return bool(mine) or behind[0] == "being"
+    does = len(mine) == 1 and _BEING.issuperset(theirs) and bool(theirs)
+    return does and any(
+        word.removesuffix("er") == stem(mine[0]) for word in behind_there if word.endswith("er")
+    )
 
 
 def _turned(first: Sequence[str], second: Sequence[str], i: int, k: int) -> bool:

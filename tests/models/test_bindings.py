@@ -80,6 +80,7 @@ def test_one_thing_at_two_stages_is_no_duplicate(kind, a, b):
         ("Plans to hire an apprentice", "Hiring an apprentice is Yayra's plan"),
         ("User is switching from VS Code to Neovim", "Switching from VS Code to Neovim"),
         ("Some 40 people came", "About 40 people came"),
+        ("A lesson lasts at most 40 minutes", "Lessons stop after 40 minutes at the latest"),
         ("Board meeting is scheduled for 15 February", "Board meeting on 15 February"),
         ("User got promoted to head baker", "Just got promoted to head baker"),
         ("Prefers examples to long texts", "Prefers examples, not just long texts"),

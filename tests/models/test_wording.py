@@ -17,6 +17,8 @@ DIFFER = [
     ("User pays monthly", "User is paid monthly"),
     ("User's parents are divorced", "User's parents are getting divorced"),
     ("Line 5 runs every ten minutes", "Line 5 runs for ten minutes"),
+    ("User sings for the choir", "User sings to the choir"),
+    ("User plays chess", "User is a chess coach"),
 ]
 AGREE = [
     ("User enjoys tea", "Likes tea"),
@@ -31,6 +33,10 @@ AGREE = [
     ("User said that Anna is moving", "Anna is moving"),
     ("Anna reports to Ben", "Reports to Ben"),
     ("Dental claims arrive twice", "Claims arrive twice"),
+    ("Prefers lists for tracking tasks", "Prefers lists to track tasks"),
+    ("Hates being called early", "Hates to be called early"),
+    ("Goran plays chess", "Goran is a chess player"),
+    ("We have about 400 games", "We have around 400 games"),
     ("Brews porridge in the big copper kettle", "The coach left early because of heavy snow"),
     ("", "Anything"),
 ]
