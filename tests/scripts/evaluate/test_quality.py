@@ -212,8 +212,8 @@ def store_file(tmp_path: Path) -> Path:
         "s5": "stuff",
     }
     memories: list[dict[str, object]] = [
-        {"id": key, "memory": text, "category": "c", "created_at": "2026-11-01T00:00:00Z", "updated_at": None,
-         "last_accessed_at": None, "metadata": {}} for key, text in texts.items()
+        {"id": key, "memory": text, "category": "c", "updated_at": None, "last_accessed_at": None, "metadata": {},
+         "created_at": f"2026-{7 if key == 's4' else 11:02}-01T00:00:00Z"} for key, text in texts.items()
     ]  # fmt: skip
     record = {
         "name": "tiny", "now": "2026-11-21", "user_id": "u", "memories": memories,
@@ -278,7 +278,7 @@ def test_program_prints_a_report(pairs_file, store_file, capsys):
 
 
 def test_store_alone_has_no_pairs(store_file, capsys):
-    assert main([str(store_file), "--scorer", "keywords", "--json", "--now", "2028-01-01"]) == 0
+    assert main([str(store_file), "--scorer", "keywords", "--json", "--now", "2027-03-01"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["pairs"], report["macro_f1"]) == (0, None)
     assert "s4" in report["stores"]["tiny"]["kept_violated"]
