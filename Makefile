@@ -24,7 +24,7 @@ demo: install
 
 # Outdated facts that mem0's search finds, before and after one pass; DATA holds outside/factcon_6k.json.
 demo-facts: install
-	@test -n "$(DATA)" || { echo "Name the folder of the public sets: make demo-facts DATA=..."; exit 2; }
+	@test -n "$(DATA)" || { echo "Name the folder of the labelled data, with outside/ in it: make demo-facts DATA=..."; exit 2; }
 	@$(BIN)/python scripts/demo_facts.py "$(DATA)"
 
 lint: install
