@@ -38,7 +38,7 @@ _GROUPS = [frozenset(line.split()) for line in table_lines("wording", "groups")]
 _ALIKE = [frozenset(map(stem, line.split())) for line in table_lines("wording", "alike")]
 _TOLD = re.compile(
     r"^\W*(?!(?:The )?[Uu]ser\b|I\b|We\b)(?:(?i:according to) (?:[^,]+,|[A-Z][\w-]*)|"
-    rf"[A-Z][\w-]*(?: [A-Z][\w-]*){{0,2}} (?:"
+    r"[A-Z][\w-]*(?: [A-Z][\w-]*){0,2} (?:"
     rf"(?:{'|'.join(table_words('wording', 'telling'))})\b"
     r"(?: (?:me|us|(?:the )?user|him|her|them|everyone)\b)?(?: that)?"
     rf"|(?:{'|'.join(table_words('wording', 'telling_that'))}) that))(?= \w)"

@@ -44,9 +44,9 @@ def still_done(a: str, b: str) -> int | None:
     >>> still_done("Smokes", "Quit smoking in 2023"), still_done("Smoked for years", "Quit smoking")
     (0, None)
     """
-    if told_end(a, b) is None:
-        return None
     first, second = _ENDS.search(a), _ENDS.search(b)
+    if (first is None) == (second is None):
+        return None
     end, plain = (first, 1) if first is not None else (second, 0)
     given_up = end is not None and _GIVEN_UP.fullmatch(end[0].lower())
     return plain if given_up and not _NOT_NOW.search((a, b)[plain]) else None
