@@ -97,6 +97,7 @@ class Kind(Hooks, Protocol):
     wanted: Collection[ActionKind] = tuple(ActionKind)
     amends: bool = False
     collapses: bool = False
+    keeps: str | None = None
 
     @property
     def kind(self) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ...models.encoder import Encoder
     from ...models.scorer import PairScorer, Thresholds
     from ...settings import Settings
+    from ..judging.cache import Cache
     from ..judging.models import Models
     from ..plan import Plan
     from ..planning.proposal import OnStage
@@ -67,6 +68,7 @@ class Mem0Kind(Kind):
         self.store = store
         self.wanted = tuple(ActionKind if wanted is None else wanted)
         self.amends = store.capabilities.amend
+        self.keeps = f"in place: {store.capabilities.in_place}"
 
     def view(self, inventory: Inventory, means: Means) -> RecordsView:
         """What is alive, unpinned, and says something."""
@@ -136,6 +138,7 @@ class GivenModels:
     encoder: Encoder
     scorer: PairScorer
     calibrated: Thresholds | None = None
+    cache: Cache | None = None
 
     def read(self, *, on_stage: OnStage | None = None) -> Encoder:  # noqa: ARG002
         """The encoder."""
@@ -154,6 +157,7 @@ def build_plan(
     scorer: PairScorer,
     settings: Settings,
     thresholds: Thresholds | None = None,
+    cache: Cache | None = None,
     **circumstances: Any,  # noqa: ANN401
 ) -> Plan:
     """What the engine proposes about single records with these models; for evaluations and tests.
@@ -165,9 +169,10 @@ def build_plan(
         scorer: Judges pairs.
         settings: Limits.
         thresholds: Calibrated thresholds instead of the scorer's own.
+        cache: Where scopes that did not change are remembered.
         circumstances: As `Means` has them; `now` at least.
     """
     kind = Mem0Kind(store)
-    models = cast("Models", GivenModels(encoder, scorer, thresholds))
+    models = cast("Models", GivenModels(encoder, scorer, thresholds, cache))
     means = Means(models=models, settings=settings, **circumstances)
     return planned(kind, kind.view(inventory, means), means)

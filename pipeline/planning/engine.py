@@ -6,6 +6,7 @@ with the side that loses. A plan is a pure function of its arguments: no clock, 
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +31,7 @@ from .merges import LONG_AGO, Consolidated, draft_merges, last_stated
 from .metadata import longest_life, united_metadata
 from .proposal import Means, OnStage, Proposal
 from .stages import DRAFT, Stages
+from .unchanged import Unchanged
 
 Doubt = Merge | Resolve
 _PREFIX = {"merge": "m", "resolve": "c", "prune": "p"}
@@ -56,12 +58,14 @@ def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_
     units, copies = tuple(sorted(view.units, key=lambda unit: unit.id)), Copies()
     if kind.collapses:
         units, copies = collapse(units, rejected=means.rejected, keys=view.keys)
-    verdicts = judge.all_pairs(units)
+    known = Unchanged(kind, view, means, units)
+    verdicts = known.verdicts(judge.all_pairs)
     found, merges = kind.rules(view, means, ()), []
     while True:
         going = {memory_id for prune in _prunes(found) for memory_id in prune.removes}
         gone = {m.id for m in units if going.issuperset({m.id, *(c.id for c in copies.get(m.id, ()))})}
-        drafts = _drafts(judge, view, units, verdicts, gone=gone, on_stage=on_stage)
+        draft = functools.partial(_drafts, judge, view, gone=gone, on_stage=on_stage)
+        drafts = known.merges(judge.all_pairs, draft, gone=gone)
         whole = expand(drafts, units, copies)
         merges = [merge_action(kind, view.stored, merge) for merge in whole if not merge.ids <= going]
         more = kind.rules(view, means, merges)

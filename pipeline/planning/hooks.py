@@ -110,11 +110,14 @@ class Hooks(Protocol):
         amends: The survivor of a merge takes over the others' metadata.
         collapses: Exact copies are put aside before anything is judged, and follow the one that stands for
             them; not where `unite` must see them to choose who stays.
+        keeps: What verdicts and merges of a scope depend on besides its units, the limits and the models, so
+            that they may be kept until one of these changes; None where that cannot be said.
     """
 
     wanted: Collection[ActionKind]
     amends: bool
     collapses: bool
+    keeps: str | None
 
     @property
     def kind(self) -> str:

@@ -11,6 +11,7 @@ from mem0_dream.models.scorer import Thresholds
 from mem0_dream.pipeline.actions import Action
 from mem0_dream.pipeline.answers import Answer, Say
 from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.judging.cache import Cache
 from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
@@ -44,6 +45,7 @@ def plan_of(
     rejected: frozenset[str] = frozenset(),
     thresholds: Thresholds | None = None,
     now: datetime = NOW,
+    cache: Cache | None = None,
 ) -> Plan:
     """Plan a whole store with fakes; every pair is judged, however dissimilar."""
     return build_plan(
@@ -53,6 +55,7 @@ def plan_of(
         scorer=scorer,
         settings=settings or Settings(floor=-1.0),
         thresholds=thresholds,
+        cache=cache,
         now=now,
         accessed=accessed or {},
         rejected=rejected,

@@ -1,0 +1,170 @@
+"""Scopes that did not change: the plan of what is remembered is the plan of a fresh pass, and asks nobody."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from builders import BOB, CONTRADICTION, NOW, memory, plan_of
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from mem0_dream.models.scorer import Thresholds
+from mem0_dream.pipeline.judging.cache import Cache
+from mem0_dream.pipeline.planning import unchanged
+from mem0_dream.pipeline.planning.plan_file import dump_plan
+from mem0_dream.records import rejection_key, text_hash
+from mem0_dream.settings import Settings
+from mem0_dream.testing import InMemoryStore
+from messy import SAILOR_A, SAILOR_B, messy_scorer, messy_store, moody_scorer, stores, words
+
+CHANGES = ("nothing", "text", "date", "metadata", "gone", "new", "refused", "later", "single", "floor")
+
+
+@examples(max_examples=30, deadline=None)
+@given(
+    store=stores(),
+    seed=st.integers(0, 50),
+    steps=st.lists(st.tuples(st.sampled_from(CHANGES), words, st.integers(0, 8)), max_size=4),
+)
+def test_a_night_over_what_is_remembered_plans_what_a_fresh_one_does(store, seed, steps):
+    scorer, more = moody_scorer(seed), {"settings": Settings(floor=-1.0), "now": NOW, "rejected": frozenset()}
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Cache(Path(folder))
+        for change, text, number in [("nothing", [], 0), *steps]:
+            _alter(store, change, " ".join(text), number, more)
+            assert dump_plan(plan_of(store, scorer, cache=cache, **more)) == dump_plan(
+                plan_of(store, scorer, **more)
+            )
+
+
+def _alter(store, change, text, number, more):
+    ids = sorted(store.rows)
+    row = store.rows[ids[number % len(ids)]] if ids else None
+    if change == "new":
+        store.rows |= InMemoryStore([memory(f"n{number}", text)]).rows
+    elif change == "later":
+        more["now"] += timedelta(days=40 * number)
+    elif change == "single":
+        more["settings"] = more["settings"].model_copy(update={"single": ("home",)})
+    elif change == "floor":
+        more["settings"] = more["settings"].model_copy(update={"floor": -1.0 + number / 5})
+    elif row and change == "text":
+        row["text"] = text
+    elif row and change == "date":
+        row["updated_at"] = (NOW - timedelta(days=number)).isoformat()
+    elif row and change == "metadata":
+        row["metadata"] = {"customer": text}
+    elif row and change == "gone":
+        del store.rows[ids[number % len(ids)]]
+    elif row and change == "refused":
+        other = store.rows[ids[0]]
+        key = ":".join(sorted((text_hash(row["text"]), text_hash(other["text"]))))
+        more["rejected"] |= {key}
+
+
+@pytest.fixture
+def night(tmp_path):
+    """Plans a night over one cache: the plan, and how many pairs were scored."""
+    cache = Cache(tmp_path)
+
+    def run(store, **more):
+        scorer = messy_scorer()
+        return dump_plan(plan_of(store, scorer, cache=cache, **more)), len(scorer.asked)
+
+    return run
+
+
+def test_a_scope_as_it_was_is_not_judged_again(night, caplog):
+    caplog.set_level("INFO", logger="mem0_dream")
+    store = messy_store()
+    first, asked = night(store)
+    assert asked
+    assert not caplog.messages
+    assert night(store) == (first, 0)
+    assert caplog.messages == [
+        "9 of 9 memories are in scopes that did not change since they were judged: 1 of 1 scopes"
+    ]
+    store.rows |= InMemoryStore([memory("b1", "Rows on Sundays.", scope=BOB)]).rows
+    assert night(store)[1] == 0  # a single memory has no pairs
+    store.rows["d1"]["text"] = "Has a dog and a cat."
+    assert night(store)[1]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"thresholds": Thresholds(auto=0.99, duplicate=0.9, contradiction=0.9)},
+        {"settings": Settings(floor=-0.5)},
+        {"settings": Settings(floor=-1.0, single=("pet",))},
+        {
+            "rejected": frozenset(
+                {rejection_key(memory("", "Has a dog."), memory("", "Has a dog named Rex."))}
+            )
+        },
+        {"rejected": frozenset({"of:texts that are gone"})},
+    ],
+    ids=["thresholds", "floor", "single", "refused", "refused of what is gone"],
+)
+def test_whatever_decides_makes_a_night_judge_anew(night, more):
+    store = messy_store()
+    night(store)
+    assert night(store, **more)[1]
+
+
+def test_other_rules_judge_anew(night, monkeypatch):
+    store = messy_store()
+    night(store)
+    monkeypatch.setattr(unchanged, "rules_digest", lambda: "another version")
+    assert night(store)[1]
+
+
+def test_a_refusal_elsewhere_leaves_a_scope_as_it_was(night):
+    store = messy_store()
+    others = [memory("b1", "Rows on Sundays.", scope=BOB), memory("b2", "Rows every Sunday.", scope=BOB)]
+    store.rows |= InMemoryStore(others).rows
+    night(store)
+    asked = night(store, rejected=frozenset({rejection_key(*others)}))[1]
+    assert asked == 0  # the refused pair is the only one of its scope
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"text": "Has a dog and a cat."},
+        {"category": "pet"},
+        {"updated_at": "2026-11-01T00:00:00+00:00"},
+        {"created_at": "2026-11-01T00:00:00+00:00"},
+        {"metadata": {"customer": "Kestrel"}},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_whatever_a_memory_says_of_itself_makes_a_night_judge_its_scope_anew(night, change):
+    store = messy_store()
+    store.rows["d1"]["metadata"] = {"customer": "Heron"}
+    night(store)
+    store.rows["d1"] |= change
+    assert night(store)[1]
+
+
+def test_a_key_that_names_a_subject_from_now_on_makes_a_night_judge_anew(night):
+    store = messy_store()
+    store.rows["d1"]["metadata"] = {"boat": "Kestrel"}
+    night(store, settings=Settings(floor=-1.0))
+    assert night(store, settings=Settings(floor=-1.0, subject_keys=("boat",)))[1]
+
+
+def test_what_turns_old_no_longer_stands_in_the_way_of_what_is_remembered(night, monkeypatch):
+    told = "Dad never went to sea."
+    scorer = messy_scorer()
+    for fused in (f"{SAILOR_A} {SAILOR_B}", f"{SAILOR_B} {SAILOR_A}"):
+        scorer._pairs |= {(told, fused): CONTRADICTION, (fused, told): CONTRADICTION}
+    monkeypatch.setattr(sys.modules[__name__], "messy_scorer", lambda: scorer)
+    store = InMemoryStore([memory("a", SAILOR_A), memory("b", SAILOR_B), memory("old", told, days=150)])
+    later = {"now": NOW + timedelta(days=40)}
+    (first, _), (second, _) = night(store), night(store, **later)
+    assert second == dump_plan(plan_of(store, scorer, **later))
+    assert ('"kind": "merge"' in first, '"kind": "merge"' in second) == (False, True)
