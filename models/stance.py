@@ -7,7 +7,7 @@ markers and their order are a closed table; each reaches the words of its clause
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..records import Evidence
@@ -19,6 +19,9 @@ from .text.words import fold, normalise, stem
 
 STANCE_NAMES = ("stage_rise", "stage_differs", "hedge_differs", "over_differs", "extent_differs")
 KINDS = ("stage", "hedge", "past", "extent")
+_BOUNDS = (3, 4, 6, 7)
+_STRICT = (6, 7)
+_LIMIT = 4
 UNMARKED = {"stage": 3, "hedge": 2, "past": 1, "extent": 5}
 """The rank of what bears no mark: done, stated, present, whole."""
 
@@ -123,6 +126,8 @@ def steps(a: str, b: str) -> tuple[Step, ...]:
         if kind == "hedge" and intended:
             continue  # "is considering it" and "might do it" are as far from being done
         mine, theirs = ([mark for mark in each if mark.kind == kind] for each in (first, second))
+        if kind == "extent":
+            mine, theirs = _of_one_number(mine, theirs, said_there), _of_one_number(theirs, mine, said)
         step = _step(
             kind,
             [mark for mark in mine if _reaches(mark, said_there)],
@@ -132,6 +137,17 @@ def steps(a: str, b: str) -> tuple[Step, ...]:
         if step is not None:
             found.append(step)
     return tuple(found)
+
+
+def _of_one_number(mine: list[Mark], theirs: list[Mark], said: frozenset[str]) -> list[Mark]:
+    """The marks; "more than" a number counts only where the other text has the number, and no bound of it."""
+    bare = not {mark.text for mark in theirs} - {mark.text for mark in mine if mark.rank not in _STRICT}
+    return [
+        mark
+        if mark.rank not in _STRICT or (bare and mark.reach and mark.reach[0] in said)
+        else replace(mark, rank=_LIMIT, weak=True)
+        for mark in mine
+    ]
 
 
 def _reaches(mark: Mark, words: frozenset[str]) -> bool:
@@ -148,9 +164,14 @@ def _one_root(word: str, other: str) -> bool:
 
 
 def _step(kind: str, mine: list[Mark], theirs: list[Mark], both: set[int]) -> Step | None:
-    """The difference of the marks of one kind; a rank of both texts, or a weak one, makes none."""
+    """The difference of the marks of one kind; a rank of both texts, or a weak one, makes none.
+
+    A bound is one beside a rank of both, too: "one sister", "at least one sister".
+    """
     mine, theirs = ([mark for mark in each if mark.rank not in both] for each in (mine, theirs))
-    if not any(not mark.weak for mark in (*mine, *theirs)) or (both and not (mine and theirs)):
+    sure = [mark for mark in (*mine, *theirs) if not mark.weak]
+    bound = kind == "extent" and any(mark.rank in _BOUNDS for mark in sure)
+    if not sure or (both and not (mine and theirs) and not bound):
         return None
     ranks = [min((mark.rank for mark in each), default=UNMARKED[kind]) for each in (mine, theirs)]
     if ranks[0] == ranks[1]:
