@@ -15,6 +15,7 @@ from .bindings import ALIKE, relation
 from .facts.details import Expression
 from .facts.extraction import extract
 from .facts.states import told_end
+from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
 from .reach import misplaced, of_another
 from .text.tables import table_lines
@@ -31,8 +32,18 @@ BOTH_ENTAIL = 0.9
 """Each text entails the other from here on, so that another order of equal words says the same."""
 HALF_ENTAILED = 0.5
 """The same where more words differ: names in another order are told in other words, too."""
+ENTAILS_BACK = 0.8
+"""Entailment in the weaker direction from which the scorer sees one statement, not one inside the other."""
+NEARLY_SAID = 0.85
+"""Share of the words of the entailed text that the other says, from which it is shown by its words."""
+TIED = 0.65
+"""The same where both state a name."""
 HARDLY_ENTAILED = 0.1
 """Where both texts have words that the other does not say, one must entail the other by this or more."""
+STATES = frozenset({"stage", "hedge", "past", "extent"})
+"""Kinds of evidence that two texts speak of two states of one thing."""
+_ONE_THING = 0.3
+"""Share of the words of each text that the other says, from which two states may be those of one thing."""
 _SHOWN = 4  # words of a detail
 _NAME_GOES_ON = 3  # words
 _MARKS = ".,;:!?\"'"
@@ -90,7 +101,7 @@ _LIKING, _DISLIKE, _CHOICE, _RULE, _CHANGE, _SEVERAL = (
     for key in ("liking", "dislike", "choice", "rule", "change", "several")
 )
 _HARD = _marked(
-    "not, no, never, none, nothing, nobody, without, cannot, can't, quit, stop*, cancel*, drop*, instead of, "
+    "not, no, never, none, nothing, nobody, without, cannot, can't, quit, stop*, cancel*, instead of, "
     "don't, doesn't, didn't, isn't, aren't, wasn't, won't"
 )
 _PLATFORMS = "|".join(name for line in table_lines("doubts", "platforms") for name in line.split(", "))
@@ -129,7 +140,11 @@ def doubts(
         ("choice", _crosswise(a, b, _left_open, _laid_down)),
         (
             "unsaid",
-            _each_tells(a, b, found, entailment) or _only_named(a, b) or _goes_on(a, b) or of_another(a, b),
+            _each_tells(a, b, found, entailment)
+            or _only_named(a, b)
+            or _goes_on(a, b)
+            or of_another(a, b)
+            or _hardly_shown(a, b, entailment),
         ),
         ("place", _turned(a, b, entailment) or _clauses_turned(a, b) or misplaced(a, b)),
         ("wording", None if any(item.veto for item in found) else exchanged(a, b)),
@@ -143,15 +158,25 @@ def settled(a: str, b: str, entailment: Sequence[float]) -> bool:
 
 
 def stated_conflict(a: str, b: str, found: Sequence[Evidence]) -> bool:
-    """Whether two texts state why both cannot hold: rival values, a denial, opposed attitudes, a change.
+    """Whether two texts state why both cannot hold: a rival, a denial, two states of what both speak of.
 
     Compatible statements about one topic are the rule among what a person's memory holds.
     """
-    if any(item.veto or item.kind in _OPPOSING for item in found):
-        return True
-    if any(item.kind in _VALUED and "-" not in item.detail.split(" / ") for item in found):
+    if any(item.veto and item.kind not in STATES | {"progress"} for item in found):
         return True
     if any(item.kind == "negation" and _HARD.search(item.detail) for item in found):
+        return True
+    return any(item.veto for item in found) and min(relation(a, b).said) >= _ONE_THING
+
+
+def hinted_conflict(a: str, b: str, found: Sequence[Evidence]) -> bool:
+    """Whether two texts at least hint at it: opposed attitudes, a value each, a word of change in one.
+
+    A change, too, is the rule where a memory tells of a life: "took them out, now they rest".
+    """
+    if any(item.kind in _OPPOSING for item in found):
+        return True
+    if any(item.kind in _VALUED and "-" not in item.detail.split(" / ") for item in found):
         return True
     return bool(_CHANGE.search(a)) != bool(_CHANGE.search(b))
 
@@ -262,6 +287,28 @@ def _each_tells(a: str, b: str, found: Sequence[Evidence], entailment: Sequence[
         )
     )
     return tuple(", ".join(unit.text for unit in units[:_SHOWN]) for units in unsaid) if tells else ()
+
+
+def _hardly_shown(a: str, b: str, entailment: Sequence[float]) -> tuple[str, ...]:
+    """Words that each text alone says, where only the scorer says that the one entails the other.
+
+    Memories of one person's days are full of near things in common words ("practises for tournaments", "is in
+    a tournament"); what a reader holds on to is most of the words, or a value or name that both state.
+    """
+    found = relation(a, b)
+    entailed = found.said[1] if entailment[0] > entailment[1] else found.said[0]
+    if min(entailment) >= ENTAILS_BACK or entailed >= NEARLY_SAID or shared_values(a, b):
+        return ()
+    if entailed >= TIED and _same_name(a, b):
+        return ()
+    return tuple(", ".join(unit.text for unit in units[:_SHOWN]) or "-" for units in found.unsaid)
+
+
+def _same_name(a: str, b: str) -> bool:
+    """Whether both texts have a name beside those of the persons they are about."""
+    mine, theirs = bound(a), bound(b)
+    about = {PERSON, THIRD, mine.opening, theirs.opening}
+    return any(unit.detail and unit.key in theirs.keys and unit.key not in about for unit in mine.units)
 
 
 def _names_another(units: Sequence[Unit], text: str, other: str) -> bool:

@@ -57,6 +57,9 @@ class Contradicting(IntEnum):
     SURE = 2
 
 
+_VALUES = frozenset(("number", "date", "weekday", "time", "frequency", "identifier", "version"))
+
+
 def compare(
     a: str, b: str, *, a_date: datetime | None = None, b_date: datetime | None = None
 ) -> tuple[Evidence, ...]:
@@ -280,6 +283,19 @@ def is_specific(text: str) -> bool:
     if any(details) or any(number.form != "weak" for number in facts.numbers):
         return True
     return _ATTRIBUTE.search(facts.text) is not None
+
+
+def shared_values(a: str, b: str) -> bool:
+    """Whether two texts state one number, date, time, version or code.
+
+    >>> shared_values("Naps at one o'clock", "Siesta from 1 pm"), shared_values("Naps daily", "Naps at one")
+    (True, False)
+    """
+    return any(
+        len(each.only_left) + len(each.only_right) < len(each.mine) + len(each.theirs)
+        for each in _differences(extract(a), extract(b))
+        if KINDS[each.kind].column in _VALUES
+    )
 
 
 def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:

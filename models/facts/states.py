@@ -13,9 +13,9 @@ from .frames import Change
 
 _ENDS = re.compile(
     r"\b(?:outgrown?|outgrew|overcame|recovered|cured|healed|no longer|(?:not )?any ?more|gave up|given up|"
-    r"quit|sold|ended|cancell?ed|stopped|abandoned|dropped(?! (?:[\w$-]+ ){0,3}(?:to|from|by)\b)|replaced|"
-    r"retired|moved out|moved away|broke up|divorced|dissolved|expired|is over|has left|used to|formerly|"
-    r"previously)\b",
+    r"quit|sold|ended|cancell?ed|stopped|abandoned|dropped(?! off\b| (?:[\w$-]+ ){0,3}(?:to|from|by)\b)|"
+    r"replaced|retired|moved out|moved away|broke up|divorced|dissolved|expired|is over|has left|used to|"
+    r"formerly|previously)\b",
     re.IGNORECASE,
 )
 
@@ -28,6 +28,8 @@ def told_end(a: str, b: str) -> str | None:
     >>> told_end("Quit smoking in May", "Gave up smoking in May") is None
     True
     >>> told_end("Crash rate dropped to 0.3%", "Crash rate is 0.3%") is None
+    True
+    >>> told_end("Dropped off blankets at the shelter", "Volunteers at the shelter") is None
     True
     """
     ends = [match.group().lower() for text in (a, b) if (match := _ENDS.search(text))]

@@ -13,7 +13,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...models.bindings import HALF_SAID, relation
-from ...models.doubts import BOTH_ENTAIL, DOUBTS, doubts, settled, side_by_side, stated_conflict
+from ...models.doubts import (
+    BOTH_ENTAIL,
+    DOUBTS,
+    STATES,
+    doubts,
+    hinted_conflict,
+    settled,
+    side_by_side,
+    stated_conflict,
+)
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.language import is_english, only_denied
 from ...models.same_statement import sameness, statement_key
@@ -52,10 +61,10 @@ _ASKED = DOUBTS | {UNCLEAR, "narrower"}
 RIVALS = frozenset({"rival", "progress", "binding", "stage", "past", RULE})
 """Evidence that two texts give rival values: if they are about one thing, one is wrong, so they never become
 one text."""
-UNSTATED = 0.9
-"""Contradiction probability from which two texts of a store conflict though neither states why."""
-_STEPS = frozenset({"stage", "hedge", "past", "extent"})
-"""Kinds of evidence that two texts speak of two states of one thing."""
+HINTED = 0.9
+"""Contradiction probability from which two texts of a store conflict though they only hint at why."""
+UNSTATED = 0.95
+"""The same where no word of them does."""
 
 
 def decide(
@@ -240,16 +249,17 @@ def _two_states(texts: PairInput, probabilities: Sequence[float], evidence: Iter
     bindings = relation(texts.a, texts.b)
     if "binding" in kinds and bindings.excludes:
         return True
-    return bool(kinds & _STEPS) and min(bindings.said) >= HALF_SAID and (
+    return bool(kinds & STATES) and min(bindings.said) >= HALF_SAID and (
         probabilities[CONTRADICTION] > probabilities[DUPLICATE]
     )  # fmt: skip
 
 
 def _unstated(texts: PairInput, probabilities: Sequence[float], evidence: Iterable[Evidence]) -> bool:
     """Whether a conflict among a person's memories is the scorer's alone, and no text states it."""
-    if not texts.placed or probabilities[CONTRADICTION] >= UNSTATED:
+    found, sure = tuple(evidence), probabilities[CONTRADICTION]
+    if not texts.placed or sure >= UNSTATED or stated_conflict(texts.a, texts.b, found):
         return False
-    return not stated_conflict(texts.a, texts.b, tuple(evidence))
+    return sure < HINTED or not hinted_conflict(texts.a, texts.b, found)
 
 
 def _plain(pair: Candidate) -> Candidate:

@@ -28,6 +28,12 @@ MAX_ROUNDS = 25
 LEARNING_ROUNDS = 5
 """Rounds in which a merge that would grow in the second pass may grow in the first instead."""
 
+INSIDE = 0.5
+"""Entailment from which one memory says another; where only one direction reaches it, it says more."""
+
+SEEM_ONE = 0.5
+"""Probability from which two memories that say more than a third may stand in one text with it."""
+
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 """Stands for an unknown date where the earlier one counts less."""
 
@@ -276,7 +282,7 @@ class _Pass:
             if self.known.contradicts(*pair) or self._other_subject(*pair)
             for memory_id in pair
         }
-        others = [other for other in star.others if other not in quarrelling]
+        others = self._of_one(star.centre, [other for other in star.others if other not in quarrelling])
         best = self._prove([star.centre, *others]) if others else None
         if best is not None:
             return best
@@ -287,6 +293,21 @@ class _Pass:
                 members.append(other)
                 best = merge
         return best
+
+    def _of_one(self, centre: str, others: list[str]) -> list[str]:
+        """Of those that say the centre and more, the likeliest, unless they seem one among themselves.
+
+        "Volunteers at a shelter" may go into either of two longer memories; it makes no one fact of them.
+        """
+        wider = [
+            other
+            for other in others
+            if self.known.entails(other, centre) >= INSIDE > self.known.entails(centre, other)
+        ]
+        if all(self.known.probability(*pair) >= SEEM_ONE for pair in itertools.combinations(wider, 2)):
+            return others
+        stays = max(wider, key=lambda other: (self.known.probability(centre, other), other))
+        return [other for other in others if other == stays or other not in wider]
 
     def _other_subject(self, a: str, b: str) -> bool:
         """Whether two memories are, or may be, about different subjects."""

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.planning.merges import Consolidated, draft_merges, fused, last_stated
-from mem0_dream.records import Candidate, Memory, Verdict
+from mem0_dream.records import Candidate, Label, Memory, Verdict
 from mem0_dream.testing import FakeScorer
 from messy import moody_scorer
 
@@ -58,6 +58,30 @@ def test_a_chain_is_no_star() -> None:
         for item in merge.members:
             if item.id != merge.survivor:
                 assert {item.id, merge.survivor} in [{v.pair.a, v.pair.b} for v in merge.verdicts]
+
+
+@pytest.mark.parametrize(("seem_one", "members"), [(0.2, ["a", "b"]), (0.6, ["a", "b", "c"])])
+def test_what_says_a_third_and_more_is_united_with_it_only_where_it_seems_one_with_what_does_too(
+    seem_one: float, members: list[str]
+) -> None:
+    texts = "Helps at a shelter.", "Helps at a shelter and started aerial yoga.", "Helps at a shelter, tired."
+    said = {("a", "b"): (0.98, True), ("a", "c"): (0.97, True), ("b", "c"): (seem_one, False)}
+    verdicts = [
+        Verdict(
+            Candidate(*pair, 0.9),
+            Label.DUPLICATE if auto else Label.UNSURE,
+            auto=auto,
+            probabilities=(duplicate, 0.0, 1 - duplicate),
+            entailment=(0.0, 0.99) if auto else (0.1, 0.1),
+        )
+        for pair, (duplicate, auto) in said.items()
+    ]
+    agreeing = FakeScorer(default=lambda _a, _b: DUPLICATE)
+    memories = [memory(name, text) for name, text in zip("abc", texts, strict=True)]
+    (merge,) = draft_merges(
+        memories, verdicts, judge_new=lambda new, others: judged(new, others, agreeing) if new else ()
+    )
+    assert [each.id for each in merge.members] == members
 
 
 def test_a_draft_must_be_judged_a_duplicate_of_each_source() -> None:
