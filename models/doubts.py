@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from ..records import Evidence
 from .bindings import ALIKE, relation
 from .facts.details import Expression
 from .facts.extraction import extract
-from .facts.states import told_end
+from .facts.states import is_ahead, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
 from .reach import misplaced, of_another
+from .stance import Step, steps
 from .text.tables import table_lines
 from .text.words import significant_words, stem
 from .wording import exchanged
@@ -94,6 +96,8 @@ def _sides(key: str) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
 
 
 Reader = Callable[[str], str]
+Told = tuple[datetime | None, datetime | None]
+"""When each of two texts was told, None where that is not known."""
 
 _EVENTS, _OPPOSED = _sides("events"), _sides("opposed")
 _LIKING, _DISLIKE, _CHOICE, _RULE, _CHANGE, _SEVERAL = (
@@ -109,6 +113,7 @@ _PLATFORM = re.compile(
     rf"\bon (?:{_PLATFORMS})\b|\b(?:{_PLATFORMS})(?= (?:app|build|client|version)s?\b)", re.IGNORECASE
 )
 _TENSES = frozenset({("is", "was"), ("are", "were"), ("had", "has"), ("had", "have"), ("can", "could")})
+_MILD = frozenset(word.strip() for word in ",".join(table_lines("doubts", "mild")).split(","))
 _OTHER_THINGS = frozenset(("name", "swap"))
 _OPPOSING = frozenset(("ending", "event", "liking", "choice"))
 
@@ -157,20 +162,48 @@ def settled(a: str, b: str, entailment: Sequence[float]) -> bool:
     return min(entailment) >= BOTH_ENTAIL and not relation(a, b).displaced
 
 
-def stated_conflict(a: str, b: str, found: Sequence[Evidence]) -> bool:
+def two_states(a: str, b: str, found: Sequence[Evidence], told: Told = (None, None)) -> bool:
+    """Whether one thing stands at two states, of which the further one was not told first.
+
+    A plan that is told after the deed is another plan, and "used to" before the deed is an end to neither.
+    """
+    kinds = {item.kind for item in found if item.veto}
+    return any(step.kind in kinds and _goes_on_to(step, told) for step in steps(a, b))
+
+
+def _goes_on_to(step: Step, told: Told) -> bool:
+    """Whether a difference of states may be a change from what was told earlier to what was told later."""
+    if _MILD.issuperset(word.lower() for word in step.words if word):
+        return False
+    later = _later(told)
+    if not later or step.kind not in ("stage", "past"):
+        return True
+    ahead = step.theirs - step.mine
+    return (ahead < 0 if step.kind == "past" else ahead > 0) == (later > 0)
+
+
+def _later(told: Told) -> int:
+    """1 where the second of two texts was told later, -1 where the first was, 0 where nobody knows."""
+    first, second = told
+    return 0 if first is None or second is None else (second > first) - (second < first)
+
+
+def stated_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (None, None)) -> bool:
     """Whether two texts state why both cannot hold: a rival, a denial, two states of what both speak of.
 
     Compatible statements about one topic are the rule among what a person's memory holds.
     """
-    if any(item.veto and item.kind not in STATES | {"progress"} for item in found):
+    vetoes = {item.kind for item in found if item.veto}
+    if vetoes - STATES - {"progress"}:
         return True
     if any(item.kind == "negation" and _HARD.search(item.detail) for item in found):
         return True
-    return any(item.veto for item in found) and min(relation(a, b).said) >= _ONE_THING
+    ahead = "progress" in vetoes and _later(told) != (-1 if is_ahead(a) else 1)
+    return (ahead or two_states(a, b, found, told)) and min(relation(a, b).said) >= _ONE_THING
 
 
-def hinted_conflict(a: str, b: str, found: Sequence[Evidence]) -> bool:
-    """Whether two texts at least hint at it: opposed attitudes, a value each, a word of change in one.
+def hinted_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (None, None)) -> bool:
+    """Whether two texts at least hint at it: opposed attitudes, a value each, a word of change in the later.
 
     A change, too, is the rule where a memory tells of a life: "took them out, now they rest".
     """
@@ -178,7 +211,8 @@ def hinted_conflict(a: str, b: str, found: Sequence[Evidence]) -> bool:
         return True
     if any(item.kind in _VALUED and "-" not in item.detail.split(" / ") for item in found):
         return True
-    return bool(_CHANGE.search(a)) != bool(_CHANGE.search(b))
+    later = _later(told)
+    return bool((later >= 0 and _CHANGE.search(b)) or (later <= 0 and _CHANGE.search(a)))
 
 
 def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:

@@ -97,6 +97,11 @@ class PairInput:
         """Whether the pair stands among so many other memories that its place says something."""
         return self.context is not None and self.context.size >= LEAST_SIZE
 
+    @property
+    def told(self) -> tuple[datetime | None, datetime | None]:
+        """When each text was last stated."""
+        return self.a_date, self.b_date
+
     def swapped(self) -> PairInput:
         """The same pair, the other way round."""
         context = self.context.swapped() if self.context else None

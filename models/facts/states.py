@@ -81,6 +81,11 @@ _DONE = Expression(
 )
 
 
+def is_ahead(text: str) -> bool:
+    """Whether a text speaks of something that is still to come."""
+    return _AHEAD.search(text) is not None
+
+
 _MOST_WORDS = 14
 """Content words of a text up to which one mark speaks for all of it. Longer ones tell of several things, some
 done and some ahead: of labelled pairs from real use 6 of 14 duplicates among them would have been refused."""

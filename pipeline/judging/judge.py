@@ -16,12 +16,12 @@ from ...models.bindings import HALF_SAID, relation
 from ...models.doubts import (
     BOTH_ENTAIL,
     DOUBTS,
-    STATES,
     doubts,
     hinted_conflict,
     settled,
     side_by_side,
     stated_conflict,
+    two_states,
 )
 from ...models.guards import Contradicting, compare, contradicting
 from ...models.language import is_english, only_denied
@@ -63,8 +63,8 @@ RIVALS = frozenset({"rival", "progress", "binding", "stage", "past", RULE})
 one text."""
 HINTED = 0.9
 """Contradiction probability from which two texts of a store conflict though they only hint at why."""
-UNSTATED = 0.95
-"""The same where no word of them does."""
+UNSTATED, UNSHARED = 0.95, 0.98
+"""The same where no word of them does, and where besides less than half of their words is shared."""
 
 
 def decide(
@@ -245,21 +245,22 @@ def _two_states(texts: PairInput, probabilities: Sequence[float], evidence: Iter
     Two states are a conflict where the scorer, too, thinks rather of one than of a duplicate: of labelled
     pairs 105 are contradictions, 19 distinct and 4 duplicates.
     """
-    kinds = {item.kind for item in evidence if item.veto}
-    bindings = relation(texts.a, texts.b)
-    if "binding" in kinds and bindings.excludes:
+    found, bindings = tuple(evidence), relation(texts.a, texts.b)
+    if bindings.excludes and any(item.veto and item.kind == "binding" for item in found):
         return True
-    return bool(kinds & STATES) and min(bindings.said) >= HALF_SAID and (
-        probabilities[CONTRADICTION] > probabilities[DUPLICATE]
+    return min(bindings.said) >= HALF_SAID and probabilities[CONTRADICTION] > probabilities[DUPLICATE] and (
+        two_states(texts.a, texts.b, found, texts.told)
     )  # fmt: skip
 
 
 def _unstated(texts: PairInput, probabilities: Sequence[float], evidence: Iterable[Evidence]) -> bool:
     """Whether a conflict among a person's memories is the scorer's alone, and no text states it."""
     found, sure = tuple(evidence), probabilities[CONTRADICTION]
-    if not texts.placed or sure >= UNSTATED or stated_conflict(texts.a, texts.b, found):
+    if not texts.placed or sure >= UNSHARED or stated_conflict(texts.a, texts.b, found, texts.told):
         return False
-    return sure < HINTED or not hinted_conflict(texts.a, texts.b, found)
+    if sure >= UNSTATED and min(relation(texts.a, texts.b).said) >= HALF_SAID:
+        return False
+    return sure < HINTED or not hinted_conflict(texts.a, texts.b, found, texts.told)
 
 
 def _plain(pair: Candidate) -> Candidate:

@@ -1,3 +1,5 @@
+from datetime import UTC, datetime
+
 import pytest
 from mem0_dream.models.doubts import doubts, hinted_conflict, settled, stated_conflict
 from mem0_dream.models.guards import compare
@@ -103,6 +105,30 @@ def test_compatible_statements_about_one_topic_state_no_conflict(a, b, told):
         found = (*compare(one, other), *doubts(one, other, compare(one, other)))
         assert stated_conflict(one, other, found) is (told == "stated")
         assert told == "stated" or hinted_conflict(one, other, found) is (told == "hinted")
+
+
+EARLIER, LATER = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "told", "turned"),
+    [
+        ("Is considering a walk to the pier", "Went for a walk to the old pier with Mo", "stated", ""),
+        ("Wants to buy a car", "Has bought a car", "stated", ""),
+        ("Suspects that the barge leaks", "The barge leaks", "stated", "stated"),
+        ("Is interested in walks to the pier", "Took another walk to the old pier with Mo", "", ""),
+        ("Runs in the park", "Used to run in the park", "stated", ""),
+        ("Studies engineering in Halden", "Finished an engineering project", "hinted", ""),
+    ],
+)
+def test_a_change_is_told_after_what_it_changes(first, then, told, turned):
+    for says, dates in ((told, (EARLIER, LATER)), (turned, (LATER, EARLIER))):
+        for a, b, when in ((first, then, dates), (then, first, dates[::-1])):
+            found = compare(a, b)
+            assert stated_conflict(a, b, found, when) is (says == "stated")
+            assert says == "stated" or hinted_conflict(a, b, found, when) is (says == "hinted")
+    for when in ((None, LATER), (LATER, LATER)):
+        assert stated_conflict(first, then, compare(first, then), when) is (told == "stated")
 
 
 @pytest.mark.parametrize(
