@@ -47,6 +47,7 @@ STATES = frozenset({"stage", "hedge", "past", "extent"})
 _ONE_THING = 0.3
 """Share of the words of each text that the other says, from which two states may be those of one thing."""
 _SHOWN = 4  # words of a detail
+_ROOT = 4  # letters
 _NAME_GOES_ON = 3  # words
 _MARKS = ".,;:!?\"'"
 _PART = re.compile(r"(?:da|de|del|di|du|van|von)\b|[A-Z0-9]")
@@ -72,7 +73,7 @@ _UNDER_WAY = Expression(
     re.IGNORECASE,
 )
 _DONE = Expression(
-    r"(?<!\bbe )(?<!\bbeing )(?<!\bto )\b([a-z]{2,}ed|built|written|sold|bought|begun|taught)\b",
+    r"(?<!\bbe )(?<!\bbeing )(?<!\bto )\b([a-z]{2,}ed|(?:re)?(?:built|written|sold|bought|begun|taught))\b",
     re.IGNORECASE,
 )
 _ING = Expression(r"\b([a-z]{2,}ing)\b", re.IGNORECASE)
@@ -268,9 +269,16 @@ def _finished(a: str, b: str) -> tuple[str, ...]:
         done = {stem(match[1].lower()): match[1] for match in _DONE.all(theirs)}
         going_on = {stem(match[1].lower()) for match in _ING.all(theirs)}
         done_too = {stem(match[1].lower()) for match in _DONE.all(mine)}
-        for word in sorted(begun.keys() & done.keys() - going_on - done_too):
-            return (done[word], begun[word]) if turned else (begun[word], done[word])
+        for word in sorted(begun.keys() - done_too):
+            end = next((each for each in sorted(done.keys() - going_on) if _one_verb(word, each)), None)
+            if end is not None:
+                return (done[end], begun[word]) if turned else (begun[word], done[end])
     return ()
+
+
+def _one_verb(word: str, other: str) -> bool:
+    """Whether two stems are of one verb: writ(ing), written."""
+    return word == other or (len(word) >= _ROOT and other == word + "ten")
 
 
 def _crosswise(a: str, b: str, one: Reader, other: Reader) -> tuple[str, ...]:

@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import combinations
 from typing import TYPE_CHECKING, Protocol
 
 from ..records import as_utc
+from .facts import extract
 from .guards import missing
-from .same_statement import same_statement
+from .same_statement import same_statement, statement_key
 from .spelling import slip_in
 from .text.statements import clauses, sentences
 from .text.tables import table_lines
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 ENTAILED = 0.9
 """Probability premise -> hypothesis from which the premise counts as saying it all; strict, since the
 rest is dropped."""
+
+CERTAIN = 1.0
+"""The same where two texts are one fact without doubt: the one says the other, in whatever form."""
 
 JOIN_LENGTH = 2
 """Characters that joining may add per source: a full stop and a space."""
@@ -75,8 +80,8 @@ class Merger(Protocol):
 
         Args:
             memories: At least two, all duplicates of each other.
-            entails: Probability that the first text entails the second; asked only about texts
-                of `memories`.
+            entails: Probability that the first text entails the second, `CERTAIN` where nothing is left
+                to ask; asked only about texts of `memories`.
         """
         ...
 
@@ -131,11 +136,7 @@ class ExtractiveMerger:
         if not able:
             return None
         best = min(able, key=_rank).text
-        same = [
-            each
-            for each in able
-            if _concepts(each.text) == _concepts(best) or same_statement(each.text, best)
-        ]
+        same = [each for each in able if _one_statement(each.text, best, entails)]
         newest = min(
             same, key=lambda each: (any(slip_in(each.text, other.text) for other in same), *_age(each))
         )
@@ -152,9 +153,37 @@ def _says_all(memory: Memory, memories: Sequence[Memory], entails: Entails | Non
     different = [text for text in others if not same_statement(text, memory.text)]
     if not different:
         return True
-    return all(_covers(memory.text, text, entails) for text in different) and not missing(
-        different, memory.text
+    return all(
+        _covers(memory.text, text, entails) and not _loses(memory.text, text, entails) for text in different
     )
+
+
+def _one_statement(text: str, other: str, entails: Entails | None) -> bool:
+    """Whether two texts say the same, so that the newer wording may stay: neither merely adds words."""
+    mine, theirs = _concepts(text), _concepts(other)
+    if mine == theirs or same_statement(text, other):
+        return True
+    added = mine <= theirs or theirs <= mine
+    return not added and _certain(text, other, entails) and _certain(other, text, entails)
+
+
+def _certain(text: str, other: str, entails: Entails | None) -> bool:
+    return entails is not None and entails(text, other) >= CERTAIN
+
+
+def _loses(text: str, other: str, entails: Entails | None) -> bool:
+    """Whether a text lacks a detail of the other.
+
+    Where it certainly says the other, it may deny, count times and begin in other words: "no debts" stands
+    for "owes nothing", "monthly" for "a month", and no capital makes a name of "Physiotherapy".
+    """
+    lost = missing([other], text)
+    if not lost or not _certain(text, other, entails):
+        return bool(lost)
+    held, theirs = extract(text), extract(other)
+    said = {"negation": held.negations, "frequency": (*held.frequencies, *held.numbers)}
+    capitals = {name.text for name in theirs.names if not name.strong}
+    return any(not said.get(item.kind) and item.detail not in capitals for item in lost)
 
 
 def _covers(text: str, other: str, entails: Entails | None) -> bool:
@@ -249,6 +278,24 @@ def keeps(merged: str, clause: str) -> bool:
     (True, False)
     """
     return clause in merged or not _adds(clause, merged)
+
+
+def puts_together(text: str, members: Sequence[str]) -> bool:
+    """Whether a text repeats a sentence, or says all of two sources that have no sentence in common.
+
+    >>> puts_together("Has no debts. Owes nothing.", ["Has no debts", "Owes nothing"])
+    True
+    >>> puts_together("Likes tea. Rests. Has a dog.", ["Likes tea. Rests.", "Rests. Has a dog."])
+    False
+    """
+    held = [statement_key(sentence) for sentence in sentences(text)]
+    # What joining put behind a full stop in small letters is one sentence to the splitter.
+    whole = [
+        {statement_key(sentence) for sentence in sentences(each)}
+        for each in members
+        if all(_closed(sentence).casefold()[:-1] in text.casefold() for sentence in sentences(each))
+    ]
+    return len(set(held)) < len(held) or any(a.isdisjoint(b) for a, b in combinations(whole, 2))
 
 
 def joined(parts: Sequence[str]) -> str:

@@ -341,7 +341,7 @@ def _doubts(
     units = {unit.id: unit for unit in view.units}
     doubts: list[Doubt] = []
     for verdict in verdicts:
-        doubtful = verdict.label is Label.UNSURE or (verdict.label is Label.DUPLICATE and not verdict.auto)
+        doubtful = verdict.label in (Label.UNSURE, Label.DUPLICATE)
         if not doubtful or taken & {verdict.pair.a, verdict.pair.b}:
             continue
         rivals = any(item.kind in RIVALS for item in verdict.evidence)

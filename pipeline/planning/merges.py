@@ -16,7 +16,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ...models.guards import compare
-from ...models.merger import ExtractiveMerger, MergeRefused
+from ...models.merger import CERTAIN, ExtractiveMerger, MergeRefused, puts_together
+from ...models.text.statements import sentences
 from ...records import LAST_STATED_KEY, Candidate, Label, Memory, Verdict, noted_moment
 from ..judging.subjects import NO_KEYS, KeysOf, apart, keys_by_scope
 from ..plan import draft_id
@@ -28,11 +29,14 @@ MAX_ROUNDS = 25
 LEARNING_ROUNDS = 5
 """Rounds in which a merge that would grow in the second pass may grow in the first instead."""
 
-INSIDE = 0.5
-"""Entailment from which one memory says another; where only one direction reaches it, it says more."""
+SAID = 0.8
+"""Entailment from which one of two memories that are one fact without doubt says all of the other."""
 
-SEEM_ONE = 0.5
-"""Probability from which two memories that say more than a third may stand in one text with it."""
+EACH_SAID = 0.6
+"""The same where each says the other."""
+
+EQUALLY = 0.1
+"""Difference of the two directions up to which each of two memories that are one fact says the other."""
 
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
 """Stands for an unknown date where the earlier one counts less."""
@@ -134,6 +138,15 @@ class _Known:
         if verdict is None:
             return 0.0
         return verdict.entailment[0] if verdict.pair.a == premise else verdict.entailment[1]
+
+    def says(self, premise: str, hypothesis: str) -> float:
+        """The same, certain where both are one fact without doubt and this is the likelier direction.
+
+        One of two such memories says the other; the scorer's entailment tells which one, or that both do.
+        """
+        likely, back = self.entails(premise, hypothesis), self.entails(hypothesis, premise)
+        said = likely >= max(SAID, back - EQUALLY) or min(likely, back) >= EACH_SAID
+        return CERTAIN if said and self.duplicate(premise, hypothesis) else likely
 
     def block(self, ids: Iterable[str]) -> bool:
         """Forbid merging any two of these; whether that changes anything."""
@@ -282,7 +295,7 @@ class _Pass:
             if self.known.contradicts(*pair) or self._other_subject(*pair)
             for memory_id in pair
         }
-        others = self._of_one(star.centre, [other for other in star.others if other not in quarrelling])
+        others = [other for other in star.others if other not in quarrelling]
         best = self._prove([star.centre, *others]) if others else None
         if best is not None:
             return best
@@ -293,21 +306,6 @@ class _Pass:
                 members.append(other)
                 best = merge
         return best
-
-    def _of_one(self, centre: str, others: list[str]) -> list[str]:
-        """Of those that say the centre and more, the likeliest, unless they seem one among themselves.
-
-        "Volunteers at a shelter" may go into either of two longer memories; it makes no one fact of them.
-        """
-        wider = [
-            other
-            for other in others
-            if self.known.entails(other, centre) >= INSIDE > self.known.entails(centre, other)
-        ]
-        if all(self.known.probability(*pair) >= SEEM_ONE for pair in itertools.combinations(wider, 2)):
-            return others
-        stays = max(wider, key=lambda other: (self.known.probability(centre, other), other))
-        return [other for other in others if other == stays or other not in wider]
 
     def _other_subject(self, a: str, b: str) -> bool:
         """Whether two memories are, or may be, about different subjects."""
@@ -320,8 +318,9 @@ class _Pass:
         id_of = {memory.text: memory.id for memory in members}
 
         def entails(premise: str, hypothesis: str) -> float:
-            """The same by texts, as the merger asks."""
-            return self.known.entails(id_of[premise], id_of[hypothesis])
+            """The same by texts, as the merger asks; of two sentences each may say something of its own."""
+            asked = self.known.says if len(sentences(hypothesis)) == 1 else self.known.entails
+            return asked(id_of[premise], id_of[hypothesis])
 
         direct = [m for m in members if all(n is m or self.known.duplicate(m.id, n.id) for n in members)]
         try:
@@ -334,6 +333,8 @@ class _Pass:
             return Consolidated.of(members, united, [pair for pair in pairs if pair])
         if any(self._differ(*pair) for pair in itertools.combinations(members, 2)):
             return None
+        if not united.observations and puts_together(united.text, [memory.text for memory in members]):
+            return None  # two sentences that say one thing: which of them goes, a person says
         # A new text stands only if the judge calls it a duplicate of each source, directly.
         proof = {item.pair.a: item for item in self.judge_new([fused(members, united.text)], members)}
         for memory in members:

@@ -16,7 +16,11 @@ DOG, DOG_NAME, DOG_LONG = (
 )
 
 
-SAILOR_A, SAILOR_B = "Dad was a sailor out of Gdansk.", "Dad was a sailor for 30 years."
+SAILOR_A, SAILOR_B = "Dad was a sailor. Dad came from Gdansk.", "Dad was a sailor. Sailed for 30 years."
+BOTH = {
+    "Dad was a sailor. Sailed for 30 years. Dad came from Gdansk.",
+    "Dad was a sailor. Dad came from Gdansk. Sailed for 30 years.",
+}
 
 
 words = st.lists(
@@ -44,8 +48,7 @@ def messy_store() -> InMemoryStore:
 
 def messy_scorer():
     """What a judge says about `messy_store`."""
-    fused = f"{SAILOR_A} {SAILOR_B}"
-    scorer = duplicates([DOG, DOG_NAME, DOG_LONG], [SAILOR_A, SAILOR_B, fused, f"{SAILOR_B} {SAILOR_A}"])
+    scorer = duplicates([DOG, DOG_NAME, DOG_LONG], [SAILOR_A, SAILOR_B, *BOTH])
     scorer._pairs["Never uses tabs in Go code.", "Uses tabs in Go code."] = CONTRADICTION
     return scorer
 

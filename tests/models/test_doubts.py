@@ -10,6 +10,7 @@ HELD = [
     ("event", "Applied for the flat in Rua Alta", "Got the flat in Rua Alta, was admitted as a tenant"),
     ("event", "Reads are strongly consistent", "Reads are eventually consistent"),
     ("underway", "User is migrating 12 of 20 shops", "Migrated 12 of 20 shops"),
+    ("underway", "User is rewriting the app in Flutter", "User has rewritten the app in Flutter"),
     ("past", "User's mother is a nurse", "User's mother was a nurse"),
     ("liking", "Likes to be called Bea", "Introduce her as Beatriz; she dislikes the short form Bea"),
     ("choice", "Squashing is left to the author", "Always squash before merging"),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.models.guards import missing
 from mem0_dream.models.merger import (
+    CERTAIN,
     ENTAILED,
     JOIN_LENGTH,
     Draft,
@@ -17,6 +18,7 @@ from mem0_dream.models.merger import (
     Merger,
     MergeRefused,
     joined,
+    puts_together,
 )
 from mem0_dream.models.text.statements import clauses, sentences
 from mem0_dream.records import Memory, Scope
@@ -40,6 +42,20 @@ def test_it_is_a_merger():
     assert merger.draft([memory("a", "Likes tea"), memory("b", "Likes tea")]).text == "Likes tea"
 
 
+@pytest.mark.parametrize(
+    ("text", "members", "together"),
+    [
+        ("Likes tea. Fond of tea.", ("Likes tea", "Fond of tea"), True),
+        ("IELTS booked for May. exam day 14/05.", ("IELTS booked for May", "exam day 14/05"), True),
+        ("Likes tea. Rests. Likes tea. Runs.", ("Likes tea. Rests.", "Likes tea. Runs."), True),
+        ("Likes tea. Rests. Runs.", ("Likes tea. Rests.", "Likes tea. Runs."), False),
+        ("Likes tea. Rests. Runs.", ("Likes tea. Rests.", "Fond of tea. Runs."), False),
+    ],
+)
+def test_a_text_that_says_one_after_the_other_only_puts_them_together(text, members, together):
+    assert puts_together(text, members) is together
+
+
 class TestWhole:
     def test_the_member_that_says_it_all_stays_untouched(self):
         assert draft("Owns a whippet.", "Owns a  whippet named Pickle ") == Draft(
@@ -53,6 +69,31 @@ class TestWhole:
         texts = ("Line-manages half a dozen nurses", "Has 6 nurses reporting to her")
         assert draft(*texts, entails=lambda a, b: ENTAILED).whole is not None
         assert draft(*texts, entails=lambda a, b: ENTAILED - 0.01).whole is None
+
+    @pytest.mark.parametrize(
+        ("text", "other", "said"),
+        [
+            ("Owes nothing to anybody", "He has no debts", True),
+            ("Pocket money is 60,000 won a month", "Monthly allowance: 60,000 won", True),
+            ("Every Monday, 08:00: physio", "Physiotherapy is on Mondays at 08:00", True),
+            ("Takes 20 mg at noon", "Takes 20 mg at noon, not at night", False),
+            ("Shares a flat with Anna", "Has shared a flat with Anna since 2019", False),
+            ("Shares a flat with her sister", "Shares a flat with her sister Anna", False),
+        ],
+    )
+    def test_what_is_certainly_said_may_be_said_in_another_form(self, text, other, said):
+        kept, goes = memory("a", text), memory("b", other)
+        found = {
+            sure: ExtractiveMerger().whole([kept, goes], among=[kept], entails=lambda _a, _b, sure=sure: sure)
+            for sure in (CERTAIN, CERTAIN - 0.01)
+        }
+        assert found == {CERTAIN: kept if said else None, CERTAIN - 0.01: None}
+
+    def test_of_two_that_certainly_say_the_same_the_newest_wording_stays(self):
+        old, new = memory("a", "Keeps bees in the garden"), memory("b", "There are hives behind her house", 9)
+        assert ExtractiveMerger().whole([old, new], entails=lambda _a, _b: CERTAIN) is new
+        more = memory("c", "Keeps bees in the garden and sells honey")
+        assert ExtractiveMerger().whole([old, more], entails=lambda _a, _b: CERTAIN) is more
 
     def test_a_model_is_not_believed_about_details(self):
         found = draft("Rent is 1450 euros", "Pays rent monthly, not weekly", entails=lambda a, b: 1.0)
@@ -174,7 +215,7 @@ class TestFused:
             "Known drug allergy: penicillin",
             "Reacts to penicillin",
         )
-        found = draft(*texts, entails=lambda a, b: float(a.startswith("Known")))
+        found = draft(*texts, entails=lambda a, b: 0.95 * a.startswith("Known"))
         assert found.text == f"{texts[0]}. {texts[1]}."
 
     def test_words_spread_over_two_sentences_state_nothing(self):

@@ -24,16 +24,18 @@ from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeScorer, InMemoryStore
 
 DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
-SAILOR_A, SAILOR_B = "Dad was a sailor out of Gdansk.", "Dad was a sailor for 30 years."
+SAILOR_A, SAILOR_B = "Dad was a sailor. Dad came from Gdansk.", "Dad was a sailor. Sailed for 30 years."
+BOTH = {
+    "Dad was a sailor. Sailed for 30 years. Dad came from Gdansk.",
+    "Dad was a sailor. Dad came from Gdansk. Sailed for 30 years.",
+}
 TABS, NO_TABS = "Uses tabs in Go code.", "Never uses tabs in Go code."
 OLD = "Is looking for a plumber in Leeds for the tap."
 
 
 def small_plan(**prefixes: str) -> Plan:
     """One of each: a merge that keeps a member, a fused one, a conflict, two prunes."""
-    scorer = duplicates(
-        [DOG, DOG_NAME], [SAILOR_A, SAILOR_B, f"{SAILOR_A} {SAILOR_B}", f"{SAILOR_B} {SAILOR_A}"]
-    )
+    scorer = duplicates([DOG, DOG_NAME], [SAILOR_A, SAILOR_B, *BOTH])
     scorer._pairs[NO_TABS, TABS] = CONTRADICTION
     return plan_of(
         InMemoryStore(

@@ -406,8 +406,8 @@ class TestOpening:
 def test_a_text_that_was_folded_into_a_source_is_taken_back_with_its_metadata(place, tmp_path):
     for number, text in enumerate(
         (
-            "The weekly call with the Lyon office is on Tuesday, hosted by Filipa.",
-            "The weekly call with the Lyon office is on Tuesday at 14:00.",
+            "The weekly call with the Lyon office and its Lyon team is on Tuesday. Host: Filipa.",
+            "The weekly call with the Lyon office and its Lyon team is on Tuesday. Start: 14:00.",
         )
     ):
         place.double.put(text, user_id="alice", metadata={"source": number}, created_at=DAY)
