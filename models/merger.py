@@ -288,6 +288,8 @@ def puts_together(text: str, members: Sequence[str]) -> bool:
     >>> puts_together("Likes tea. Rests. Has a dog.", ["Likes tea. Rests.", "Rests. Has a dog."])
     False
     """
+    if text in members:
+        return False
     held = [statement_key(sentence) for sentence in sentences(text)]
     # What joining put behind a full stop in small letters is one sentence to the splitter.
     whole = [
