@@ -328,7 +328,8 @@ class Report:
             return ["    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
         if isinstance(action, TextChange):
             return []
-        second = in_order(action)[1].id
+        # Of two sentences in one memory there is no second memory.
+        second = in_order(action)[1].id if len(action.members) > 1 else ""
         lines = [line for verdict in action.verdicts for line in self._why(verdict, second)]
         if isinstance(action, Merge):
             return [f"    {_what_stays(action, self.label)}", *lines]

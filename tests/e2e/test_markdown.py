@@ -386,3 +386,11 @@ def test_a_second_opinion_proposes_a_merge(tmp_path: Path) -> None:
     assert [path.name for path in (root / PROJECT).glob("l*.md")] == ["letters_all.md"]
     assert len(model.asked) == 1
     model.close()
+
+
+def test_two_sentences_of_one_file_are_explained(tmp_path: Path) -> None:
+    said = "Deploys run on Fridays with the billing script.\n\n## Later\n\nThe billing script runs the deploys on Fridays."
+    root = write_tree(tmp_path / "p", {f"{PROJECT}/deploys.md": memory_file(f"{said}\n", name="deploys")})
+    ran = _dream(root, "--dry-run", "--explain")
+    assert "Likely the same (1):" in ran.out
+    assert "deploys.md:12" in ran.out
