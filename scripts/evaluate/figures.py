@@ -23,7 +23,6 @@ from mem0_dream.models.bundled.config import CONFIG_FILE
 from mem0_dream.models.bundled.scorer import FOLDER
 from mem0_dream.models.cosine import DUPLICATE_COSINE
 from mem0_dream.models.registry import CHOICES
-from mem0_dream.records import Label
 from mem0_dream.scripts.evaluate.labelled import (
     STORES,
     LabelledPair,
@@ -143,7 +142,7 @@ def _reckoned(figures: dict[str, float], rows: Sequence[LabelledPair]) -> Sequen
 
     Of r duplicates merged at precision p, r (1 - p) / p other pairs were merged too; nothing follows from 0.
     """
-    duplicates = sum(pair.weight for pair in rows if pair.label is Label.DUPLICATE)
+    duplicates = sum(pair.weight for pair in rows if pair.label == 0)
     others = sum(pair.weight for pair in rows) - duplicates
     precision, recall = figures["auto_precision"], figures["auto_recall"]
     wrong = recall * duplicates * (1 - precision) / precision if precision else None

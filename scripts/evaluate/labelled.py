@@ -1,22 +1,31 @@
-"""Reads labelled pairs (.jsonl), labelled stores (.json) and worlds (.txt), which are many small stores.
-
-What is no such file is refused with one sentence.
-"""
+"""Reads labelled pairs (.jsonl), labelled stores (.json), and worlds (.txt), which are many small stores."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from mem0_dream.errors import UsageError
+from mem0_dream.models.scorer import PairContext, PairInput
 from mem0_dream.records import PIN_PREFIX, Inventory, Label, Memory, Scope, as_utc
 from mem0_dream.scripts.evaluate.metrics import LABELS, Gold
-from mem0_dream.scripts.evaluate.worlds import World, held_out, read_world_file, read_worlds
+from mem0_dream.scripts.evaluate.worlds import (
+    CONTRADICTION,
+    DISTINCT,
+    DUPLICATE,
+    ExchangeSet,
+    World,
+    held_out,
+    labelled_pairs,
+    read_world_file,
+    read_worlds,
+)
 
 STORES = "stores"
 _PINNING = ("pinned", "immutable", "critical")
@@ -25,21 +34,37 @@ _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
-    """One line of a pairs file: two memories of one scope and category, and what they are to each other.
+    """Two texts of one scope and category, and what they are to each other as a column of `LABELS`.
 
-    `source` is the file without its suffix; `style` what stands before the first dash of the id, such as
-    "p1": who wrote the pair, or how. Pairs of one `group` (a user) are drawn together by the bootstrap.
+    `source` is the set, for instance the file without its suffix. Pairs of one `group` (a user) are drawn
+    together by the bootstrap, and never split between folds. A pair inside a store has a place: its cosine,
+    and what stands around it.
     """
 
-    name: str
+    a: str
+    b: str
+    label: int
     source: str
-    style: str
-    a: Memory
-    b: Memory
-    label: Label
-    kind: str
-    weight: float
-    group: str
+    name: str = ""
+    kind: str = ""
+    group: str = ""
+    weight: float = 1.0
+    category: str = ""
+    a_date: datetime | None = None
+    b_date: datetime | None = None
+    cosine: float | None = None
+    context: PairContext | None = None
+
+    @property
+    def style(self) -> str:
+        """What stands before the first dash of the name, such as "p1": who wrote the pair, or how."""
+        style, dash, _ = self.name.partition("-")
+        return style if dash else ""
+
+    def scored(self, cosine: float) -> PairInput:
+        """The pair as a scorer is given it; its own cosine comes first."""
+        own = cosine if self.cosine is None else self.cosine
+        return PairInput(self.a, self.b, own, self.category or None, self.a_date, self.b_date, self.context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,26 +140,55 @@ def world_store(world: World) -> LabelledStore:
     return LabelledStore(name, Inventory(name, memories), now, gold)
 
 
+def block_pairs(world: World) -> Iterator[LabelledPair]:
+    """The labelled pairs inside the blocks of a world."""
+    for i, j, relation in labelled_pairs(world):
+        a, b = world.lines[i], world.lines[j]
+        if a.block == b.block:
+            yield LabelledPair(
+                a.judged,
+                b.judged,
+                relation,
+                "worlds",
+                kind=world.style,
+                a_date=a.stated_at,
+                b_date=b.stated_at,
+            )
+
+
+def exchange_pairs(one: ExchangeSet) -> Iterator[LabelledPair]:
+    """The six pairs of a set: wordings of one fact, and each beside the same words bound otherwise."""
+    same, other, opposed = one
+    against = CONTRADICTION if opposed == "c" else DISTINCT
+    pairs = [(a, b, DUPLICATE) for a, b in combinations(same, 2)]
+    for a, b, relation in (*pairs, *((text, other, against) for text in same)):
+        yield LabelledPair(a, b, relation, "exchanges", kind="exchange", group=same[0])
+
+
 def _pair(line: str, path: Path, number: int) -> LabelledPair:
     try:
         row = json.loads(line)
-        label, scope, category = Label(row["label"]), Scope.of(user_id=path.stem), row.get("category")
-        a, b = (
-            Memory(
-                f"{path.stem}-{number:07}{side}", row[side], scope, category=category,
-                created_at=moment(row.get(f"{side}_date")),
-            )
-            for side in ("a", "b")
-        )  # fmt: skip
+        label, name, a, b = Label(row["label"]), str(row.get("id", number)), row["a"], row["b"]
+        a_date, b_date = moment(row.get("a_date")), moment(row.get("b_date"))
         weight = float(row.get("weight", 1.0))
     except _UNREADABLE as error:
         raise UsageError(f"Line {number} of {path} is no labelled pair: {error!r}.") from error
     if label not in LABELS:
         raise UsageError(f"Line {number} of {path} has the label {label}, which no pair is given.")
-    name = str(row.get("id", number))
-    style, dash, _ = name.partition("-")
-    style, kind, group = style if dash else "", str(row.get("kind")), row.get("store", name)
-    return LabelledPair(name, path.stem, style, a, b, label, kind, weight, group)
+    group, category = row.get("store", name), row.get("category") or ""
+    return LabelledPair(
+        a,
+        b,
+        LABELS.index(label),
+        path.stem,
+        name,
+        str(row.get("kind")),
+        group,
+        weight,
+        category,
+        a_date,
+        b_date,
+    )
 
 
 def _store(text: str, path: Path) -> LabelledStore:

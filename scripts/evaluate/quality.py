@@ -12,7 +12,7 @@ import itertools
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,7 @@ from mem0_dream.models.text.words import exact_key
 from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.kinds.mem0 import build_plan
-from mem0_dream.records import Candidate, Verdict
+from mem0_dream.records import Candidate, Memory, Scope, Verdict
 from mem0_dream.scripts.evaluate import plots
 from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, moment, read_files
 from mem0_dream.scripts.evaluate.metrics import (
@@ -149,31 +149,31 @@ def load_models(spec: str, encoder: str | None = None) -> Models:
 
 def measure(pairs: Sequence[LabelledPair], models: Models, *, weighted: bool) -> Measured:
     """Judge labelled pairs as the program judges candidates."""
-    memories = {memory.id: memory for pair in pairs for memory in (pair.a, pair.b)}
-    candidates = tuple(_as_candidates(pairs, models.encoder))
+    texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
+    vector = dict(zip(texts, models.encoder.encode(texts), strict=True))
+    memories, candidates = dict[str, Memory](), list[Candidate]()
+    for number, pair in enumerate(pairs):
+        scope, ids = Scope.of(user_id=pair.source), (f"{number:07}a", f"{number:07}b")
+        sides = zip(ids, (pair.a, pair.b), (pair.a_date, pair.b_date), strict=True)
+        for name, text, stated in sides:
+            memories[name] = Memory(name, text, scope, category=pair.category or None, created_at=stated)
+        cosine = float(np.float32(np.dot(vector[pair.a].astype(np.float64), vector[pair.b])))
+        exact = exact_key(pair.a) == exact_key(pair.b)
+        candidates.append(Candidate(*ids, 1.0 if exact else cosine, exact=exact))
     by = judge_alone if models.alone else judge
     by(candidates[:1], memories, models.scorer)  # loads the model before the clock starts
     start = time.perf_counter()
     verdicts = by(candidates, memories, models.scorer)
     seconds = time.perf_counter() - start
     decisions = Decisions(
-        gold=np.array([LABELS.index(pair.label) for pair in pairs]),
+        gold=np.array([pair.label for pair in pairs]),
         decided=np.array([DECISIONS.index(verdict.label) for verdict in verdicts]),
         auto=np.array([verdict.auto for verdict in verdicts]),
         probabilities=np.array([verdict.probabilities for verdict in verdicts], dtype=np.float64),
         weight=np.array([pair.weight if weighted else 1.0 for pair in pairs]),
         group=np.unique([f"{pair.source}/{pair.group}" for pair in pairs], return_inverse=True)[1],
     )
-    return Measured(tuple(pairs), candidates, verdicts, decisions, seconds)
-
-
-def _as_candidates(pairs: Sequence[LabelledPair], encoder: Encoder) -> Iterator[Candidate]:
-    texts = sorted({memory.text for pair in pairs for memory in (pair.a, pair.b)})
-    vector = dict(zip(texts, encoder.encode(texts), strict=True))
-    for a, b in ((pair.a, pair.b) for pair in pairs):
-        cosine = float(np.float32(np.dot(vector[a.text].astype(np.float64), vector[b.text])))
-        exact = exact_key(a.text) == exact_key(b.text)
-        yield Candidate(a.id, b.id, 1.0 if exact else cosine, exact=exact)
+    return Measured(tuple(pairs), tuple(candidates), verdicts, decisions, seconds)
 
 
 def pairs_report(measured: Measured, models: Models, *, by_kind: bool) -> Figures:
@@ -181,7 +181,7 @@ def pairs_report(measured: Measured, models: Models, *, by_kind: bool) -> Figure
     decisions, threshold, floor = measured.decisions, models.limits.auto, models.settings.floor
     figures = pair_figures(decisions, threshold=threshold)
     judged = zip(measured.pairs, measured.verdicts, strict=True)
-    figures["auto"]["false_merge_ids"] = [pair.name for pair, v in judged if v.auto and pair.label != v.label]
+    figures["auto"]["false_merge_ids"] = [pair.name for pair, v in judged if v.auto and pair.label != 0]
     near = np.array([pair.exact or pair.cosine >= floor for pair in measured.candidates])
     figures["candidates"] = {"floor": floor}
     for row, label in enumerate(LABELS[:2]):

@@ -12,27 +12,21 @@ import argparse
 import json
 import random
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from mem0_dream.models.doubts import DOUBTS
 from mem0_dream.models.encoder import SentenceEncoder
 from mem0_dream.models.registry import load_scorer
-from mem0_dream.models.scorer import PairInput, PairScorer, limits_for
+from mem0_dream.models.scorer import PairScorer, limits_for
 from mem0_dream.pipeline.judging.judge import decide, differences
 from mem0_dream.records import Label
-from mem0_dream.scripts.evaluate.labelled import read_files
-from mem0_dream.scripts.evaluate.worlds import (
-    DUPLICATE,
-    held_exchanges,
-    labelled_pairs,
-    read_exchanges,
-    read_worlds,
-)
+from mem0_dream.scripts.evaluate.labelled import LabelledPair, block_pairs, exchange_pairs, read_files
+from mem0_dream.scripts.evaluate.metrics import LABELS
+from mem0_dream.scripts.evaluate.worlds import DUPLICATE, held_exchanges, read_exchanges, read_worlds
 
 TRAPS = Path(__file__).parents[2] / "tests" / "models" / "traps.tsv"
 OF_BINDINGS = DOUBTS | {"binding", "narrower", "stage", "hedge", "past", "extent"}
@@ -45,63 +39,37 @@ SOURCES = {
 Scores = dict[str, list[float]]
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledTexts:
-    """Two texts of one set, whether they are duplicates, and when each was stated."""
-
-    source: str
-    a: str
-    b: str
-    duplicate: bool
-    a_date: datetime | None = None
-    b_date: datetime | None = None
-
-    @property
-    def key(self) -> str:
-        """What scores are kept under."""
-        return f"{self.a}\n{self.b}"
-
-    def scored(self, cosine: float) -> PairInput:
-        """The pair as a scorer is given it."""
-        return PairInput(self.a, self.b, cosine, None, self.a_date, self.b_date)
-
-
-def read_sets(data: Path) -> list[LabelledTexts]:
+def read_sets(data: Path) -> list[LabelledPair]:
     """All sets: the traps, those of the sources that the folder has, kept exchanges, and pairs of worlds."""
     rows = (line.split("\t") for line in TRAPS.read_text(encoding="utf-8").splitlines())
-    pairs = [LabelledTexts("traps", a, b, label == "duplicate") for label, a, b in rows]
+    pairs = [LabelledPair(a, b, LABELS.index(Label(label)), "traps") for label, a, b in rows]
     for source, file in SOURCES.items():
-        for one in read_files([data / file])[0] if (data / file).exists() else ():
-            dates, same = (one.a.created_at, one.b.created_at), one.label is Label.DUPLICATE
-            pairs.append(LabelledTexts(source, one.a.text, one.b.text, same, *dates))
-    for (fact, *restated), other, _ in held_exchanges(read_exchanges(data / "exchanges"))[1]:
-        pairs += [LabelledTexts("exchanges", fact, text, duplicate=True) for text in restated]
-        pairs += [LabelledTexts("exchanges", text, other, duplicate=False) for text in (fact, *restated)]
-    return [*pairs, *_of_worlds(data / "worlds")]
-
-
-def _of_worlds(folder: Path) -> Iterator[LabelledTexts]:
+        found = read_files([data / file])[0] if (data / file).exists() else ()
+        pairs += [replace(pair, source=source, category="") for pair in found]
+    for one in held_exchanges(read_exchanges(data / "exchanges"))[1]:
+        fact = one[0][0]
+        pairs += [pair for pair in exchange_pairs(one) if pair.a == fact or pair.label != DUPLICATE]
+    by_style: dict[tuple[str, int], list[LabelledPair]] = defaultdict(list)
+    for world in read_worlds(data / "worlds"):
+        for pair in block_pairs(world):
+            by_style[pair.kind, pair.label].append(pair)
     rng = random.Random(17)  # noqa: S311  (a sample)
-    by_style: dict[tuple[str, int], list[LabelledTexts]] = {}
-    for world in read_worlds(folder):
-        for i, j, label in labelled_pairs(world):
-            a, b = world.lines[i], world.lines[j]
-            if a.block == b.block:
-                texts = LabelledTexts(
-                    "worlds", a.judged, b.judged, label == DUPLICATE, a.stated_at, b.stated_at
-                )
-                by_style.setdefault((world.style, label), []).append(texts)
     for key in sorted(by_style):
-        yield from rng.sample(by_style[key], min(OF_EACH_STYLE, len(by_style[key])))
+        pairs += rng.sample(by_style[key], min(OF_EACH_STYLE, len(by_style[key])))
+    return pairs
 
 
-def scored(pairs: Sequence[LabelledTexts], scorer: PairScorer, kept: Path | None) -> Scores:
+def _key(pair: LabelledPair) -> str:
+    return f"{pair.a}\n{pair.b}"
+
+
+def scored(pairs: Sequence[LabelledPair], scorer: PairScorer, kept: Path | None) -> Scores:
     """Cosine, three probabilities and two directions of entailment of each pair, by its texts."""
     known: Scores = {}
     if kept is not None and kept.exists():
         stored = json.loads(kept.read_text(encoding="utf-8"))
         known = stored["scores"] if stored["scorer"] == scorer.name else {}
-    missing = list({pair.key: pair for pair in pairs if pair.key not in known}.values())
+    missing = list({_key(pair): pair for pair in pairs if _key(pair) not in known}.values())
     encoder = SentenceEncoder()
     for start in range(0, len(missing), BATCH):
         part = missing[start : start + BATCH]
@@ -109,7 +77,7 @@ def scored(pairs: Sequence[LabelledTexts], scorer: PairScorer, kept: Path | None
         cosines = [float(cosine) for cosine in (vectors[::2] * vectors[1::2]).sum(axis=1)]
         scores = scorer.score([pair.scored(cosine) for pair, cosine in zip(part, cosines, strict=True)])
         rows = zip(part, cosines, scores.probabilities, scores.entailment, strict=True)
-        known |= {pair.key: [cosine, *map(float, row), *map(float, two)] for pair, cosine, row, two in rows}
+        known |= {_key(pair): [cosine, *map(float, row), *map(float, two)] for pair, cosine, row, two in rows}
         if kept is not None:
             kept.write_text(json.dumps({"scorer": scorer.name, "scores": known}), encoding="utf-8")
     return known
@@ -127,16 +95,16 @@ class Tally:
 
 
 def tallied(
-    pairs: Sequence[LabelledTexts], scores: Scores, scorer: PairScorer
+    pairs: Sequence[LabelledPair], scores: Scores, scorer: PairScorer
 ) -> dict[tuple[str, bool], Tally]:
     """A tally for each set, of duplicates and of others."""
     tallies: dict[tuple[str, bool], Tally] = {}
     for pair in pairs:
-        cosine, *rest = scores[pair.key]
+        cosine, *rest = scores[_key(pair)]
         probabilities, entailment = rest[:3], rest[3:]
         texts = pair.scored(cosine)
         merges = partial(decide, probabilities, thresholds=limits_for(scorer, texts), entailment=entailment)
-        tally = tallies.setdefault((pair.source, pair.duplicate), Tally())
+        tally = tallies.setdefault((pair.source, pair.label == DUPLICATE), Tally())
         tally.pairs += 1
         if not merges(())[1]:
             continue

@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Literal
 from zlib import crc32
 
-DUPLICATE, CONTRADICTION, DISTINCT = 0, 1, 2
+from mem0_dream.models.scorer import CONTRADICTION, DISTINCT, DUPLICATE
+
+__all__ = ["CONTRADICTION", "DISTINCT", "DUPLICATE"]
+
 UNLABELLED = -1
 Role = Literal["-", "=", "!", "~"]
 

@@ -9,35 +9,21 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from ..evaluate.worlds import ExchangeSet
-from .contrast import both_orders
-from .examples import (
-    CONTRADICTION,
-    CONTRADICTS,
-    DISTINCT,
-    DUPLICATE,
-    ENTAILS,
-    NOT_CONTRADICTED,
-    NOT_ENTAILED,
-    Example,
-)
-
-Edit = Callable[[str, random.Random], str | None]
-NO_DUPLICATE = (0, 1, 1)
+from ..evaluate.labelled import exchange_pairs
+from ..evaluate.metamorphic import CHANGING, KEEPING, Edit
+from ..evaluate.worlds import DUPLICATE, ExchangeSet
+from .examples import DUPLICATE as SAME
+from .examples import ENTAILS, NOT_CONTRADICTED, TOLD, Example, both_orders
 
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-zà-ÿ]{2,}(?: [A-Z][a-zà-ÿ]{2,})*\b")
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _NUMBER = re.compile(r"(?<![\w.,:/-])\d+(?![\w.,:/-]*\d)")
 _PHRASE = re.compile(r"\b(the|a|an|his|her|their|my|its|our) ([a-z]{3,}(?: [a-z]{4,})?)(?=[ ,.;]|$)")
 _SIDES = re.compile(
     r"\b(?:from|over|before|after|than|for|to|with|in|on|by|instead of|rather than) (?P<b>[\w'’-]+)"
 )
 _JOINED = re.compile(r"^(?:,| and| or|, and|,? &)\s*(?:the|a|an|his|her|their|my)?\s*$")
-_LIST = re.compile(
-    r"\b([A-Z][\w'’-]+|(?<=with )\w+|(?<=of )\w+|(?<=likes )\w+) (and|&) ([\w'’-]+)(?=[.,;]|$)"
-)
 _ITEMS = re.compile(r"\b[A-Z]\w+(?:, [A-Z]\w+)+,? (?:and|or) [A-Z]\w+(?=[.,;:]|$| [a-z])")
 _TAIL = re.compile(
     r"^(?P<head>[A-Z][^,;:]*?) (?P<tail>(?:(?:in|on|since|until|at|by) (?:[A-Z]\w+ )?[A-Z0-9][\w:]*"
@@ -102,14 +88,6 @@ def _other_number(text: str, rng: random.Random) -> str | None:
     return None if other == value else f"{text[: one.start()]}{other}{text[one.end() :]}"
 
 
-def _other_day(text: str, rng: random.Random) -> str | None:
-    found = [day for day in _DAYS if day in text]
-    if not found:
-        return None
-    day = rng.choice(found)
-    return text.replace(day, rng.choice([other for other in _DAYS if other not in found]), 1)
-
-
 def _staged(text: str, rng: random.Random) -> str | None:
     """Something done becomes something wanted, allowed, tried or over."""
     match = _VERB.match(text)
@@ -135,14 +113,6 @@ def _limited(text: str, rng: random.Random) -> str | None:
     if match is None or match["verb"] in ("is", "was", "has") or match["who"] not in _WHO:
         return None
     return f"{match['who']} {rng.choice(_AMOUNTS)} {match['verb']}{match['rest']}"
-
-
-def _reordered_list(text: str, rng: random.Random) -> str | None:
-    found = [m for m in _LIST.finditer(text) if m[1][0].isupper() == m[3][0].isupper() and m.start()]
-    if not found or "respectively" in text or "between" in text or "both" in text:
-        return None
-    one = rng.choice(found)
-    return f"{text[: one.start()]}{one[3]} {one[2]} {one[1]}{text[one.end() :]}"
 
 
 def _reordered_items(text: str, rng: random.Random) -> str | None:
@@ -174,70 +144,22 @@ def _reordered_sentences(text: str, rng: random.Random) -> str | None:
     return None if order == parts else " ".join(part if part[-1] in ".!?" else part + "." for part in order)
 
 
-def _mistyped(text: str, rng: random.Random) -> str | None:
-    words = list(re.finditer(r"(?<![\w/.-])[a-z]{6,}(?![\w/.-])", text))
-    if not words:
-        return None
-    one = rng.choice(words)
-    at = rng.randrange(one.start() + 1, one.end() - 1)
-    wrong = rng.choice(
-        [text[:at] + text[at + 1 :], text[:at] + text[at] + text[at:],
-         text[:at] + text[at + 1] + text[at] + text[at + 2 :]]
-    )  # fmt: skip
-    return None if wrong == text else wrong
-
-
 def _retouched(text: str, rng: random.Random) -> str | None:
     """One to three trifles: article, bullet, frame, filler, sign for a word, case, end, quotes, emoji."""
     result = text
     for trifle in rng.sample(_TRIFLES, rng.randrange(1, 4)):
-        result = trifle(result, rng)
+        result = KEEPING[trifle](result, rng) or result
     return None if result == text else result
 
 
-def _sub(pattern: str, new: str) -> Callable[[str, random.Random], str]:
-    compiled = re.compile(pattern)
-
-    def edit(text: str, _rng: random.Random) -> str:
-        return compiled.sub(new, text, count=1)
-
-    return edit
-
-
-def _framed(text: str, rng: random.Random) -> str:
-    frame = rng.choice(
-        ("Note: {0}", "Remember that {1}", "Remember: {0}", "- {0}", "* {0}", "{0} 👍", "FYI: {0}", '"{0}"',
-         "**{0}**", "{0} (noted again)")
-    )  # fmt: skip
-    lowered = text[0].lower() + text[1:] if text.startswith(("The ", "User ", "A ", "All ")) else text
-    return frame.format(text, lowered)
-
-
-_TRIFLES: tuple[Callable[[str, random.Random], str], ...] = (
-    _sub(r"\b(?<!of )[Tt]he (?=[a-z])", ""),
-    _sub(r" and ", " & "),
-    _sub(r"\.$", ""),
-    _sub(r"^User ", "The user "),
-    _sub(r"^The user ", "User "),
-    _sub(r"\bis not\b", "isn't"),
-    _sub(r"\bdoes not\b", "doesn't"),
-    _sub(r"\bdo not\b", "don't"),
-    _sub(r"\bpercent\b", "%"),
-    _sub(r"(?<=^User )(?=[a-z]+s )", "currently "),
-    _sub(r"(?<=^User )(?=[a-z]+s )", "really "),
-    _sub(r"\bon (Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b", r"on \1days"),
-    _framed,
-    lambda text, _rng: text.lower() if text.count(" ") > 3 and sum(c.isupper() for c in text) == 1 else text,
-    lambda text, _rng: text.replace(" - ", " – ").replace("'", "’"),
-)
-
+_TRIFLES = tuple(name for name in KEEPING if name not in ("typo", "order of a list", "said twice"))
 EXCHANGES: tuple[Edit, ...] = (
     _exchanged(_NAME), _exchanged(_NUMBER), _exchanged(_PHRASE, 2), _exchanged(_SIDES, "b", but=_WEAK),
-    _other_number, _other_day,
+    _other_number, CHANGING["weekday"],
 )  # fmt: skip
 STAGES: tuple[Edit, ...] = (_staged, _hedged, _limited)
-ORDERS: tuple[Edit, ...] = (_reordered_list, _reordered_items, _fronted, _reordered_sentences)
-TRIFLES: tuple[Edit, ...] = (_mistyped, _retouched)
+ORDERS: tuple[Edit, ...] = (KEEPING["order of a list"], _reordered_items, _fronted, _reordered_sentences)
+TRIFLES: tuple[Edit, ...] = (KEEPING["typo"], _retouched)
 
 
 def edited_pairs(
@@ -269,15 +191,15 @@ def edited_pairs(
             other = text if rng.random() < 0.5 else rng.choice(list(group))
             a, b = (other, new) if rng.random() < 0.5 else (new, other)
             same = ENTAILS if other == text else NOT_CONTRADICTED
-            yield Example(a, b, same, DUPLICATE) if keeps else Example(a, b, NOT_ENTAILED, NO_DUPLICATE)
+            yield Example(a, b, same, SAME) if keeps else Example(a, b, *TOLD["other"])
 
 
-def exchange_pairs(sets: Sequence[ExchangeSet]) -> Iterator[Example]:
+def set_examples(sets: Sequence[ExchangeSet]) -> Iterator[Example]:
     """Both orders of the six pairs of each set: three of duplicates, three bound otherwise."""
-    for same, other, label in sets:
-        told = (CONTRADICTS, CONTRADICTION) if label == "c" else (NOT_ENTAILED, DISTINCT)
-        for at, text in enumerate(same):
-            for again in same[at + 1 :]:
-                yield from both_orders(text, again, "equal")
-            yield Example(text, other, *told)
-            yield Example(other, text, *told)
+    for one in sets:
+        for pair in exchange_pairs(one):
+            if pair.label == DUPLICATE:
+                yield from both_orders(pair.a, pair.b, "equal")
+            else:
+                yield Example(pair.a, pair.b, *TOLD[one[2]])
+                yield Example(pair.b, pair.a, *TOLD[one[2]])

@@ -1,18 +1,21 @@
-"""Training examples of the bundled scorer, and the general NLI pairs of the first stage.
+"""Training examples of the bundled scorer: general NLI pairs, and the certain pairs of our contrast sets.
 
 An example carries, for each head, the set of answers that its label allows: a three-way label allows one
-answer,
-"not entailment" allows two, an unknown answer allows all three and so costs nothing.
+answer, "not entailment" allows two, an unknown answer allows all three and so costs nothing. Pairs of sets
+are emitted in both orders, as written and composed to compound memories.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
+import json
 import random
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 Allowed = tuple[int, int, int]
 
@@ -26,12 +29,42 @@ NOT_CONTRADICTED: Allowed = (1, 1, 0)
 DUPLICATE: Allowed = (1, 0, 0)
 CONTRADICTION: Allowed = (0, 1, 0)
 DISTINCT: Allowed = (0, 0, 1)
+NO_DUPLICATE: Allowed = (0, 1, 1)
 
 NLI_ALLOWED: dict[str, Allowed] = {
     "e": ENTAILS, "n": NEUTRAL, "c": CONTRADICTS, "ne": NOT_ENTAILED, "nc": NOT_CONTRADICTED,
     "dup": ENTAILS, "notdup": NOT_ENTAILED,
 }  # fmt: skip
 
+Relation = Literal["equal", "a_has_more", "b_has_more", "detail", "contradiction", "distinct"]
+"""How text a stands to text b; `detail` is a duplicate of which only the more detailed text is unknown."""
+
+TOLD: dict[str, tuple[Allowed, Allowed]] = {
+    "same": (ENTAILS, DUPLICATE), "s": (ENTAILS, DUPLICATE), "c": (CONTRADICTS, CONTRADICTION),
+    "d": (NOT_ENTAILED, DISTINCT), "other": (NOT_ENTAILED, NO_DUPLICATE),
+}  # fmt: skip
+"""Targets of a restatement, and of texts bound otherwise: opposed, distinct, or either of these."""
+
+_TARGETS: dict[Relation, tuple[Allowed, Allowed, Allowed]] = {
+    "equal": (DUPLICATE, ENTAILS, ENTAILS),
+    "a_has_more": (DUPLICATE, ENTAILS, NEUTRAL),
+    "b_has_more": (DUPLICATE, NEUTRAL, ENTAILS),
+    "detail": (DUPLICATE, NOT_CONTRADICTED, NOT_CONTRADICTED),
+    "contradiction": (CONTRADICTION, CONTRADICTS, CONTRADICTS),
+    "distinct": (DISTINCT, NEUTRAL, NEUTRAL),
+}
+
+_COMPOUND: tuple[tuple[str, str, Relation], ...] = (
+    ("base", "sub", "a_has_more"), ("base", "sub2", "a_has_more"), ("super", "base", "a_has_more"),
+    ("base", "para", "equal"),
+    ("para", "sub", "a_has_more"), ("para", "sub2", "a_has_more"), ("super", "para", "a_has_more"),
+    ("super", "sub", "a_has_more"), ("super", "sub2", "a_has_more"), ("sub", "sub2", "distinct"),
+    *((text, other, "contradiction") for text in ("base", "para", "super") for other in ("contra", "update")),
+    *((a, b, "distinct") for a in ("base", "para") for b in ("partial", "partial2", "near", "near2")),
+)  # fmt: skip
+
+COMPOSED_PER_SET = 6
+_LOWERED = ("The ", "A ", "My ", "Our ", "Never ", "Always ", "All ", "Has ", "Wants ", "Prefers ")
 # Captions, template data and noisy sets would drown what resembles memories; at most this many pairs of each.
 SOURCE_LIMITS: dict[str, int] = {
     "snli_ni6": 40_000, "wikifactcheck_neg": 3_000, "hans_regen": 3_000, "clcd": 3_000, "help_conj": 3_000,
@@ -48,6 +81,24 @@ class Example:
     entailment: Allowed
     memory: Allowed = ANY
     weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ShortSet:
+    """One short contrast set: wordings of one fact, facts that contradict it, facts beside it."""
+
+    category: str
+    same: tuple[str, str, str]
+    contra: tuple[str, str]
+    distinct: tuple[str, str]
+    subsumed: tuple[bool, bool]
+
+
+def both_orders(a: str, b: str, relation: Relation) -> Iterator[Example]:
+    """The pair and its mirror image with the targets of both heads."""
+    memory, forward, backward = _TARGETS[relation]
+    yield Example(a, b, forward, memory)
+    yield Example(b, a, backward, memory)
 
 
 def read_nli(path: Path, *, seed: int) -> list[Example]:
@@ -79,3 +130,128 @@ def read_nli_test(path: Path) -> list[Example]:
         return [
             Example(r["a"], r["b"], NLI_ALLOWED[r["label"]]) for r in rows if r["label"] in ("e", "n", "c")
         ]
+
+
+def read_short(path: Path) -> list[ShortSet]:
+    """The short contrast sets of a JSON Lines file."""
+    return [
+        ShortSet(
+            category=row["category"],
+            same=(row["anchor"], row["dup"], row["dup2"]),
+            contra=(row["contra"], row["contra2"]),
+            distinct=(row["distinct"], row["distinct2"]),
+            subsumed=(row["dup_kind"] == "subsumed", row["dup2_kind"] == "subsumed"),
+        )
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    ]
+
+
+def short_pairs(sets: Sequence[ShortSet]) -> Iterator[Example]:
+    """The fifteen certain pairs of each short set."""
+    for group in sets:
+        anchor, dup, dup2 = group.same
+        for other, is_subsumed in zip((dup, dup2), group.subsumed, strict=True):
+            more: Relation = "b_has_more" if len(other) > len(anchor) else "a_has_more"
+            yield from both_orders(anchor, other, more if is_subsumed else "equal")
+        yield from both_orders(dup, dup2, "detail" if any(group.subsumed) else "equal")
+        for text in group.same:
+            for other in group.contra:
+                yield from both_orders(text, other, "contradiction")
+            for other in group.distinct:
+                yield from both_orders(text, other, "distinct")
+
+
+def compound_pairs(path: Path) -> Iterator[Example]:
+    """The certain pairs of each compound set of a JSON Lines file."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        for left, right, relation in _COMPOUND:
+            yield from both_orders(row[left], row[right], relation)
+
+
+def minimal_pairs(path: Path) -> Iterator[Example]:
+    """Pairs of a text file of lines `fact | same fact | opposed fact | distinct fact`, all near-identical."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        fact, same, opposed, other = (part.strip() for part in line.split("|"))
+        yield from both_orders(fact, same, "equal")
+        for text in (fact, same):
+            yield from both_orders(text, opposed, "contradiction")
+            yield from both_orders(text, other, "distinct")
+
+
+def composed_pairs(sets: Sequence[ShortSet], *, seed: int) -> Iterator[Example]:
+    """Compound memories joined from facts of one category, `COMPOSED_PER_SET` pairs per set.
+
+    Contained facts make a duplicate, partly shared ones a distinct pair, one contradicted fact a
+    contradiction; both sides take one to three facts in any label, so that length says nothing.
+    """
+    rng = random.Random(seed)  # noqa: S311
+    by_category: defaultdict[str, list[ShortSet]] = defaultdict(list)
+    for group in sets:
+        by_category[group.category].append(group)
+    for group in sets:
+        mates = [mate for mate in by_category[group.category] if mate is not group]
+        if len(mates) < 2:
+            mates = [mate for mate in sets if mate is not group]
+        for _ in range(COMPOSED_PER_SET):
+            left, right = rng.sample(mates, 2)
+            others = (left.same, right.same)
+            yield from compose(group.same, contra=group.contra, beside=group.distinct, others=others, rng=rng)
+
+
+def compose(
+    same: Sequence[str],
+    *,
+    contra: Sequence[str],
+    beside: Sequence[str],
+    others: Sequence[Sequence[str]],
+    rng: random.Random,
+) -> Iterator[Example]:
+    """Two compound memories of three facts in both orders; only relations that the facts make certain.
+
+    Args:
+        same: Wordings of the fact that decides, two at least.
+        contra: What contradicts it, if anything does.
+        beside: What only looks like it.
+        others: Wordings of two other facts, two at least of each.
+        rng: Draws what is told of whom.
+    """
+    left, right = others
+    (first, second), (left_one, left_two) = rng.sample(same, 2), rng.sample(left, 2)
+    right_one, near = rng.choice(right), rng.sample(beside, len(beside))
+    more = rng.choice([[left_one], near[1:2] or [left_one], [left_one, *near[1:2]]])
+    recipes: list[tuple[list[str], list[str], Relation]] = [
+        ([first, *more], [second], "a_has_more"),
+        ([first, left_one, right_one], [second, left_two], "a_has_more"),
+        ([first, left_one], [left_two, second], "detail"),
+        ([first, left_one], [second, right_one], "distinct"),
+        ([first, left_one], [right_one], "distinct"),
+    ]
+    for other in rng.sample(contra, min(1, len(contra))):
+        recipes += [
+            ([first, *more], [other], "contradiction"),
+            ([first, left_one], [left_two, other], "contradiction"),
+            ([first, left_one], [other, right_one], "contradiction"),
+        ]
+    for other in near[:1]:
+        recipes += [([first, *more], [other], "distinct"), ([first, left_one], [left_two, other], "distinct")]
+    a, b, relation = rng.choice(recipes)
+    yield from both_orders(join(a, rng), join(b, rng), relation)
+
+
+def join(facts: Sequence[str], rng: random.Random) -> str:
+    """One memory out of several facts in a random order and sentence shape."""
+    order = list(facts)
+    rng.shuffle(order)
+    if len(order) == 1:
+        return order[0]
+    bare = [fact.rstrip(".") for fact in order]
+    shape = rng.randrange(4)
+    if shape == 0:
+        return "; ".join(bare) + "."
+    if shape == 1:
+        lowered = (fact[0].lower() + fact[1:] if fact.startswith(_LOWERED) else fact for fact in bare[1:])
+        return ", and ".join([bare[0], *lowered]) + "."
+    if shape == 2:
+        return "\n".join(f"- {fact}" for fact in order)
+    return " ".join(fact if fact.endswith((".", "!", "?")) else fact + "." for fact in order)

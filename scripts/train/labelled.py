@@ -1,6 +1,5 @@
-"""The labelled development pairs: hard ones, real ones, exchanges, candidates of stores and worlds.
+"""The labelled pairs that fit the calibrator and its thresholds; the network never trains on them.
 
-They fit the calibrator and its thresholds; the network never trains on them.
 Pairs of stores, worlds and people come with their place in the store, at natural prevalence. The pairs of
 real memories come twice: alone (`real`), and among all memories of their user (`people`).
 """
@@ -8,11 +7,9 @@ real memories come twice: alone (`real`), and among all memories of their user (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Literal
 from zlib import crc32
 
 import numpy as np
@@ -23,15 +20,13 @@ from ...models.scorer import PairContext
 from ...models.text.words import exact_key
 from ...pipeline.judging.neighbourhood import contexts_of
 from ...settings import Settings
-from ..evaluate.labelled import LabelledStore, read_files
-from ..evaluate.metrics import LABELS
+from ..evaluate.labelled import LabelledPair, LabelledStore, exchange_pairs, read_files
 from ..evaluate.worlds import (
     CONTRADICTION,
     DISTINCT,
     DUPLICATE,
     UNLABELLED,
     World,
-    WorldLine,
     held_exchanges,
     held_out,
     label,
@@ -42,42 +37,25 @@ from ..evaluate.worlds import (
 Encode = Callable[[list[str]], NDArray[np.float32]]
 """Texts to float32 [n, d] unit rows."""
 
-Origin = Literal["hard", "real", "people", "bound", "store", "world"]
 ORIGINS = ("hard", "real", "people", "bound", "store", "world")
 HARD_FOLDS = 12
 CATEGORY_WEIGHT = 0.5  # the same pairs once more, among fewer neighbours
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledPair:
-    """One pair with its label as a column of `LABELS`; pairs of one group are never split between folds."""
-
-    a: str
-    b: str
-    category: str
-    label: int
-    weight: float
-    origin: Origin
-    group: str
-    kind: str
-    cosine: float | None = None
-    a_date: datetime | None = None
-    b_date: datetime | None = None
-    context: PairContext | None = None
 
 
 def read_labelled(data: Path, encode: Encode) -> list[LabelledPair]:
     """Hard and real pairs, kept exchanges, the candidates of stores and of worlds that the network never saw.
 
     `data` holds `pairs/dev.jsonl`, `pairs/real_dev.jsonl`, `stores/*.json` and, if there are any,
-    `exchanges/x*.tsv` and `worlds/w*.txt`.
+    `exchanges/x*.tsv` and `worlds/w*.txt`. The source of each pair is one of `ORIGINS`.
     """
-    real = list(_alone(data / "pairs" / "real_dev.jsonl", "real"))
+    hard, real = (read_files([data / "pairs" / name])[0] for name in ("dev.jsonl", "real_dev.jsonl"))
+    real = [replace(pair, source="real", category="") for pair in real]
+    bound = (p for one in held_exchanges(read_exchanges(data / "exchanges"))[1] for p in exchange_pairs(one))
     return [
-        *_alone(data / "pairs" / "dev.jsonl", "hard"),
+        *(replace(pair, source="hard", group=_dealt(pair.name), weight=1.0) for pair in hard),
         *real,
         *_among_people(real, encode),
-        *held_bound(data),
+        *(replace(pair, source="bound", group=_dealt(pair.group)) for pair in bound),
         *_inside(read_files(sorted((data / "stores").glob("*.json")))[1], encode),
         *(p for world in held_out(read_worlds(data / "worlds"))[1] for p in _world_pairs(world, encode)),
     ]
@@ -87,9 +65,9 @@ def folds(pairs: Sequence[LabelledPair], count: int) -> list[int]:
     """Fold of each pair: whole groups, dealt out in the order of their names within each origin."""
     fold: dict[tuple[str, str], int] = {}
     for origin in ORIGINS:
-        groups = sorted({pair.group for pair in pairs if pair.origin == origin})
+        groups = sorted({pair.group for pair in pairs if pair.source == origin})
         fold.update({(origin, group): at % count for at, group in enumerate(groups)})
-    return [fold[pair.origin, pair.group] for pair in pairs]
+    return [fold[pair.source, pair.group] for pair in pairs]
 
 
 def near_pairs(
@@ -110,18 +88,8 @@ def _candidates(texts: Sequence[str], encode: Encode) -> Iterator[tuple[int, int
             yield i, j, cosine, context
 
 
-def _group(name: str) -> str:
+def _dealt(name: str) -> str:
     return f"{crc32(name.encode()) % HARD_FOLDS:02d}"
-
-
-def _alone(path: Path, origin: Origin) -> Iterator[LabelledPair]:
-    for pair in read_files([path])[0]:
-        hard, dates = origin == "hard", (pair.a.created_at, pair.b.created_at)
-        category, group = (pair.a.category or "", _group(pair.name)) if hard else ("", pair.group)
-        yield LabelledPair(
-            pair.a.text, pair.b.text, category, LABELS.index(pair.label), 1.0 if hard else pair.weight,
-            origin, group, pair.kind, None, *dates,
-        )  # fmt: skip
 
 
 def _among_people(real: Sequence[LabelledPair], encode: Encode) -> Iterator[LabelledPair]:
@@ -136,16 +104,7 @@ def _among_people(real: Sequence[LabelledPair], encode: Encode) -> Iterator[Labe
             found = placed.get((min(i, j), max(i, j)))
             if found is not None:
                 context = found[1] if i < j else found[1].swapped()
-                yield replace(pair, origin="people", cosine=found[0], context=context)
-
-
-def held_bound(data: Path) -> Iterator[LabelledPair]:
-    """The six pairs of each kept set: wordings of one fact, and the same words bound otherwise."""
-    for same, other, opposed in held_exchanges(read_exchanges(data / "exchanges"))[1]:
-        against = CONTRADICTION if opposed == "c" else DISTINCT
-        pairs = [(a, b, DUPLICATE) for a, b in combinations(same, 2)]
-        for a, b, relation in (*pairs, *((text, other, against) for text in same)):
-            yield LabelledPair(a, b, "", relation, 1.0, "bound", _group(same[0]), "exchange")
+                yield replace(pair, source="people", cosine=found[0], context=context)
 
 
 def _inside(stores: Sequence[LabelledStore], encode: Encode) -> Iterator[LabelledPair]:
@@ -161,30 +120,26 @@ def _inside(stores: Sequence[LabelledStore], encode: Encode) -> Iterator[Labelle
                 ids = frozenset((a.id, b.id))
                 relation = DUPLICATE if ids in same else CONTRADICTION if ids in opposed else DISTINCT
                 yield LabelledPair(
-                    a.text, b.text, category, relation, 1.0, "store", store.name, f"{a.id} {b.id}", cosine,
-                    a.stated_at, b.stated_at, context,
+                    a.text, b.text, relation, "store", kind=f"{a.id} {b.id}", group=store.name,
+                    category=category, a_date=a.stated_at, b_date=b.stated_at, cosine=cosine, context=context,
                 )  # fmt: skip
 
 
 def _world_pairs(world: World, encode: Encode) -> Iterator[LabelledPair]:
     """The candidates of a world as one store without categories, and again of each category by itself."""
-    yield from _of_lines(world, world.lines, encode, weight=1.0)
+    parts = [(world.lines, 1.0)]
     for category in sorted({line.category for line in world.lines}):
-        lines = [line for line in world.lines if line.category == category]
-        if len(lines) < len(world.lines):
-            yield from _of_lines(world, lines, encode, weight=CATEGORY_WEIGHT)
-
-
-def _of_lines(
-    world: World, lines: Sequence[WorldLine], encode: Encode, *, weight: float
-) -> Iterator[LabelledPair]:
-    for i, j, cosine, context in _candidates([line.text for line in lines], encode):
-        a, b = lines[i], lines[j]
-        mine, theirs, relation = a.subjects, b.subjects, label(a, b)
-        # Where metadata names different subjects no scorer is asked.
-        other_subject = any(mine[key] != theirs[key] for key in mine.keys() & theirs.keys())
-        if relation != UNLABELLED and not other_subject:
-            yield LabelledPair(
-                a.judged, b.judged, a.category, relation, weight, "world", f"{world.style}/{world.name}",
-                world.style, cosine, a.stated_at, b.stated_at, context,
-            )  # fmt: skip
+        lines = tuple(line for line in world.lines if line.category == category)
+        parts += [(lines, CATEGORY_WEIGHT)] if len(lines) < len(world.lines) else []
+    for lines, weight in parts:
+        for i, j, cosine, context in _candidates([line.text for line in lines], encode):
+            a, b = lines[i], lines[j]
+            mine, theirs, relation = a.subjects, b.subjects, label(a, b)
+            # Where metadata names different subjects no scorer is asked.
+            other_subject = any(mine[key] != theirs[key] for key in mine.keys() & theirs.keys())
+            if relation != UNLABELLED and not other_subject:
+                yield LabelledPair(
+                    a.judged, b.judged, relation, "world", kind=world.style, weight=weight,
+                    group=f"{world.style}/{world.name}", category=a.category, a_date=a.stated_at,
+                    b_date=b.stated_at, cosine=cosine, context=context,
+                )  # fmt: skip

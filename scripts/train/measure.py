@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 
 from ...models.bundled.reader import PairReader
-from ..evaluate.labelled import read_files
-from ..evaluate.metrics import LABELS
-from ..evaluate.worlds import held_out, labelled_pairs, read_worlds
-from .labelled import held_bound
+from ..evaluate.labelled import LabelledPair, block_pairs, exchange_pairs, read_files
+from ..evaluate.worlds import held_exchanges, held_out, read_exchanges, read_worlds
 from .signals import Floats
 
 OF_EACH_STYLE = 60  # pairs of the blocks of the kept worlds of one style, drawn once
@@ -21,37 +19,32 @@ FILES = {
     "hard": "pairs/dev.jsonl", "real": "pairs/real_dev.jsonl", "BEAM": "outside/beam_dev.jsonl",
     "PAWS-X": "outside/pawsx_en_dev.jsonl",
 }  # fmt: skip
-Pairs = list[tuple[str, str, int]]
 
 
-def kept_pairs(data: Path) -> dict[str, Pairs]:
-    """Texts and the column of their label, of each set that the folder has."""
-    sets: dict[str, Pairs] = {}
+def kept_pairs(data: Path) -> dict[str, list[LabelledPair]]:
+    """The pairs of each set that the folder has."""
+    sets: dict[str, list[LabelledPair]] = {}
     for name, file in FILES.items():
         if (data / file).is_file():
             rows = read_files([data / file])[0]
-            chosen = random.Random(1).sample(rows, min(OF_PAWS, len(rows))) if name == "PAWS-X" else rows  # noqa: S311
-            sets[name] = [(one.a.text, one.b.text, LABELS.index(one.label)) for one in chosen]
-    sets["exchanges"] = [(one.a, one.b, one.label) for one in held_bound(data)]
-    sets["worlds"] = list(_of_worlds(data / "worlds"))
+            sets[name] = _sample(rows, OF_PAWS) if name == "PAWS-X" else rows
+    exchanges = held_exchanges(read_exchanges(data / "exchanges"))[1]
+    sets["exchanges"] = [pair for one in exchanges for pair in exchange_pairs(one)]
+    styles: dict[str, list[LabelledPair]] = defaultdict(list)
+    for world in held_out(read_worlds(data / "worlds"))[1]:
+        styles[world.style] += block_pairs(world)
+    sets["worlds"] = [pair for pairs in styles.values() for pair in _sample(pairs, OF_EACH_STYLE)]
     return {name: pairs for name, pairs in sets.items() if pairs}
 
 
-def _of_worlds(folder: Path) -> Iterator[tuple[str, str, int]]:
-    styles: dict[str, Pairs] = {}
-    for world in held_out(read_worlds(folder))[1]:
-        lines = world.lines
-        for i, j, label in labelled_pairs(world):
-            if lines[i].block == lines[j].block:
-                styles.setdefault(world.style, []).append((lines[i].judged, lines[j].judged, label))
-    for pairs in styles.values():
-        yield from random.Random(1).sample(pairs, min(OF_EACH_STYLE, len(pairs)))  # noqa: S311
+def _sample(pairs: list[LabelledPair], most: int) -> list[LabelledPair]:
+    return random.Random(1).sample(pairs, min(most, len(pairs)))  # noqa: S311
 
 
-def memory_answers(reader: PairReader, pairs: Pairs) -> Floats:
+def memory_answers(reader: PairReader, pairs: list[LabelledPair]) -> Floats:
     """The memory head's probabilities [n, 3], mean of both orders."""
-    read = reader.read(sorted({ordered for a, b, _ in pairs for ordered in ((a, b), (b, a))}))
-    return np.array([(read[a, b][1] + read[b, a][1]) / 2 for a, b, _ in pairs])
+    read = reader.read(sorted({ordered for p in pairs for ordered in ((p.a, p.b), (p.b, p.a))}))
+    return np.array([(read[p.a, p.b][1] + read[p.b, p.a][1]) / 2 for p in pairs])
 
 
 def figures(probability: Floats, label: np.ndarray) -> dict[str, float]:

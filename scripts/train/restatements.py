@@ -12,16 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .edits import EXCHANGES, NO_DUPLICATE
-from .examples import CONTRADICTION, CONTRADICTS, DISTINCT, DUPLICATE, ENTAILS, NOT_ENTAILED, Example
+from .edits import EXCHANGES
+from .examples import TOLD, Example
 
 _FRAMES = (
     *("{0}",) * 4, "Note: {0}", "- {0}", "{0} 👍", "Remember that {1}", "As of today, {1}",
 )  # fmt: skip
-_TARGETS = {
-    "same": (ENTAILS, DUPLICATE), "s": (ENTAILS, DUPLICATE), "c": (CONTRADICTS, CONTRADICTION),
-    "d": (NOT_ENTAILED, DISTINCT), "other": (NOT_ENTAILED, NO_DUPLICATE),
-}  # fmt: skip
 _SHORTHANDS = {
     "<WHO>": r"(?P<who>User|The user|He|She|[A-Z][a-zà-ÿ]+(?: [A-Z][a-zà-ÿ]+)?)",
     "<SUBJECT>": r"(?:User(?:'s)?|The|He|She|They|We|A|An|Our|All|My|His|Her|Their|Both"
@@ -68,7 +64,7 @@ def read_restatements(path: Path) -> tuple[list[Relation], list[Pattern]]:
             patterns.append(Pattern(re.compile(pattern), tuple(forms.split(" | "))))
         elif not line.startswith("#"):
             label, *names = head.split()
-            if label not in _TARGETS or len(names) != 2 or not set(names) <= pools.keys():
+            if label not in TOLD or len(names) != 2 or not set(names) <= pools.keys():
                 raise ValueError(f"not a line of restatements: {line!r}")
             relations.append(Relation(label, (pools[names[0]], pools[names[1]]), tuple(rest.split(" | "))))
     return relations, patterns
@@ -98,7 +94,7 @@ def constructed_pairs(relations: Sequence[Relation], *, seed: int, count: int) -
             told = told if free else "same"
             other = filled | ({slot: rng.choice(free)} if told == "other" else {})
         label = relation.exchanged if told == "exchanged" else told
-        yield Example(_told(first, filled, rng), _told(second, other, rng), *_TARGETS[label])
+        yield Example(_told(first, filled, rng), _told(second, other, rng), *TOLD[label])
 
 
 def _filled(relation: Relation, rng: random.Random) -> dict[str, str]:
@@ -167,4 +163,4 @@ def restated_pairs(
         for changed, told in ((new, "same"), (exchanged, "other")):
             if changed is not None:
                 a, b = (text, changed) if rng.random() < 0.5 else (changed, text)
-                yield Example(a, b, *_TARGETS[told])
+                yield Example(a, b, *TOLD[told])

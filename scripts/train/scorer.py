@@ -33,9 +33,18 @@ from ..evaluate.labelled import held_stores
 from ..evaluate.quality import store_report
 from ..evaluate.worlds import held_exchanges, held_out, read_exchanges, read_worlds
 from .calibrate import FOLDS, cross_validated, fit, fit_folds, report, thresholds
-from .contrast import composed_pairs, compound_pairs, minimal_pairs, read_short, short_pairs
-from .edits import edited_pairs, exchange_pairs
-from .examples import DUPLICATE, Example, read_nli, read_nli_test
+from .edits import edited_pairs, set_examples
+from .examples import (
+    DUPLICATE,
+    Example,
+    composed_pairs,
+    compound_pairs,
+    minimal_pairs,
+    read_nli,
+    read_nli_test,
+    read_short,
+    short_pairs,
+)
 from .labelled import folds, read_labelled
 from .loop import LoopSettings, train
 from .measure import figures, kept_pairs, memory_answers
@@ -113,7 +122,7 @@ def _finetune(options: argparse.Namespace) -> None:
     examples = [
         *(one for one in blocks if one.memory == DUPLICATE),
         *_some([one for one in blocks if one.memory != DUPLICATE], DRAWN["blocks"], rng),
-        *_some(list(exchange_pairs(seen)) * 3, DRAWN["exchanges"], rng),
+        *_some(list(set_examples(seen)) * 3, DRAWN["exchanges"], rng),
         *constructed_pairs(relations, seed=options.seed, count=DRAWN["constructed"]),
         *restated_pairs(groups, patterns, seed=options.seed, count=DRAWN["restated"]),
         *edited_pairs(groups, seed=options.seed, changing=DRAWN["edits"], keeping=DRAWN["keeping"]),
@@ -249,7 +258,7 @@ def _measure(options: argparse.Namespace) -> None:
     torch.set_num_threads(options.threads)
     reader = PairReader(network, tokenizer)
     for name, pairs in kept_pairs(options.data).items():
-        label = np.array([column for *_, column in pairs])
+        label = np.array([pair.label for pair in pairs])
         print(name, json.dumps(figures(memory_answers(reader, pairs), label)), flush=True)
     for path in sorted((options.data / "nli" / "eval").glob("*.tsv.gz")):
         examples = read_nli_test(path)[:ACCURACY_PAIRS]

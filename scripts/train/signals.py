@@ -19,7 +19,8 @@ from ...models.bundled.scorer import FOLDER, BundledScorer
 from ...models.bundled.screen import SCREEN_FILE, Screen
 from ...models.scorer import PairInput, Thresholds
 from ...pipeline.judging.judge import decide, differences
-from .labelled import Encode, LabelledPair
+from ..evaluate.labelled import LabelledPair
+from .labelled import Encode
 
 log = logging.getLogger(__name__)
 
@@ -66,13 +67,7 @@ def as_scored(pairs: Sequence[LabelledPair], encode: Encode) -> list[PairInput]:
     """The pairs as the scorer is given them; the cosine of those that bring none is reckoned."""
     alone = sorted({text for pair in pairs if pair.cosine is None for text in (pair.a, pair.b)})
     at = dict(zip(alone, encode(alone), strict=True)) if alone else {}
-    return [
-        PairInput(
-            one.a, one.b, float(at[one.a] @ at[one.b]) if one.cosine is None else one.cosine,
-            one.category or None, one.a_date, one.b_date, one.context,
-        )
-        for one in pairs
-    ]  # fmt: skip
+    return [one.scored(float(at[one.a] @ at[one.b]) if one.cosine is None else one.cosine) for one in pairs]
 
 
 def needed(inputs: Sequence[PairInput]) -> NDArray[np.bool_]:
@@ -122,7 +117,7 @@ def table(
         rows=features([screened(one) for one in signals], inputs),
         label=np.array([pair.label for pair in pairs]),
         weight=np.array([pair.weight for pair in pairs]),
-        origin=np.array([pair.origin for pair in pairs]),
+        origin=np.array([pair.source for pair in pairs]),
         group=np.array([pair.group for pair in pairs]),
         names=feature_names(),
         placed=np.array([pair.placed for pair in inputs], dtype=bool),

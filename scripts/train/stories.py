@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from .contrast import Relation, both_orders
-from .examples import Example
+from .examples import Example, Relation, both_orders
 
 PAIRS_PER_STORY = 80
 MOST_FACTS = 4

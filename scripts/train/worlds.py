@@ -5,17 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..evaluate.worlds import CONTRADICTION, DISTINCT, DUPLICATE, World, labelled_pairs
-from .contrast import Relation, both_orders, join
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from .examples import Example
+from ..evaluate.labelled import block_pairs
+from ..evaluate.worlds import CONTRADICTION, DISTINCT, DUPLICATE, World
+from .examples import Example, Relation, both_orders, compose
 
 HARD_NEGATIVES = 1.2  # pairs of two facts that look alike, per labelled pair inside a block
 EASY_NEGATIVES = 0.3
@@ -35,10 +31,9 @@ def world_examples(
     examples: list[Example] = []
     for number, world in enumerate(worlds):
         rng = random.Random(seed * 100_003 + number)  # noqa: S311
-        for i, j, relation in labelled_pairs(world):
-            a, b = world.lines[i], world.lines[j]
-            if a.block == b.block and a.judged != b.judged:
-                examples += both_orders(a.judged, b.judged, _RELATIONS[relation])
+        for pair in block_pairs(world):
+            if pair.a != pair.b:
+                examples += both_orders(pair.a, pair.b, _RELATIONS[pair.label])
         examples += _negatives(world, encode([line.judged for line in world.lines]), rng)
         for _ in range(COMPOSED_PER_WORLD):
             examples += _composed(world, rng)
@@ -59,7 +54,7 @@ def _negatives(world: World, vectors: NDArray[np.float32], rng: random.Random) -
     lines = world.lines
     cosine = vectors @ vectors.T
     across = [(i, j) for i, j in combinations(range(len(lines)), 2) if lines[i].block != lines[j].block]
-    inside = sum(lines[i].block == lines[j].block for i, j, _ in labelled_pairs(world))
+    inside = sum(1 for _ in block_pairs(world))
     across.sort(key=lambda pair: -float(cosine[pair]))
     hard = across[: round(inside * HARD_NEGATIVES)]
     rest = across[len(hard) :]
@@ -68,31 +63,13 @@ def _negatives(world: World, vectors: NDArray[np.float32], rng: random.Random) -
 
 
 def _composed(world: World, rng: random.Random) -> Iterator[Example]:
-    """Two compound memories of one world, one order; only relations that the blocks make certain."""
+    """Two compound memories of one world, one order."""
     blocks: dict[int, dict[str, list[str]]] = {}
     for line in world.lines:
         kinds = blocks.setdefault(line.block, {"same": [], "contra": [], "beside": []})
         kinds[{"!": "contra", "~": "beside"}.get(line.role, "same")].append(line.judged)
     told = [block for block in blocks.values() if len(block["same"]) > 1]
-    if len(told) < 3:
-        return
-    fact, left, right = rng.sample(told, 3)
-    (one, two), (left_one, left_two) = rng.sample(fact["same"], 2), rng.sample(left["same"], 2)
-    right_one = rng.choice(right["same"])
-    recipes: list[tuple[list[str], list[str], Relation]] = [
-        ([one, left_one], [two], "a_has_more"),
-        ([one, left_one, right_one], [two, left_two], "a_has_more"),
-        ([one, left_one], [left_two, two], "detail"),
-        ([one, left_one], [two, right_one], "distinct"),
-        ([one, left_one], [right_one], "distinct"),
-    ]
-    for other in fact["contra"][:1]:
-        recipes += [
-            ([one, left_one], [other], "contradiction"),
-            ([one, left_one], [left_two, other], "contradiction"),
-            ([one, left_one], [other, right_one], "contradiction"),
-        ]
-    for other in fact["beside"][:1]:
-        recipes += [([one, left_one], [other], "distinct"), ([one, left_one], [left_two, other], "distinct")]
-    a, b, relation = rng.choice(recipes)
-    yield list(both_orders(join(a, rng), join(b, rng), relation))[rng.randrange(2)]
+    if len(told) >= 3:
+        fact, left, right = rng.sample(told, 3)
+        pair = compose(**fact, others=(left["same"], right["same"]), rng=rng)
+        yield list(pair)[rng.randrange(2)]

@@ -1,12 +1,13 @@
 from mem0_dream.models.guards import compare
-from mem0_dream.scripts.evaluate.traps import TRAPS, LabelledTexts, scored, table, tallied
+from mem0_dream.scripts.evaluate.labelled import LabelledPair
+from mem0_dream.scripts.evaluate.traps import TRAPS, scored, table, tallied
 from mem0_dream.testing import FakeScorer
 
 SURE, ELSE = (0.99, 0.0, 0.01), (0.0, 0.0, 1.0)
 PAIRS = [
-    LabelledTexts("traps", "User reports to Anna", "Anna reports to the user", duplicate=False),
-    LabelledTexts("traps", "User reports to Anna", "Anna manages the user", duplicate=True),
-    LabelledTexts("traps", "Takes 20 mg", "Takes 40 mg", duplicate=False),
+    LabelledPair("User reports to Anna", "Anna reports to the user", 2, "traps"),
+    LabelledPair("User reports to Anna", "Anna manages the user", 0, "traps"),
+    LabelledPair("Takes 20 mg", "Takes 40 mg", 2, "traps"),
 ]
 
 
@@ -23,7 +24,7 @@ def test_the_table_tells_what_each_kind_of_evidence_holds_back():
 def test_kept_scores_are_read_again_for_the_same_scorer_only(tmp_path):
     kept = tmp_path / "scores.json"
     kept.write_text('{"scorer": "fake-scorer-1", "scores": {"a\\nb": [1, 1, 0, 0, 1, 1]}}', encoding="utf-8")
-    pair = LabelledTexts("traps", "a", "b", duplicate=True)
+    pair = LabelledPair("a", "b", 0, "traps")
     assert scored([pair], FakeScorer(), kept) == {"a\nb": [1, 1, 0, 0, 1, 1]}
 
 

@@ -7,24 +7,22 @@ import random
 from pathlib import Path
 
 import pytest
-from mem0_dream.scripts.train.contrast import (
-    both_orders,
-    composed_pairs,
-    compound_pairs,
-    join,
-    minimal_pairs,
-    read_short,
-    short_pairs,
-)
-from mem0_dream.scripts.train.edits import NO_DUPLICATE
 from mem0_dream.scripts.train.examples import (
     CONTRADICTION,
     DISTINCT,
     DUPLICATE,
     ENTAILS,
     NEUTRAL,
+    NO_DUPLICATE,
     NOT_ENTAILED,
+    both_orders,
+    composed_pairs,
+    compound_pairs,
+    join,
+    minimal_pairs,
     read_nli,
+    read_short,
+    short_pairs,
 )
 from mem0_dream.scripts.train.restatements import (
     constructed_pairs,

@@ -13,7 +13,7 @@ from mem0_dream.models.bundled.config import read_config
 from mem0_dream.models.registry import load_scorer
 from mem0_dream.models.scorer import PairInput
 from mem0_dream.scripts.train import calibrate, screen
-from mem0_dream.scripts.train.contrast import read_short
+from mem0_dream.scripts.train.examples import read_short
 from mem0_dream.scripts.train.scorer import main
 
 SHORT = Path(__file__).parents[3] / "scripts" / "data" / "contrast_short.jsonl"
