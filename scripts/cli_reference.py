@@ -34,11 +34,7 @@ $ _MEM0_DREAM_COMPLETE=fish_source {PROGRAM} > ~/.config/fish/completions/{PROGR
 """
 OUTSIDE_THE_TREE = (
     (0, "", "Done, nothing to do, or declined by the person."),
-    (
-        9,
-        "",
-        "`status --check`: something warns, or could not be read; `runs --last`, `doctor`: trouble.",
-    ),
+    (9, "", "`status --check`: something warns, or could not be read; `runs --last`, `doctor`: trouble."),
     (10, "", "`check`: all of it is known already, or the learning is not worth saving."),
     (130, "", "Interrupted with Ctrl-C; it says whether anything was changed, and how to go on."),
 )

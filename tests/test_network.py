@@ -9,10 +9,7 @@ import pytest
 
 def test_a_connection_to_another_machine_fails() -> None:
     """Also where the caller takes an OSError for an answer."""
-    with (
-        socket.socket() as outside,
-        pytest.raises(AssertionError, match=r"may not connect to 192\.0\.2\.1"),
-    ):
+    with socket.socket() as outside, pytest.raises(AssertionError, match=r"may not connect to 192\.0\.2\.1"):
         outside.connect(("192.0.2.1", 443))
 
 

@@ -23,13 +23,7 @@ from mem0_dream.models.bundled.config import CONFIG_FILE
 from mem0_dream.models.bundled.scorer import FOLDER
 from mem0_dream.models.cosine import DUPLICATE_COSINE
 from mem0_dream.models.registry import CHOICES
-from mem0_dream.scripts.evaluate.labelled import (
-    STORES,
-    LabelledPair,
-    LabelledStore,
-    held_stores,
-    read_files,
-)
+from mem0_dream.scripts.evaluate.labelled import STORES, LabelledPair, LabelledStore, held_stores, read_files
 from mem0_dream.scripts.evaluate.metrics import Figures
 from mem0_dream.scripts.evaluate.quality import (
     WORLDS,

@@ -86,8 +86,8 @@ def pair_figures(decisions: Decisions, *, threshold: float, resamples: int = RES
     return {
         "pairs": len(decisions),
         "weight": count(weight.sum()),
-        **_label_part(best_sums),
-        "decided": _label_part(sums),
+        **_label_part(decisions, decisions.best),
+        "decided": _label_part(decisions, decisions.decided),
         "unsure": count(_table(total)[0, :, -1].sum()),
         "auto": {
             "threshold": threshold,
@@ -109,21 +109,27 @@ def pair_figures(decisions: Decisions, *, threshold: float, resamples: int = RES
     }
 
 
-def _label_part(sums: Floats) -> Figures:
+def _label_part(decisions: Decisions, decided: NDArray[np.int64]) -> Figures:
     """Macro-F1, precision, recall, F1 and support of each label, and the confusion table."""
-    total = sums.sum(axis=0, keepdims=True)
-    table, figures = _three_way(total)[0], {}
-    for row, label in enumerate(LABELS):
-        right, decided, support = table[row, row], table[:, row].sum(), table[row].sum()
-        figures[label.value] = {
-            "precision": float(right / decided) if decided else 0.0,
-            "recall": float(right / support) if support else 0.0,
-            "f1": float(2 * right / (decided + support)) if decided + support else 0.0,
-            "support": count(support),
-        }
-    rows = (dict(zip(DECISIONS, map(count, row), strict=True)) for row in _table(total)[0])
-    confusion = dict(zip(LABELS, rows, strict=True))
-    return {"macro_f1": float(macro_f1(total)[0]), "labels": figures, "confusion": confusion}
+    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
+    gold, weight, columns = decisions.gold, decisions.weight, range(len(DECISIONS))
+    scores = precision_recall_fscore_support(
+        gold, np.minimum(decided, len(LABELS) - 1), labels=columns[:-1], sample_weight=weight, zero_division=0
+    )
+    names = ("precision", "recall", "f1", "support")
+    table = confusion_matrix(gold, decided, labels=columns, sample_weight=weight)
+    return {
+        "macro_f1": float(scores[2].mean()),
+        "labels": {
+            label.value: dict(zip(names, [*map(float, row[:3]), count(row[3])], strict=True))
+            for label, row in zip(LABELS, zip(*scores, strict=True), strict=True)
+        },
+        "confusion": {
+            label: dict(zip(DECISIONS, map(count, row), strict=True))
+            for label, row in zip(LABELS, table, strict=False)
+        },
+    }
 
 
 def _table(sums: Floats) -> Floats:
@@ -200,19 +206,14 @@ def kind_figures(decisions: Decisions, kinds: Sequence[str]) -> Figures:
     return figures
 
 
-def _bins(confidence: Floats) -> NDArray[np.int64]:
-    return np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
-
-
 def calibration_error(confidence: Floats, right: Bools, weight: Floats) -> float:
     """Mean gap between stated and true share over ten equal bins, weighted by how much lies in each.
 
     >>> calibration_error(np.array([0.9, 0.9]), np.array([True, False]), np.ones(2))
     0.4
     """
-    gap = np.zeros(BINS)
-    np.add.at(gap, _bins(confidence), weight * (confidence - right))
-    return float(np.abs(gap).sum() / weight.sum())
+    bins = reliability(confidence, right, weight)
+    return float(np.abs(bins.stated - bins.true) @ bins.share)
 
 
 class Bins(NamedTuple):
@@ -225,38 +226,11 @@ class Bins(NamedTuple):
 
 def reliability(confidence: Floats, right: Bools, weight: Floats) -> Bins:
     """The bins of the calibration error, each array float64 [k]."""
+    at = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
     values = (weight, weight * confidence, weight * right)
-    mass, stated, true = (np.bincount(_bins(confidence), weights=one, minlength=BINS) for one in values)
+    mass, stated, true = (np.bincount(at, weights=one, minlength=BINS) for one in values)
     held = mass > 0
     return Bins(stated[held] / mass[held], true[held] / mass[held], mass[held] / mass.sum())
-
-
-class Curve(NamedTuple):
-    """Precision and recall of `score >= threshold` for every score there is, the highest first."""
-
-    threshold: Floats
-    precision: Floats
-    recall: Floats
-
-    @property
-    def average_precision(self) -> float:
-        """Area under the steps of the curve."""
-        return float(np.sum(np.diff(self.recall, prepend=0.0) * self.precision))
-
-
-def precision_recall(score: Floats, positive: Bools, weight: Floats) -> Curve:
-    """The curve of one score.
-
-    >>> precision_recall(np.array([0.9, 0.5, 0.5]), np.array([True, False, True]), np.ones(3)).recall
-    array([0.5, 1. ])
-    """
-    order = np.argsort(-score, kind="stable")
-    ranked = score[order]
-    last = np.append(ranked[1:] != ranked[:-1], np.ones(min(1, len(ranked)), dtype=bool))
-    right = np.cumsum(np.where(positive, weight, 0.0)[order])[last]
-    wanted = weight[positive].sum()
-    recall = right / wanted if wanted else np.zeros_like(right)
-    return Curve(ranked[last], right / np.cumsum(weight[order])[last], recall)
 
 
 def share_right(score: Floats, positive: Bools, weight: Floats, threshold: float) -> tuple[float, float]:
@@ -269,9 +243,13 @@ def share_right(score: Floats, positive: Bools, weight: Floats, threshold: float
 
 def threshold_at(score: Floats, positive: Bools, weight: Floats, precision: float) -> float:
     """The lowest threshold whose precision is at least the stated one; infinite if there is none."""
-    curve = precision_recall(score, positive, weight)
-    good = (curve.precision >= precision) & (curve.recall > 0)
-    return float(curve.threshold[good][-1]) if good.any() else float("inf")
+    from sklearn.metrics import precision_recall_curve
+
+    if not positive.any():
+        return float("inf")
+    share, found, threshold = precision_recall_curve(positive, score, sample_weight=weight)
+    good = (share[:-1] >= precision) & (found[:-1] > 0)
+    return float(threshold[good][0]) if good.any() else float("inf")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,7 @@ from typing import Any
 import numpy as np
 from mem0_dream.errors import MissingExtraError, UsageError
 from mem0_dream.models.scorer import Thresholds
-from mem0_dream.scripts.evaluate.metrics import (
-    BINS,
-    Decisions,
-    calibration_error,
-    precision_recall,
-    reliability,
-    share_right,
-)
+from mem0_dream.scripts.evaluate.metrics import BINS, Decisions, calibration_error, reliability, share_right
 
 INCHES = (6.4, 5.6)
 DOTS_PER_INCH = 150
@@ -69,6 +62,8 @@ def write(
 
 def _precision_recall(decisions: Decisions, title: str, thresholds: Thresholds) -> Any:  # noqa: ANN401
     """A curve for each label, its threshold alone (hollow), and what comes of it after all rules (filled)."""
+    from sklearn.metrics import average_precision_score, precision_recall_curve
+
     figure = new_figure()
     axes, weight = figure.subplots(), decisions.weight
     rows = (
@@ -79,10 +74,11 @@ def _precision_recall(decisions: Decisions, title: str, thresholds: Thresholds) 
         score, positive = decisions.probabilities[:, row], decisions.gold == row
         if len(np.unique(score)) < 2 or not positive.any():
             continue
-        colour, curve = COLOURS[row], precision_recall(score, positive, weight)
-        label = f"{name}: {weight[positive].sum():.0f} pairs, average precision {curve.average_precision:.3f}"
-        edges = np.append(0.0, curve.recall), np.append(curve.precision[0], curve.precision)
-        axes.plot(*edges, drawstyle="steps-pre", color=colour, label=label)
+        colour = COLOURS[row]
+        precisions, recalls, _ = precision_recall_curve(positive, score, sample_weight=weight)
+        average = average_precision_score(positive, score, sample_weight=weight)
+        label = f"{name}: {weight[positive].sum():.0f} pairs, average precision {average:.3f}"
+        axes.plot(recalls, precisions, drawstyle="steps-post", color=colour, label=label)
         marks = (
             (score >= threshold, f"{limit} {threshold:.3f} alone", "D", "none"),
             (decided, f"{outcome}, all rules", "o", colour),

@@ -78,10 +78,7 @@ def configure(world: World, model: LanguageModel, **settings: Any) -> None:
 
 def test_nothing_is_sent_unless_somebody_says_so(world: World, model: LanguageModel) -> None:
     dry = world.pass_over(*ALICE, "--dry-run")
-    assert dry.lines[-2:] == [
-        "Proposed: 1 merge, 0 prunes, 0 conflicts.",
-        "Dry run: no changes made.",
-    ]
+    assert dry.lines[-2:] == ["Proposed: 1 merge, 0 prunes, 0 conflicts.", "Dry run: no changes made."]
     done = world.pass_over(*ALICE, "--auto")
     assert (done.out, done.err) == (ONE_MERGE, "")
     assert world.dream("runs").out.endswith("removed 1, added 0, unsure=2\n")

@@ -201,8 +201,4 @@ def _settings(folder: Path) -> Path:
     return file
 
 
-PLACES: dict[str, Callable[..., Place]] = {
-    "mem0": mem0_place,
-    "md": markdown_place,
-    "graph": graph_place,
-}
+PLACES: dict[str, Callable[..., Place]] = {"mem0": mem0_place, "md": markdown_place, "graph": graph_place}

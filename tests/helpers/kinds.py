@@ -142,13 +142,7 @@ def _mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch, provider: str, pl
         return found
 
     return World(
-        "mem0",
-        folder,
-        ("--config", str(file)),
-        lambda: open_store(file),
-        content,
-        (ids[0], ids[1]),
-        ids[6],
+        "mem0", folder, ("--config", str(file)), lambda: open_store(file), content, (ids[0], ids[1]), ids[6]
     )
 
 
@@ -156,10 +150,7 @@ def remembered(memory: Any, rows: list[tuple[str, int]]) -> list[str]:
     """Statements of one user, as old as said."""
     return [
         remember(
-            memory,
-            text,
-            user_id="alice",
-            metadata={"created_at": (NOW - timedelta(days=days)).isoformat()},
+            memory, text, user_id="alice", metadata={"created_at": (NOW - timedelta(days=days)).isoformat()}
         )
         for text, days in rows
     ]

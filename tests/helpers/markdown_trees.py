@@ -44,11 +44,7 @@ def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
 def fingerprint(root: Path) -> dict[str, tuple[bytes, int, int]]:
     """Bytes, modification time and permission bits of every file."""
     return {
-        path.relative_to(root).as_posix(): (
-            path.read_bytes(),
-            path.stat().st_mtime_ns,
-            path.stat().st_mode,
-        )
+        path.relative_to(root).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns, path.stat().st_mode)
         for path in sorted(root.rglob("*"))
         if path.is_file() and ".git" not in path.parts
     }

@@ -88,8 +88,6 @@ def inside(config: Path, *, allow_write: bool = True, retire: bool | None = None
 def over_stdio(*arguments: str, environment: dict[str, str]) -> Agent:
     """An agent whose server is a process of its own."""
     parameters = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "mem0_dream", "mcp", *arguments],
-        env=os.environ | environment,
+        command=sys.executable, args=["-m", "mem0_dream", "mcp", *arguments], env=os.environ | environment
     )
     return Agent(lambda: parameters)

@@ -9,11 +9,7 @@ from hypothesis import strategies as st
 from mem0_dream.records import text_hash
 from mem0_dream.testing import FakeScorer, InMemoryStore
 
-DOG, DOG_NAME, DOG_LONG = (
-    "Has a dog.",
-    "Has a dog named Rex.",
-    "Has a brown dog named Rex from Leeds.",
-)
+DOG, DOG_NAME, DOG_LONG = ("Has a dog.", "Has a dog named Rex.", "Has a brown dog named Rex from Leeds.")
 
 
 SAILOR_A, SAILOR_B = "Dad was a sailor. Dad came from Gdansk.", "Dad was a sailor. Sailed for 30 years."

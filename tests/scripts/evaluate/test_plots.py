@@ -1,4 +1,4 @@
-"""Curves: their points by hand and against scikit-learn, and the PNG files that are drawn of them."""
+"""Bins and thresholds by hand, and the PNG files that are drawn of curves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from mem0_dream.scripts.evaluate import quality as evaluate
 from mem0_dream.scripts.evaluate.metrics import (
     Decisions,
     calibration_error,
-    precision_recall,
     reliability,
     share_right,
     threshold_at,
@@ -37,31 +36,6 @@ FIVE = decisions(
     [[0.9, 0.0, 0.1], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.1, 0.1, 0.8], [0.85, 0.05, 0.1]], [0, 0, 1, 2, 2]
 )
 NO_CONTRADICTION = decisions([[0.9, 0.0, 0.1], [0.2, 0.0, 0.8]], [0, 1])
-
-
-def test_curve_by_hand():
-    curve = precision_recall(
-        np.array([0.5, 0.9, 0.5, 0.1]), np.array([True, True, False, False]), np.array([3.0, 1, 1, 5])
-    )
-    assert curve.threshold.tolist() == [0.9, 0.5, 0.1]
-    assert curve.precision.tolist() == [1.0, 0.8, 0.4]
-    assert curve.recall.tolist() == [0.25, 1.0, 1.0]
-    assert curve.average_precision == pytest.approx(0.25 * 1.0 + 0.75 * 0.8)
-    nothing = precision_recall(np.array([0.9, 0.1]), np.array([False, False]), np.ones(2))
-    assert nothing.recall.tolist() == nothing.precision.tolist() == [0.0, 0.0]
-
-
-def test_curve_agrees_with_scikit_learn():
-    sklearn = pytest.importorskip("sklearn.metrics")
-    rng = np.random.default_rng(5)
-    score, positive, weight = rng.integers(0, 40, 300) / 40, rng.random(300) < 0.3, rng.random(300)
-    curve = precision_recall(score, positive, weight)
-    precision, recall, threshold = sklearn.precision_recall_curve(positive, score, sample_weight=weight)
-    assert curve.threshold == pytest.approx(threshold[::-1])
-    assert curve.precision == pytest.approx(precision[:-1][::-1])
-    assert curve.recall == pytest.approx(recall[:-1][::-1])
-    expected = sklearn.average_precision_score(positive, score, sample_weight=weight)
-    assert curve.average_precision == pytest.approx(expected)
 
 
 def test_bins_by_hand():
@@ -147,6 +121,13 @@ SCORE, RIGHT, ONE = np.array([0.9, 0.8, 0.7, 0.6]), np.array([True, True, False,
 @pytest.mark.parametrize(("precision", "threshold"), [(1.0, 0.8), (0.75, 0.6), (1.01, np.inf)])
 def test_a_threshold_is_the_lowest_that_keeps_the_precision(precision, threshold):
     assert threshold_at(SCORE, RIGHT, ONE, precision) == threshold
+    assert threshold_at(SCORE, np.zeros(4, dtype=bool), ONE, precision) == np.inf
+
+
+def test_equal_scores_stand_or_fall_together_and_weigh_as_much_as_they_say():
+    """Precision 1 at 0.9, 0.8 at 0.5 (four of five by weight), 0.4 at 0.1."""
+    parts = np.array([0.5, 0.9, 0.5, 0.1]), np.array([True, True, False, False]), np.array([3.0, 1, 1, 5])
+    assert [threshold_at(*parts, share) for share in (0.81, 0.8, 0.41, 0.4)] == [0.9, 0.5, 0.5, 0.1]
 
 
 def test_weights_count_as_pairs_and_nothing_chosen_is_precise_and_useless():
