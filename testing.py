@@ -26,13 +26,12 @@ from .pipeline.stores.base import (
     Retire,
     ScopeFilter,
     Snapshot,
+    Store,
     Update,
 )
 from .records import Inventory, Memory, Scope, as_utc, says_pinned
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
 _DIMENSIONS = 64
@@ -102,7 +101,7 @@ class FakeScorer:
         return answer if answer is not None else self._default(a, b)
 
 
-class InMemoryStore:
+class InMemoryStore(Store):
     """A store in a dictionary, with everything a real one does that the writer relies on."""
 
     kind = "memory"
@@ -175,13 +174,6 @@ class InMemoryStore:
         memory_id = self._change(change)
         self.after_write(change)
         return memory_id
-
-    def backup(self, folder: Path) -> Sequence[Path]:  # noqa: ARG002
-        """Nothing to copy: the journal holds every record."""
-        return ()
-
-    def close(self) -> None:
-        """Nothing to release."""
 
     def _change(self, change: Change) -> str:
         if isinstance(change, Add):

@@ -33,7 +33,7 @@ from .planning.proposal import Means, Proposal
 from .planning.stages import Observer, Silent
 from .results import RunResult, UndoResult
 from .rules.hygiene import shown_text
-from .stores.base import LINKS, Configured, Linked, ScopeFilter, Store
+from .stores.base import LINKS, ScopeFilter, Store
 from .stores.files.database import state_directory
 from .writing.access import AccessLog
 from .writing.journal import Journal, Run, RunState
@@ -81,8 +81,7 @@ class Session:
         """
         self.store = store
         self.kind = kind or kind_of(store)
-        stated = store.section if isinstance(store, Configured) else {}
-        self.settings = self.kind.limits(settings or read_settings(stated))
+        self.settings = self.kind.limits(settings or read_settings(store.section))
         self.directory = state_directory(state_dir)
         self.journal = Journal(self.directory)
         self.access = AccessLog(self.directory)
@@ -444,8 +443,9 @@ class Session:
 
     def _writer(self, store: str = "") -> Writer:
         """What writes to the store, or to the links beside it if these are named by their fingerprint."""
-        if store.endswith(LINKS) and isinstance(self.store, Linked):
-            return Writer(self.store.links, self.journal)
+        links = self.store.links if store.endswith(LINKS) else None
+        if links is not None:
+            return Writer(links, self.journal)
         return Writer(self.store, self.journal, access=self.access)
 
     def _find(self, run: str | None) -> Run:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import IncompleteListingError, UsageError
-from ..stores.base import Linked
 from .asking import confirmed
 from .logs import tell
 from .opening import open_session
@@ -33,12 +32,12 @@ def doctor(options: Options, *, yes: bool) -> None:
     from ..writing.writer import Writer
 
     with open_session(options) as session, session.locked():
-        if not isinstance(session.store, Linked):
+        links: Any = session.store.links
+        if links is None:
             raise UsageError(
                 "doctor looks at the links beside a mem0 collection; this store has none. "
                 "For a graph there is --repair and --repair-relations."
             )
-        links: Any = session.store.links
         state = links.diagnose()
         answer(_to_json(state), _lines(state), as_json=options.as_json)
         if state.ok:

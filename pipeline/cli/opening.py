@@ -234,15 +234,13 @@ def _open_remote(options: Options, observer: Observer) -> Session:
     if options.kind == PLATFORM:
         from ..stores.remote.platform import open_platform
 
-        store = open_platform(
-            host=options.host, org=options.org, project=options.project, patience=patience, section=section
-        )
+        store = open_platform(host=options.host, org=options.org, project=options.project, patience=patience)
     else:
         from ..stores.remote.server import open_server
 
         if not options.url:
             raise ConfigError("Name the server: mem0-dream server http://localhost:8888, or --url.")
-        store = open_server(options.url, patience=patience, section=section)
+        store = open_server(options.url, patience=patience)
     return _mem0_session(store, section, options, observer)
 
 

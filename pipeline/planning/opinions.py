@@ -20,7 +20,7 @@ from ..actions import Action, Merge, Resolve
 from ..judging.cache import Cache, opinion_key
 from ..judging.subjects import UNCLEAR
 from ..plan import Plan
-from ..stores.base import NamesModel, Store
+from ..stores.base import Store
 from .doubts import Doubt, Pair, pairs
 from .engine import conflict_of_pair, merge_of
 from .hooks import Hooks
@@ -60,8 +60,7 @@ def advise(
         say: Told before and after, in one line each.
         progress: Told the number of pairs done.
     """
-    named = store.llm if isinstance(store, NamesModel) else None
-    adviser = load_adviser(settings.second_opinion, llm=named, timeout=settings.second_opinion_timeout)
+    adviser = load_adviser(settings.second_opinion, llm=store.llm, timeout=settings.second_opinion_timeout)
     if adviser is None:
         return plan
     asked = {doubt.id: _pair_of(doubt) for doubt in pairs(plan.unsure) if _askable(doubt)}

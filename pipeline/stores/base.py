@@ -11,10 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import Any
 
 from ...errors import UsageError
 from ...records import Inventory, Memory, Scope
+
+LINKS = ":entities"
+"""Behind a store's fingerprint it names the links beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,23 +138,28 @@ class ScopeFilter:
         return dict(self.ids)
 
 
-class Store(Protocol):
-    """A place where memories live."""
+class Store:
+    """A place where memories live; what raises here every kind does, the rest only some."""
+
+    kind: str  # short name printed before ids, such as "mem0"
+    fingerprint: str  # equal for equal places; holds no secret
+    capabilities: Capabilities
+    section: Mapping[str, Any] = MappingProxyType({})  # limits in the store's own configuration, unchecked
+    llm: Mapping[str, Any] | None = None  # the language model that this configuration names
 
     @property
-    def kind(self) -> str:
-        """Short name printed before ids, such as "mem0"."""
-
-    @property
-    def fingerprint(self) -> str:
-        """Equal for equal places; holds no secret."""
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What this store can do."""
+    def links(self) -> Store | None:
+        """An index beside the memories, repaired in runs of its own; its fingerprint ends with `LINKS`."""
+        return None
 
     def read(self, scopes: ScopeFilter) -> Inventory:
-        """List every memory of the matching scopes, retired ones included, and say what is missing."""
+        """List every memory of the matching scopes, retired ones included, and say what is missing.
+
+        Raises:
+            UsageError: If the filter names an id that this kind does not know.
+            StoreError: If the store cannot be asked.
+        """
+        raise NotImplementedError
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given records afresh; an id is absent from the answer only if it is truly gone.
@@ -158,24 +167,30 @@ class Store(Protocol):
         Raises:
             StoreError: If the store cannot be asked, so that an outage never looks like a deletion.
         """
+        raise NotImplementedError
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
+        raise NotImplementedError
 
-    def find_mark(self, mark: str, scope: Scope) -> str | None:
-        """Id of the memory that was added with this mark, if there is one."""
+    def find_mark(self, mark: str, scope: Scope) -> str | None:  # noqa: ARG002
+        """Id of the memory that was added with this mark; none where nothing is ever added."""
+        return None
 
     def finds(self, memory_id: str) -> bool:
         """Whether a search for the memory's own text returns it, as the agent would search."""
+        raise NotImplementedError
 
     def write(self, change: Change) -> str:
         """Make one change and return the id it concerns.
 
         Raises:
+            RefusedChangeError: If this change is impossible, or what it changes moved meanwhile.
             StoreError: If the store did not do it.
         """
+        raise NotImplementedError
 
-    def backup(self, folder: Path) -> Sequence[Path]:
+    def backup(self, folder: Path) -> Sequence[Path]:  # noqa: ARG002
         """Copy what a run rewrites whole, and name the copies; the folder is named like the run.
 
         The journal alone is enough for a store that changes single records.
@@ -183,48 +198,13 @@ class Store(Protocol):
         Raises:
             StoreError: If it cannot be copied, or no run may begin now.
         """
+        return ()
 
     def close(self) -> None:
         """Release files, locks and connections."""
 
-
-@runtime_checkable
-class Configured(Protocol):
-    """A store whose own configuration may state limits, too."""
-
-    @property
-    def section(self) -> Mapping[str, Any]:
-        """The `mem0_dream:` section of that configuration; empty if it has none."""
-
-
-LINKS = ":entities"
-"""Behind a store's fingerprint it names the links beside it."""
-
-
-@runtime_checkable
-class Linked(Protocol):
-    """A store with an index beside its memories that is repaired in runs of its own."""
-
-    @property
-    def links(self) -> Store:
-        """That index, as a store; its fingerprint ends with `LINKS`."""
-
-
-@runtime_checkable
-class NamesModel(Protocol):
-    """A store whose own configuration may name a language model."""
-
-    @property
-    def llm(self) -> Mapping[str, Any] | None:
-        """The section `llm` of that configuration."""
-
-
-@runtime_checkable
-class RunNotes(Protocol):
-    """A store that keeps notes of its own about runs, beside what the journal knows."""
-
     def begin(self, run: str) -> None:
-        """A run is about to make its first change."""
+        """A run is about to make its first change; stores may keep notes of their own about runs."""
 
     def resume(self, run: str) -> None:
         """A run that was killed goes on."""

@@ -8,7 +8,6 @@ on from there, and where all is taken back it is gone again.
 from __future__ import annotations
 
 import copy
-import hashlib
 import json
 import uuid
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,20 @@ from typing import Any
 from ...errors import ConfigError, RefusedChangeError, UsageError
 from ...models.text.tables import table_lines
 from ...records import Inventory, Memory, Scope
-from .base import Add, Amend, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
+from .base import (
+    Add,
+    Amend,
+    Capabilities,
+    Change,
+    Delete,
+    Restore,
+    Retire,
+    ScopeFilter,
+    Snapshot,
+    Store,
+    Update,
+)
+from .files import digest, stamp
 from .files.exchange import remove_file, replace_file
 from .mem0.payload import SCOPE_KEYS, parse_memory
 
@@ -64,22 +76,15 @@ def read_mapping(text: str) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """What a file holds.
+    """What a file holds."""
 
-    Attributes:
-        rows: Payloads by id, in their order: the record, its place, and its line as it was written.
-        document: Everything around the records, if it is one JSON document.
-        where: Key of the records in it.
-        faults: Why it is not all that there is.
-    """
-
-    rows: dict[str, Row]
-    document: Any = None
-    where: str = ""
-    faults: tuple[str, ...] = ()
+    rows: dict[str, Row]  # payloads by id, in order: the record, its place, and its line as it was written
+    document: Any = None  # everything around the records, if it is one JSON document
+    where: str = ""  # key of the records in it
+    faults: tuple[str, ...] = ()  # why it is not all that there is
 
 
-class JsonlStore:
+class JsonlStore(Store):
     """An export as a store.
 
     Args:
@@ -103,23 +108,18 @@ class JsonlStore:
             raise UsageError("The file of decisions is the export itself; name another file.")
         self._decides = decisions is not None
         self._seen: tuple[object, _Rows, _Rows] | None = None
-        self._map: Mapped = read_mapping(mapping) if mapping is not None else {}
-        if not self._map:
-            self._map = self._recognised()
-        self.fingerprint = hashlib.sha256(f"jsonl:{self._path}:{self._target}".encode()).hexdigest()[:16]
-        if not self._loaded()[0].rows and self._loaded()[0].faults:
-            raise ConfigError(
-                f"{self._path.name} holds no memory that can be read: {self._loaded()[0].faults[0]}."
-            )
+        self._map: Mapped = read_mapping(mapping) if mapping is not None else self._recognised()
+        self.fingerprint = digest(f"jsonl:{self._path}:{self._target}".encode())[:16]
+        source = self._loaded()[0]
+        if not source.rows and source.faults:
+            raise ConfigError(f"{self._path.name} holds no memory that can be read: {source.faults[0]}.")
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """All records of the matching scopes, as they are after what was written."""
         source, current = self._loaded()
-        memories = (self.parse(Snapshot(name, row)) for name, row in current.rows.items())
-        matching = sorted((m for m in memories if scopes.matches(m.scope)), key=lambda m: m.id)
-        return Inventory(
-            self.fingerprint, tuple(matching), tuple(dict.fromkeys((*source.faults, *current.faults)))
-        )
+        memories = (self.parse(Snapshot(name, row)) for name, row in sorted(current.rows.items()))
+        matching = tuple(memory for memory in memories if scopes.matches(memory.scope))
+        return Inventory(self.fingerprint, matching, tuple(dict.fromkeys((*source.faults, *current.faults))))
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """The records as they are now."""
@@ -149,26 +149,24 @@ class JsonlStore:
         return memory_id in self._loaded()[1].rows
 
     def write(self, change: Change) -> str:
-        """Make one change in the file beside the export.
-
-        Raises:
-            RefusedChangeError: If that file changed meanwhile, or cannot be written.
-        """
+        """Make one change in the file beside the export."""
         source, current = self._loaded()
         rows, before = copy.deepcopy(current.rows), _bytes(self._target)
-        memory_id = _marked(change.mark) if isinstance(change, Add) else _id_of(change)
-        if isinstance(change, Restore):
-            rows[memory_id] = copy.deepcopy(dict(change.snapshot.payload))
-        elif isinstance(change, Delete):
-            rows.pop(memory_id, None)
-        elif isinstance(change, Add):
-            last = max((row["place"] for row in (*rows.values(), *source.rows.values())), default=0)
-            rows[memory_id] = {"row": self._added(memory_id, change), "place": last + 1, "line": None}
-        elif memory_id not in rows:
-            raise RefusedChangeError(f"the memory {memory_id} is gone", ids=(memory_id,))
-        else:
-            self._change(rows[memory_id], change)
-        rows = dict(sorted(rows.items(), key=lambda item: (item[1]["place"], item[0])))
+        match change:
+            case Restore(snapshot=kept):
+                memory_id = kept.id
+                rows[memory_id] = copy.deepcopy(dict(kept.payload))
+            case Add(mark=mark):
+                memory_id = _marked(mark)
+                last = max((row["place"] for row in (*rows.values(), *source.rows.values())), default=0)
+                rows[memory_id] = {"row": self._added(memory_id, change), "place": last + 1, "line": None}
+            case Delete(id=memory_id):
+                rows.pop(memory_id, None)
+            case Update(id=memory_id) | Amend(id=memory_id) | Retire(id=memory_id):
+                if memory_id not in rows:
+                    raise RefusedChangeError(f"the memory {memory_id} is gone", ids=(memory_id,))
+                self._change(rows[memory_id], change)
+        rows = _in_order(rows)
         if _said(rows) == _said(source.rows):
             if before is not None:
                 remove_file(self._target, before=before)
@@ -176,13 +174,6 @@ class JsonlStore:
             data = self._decided(source.rows, rows) if self._decides else self._whole(source, rows)
             replace_file(self._target, data, before=before)
         return memory_id
-
-    def backup(self, folder: Path) -> Sequence[Path]:  # noqa: ARG002
-        """The export itself is never written."""
-        return ()
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     def _recognised(self) -> Mapped:
         """The first preset whose document and fields the file has; of lines the plain one."""
@@ -208,27 +199,24 @@ class JsonlStore:
             row = row.setdefault(key, {}) if isinstance(row.get(key, {}), dict) else row
         row[last] = value
 
-    def _change(self, payload: Row, change: Change) -> None:
+    def _change(self, payload: Row, change: Update | Amend | Retire) -> None:
         row, payload["line"] = payload["row"], None
         if isinstance(change, Update):
             self._put(row, _TEXT, change.text, _TEXT)
-        elif isinstance(change, Amend | Retire):
-            more = json.loads(json.dumps(dict(change.metadata)))
-            held = self._get(row, _METADATA)
-            if more and (isinstance(held, dict) or _METADATA in self._map):
-                self._put(row, _METADATA, {**(held or {}), **more}, _METADATA)
-            else:
-                row |= more
-            if isinstance(change, Retire):
-                self._put(row, "expires", change.day.isoformat(), _EXPIRES)
-            else:
-                if change.expires is not None:
-                    self._put(row, "expires", change.expires or None, _EXPIRES)
-                if (
-                    change.created_at is not None
-                    and change.created_at != self.parse(Snapshot("", payload)).created_at
-                ):
-                    self._put(row, "created_at", change.created_at.isoformat(), "created_at")
+            return
+        more, held = json.loads(json.dumps(dict(change.metadata))), self._get(row, _METADATA)
+        if more and (isinstance(held, dict) or _METADATA in self._map):
+            self._put(row, _METADATA, {**(held or {}), **more}, _METADATA)
+        else:
+            row |= more
+        if isinstance(change, Retire):
+            self._put(row, "expires", change.day.isoformat(), _EXPIRES)
+            return
+        if change.expires is not None:
+            self._put(row, "expires", change.expires or None, _EXPIRES)
+        created = self.parse(Snapshot("", payload)).created_at
+        if change.created_at is not None and change.created_at != created:
+            self._put(row, "created_at", change.created_at.isoformat(), "created_at")
 
     def _added(self, memory_id: str, change: Add) -> Row:
         row: Row = {}
@@ -247,18 +235,14 @@ class JsonlStore:
 
     def _loaded(self) -> tuple[_Rows, _Rows]:
         """The export, and what it is by now; read again when one of the files is another."""
-        stamp = tuple(_stamp(path) for path in (self._path, self._target))
-        if self._seen is None or self._seen[0] != stamp:
-            source = self._read(self._path)
+        stamps = tuple(stamp(path) for path in (self._path, self._target))
+        if self._seen is None or self._seen[0] != stamps:
+            source = current = self._read(self._path)
             data = _bytes(self._target)
-            if data is None:
-                current = source
-            elif self._decides:
-                current = self._with_decisions(source, data)
-            else:
-                current = self._beside(source)
-            self._seen = (stamp, source, current)
-        return self._seen[1], self._seen[2]
+            if data is not None:
+                current = self._with_decisions(source, data) if self._decides else self._beside(source)
+            self._seen = (stamps, source, current)
+        return self._seen[1:]
 
     def _beside(self, source: _Rows) -> _Rows:
         """The new file; each record has the place that it has in the export."""
@@ -292,8 +276,7 @@ class JsonlStore:
                 place = held["place"] if held else len(source.rows) + len(rows) + 1
                 rows[name] = {"row": decision["row"], "place": place, "line": None}
         told = f"{self._path.name} changed since {stale} decisions were made; move {self._target.name} away"
-        rows = dict(sorted(rows.items(), key=lambda item: (item[1]["place"], item[0])))
-        return _Rows(rows, faults=(told,) if stale else ())
+        return _Rows(_in_order(rows), faults=(told,) if stale else ())
 
     def _decided(self, source: Mapping[str, Row], rows: Mapping[str, Row]) -> bytes:
         """What has to be done to the export, one decision on each line."""
@@ -305,13 +288,11 @@ class JsonlStore:
             elif new["row"] != payload["row"]:
                 memory = self.parse(Snapshot(name, new))
                 action = "supersede" if memory.expires_on else "rewrite" if memory.text != was else "amend"
-                lines.append(
-                    {"action": action, "id": name, "was": was, "text": memory.text, "row": new["row"]}
-                )
-        added = ((name, payload) for name, payload in rows.items() if name not in source)
-        lines += [
-            {"action": "add", "id": name, "was": None, "row": payload["row"]} for name, payload in added
-        ]
+                decided = {"action": action, "id": name, "was": was, "text": memory.text}
+                lines.append({**decided, "row": new["row"]})
+        for name, payload in rows.items():
+            if name not in source:
+                lines.append({"action": "add", "id": name, "was": None, "row": payload["row"]})
         return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
 
     def _whole(self, source: _Rows, rows: Mapping[str, Row]) -> bytes:
@@ -348,27 +329,25 @@ class JsonlStore:
         rows: dict[str, Row] = {}
         faults: list[str] = []
         if isinstance(document, dict) and path == self._path:
-            most = max(
-                (n for key in ("total", "count") if isinstance(n := document.get(key), int)), default=0
-            )
-            if most > len(given):
-                faults.append(f"{path.name} is one page: it holds {len(given)} of {most} records")
+            totals = [total for key in ("total", "count") if isinstance(total := document.get(key), int)]
+            if max(totals, default=0) > len(given):
+                faults.append(f"{path.name} is one page: it holds {len(given)} of {max(totals)} records")
         for number, (row, line) in enumerate(given, 1):
             said = self._get(row, _TEXT) if isinstance(row, dict) else None
             if not isinstance(said, str):
                 what = "has no text" if isinstance(row, dict) else "is no JSON object"
                 faults.append(f"record {number} of {path.name} {what}")
                 continue
-            name = self._get(row, "id")
-            known = (
-                str(name)
-                if isinstance(name, str | int)
-                else hashlib.sha256(f"{number}:{said}".encode()).hexdigest()[:12]
-            )
-            if known in rows:
-                faults.append(f"the id {known} stands twice in {path.name}")
-            rows[known] = {"row": row, "place": number, "line": line}
+            told = self._get(row, "id")
+            name = str(told) if isinstance(told, str | int) else digest(f"{number}:{said}".encode())[:12]
+            if name in rows:
+                faults.append(f"the id {name} stands twice in {path.name}")
+            rows[name] = {"row": row, "place": number, "line": line}
         return _Rows(rows, document, where, tuple(faults[:3]))
+
+
+def _in_order(rows: Mapping[str, Row]) -> dict[str, Row]:
+    return dict(sorted(rows.items(), key=lambda item: (item[1]["place"], item[0])))
 
 
 def _said(rows: Mapping[str, Row]) -> list[tuple[str, Any]]:
@@ -397,17 +376,5 @@ def _bytes(path: Path) -> bytes | None:
         raise ConfigError(f"The file {path} cannot be read: {error.strerror}.") from None
 
 
-def _stamp(path: Path) -> tuple[int, int, int] | None:
-    try:
-        state = path.stat()
-    except OSError:
-        return None
-    return state.st_mtime_ns, state.st_size, state.st_ino
-
-
 def _marked(mark: str) -> str:
     return str(uuid.uuid5(_SPACE, mark))
-
-
-def _id_of(change: Change) -> str:
-    return change.snapshot.id if isinstance(change, Restore) else "" if isinstance(change, Add) else change.id

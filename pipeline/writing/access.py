@@ -19,7 +19,6 @@ from ..stores.files.database import Database, state_directory
 
 _log = logging.getLogger(__name__)
 
-_TRACKED = frozenset({"search", "get"})
 # An application never waits longer than this for another process that writes the same file.
 _WAIT_SECONDS = 0.2
 # Reads that could not be noted, such as while a run writes, are noted with the next ones.
@@ -36,7 +35,10 @@ _UPSERT = (
 
 
 class AccessLog:
-    """The last access of each memory of each store, in the journal's database."""
+    """The last access of each memory of each store, in the journal's database.
+
+    Every method raises a JournalError if that cannot be used: without it everything would look unread.
+    """
 
     def __init__(self, state_dir: str | Path | None = None) -> None:
         self._directory = state_directory(state_dir)
@@ -47,35 +49,24 @@ class AccessLog:
         """Note that these memories are in use; an older moment never replaces a newer one.
 
         `tracked` if the agent's own client read them, so that its reads are on record.
-
-        Raises:
-            JournalError: If it cannot be written.
         """
         moment = when.astimezone(UTC).isoformat(timespec="microseconds")
         rows = [(fingerprint, memory_id, moment) for memory_id in ids]
         if not rows:
             return
-        with self._lock, self._database().transaction():
-            self._database().tell_each(_UPSERT, rows)
+        with self._lock, (database := self._database()).transaction():
+            database.tell_each(_UPSERT, rows)
             if tracked:
                 read = [row[:2] for row in rows]
-                self._database().tell_each("INSERT OR IGNORE INTO tracked VALUES (?, ?)", read)
+                database.tell_each("INSERT OR IGNORE INTO tracked VALUES (?, ?)", read)
 
     def last(self, fingerprint: str) -> dict[str, datetime]:
-        """The last known access of each memory of a store.
-
-        Raises:
-            JournalError: If it cannot be read: without it everything would look unread.
-        """
+        """The last known access of each memory of a store."""
         rows = self._asked("SELECT id, at FROM access WHERE store = ?", fingerprint)
         return {memory_id: datetime.fromisoformat(at) for memory_id, at in rows}
 
     def tracked(self, fingerprint: str) -> frozenset[str]:
-        """The memories that the agent's own client is known to have read.
-
-        Raises:
-            JournalError: If it cannot be read.
-        """
+        """The memories that the agent's own client is known to have read."""
         return frozenset(row[0] for row in self._asked("SELECT id FROM tracked WHERE store = ?", fingerprint))
 
     def close(self) -> None:
@@ -104,7 +95,9 @@ class TrackedMemory:
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._tracked, name)
-        return _noting(attribute, self._note) if name in _TRACKED and callable(attribute) else attribute
+        return (
+            _noting(attribute, self._note) if name in ("search", "get") and callable(attribute) else attribute
+        )
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._tracked, name, value)

@@ -20,7 +20,7 @@ from ...errors import JournalError
 from ..actions import Action, sorts
 from ..answers import About, Answer, Say
 from ..stores.base import Snapshot
-from ..stores.files.database import Database
+from ..stores.files.database import Database, moment_of
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -113,26 +113,17 @@ class Recorded:
     state: ChangeState
 
 
-class Journal:
-    """The journal of all runs on this machine, in one SQLite file."""
+class Journal(Database):
+    """The journal of all runs on this machine."""
 
     def __init__(self, directory: Path) -> None:
-        """Open or create `journal.db` in the state directory.
-
-        Raises:
-            JournalError: If the file is damaged or cannot be written.
-        """
-        self._db = Database(directory, _SCHEMA)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
+        super().__init__(directory, _SCHEMA)
 
     def new_name(self, at: datetime) -> str:
         """A name that no run has: when it begins, and four digits of chance."""
         while True:
             name = f"{at.astimezone(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-            if not self._db.ask("SELECT 1 FROM runs WHERE id = ?", (name,)):
+            if not self.ask("SELECT 1 FROM runs WHERE id = ?", (name,)):
                 return name
 
     def begin(
@@ -148,62 +139,64 @@ class Journal:
     ) -> None:
         """Write down a run and everything it will touch, in one transaction, before it acts."""
         rows = [
-            (run, item.id, _dump(item.payload), _pack(item.vector), _dump(list(item.links)))
+            (
+                run,
+                item.id,
+                json.dumps(item.payload),
+                None if item.vector is None else array.array("d", item.vector).tobytes(),
+                json.dumps(list(item.links)),
+            )
             for item in snapshots
         ]
-        with self._db.transaction():
-            self._db.tell(
+        with self.transaction():
+            self.tell(
                 "INSERT INTO runs VALUES (?, ?, ?, NULL, ?, ?, ?, ?, NULL)",
-                (run, store, at.isoformat(), RunState.APPLYING, retire_on, _dump(sorted(retires)), plan),
+                (run, store, at.isoformat(), RunState.APPLYING, retire_on, json.dumps(sorted(retires)), plan),
             )
-            self._db.tell_each("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", rows)
+            self.tell_each("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", rows)
 
     def note_place(self, store: str, options: Mapping[str, Any]) -> None:
         """Remember how a store is opened: options by name, none of which is a secret."""
         if self.places().get(store) != options:
-            self._db.tell("INSERT OR REPLACE INTO places VALUES (?, ?)", (store, _dump(options)))
+            self.tell("INSERT OR REPLACE INTO places VALUES (?, ?)", (store, json.dumps(options)))
 
     def places(self) -> dict[str, Mapping[str, Any]]:
         """How each store is opened that was worked on, by fingerprint."""
-        return {store: json.loads(text) for store, text in self._db.ask("SELECT store, options FROM places")}
+        return {store: json.loads(text) for store, text in self.ask("SELECT store, options FROM places")}
 
     def set_state(
         self, run: str, state: RunState, *, at: datetime, part: Iterable[str] | None = None
     ) -> None:
         """Record how far a run has come, and which of its actions are being taken back if not all are."""
         finished = at.isoformat() if state in (RunState.APPLIED, RunState.UNDONE) else None
-        self._db.tell(
+        self.tell(
             "UPDATE runs SET state = ?, finished_at = ?, part = ? WHERE id = ?",
-            (state, finished, None if part is None else _dump(sorted(part)), run),
+            (state, finished, None if part is None else json.dumps(sorted(part)), run),
         )
 
     def drop(self, run: str) -> None:
         """Forget a run that changed nothing."""
-        with self._db.transaction():
+        with self.transaction():
             for table in ("snapshots", "changes", "outcomes"):
-                self._db.tell(f"DELETE FROM {table} WHERE run = ?", (run,))
-            self._db.tell("DELETE FROM runs WHERE id = ?", (run,))
+                self.tell(f"DELETE FROM {table} WHERE run = ?", (run,))
+            self.tell("DELETE FROM runs WHERE id = ?", (run,))
 
     def intend(self, run: str, action: str, operation: Operation, memory: str | None) -> int:
         """Announce a change; return its number."""
-        row = self._db.ask("SELECT COALESCE(MAX(number), 0) + 1 FROM changes WHERE run = ?", (run,))[0]
-        number = int(row[0])
-        self._db.tell(
-            "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)",
-            (run, number, action, operation, memory, ChangeState.INTENDED),
-        )
+        next_one = "SELECT COALESCE(MAX(number), 0) + 1 FROM changes WHERE run = ?"
+        number = int(self.ask(next_one, (run,))[0][0])
+        row = (run, number, action, operation, memory, ChangeState.INTENDED)
+        self.tell("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)", row)
         return number
 
     def mark(self, run: str, number: int, state: ChangeState, *, memory: str) -> None:
         """Record that an announced change was made, or taken back."""
-        self._db.tell(
-            "UPDATE changes SET state = ?, memory = ? WHERE run = ? AND number = ?",
-            (state, memory, run, number),
-        )
+        row = (state, memory, run, number)
+        self.tell("UPDATE changes SET state = ?, memory = ? WHERE run = ? AND number = ?", row)
 
     def conclude(self, run: str, action: str, outcome: Outcome, reason: str = "") -> None:
         """Record the outcome of an action."""
-        self._db.tell("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", (run, action, outcome, reason))
+        self.tell("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?)", (run, action, outcome, reason))
 
     def run(self, run: str) -> Run:
         """Look a run up by its name.
@@ -211,12 +204,9 @@ class Journal:
         Raises:
             JournalError: If there is none.
         """
-        runs = self._runs("WHERE id = ?", run)
-        if not runs:
-            raise JournalError(
-                f"There is no run {run!r} in the journal; `mem0-dream runs` lists all of them."
-            )
-        return runs[0]
+        for found in self._runs("WHERE id = ?", run):
+            return found
+        raise JournalError(f"There is no run {run!r} in the journal; `mem0-dream runs` lists all of them.")
 
     def runs(self, store: str | None = None) -> tuple[Run, ...]:
         """All runs, newest first; of one store if its fingerprint is given."""
@@ -228,16 +218,19 @@ class Journal:
 
     def changes(self, run: str) -> tuple[Recorded, ...]:
         """All changes of a run, in order."""
-        rows = self._db.ask(
+        rows = self.ask(
             "SELECT number, action, operation, memory, state FROM changes WHERE run = ? ORDER BY number",
             (run,),
         )
-        return tuple(Recorded(r[0], r[1], Operation(r[2]), r[3], ChangeState(r[4])) for r in rows)
+        return tuple(
+            Recorded(number, action, Operation(done), memory, ChangeState(state))
+            for number, action, done, memory, state in rows
+        )
 
     def outcomes(self, run: str) -> dict[str, tuple[Outcome, str]]:
         """The outcome of each action so far, with the reason."""
-        rows = self._db.ask("SELECT action, state, reason FROM outcomes WHERE run = ?", (run,))
-        return {row[0]: (Outcome(row[1]), row[2]) for row in rows}
+        rows = self.ask("SELECT action, state, reason FROM outcomes WHERE run = ?", (run,))
+        return {action: (Outcome(state), reason) for action, state, reason in rows}
 
     def snapshot(self, run: str, memory: str) -> Snapshot:
         """A record as it was before the run.
@@ -245,58 +238,59 @@ class Journal:
         Raises:
             JournalError: If the run did not touch it.
         """
-        rows = self._db.ask(
+        rows = self.ask(
             "SELECT payload, vector, links FROM snapshots WHERE run = ? AND memory = ?", (run, memory)
         )
         if not rows:
             raise JournalError(f"Run {run} holds no copy of memory {memory}.", ids=(memory,))
-        row = rows[0]
-        return Snapshot(memory, json.loads(row[0]), _unpack(row[1]), tuple(json.loads(row[2])))
+        payload, blob, links = rows[0]
+        vector = None if blob is None else tuple(array.array("d", blob))
+        return Snapshot(memory, json.loads(payload), vector, tuple(json.loads(links)))
 
     def answer(self, store: str, answers: Iterable[Answer]) -> None:
         """Remember what a person answered; the same answer twice is one."""
         known = {(item.say, item.keys, item.key, item.run) for item in self.answers(store)}
         rows = [
             (
-                store, item.say, item.what, item.run, item.at.isoformat(), _dump(sorted(item.keys)),
-                _dump([[each.id, each.text, *([each.said] if each.said else [])] for each in item.about]),
+                store, item.say, item.what, item.run, item.at.isoformat(), json.dumps(sorted(item.keys)),
+                json.dumps([[a.id, a.text, *([a.said] if a.said else [])] for a in item.about]),
                 item.key, item.text, item.pair,
             )
             for item in answers
             if (item.say, item.keys, item.key, item.run) not in known
         ]  # fmt: skip
         columns = "(store, kind, what, run, at, keys, about, key, text, pair)"
-        self._db.tell_each(f"INSERT INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        self.tell_each(f"INSERT INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def answers(self, store: str) -> tuple[Answer, ...]:
         """Everything a person answered about a store, oldest first."""
         columns = "kind, what, keys, about, at, run, number, key, text, pair"
-        rows = self._db.ask(f"SELECT {columns} FROM answers WHERE store = ? ORDER BY number", (store,))
+        rows = self.ask(f"SELECT {columns} FROM answers WHERE store = ? ORDER BY number", (store,))
         return tuple(
             Answer(
-                Say(row[0]),
-                row[1],
-                frozenset(json.loads(row[2])),
-                tuple(About(*item) for item in json.loads(row[3])),
-                _moment(row[4]),
-                *row[5:],
+                Say(kind),
+                what,
+                frozenset(json.loads(keys)),
+                tuple(About(*item) for item in json.loads(about)),
+                moment_of(at),
+                *more,
             )
-            for row in rows
+            for kind, what, keys, about, at, *more in rows
         )
 
     def note_run(self, store: str, answers: Iterable[Answer], run: str) -> None:
         """Remember that a run carried answers out, or was agreed to along with them."""
         rows = [(run, store, item.number) for item in answers]
-        self._db.tell_each("UPDATE answers SET run = ? WHERE store = ? AND number = ?", rows)
+        self.tell_each("UPDATE answers SET run = ? WHERE store = ? AND number = ?", rows)
 
     def pairs(self) -> tuple[str, ...]:
         """What the answers about all stores teach, each pair once, as lines that `calibrate` reads."""
-        rows = self._db.ask("SELECT DISTINCT pair FROM answers WHERE pair != '' ORDER BY number")
+        rows = self.ask("SELECT DISTINCT pair FROM answers WHERE pair != '' ORDER BY number")
         return tuple(row[0] for row in rows)
 
     def withdraw(self, store: str, answers: Iterable[Answer]) -> None:
         """Forget answers, so that what they are about is proposed again."""
-        self._db.tell_each(
+        self.tell_each(
             "DELETE FROM answers WHERE store = ? AND number = ?", [(store, item.number) for item in answers]
         )
 
@@ -305,38 +299,22 @@ class Journal:
         return frozenset(key for answer in self.answers(store) if answer.closes for key in answer.keys)
 
     def _runs(self, where: str, *arguments: str) -> tuple[Run, ...]:
-        rows = self._db.ask(
+        rows = self.ask(
             "SELECT id, store, started_at, finished_at, state, retire_on, plan, part, retires "
             f"FROM runs {where} ORDER BY started_at DESC, rowid DESC",
             arguments,
         )
         return tuple(
             Run(
-                r[0],
-                r[1],
-                _moment(r[2]),
-                _moment(r[3]) if r[3] else None,
-                RunState(r[4]),
-                r[5],
-                r[6],
-                None if r[7] is None else frozenset(json.loads(r[7])),
-                frozenset(json.loads(r[8])),
+                name,
+                store,
+                moment_of(began),
+                moment_of(ended) if ended else None,
+                RunState(state),
+                expiry,
+                plan,
+                None if part is None else frozenset(json.loads(part)),
+                frozenset(json.loads(retires)),
             )
-            for r in rows
+            for name, store, began, ended, state, expiry, plan, part, retires in rows
         )
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=True, allow_nan=True, sort_keys=False)
-
-
-def _pack(vector: tuple[float, ...] | None) -> bytes | None:
-    return None if vector is None else array.array("d", vector).tobytes()
-
-
-def _unpack(blob: bytes | None) -> tuple[float, ...] | None:
-    return None if blob is None else tuple(array.array("d", blob))
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text).astimezone(UTC)

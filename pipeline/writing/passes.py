@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from ..rules.due import LastPass
 from ..stores.base import ScopeFilter
-from ..stores.files.database import Database
+from ..stores.files.database import Database, moment_of
 from .lock import Owner
 
 KEPT = 100
@@ -48,7 +48,7 @@ class Pass:
     @property
     def started_at(self) -> datetime:
         """When it began."""
-        return datetime.fromisoformat(str(self.night["started_at"])).astimezone(UTC)
+        return moment_of(str(self.night["started_at"]))
 
     def trouble(self, *, now: datetime, within: timedelta) -> str:
         """What is wrong with this job, in a few words; empty if it ran well, and not too long ago."""
@@ -63,31 +63,22 @@ class Pass:
         return ""
 
 
-class Passes:
+class Passes(Database):
     """The passes in the journal's database."""
 
     def __init__(self, directory: Path) -> None:
-        """Open the database in the state directory.
-
-        Raises:
-            JournalError: If it cannot be used.
-        """
-        self._db = Database(directory, _SCHEMA)
-
-    def close(self) -> None:
-        """Close the database."""
-        self._db.close()
+        super().__init__(directory, _SCHEMA)
 
     def begin(self, place: str, job: str, night: Mapping[str, Any]) -> int:
         """Note that a pass begins over a store (`place`) and its scopes (`job`); returns its number."""
-        with self._db.transaction():
-            self._db.tell(
+        with self.transaction():
+            self.tell(
                 "INSERT INTO passes (place, job, night, owner, ok_at) VALUES (?, ?, ?, ?, "
                 "(SELECT ok_at FROM passes WHERE job = ? ORDER BY number DESC LIMIT 1))",
                 (place, job, json.dumps(night), json.dumps(asdict(Owner.present())), job),
             )
-            number = int(self._db.ask("SELECT MAX(number) FROM passes")[0][0])
-            self._db.tell(
+            number = int(self.ask("SELECT MAX(number) FROM passes")[0][0])
+            self.tell(
                 "DELETE FROM passes WHERE job = ? AND number NOT IN "
                 "(SELECT number FROM passes WHERE job = ? ORDER BY number DESC LIMIT ?)",
                 (job, job, KEPT),
@@ -97,37 +88,37 @@ class Passes:
     def end(self, number: int, night: Mapping[str, Any], *, ok: bool) -> datetime | None:
         """Note how a pass ended; returns when a pass of its job last ended well."""
         ended = str(night["finished_at"]) if ok else None
-        self._db.tell(
+        self.tell(
             "UPDATE passes SET night = ?, ok_at = COALESCE(?, ok_at) WHERE number = ?",
             (json.dumps(night), ended, number),
         )
-        rows = self._db.ask("SELECT ok_at FROM passes WHERE number = ?", (number,))
-        return _moment(rows[0][0]) if rows else None
+        rows = self.ask("SELECT ok_at FROM passes WHERE number = ?", (number,))
+        return moment_of(rows[0][0]) if rows and rows[0][0] else None
 
     def last(self, place: str) -> tuple[Pass, ...]:
         """The last pass of each job of a store, newest first."""
-        rows = self._db.ask(
+        rows = self.ask(
             "SELECT MAX(number), job, night, owner, ok_at FROM passes WHERE place = ? "
             "GROUP BY job ORDER BY 1 DESC",
             (place,),
         )
         return tuple(
-            Pass(r[0], r[1], json.loads(r[2]), Owner(**json.loads(r[3])), _moment(r[4])) for r in rows
+            Pass(number, job, json.loads(night), Owner(**json.loads(owner)), moment_of(ok) if ok else None)
+            for number, job, night, owner, ok in rows
         )
 
     def last_seen(self, store: str, scopes: ScopeFilter) -> LastPass | None:
         """When these memories were last passed over, and which there were."""
         statement = "SELECT at, known FROM seen WHERE store = ? AND scopes = ?"
-        for at, known in self._db.ask(statement, (store, _spoken(scopes))):
-            seen = frozenset(np.frombuffer(known, dtype=np.uint64).tolist())
-            return LastPass(datetime.fromisoformat(at).astimezone(UTC), seen)
+        for at, known in self.ask(statement, (store, _spoken(scopes))):
+            return LastPass(moment_of(at), frozenset(np.frombuffer(known, dtype=np.uint64).tolist()))
         return None
 
     def note_seen(self, store: str, scopes: ScopeFilter, *, at: datetime, known: Iterable[int]) -> None:
         """Remember which memories there are after a pass."""
         names = np.array(sorted(known), dtype=np.uint64).tobytes()
         row = (store, _spoken(scopes), at.isoformat(), names)
-        self._db.tell("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", row)
+        self.tell("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", row)
 
 
 def names_of(ids: Iterable[str]) -> frozenset[int]:
@@ -142,7 +133,3 @@ def names_of(ids: Iterable[str]) -> frozenset[int]:
 
 def _spoken(scopes: ScopeFilter) -> str:
     return json.dumps(dict(scopes.ids), sort_keys=True)
-
-
-def _moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text).astimezone(UTC) if text else None

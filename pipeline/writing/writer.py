@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date, datetime
-from typing import TYPE_CHECKING
 
 from ...errors import IncompleteListingError, JournalError, PlanFileError, RefusedChangeError
 from ...records import SUPERSEDED_KEYS, SUPERSEDES_KEY, ActionKind, Memory
@@ -18,12 +17,9 @@ from ..answers import Say, content_key, taken_back
 from ..plan import Plan
 from ..planning.plan_file import dump_plan, parse_plan
 from ..results import RunResult, UndoResult
-from ..stores.base import Add, Amend, Delete, Restore, Retire, RunNotes, Store, Update
+from ..stores.base import Add, Amend, Delete, Restore, Retire, Store, Update
+from .access import AccessLog
 from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState
-
-if TYPE_CHECKING:
-    from .access import AccessLog
-
 
 Progress = Callable[[int], None]
 
@@ -45,14 +41,15 @@ def refuse_foreign(plan: Plan, store: Store) -> None:
 
 
 class Writer:
-    """Applies plans to one store, resumes what was killed, and takes runs back."""
+    """Applies plans to one store, resumes what was killed, and takes runs back.
+
+    The access log learns what merges prove to be in use.
+    """
 
     def __init__(self, store: Store, journal: Journal, *, access: AccessLog | None = None) -> None:
-        """Bind a store and its journal; the access log learns what merges prove to be in use."""
         self._store = store
         self._journal = journal
         self._access = access
-        self._notes = store if isinstance(store, RunNotes) else None
 
     def apply(
         self,
@@ -84,8 +81,7 @@ class Writer:
         if not touched:
             return run_result("", plan, {}, ())
         snapshots = self._store.fetch(touched)
-        if self._notes is not None:
-            self._notes.begin(run)
+        self._store.begin(run)
         self._journal.begin(
             run,
             store=self._store.fingerprint,
@@ -110,8 +106,7 @@ class Writer:
             return self.undo(run, at=at, part=run.part)
         if run.state is not RunState.APPLYING:
             raise JournalError(f"Run {run.id} is {run.state}; there is nothing to resume.")
-        if self._notes is not None:
-            self._notes.resume(run.id)
+        self._store.resume(run.id)
         return self._carry_out(run, parse_plan(run.plan), at=at, progress=progress)
 
     def undo(self, run: Run, *, at: datetime, part: Collection[str] | None = None) -> UndoResult:
@@ -131,8 +126,7 @@ class Writer:
         self._journal.set_state(run.id, RunState.UNDOING, at=at, part=part)
         plan = parse_plan(run.plan)
         self._note_undo(run, plan, at=at, part=part)
-        if self._notes is not None:
-            self._notes.undo(run.id, whole=part is None)
+        self._store.undo(run.id, whole=part is None)
         restored = withdrawn = 0
         kept: list[tuple[str, str]] = []
         for change in reversed(self._journal.changes(run.id)):
@@ -205,8 +199,7 @@ class Writer:
         if all(change.state is ChangeState.TAKEN_BACK for change in changes):
             self._journal.drop(run.id)
             return run_result("", plan, outcomes, ())
-        if self._notes is not None:
-            self._notes.finish(run.id, at=at)
+        self._store.finish(run.id, at=at)
         self._journal.set_state(run.id, RunState.APPLIED, at=at)
         return run_result(run.id, plan, outcomes, changes)
 

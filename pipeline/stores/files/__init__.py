@@ -1,13 +1,14 @@
 """Files of any store, and our own state.
 
-`undo` notes and takes back every write of ours, `exchange` replaces a file and never loses another program's
-write, `archive` keeps what goes, `database` is the one file of our own state.
+`undo` notes and takes back every write of ours and keeps what goes, `exchange` replaces a file without losing
+another program's write, `database` is the one file of our own state.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 
 
 def digest(data: bytes) -> str:
@@ -18,3 +19,12 @@ def digest(data: bytes) -> str:
 def fingerprint(*place: str) -> str:
     """Sixteen hexadecimal digits: equal for equal places."""
     return digest(json.dumps(place).encode())[:16]
+
+
+def stamp(path: Path) -> tuple[int, int, int] | None:
+    """What differs when a file is another, or was written; None if it cannot be looked at."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_ino, about.st_mtime_ns, about.st_size

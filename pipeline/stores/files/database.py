@@ -10,6 +10,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,6 @@ from ....errors import ConfigError, JournalError
 
 STATE_DIR_VARIABLE = "MEM0_DREAM_STATE_DIR"
 DATABASE = "journal.db"
-WAIT_SECONDS = 30.0
-"""How long a statement waits for another process before it fails."""
-PRIVATE = 0o600
 
 
 def state_directory(given: str | os.PathLike[str] | None = None) -> Path:
@@ -46,29 +44,33 @@ def state_directory(given: str | os.PathLike[str] | None = None) -> Path:
 
 def make_private(path: Path) -> None:
     """Create a file that only its owner may read, or make it one, before anything is written into it."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE))
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     if path.stat().st_mode & 0o077:
-        path.chmod(PRIVATE)
+        path.chmod(0o600)
+
+
+def moment_of(text: str) -> datetime:
+    """A moment as it is written in our tables."""
+    return datetime.fromisoformat(text).astimezone(UTC)
 
 
 class Database:
-    """The file `journal.db`; each part of the program brings the tables that it needs."""
+    """The file `journal.db`, opened or created; each part of the program brings the tables that it needs.
+
+    Args:
+        directory: The state directory.
+        schema: Statements that create what is missing.
+        wait_s: How long a statement waits for another process before it fails.
+        by_application: The user's own program writes: from any of its threads, which the caller keeps
+            apart, and without waiting for the disk; a crash may lose the last rows.
+
+    Raises:
+        JournalError: If the file is damaged or cannot be written, here and in every method.
+    """
 
     def __init__(
-        self, directory: Path, schema: str, *, wait_s: float = WAIT_SECONDS, by_application: bool = False
+        self, directory: Path, schema: str, *, wait_s: float = 30.0, by_application: bool = False
     ) -> None:
-        """Open or create it, with these tables.
-
-        Args:
-            directory: The state directory.
-            schema: Statements that create what is missing.
-            wait_s: How long a statement waits for another process.
-            by_application: The user's own program writes: from any of its threads, which the caller keeps
-                apart, and without waiting for the disk; a crash may lose the last rows.
-
-        Raises:
-            JournalError: If the file is damaged or cannot be written.
-        """
         self.path = directory / DATABASE
         try:
             make_private(self.path)

@@ -9,6 +9,8 @@ the same lines nothing is done. Each step carries a note of the caller's, found 
     history.write(path, b"new", before=read_image(path), key="notes.md#a1", note={"ids": ["a1"]})
     history.noted("/…/notes.md", digest(b"new"))    # {"ids": ["a1"]}
     history.take_back(path, "notes.md#a1")          # the newest step of that key which still stands
+
+What goes for good in the eyes of its owner is kept in an archive first, read back, and only then may it go.
 """
 
 from __future__ import annotations
@@ -17,17 +19,18 @@ import contextlib
 import json
 import os
 import stat
+import tarfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ....errors import RefusedChangeError
+from ....errors import RefusedChangeError, StoreError
 from . import digest
-from .database import Database
-from .exchange import refusing, remove_file, replace_file
+from .database import Database, make_private
+from .exchange import refusing, remove_file, replace_file, write_flushed
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS images (digest TEXT PRIMARY KEY, base TEXT NOT NULL, data BLOB NOT NULL);
@@ -84,21 +87,12 @@ def read_image(path: Path) -> Image | None:
     return None
 
 
-class FileHistory:
-    """All steps of ours on this machine, in the database of the state directory."""
+class FileHistory(Database):
+    """All steps of ours on this machine."""
 
     def __init__(self, directory: Path) -> None:
-        """Open the database in the state directory.
-
-        Raises:
-            JournalError: If it is damaged or cannot be written.
-        """
-        self._db = Database(directory, _SCHEMA)
+        super().__init__(directory, _SCHEMA)
         self._known: dict[str, bytes] = {}
-
-    def close(self) -> None:
-        """Close the database."""
-        self._db.close()
 
     def write(
         self,
@@ -134,11 +128,7 @@ class FileHistory:
     ) -> None:
         """Take the newest step of a key back that still stands; one that is back already stays so.
 
-        Args:
-            path: The file.
-            key: Which step.
-            resolve: Settles lines that were changed since.
-            note: The note of bytes that come of a merge.
+        `resolve` settles lines that were changed since, `note` gives the note of bytes that come of a merge.
 
         Raises:
             RefusedChangeError: If there is none, or what it wrote was changed since.
@@ -170,11 +160,11 @@ class FileHistory:
         note: Mapping[str, Any] | None = None,
     ) -> None:
         """Note a step that the caller takes itself, before it does; `file` is any name of its own."""
-        with self._db.transaction():
+        with self.transaction():
             was = self._keep(before.data, base=None) if before else None
             now = self._keep(after, base=before.data if before else None) if after is not None else None
             mode, mtime = (before.mode, before.mtime_ns) if before else (0, 0)
-            self._db.tell(
+            self.tell(
                 "INSERT INTO steps (file, key, before, mode, mtime_ns, after, note) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (file, key, was, mode, mtime, now, json.dumps(note or {})),
@@ -182,7 +172,7 @@ class FileHistory:
 
     def noted(self, file: str, digest_: str) -> dict[str, Any] | None:
         """The note of the last step that gave a file the bytes of this hash, if one did."""
-        rows = self._db.ask(
+        rows = self.ask(
             "SELECT note FROM steps WHERE file = ? AND after = ? ORDER BY number DESC LIMIT 1",
             (file, digest_),
         )
@@ -190,7 +180,7 @@ class FileHistory:
 
     def last(self, file: str, key: str) -> Step | None:
         """The newest step of a key that was not taken back."""
-        rows = self._db.ask(
+        rows = self.ask(
             "SELECT number, before, mode, mtime_ns, after, note FROM steps "
             "WHERE file = ? AND key = ? AND undone = 0 ORDER BY number DESC LIMIT 1",
             (file, key),
@@ -225,13 +215,13 @@ class FileHistory:
 
     def taken_back(self, step: Step) -> None:
         """Note that a step was taken back."""
-        self._db.tell("UPDATE steps SET undone = 1 WHERE number = ?", (step.number,))
+        self.tell("UPDATE steps SET undone = 1 WHERE number = ?", (step.number,))
 
     def _image_before(self, file: str, data: bytes | None) -> Image | None:
         """The file as somebody else left it with these very bytes, so that its times come back, too."""
         if data is None:
             return None
-        rows = self._db.ask(
+        rows = self.ask(
             "SELECT mode, mtime_ns FROM steps WHERE file = ? AND before = ? ORDER BY number DESC LIMIT 1",
             (file, digest(data)),
         )
@@ -240,7 +230,7 @@ class FileHistory:
     def _first(self, file: str, step: Step) -> bytes:
         """The file before the oldest of the steps that led to this one: the order its lines had."""
         data, number = step.before.data if step.before else b"", step.number
-        while rows := self._db.ask(
+        while rows := self.ask(
             "SELECT number, before FROM steps WHERE file = ? AND after = ? AND number < ? "
             "AND before IS NOT NULL ORDER BY number DESC LIMIT 1",
             (file, digest(data), number),
@@ -262,7 +252,7 @@ class FileHistory:
             packed = start.to_bytes(8, "big") + end.to_bytes(8, "big") + middle
             way = "REPLACE" if base is None else "IGNORE"
             of = "" if base is None else digest(base)
-            self._db.tell(f"INSERT OR {way} INTO images VALUES (?, ?, ?)", (name, of, packed))
+            self.tell(f"INSERT OR {way} INTO images VALUES (?, ?, ?)", (name, of, packed))
             self._remember(name, data)
         return name
 
@@ -275,7 +265,7 @@ class FileHistory:
         """A state of a file by its hash."""
         chain: list[tuple[str, bytes]] = []
         while name and name not in self._known:
-            base, packed = self._db.ask("SELECT base, data FROM images WHERE digest = ?", (name,))[0]
+            base, packed = self.ask("SELECT base, data FROM images WHERE digest = ?", (name,))[0]
             chain.append((name, packed))
             name = base
         data = self._known[name] if name else b""
@@ -377,3 +367,79 @@ def _put(
         replace_file(path, data, before=before.data if before else None, mode=mode, mtime_ns=mtime_ns)
     elif before is not None:
         remove_file(path, before=before.data)
+
+
+def keep_copy(folder: Path, name: str, data: bytes, *, mtime_ns: int) -> Path:
+    """Keep what is about to go as a file of its own; the memory's id becomes its path inside the archive.
+
+    Raises:
+        RefusedChangeError: If the copy cannot be written; then nothing may go.
+    """
+    relative = PurePosixPath(name.lstrip("/").replace("..", "__"))
+    stem = f"{relative.stem}.{digest(data)[:8]}{relative.suffix or '.md'}"
+    path = folder.joinpath(*relative.parent.parts, stem)
+    with refusing(path, "written", "archive"):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(path)
+        write_flushed(path, data)
+        os.utime(path, ns=(mtime_ns, mtime_ns))
+        if path.read_bytes() != data:
+            raise RefusedChangeError(f"the archived copy {path.name} does not read back")
+    return path
+
+
+def keep_entry(path: Path, entry: Mapping[str, Any], *, same: Sequence[str]) -> Path:
+    """Keep what is about to go as one more object in a JSON list that a person can read.
+
+    An entry that a killed run has kept is known again by the fields `same`, so that it is kept once.
+
+    Raises:
+        RefusedChangeError: If it cannot be kept; then nothing may go.
+    """
+    with refusing(path, "read", "archive"):
+        before = path.read_bytes() if path.exists() else None
+    entries = kept_entries(path) if before is not None else []
+    if entries and all(entries[-1].get(field) == entry[field] for field in same):
+        return path
+    data = json.dumps([*entries, entry], ensure_ascii=True, indent=1) + "\n"
+    replace_file(path, data.encode(), before=before)
+    if kept_entries(path)[-1] != json.loads(json.dumps(entry)):
+        raise RefusedChangeError(f"the archive {path.name} does not read back")
+    return path
+
+
+def kept_entries(path: Path) -> list[dict[str, Any]]:
+    """All objects of such a list, oldest first.
+
+    Raises:
+        RefusedChangeError: If it is damaged.
+    """
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RefusedChangeError(
+            f"the archive {path.name} cannot be read; move it away to begin a new one"
+        ) from error
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise RefusedChangeError(
+            f"the archive {path.name} is no list of memories; move it away to begin a new one"
+        )
+    return [dict(entry) for entry in entries]
+
+
+def keep_folders(folders: Mapping[str, Path], path: Path) -> None:
+    """Put whole folders into one tar file with modification times, each under its name.
+
+    Raises:
+        StoreError: If that cannot be done.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(path)
+        with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as copy:
+            for name, folder in folders.items():
+                copy.add(folder, arcname=name.lstrip("/"))
+    except OSError as error:
+        raise StoreError(
+            f"The folders cannot be copied to {path} ({error.strerror}), so nothing was changed."
+        ) from error

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope
-from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Update
+from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
 from ..files import digest
-from ..files.archive import keep_entry, kept_entries
-from ..files.undo import FileHistory, Image
+from ..files.undo import FileHistory, Image, keep_entry, kept_entries
 from . import edit
 from .core_memory import CoreFile
 from .file import Medium
@@ -38,7 +37,7 @@ _LEFT = "left by us"
 """What we left may hold nothing but lines of other tools; it can still be undone."""
 
 
-class GraphStore:
+class GraphStore(Store):
     """Entities and relations behind a medium: the file itself, or a running server."""
 
     kind = "graph"
@@ -103,10 +102,6 @@ class GraphStore:
         edges = [GraphLine.of(raw).edge for raw in payload["raws"]]
         text = relations_text((kind, target) for _, target, kind in edges)
         return Memory(snapshot.id, text, self.scope, category="relation")
-
-    def find_mark(self, mark: str, scope: Scope) -> str | None:  # noqa: ARG002
-        """Nothing is ever added: a merged text goes into one of its sources."""
-        return None
 
     def finds(self, memory_id: str) -> bool:
         """Whether the server's search for the name, or for the observation, would find it."""

@@ -15,17 +15,16 @@ from typing import Any
 
 from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope
-from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Update
+from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
 from ..files import digest
-from ..files.archive import keep_copy, keep_folders
-from ..files.undo import FileHistory, Image, read_image
+from ..files.undo import FileHistory, Image, keep_copy, keep_folders, read_image
 from .directories import INDEX, MemoryDirectory, inside, unreadable
 from .document import Document, Entry, decode, edit_lines, encode, lines_of, parse, plain
 from .history import changed_files, latest_commits
 from .rows import WHOLE, About, memory_row, row_memory, split_id, whole_row
 
 
-class MarkdownStore:
+class MarkdownStore(Store):
     """Memories in Markdown files.
 
     Every change is checked against the bytes that were read last, written to a temporary file and
@@ -88,10 +87,6 @@ class MarkdownStore:
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
         return row_memory(snapshot)
-
-    def find_mark(self, mark: str, scope: Scope) -> str | None:  # noqa: ARG002
-        """Nothing is ever added: a merged text goes into one of its sources."""
-        return None
 
     def finds(self, memory_id: str) -> bool:
         """Whether an agent that searches the files for the memory's first line would find it."""

@@ -1,17 +1,18 @@
 """Which backend reads a mem0 store, where that store is, and the backend of all other providers.
 
-A provider with a backend has a module of its name. Everything about places looks without creating anything.
+Everything about places looks without creating anything.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ....errors import ConfigError
 from ..files import fingerprint
+from .faiss import FaissBackend
 from .rows import Backend, Filters, Row, asking, value_of
+from .vendors import ChromaBackend, MilvusBackend, PgvectorBackend, QdrantBackend
 
 # Rows asked for at once where mem0's own list is the only way; many servers cap it below.
 _LIST_BOUND = 1_000_000
@@ -22,14 +23,14 @@ _PLACE_KEYS = (
     "path", "db_path", "host", "port", "url", "endpoint", "redis_url", "valkey_url", "service_name",
     "index_name", "database", "db_name", "dbname", "namespace", "region", "tenant",
 )  # fmt: skip
-WRITABLE = {
-    "qdrant": "counts exactly and scrolls by point id to the end, on disk and on a server",
-    "faiss": "all of it is in memory; vectors, memories and places must be equally many",
-    "chroma": "counts exactly and pages by offset, on disk and on a server",
-    "pgvector": "counts exactly and pages by the primary key to the end",
-    "milvus": "counts exactly with strong consistency, and iterates by key to the end",
+WRITABLE: dict[str, type[Backend]] = {
+    "qdrant": QdrantBackend,  # counts exactly and scrolls by point id to the end, on disk and on a server
+    "faiss": FaissBackend,  # all of it is in memory; vectors, memories and places must be equally many
+    "chroma": ChromaBackend,  # counts exactly and pages by offset, on disk and on a server
+    "pgvector": PgvectorBackend,  # counts exactly and pages by the primary key to the end
+    "milvus": MilvusBackend,  # counts exactly with strong consistency, and iterates by key to the end
 }
-"""Providers of mem0 whose listing is proven complete, and by what; each has a backend of its own."""
+"""Providers of mem0 whose listing is proven complete, each by its own backend."""
 # Why mem0's listing of any other provider cannot be trusted (mem0 2.2.1), so that it stays read-only.
 LISTING_FAULTS = {
     "pinecone": f"{_SWALLOWED}, and lists by similarity to a zero vector",
@@ -59,7 +60,7 @@ LISTING_FAULTS = {
 class GenericBackend(Backend):
     """Rows through mem0's own `vector_store`, for every provider without a backend of its own.
 
-    It never proves completeness, so a run on it stays read-only.
+    It never proves completeness, so that nothing is ever written to it.
     """
 
     verbatim = False
@@ -95,16 +96,6 @@ class GenericBackend(Backend):
             if row is not None:
                 yield Row(row_id, dict(row.payload or {}))
 
-    def _put(self, row: Row, known: Row | None) -> None:
-        vector = None if row.vector is None else list(row.vector)
-        if known is None:
-            self._store.insert(vectors=[vector], payloads=[dict(row.payload)], ids=[row.id])
-        else:
-            self._store.update(vector_id=row.id, vector=vector, payload=dict(row.payload))
-
-    def _remove(self, row_id: str) -> None:
-        self._store.delete(vector_id=row_id)
-
     def _entities(self) -> None:
         """Not looked for: asking mem0 for the collection would create it."""
 
@@ -114,8 +105,7 @@ def choose_backend(memory: Any) -> Backend:
     provider = str(memory.config.vector_store.provider)
     if provider not in WRITABLE:
         return GenericBackend(memory.vector_store, provider)
-    backend: Backend = _module(provider).backend_of(memory)
-    return backend
+    return WRITABLE[provider].of(memory)
 
 
 def store_fingerprint(memory_or_config: Any) -> str:
@@ -130,7 +120,7 @@ def store_fingerprint(memory_or_config: Any) -> str:
 def describe_place(provider: str, config: Any) -> str:
     """The place as a sentence may name it."""
     if provider in WRITABLE:
-        return str(_module(provider).location(config))
+        return WRITABLE[provider].location(config)
     parts = [f"{key}={value_of(config, key)}" for key in _PLACE_KEYS if value_of(config, key)]
     return f"{provider}({', '.join(_without_user(part) for part in parts)})"
 
@@ -147,15 +137,10 @@ def require_collection(provider: str, config: Any) -> None:
         return
     name, place = str(value_of(config, "collection_name")), describe_place(provider, config)
     with asking(f"looking for the collection {name} in {place}"):
-        existing = sorted(_module(provider).collections(config))
+        existing = sorted(WRITABLE[provider].collections(config))
     if name not in existing:
         others = ", ".join(existing) if existing else "none"
         raise ConfigError(f"Collection {name} does not exist in {place}; existing collections: {others}.")
-
-
-def _module(provider: str) -> Any:
-    """The module of a provider: its `location`, its `collections` and its `backend_of`."""
-    return importlib.import_module(f".{provider}", __package__)
 
 
 def _without_user(text: str) -> str:

@@ -12,9 +12,10 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_e
 
 from ....errors import ConfigError, DreamError, MissingExtraError, StoreError, StoreLockedError
 from .backends import describe_place, require_collection
+from .faiss import finish_interrupted_save
 from .rows import describe
 from .store import Mem0Store
 
@@ -33,7 +35,6 @@ _KEYS = (*_SECTIONS, "history_db_path", "version", "custom_instructions", OWN_SE
 _LEGACY_KEYS = frozenset(
     {"graph_store", "custom_prompt", "custom_fact_extraction_prompt", "custom_update_memory_prompt"}
 )
-_SECTION_KEYS = frozenset({"provider", "config"})
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _PATH_KEYS = frozenset({"path", "db_path", "history_db_path"})
 _NUMBER_KEYS = ("port", "dims", "dimensions")
@@ -75,13 +76,10 @@ class LazyEmbedder:
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
-        self._make = make
-        self._made: Any = None
+        self._made = cache(make)
 
     def __getattr__(self, name: str) -> Any:
-        if self._made is None:
-            self._made = self._make()
-        return getattr(self._made, name)
+        return getattr(self._made(), name)
 
 
 def load_config(path: str | Path) -> Mem0Config:
@@ -92,8 +90,7 @@ def load_config(path: str | Path) -> Mem0Config:
             that is not set.
     """
     file = Path(path).expanduser()
-    content = _mapping(file)
-    expanded = {str(key): _expanded(value, str(key), file) for key, value in content.items()}
+    expanded = {str(key): _expanded(value, str(key), file) for key, value in _mapping(file).items()}
     settings = expanded.pop(OWN_SECTION, None) or {}
     if not isinstance(settings, dict):
         raise ConfigError(f"{file}: the section {OWN_SECTION} must hold settings such as stale_after: 90d.")
@@ -113,12 +110,15 @@ def open_mem0(config: Mem0Config | Mapping[str, Any], *, wait_s: float = 0.0) ->
         (config.path, config.mem0) if isinstance(config, Mem0Config) else ("The configuration", config)
     )
     _check_keys(values, origin)
-    _quieten_mem0()
+    # No telemetry and no progress bars unless the user decided so, and of its log only errors.
+    os.environ.setdefault("MEM0_TELEMETRY", "False")
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    logger = logging.getLogger("mem0")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.ERROR)
     checked = _validated(values, origin)
     provider, place = checked.vector_store.provider, checked.vector_store.config
     if provider == "faiss":
-        from .faiss import finish_interrupted_save
-
         finish_interrupted_save(Path(place.path), place.collection_name)
     require_collection(provider, place)
     section = config.settings if isinstance(config, Mem0Config) else {}
@@ -158,22 +158,20 @@ def _mapping(file: Path) -> dict[Any, Any]:
 
 
 def _check_keys(content: Mapping[Any, Any], origin: str) -> None:
-    _refuse_unknown(content, _KEYS, _LEGACY_KEYS, origin)
+    _refuse_unknown((key for key in content if key not in _LEGACY_KEYS), _KEYS, f"{origin}: unknown key ")
     for section in _SECTIONS:
         value = content.get(section)
         if not isinstance(value, Mapping | None):
             raise ConfigError(f"{origin}: {section} must hold provider and config.")
-        _refuse_unknown(value or (), _SECTION_KEYS, (), origin, f"{section}.")
+        _refuse_unknown(value or (), ("provider", "config"), f"{origin}: unknown key {section}.")
 
 
-def _refuse_unknown(
-    keys: Iterable[Any], known: Collection[str], silent: Collection[str], origin: str, where: str = ""
-) -> None:
+def _refuse_unknown(keys: Iterable[Any], known: Sequence[str], told: str) -> None:
     for key in keys:
-        if key not in known and key not in silent:
+        if key not in known:
             close = difflib.get_close_matches(str(key), sorted(known), n=1)
             hint = f"; did you mean {close[0]}?" if close else f"; known are {', '.join(sorted(known))}."
-            raise ConfigError(f"{origin}: unknown key {where}{key}{hint}")
+            raise ConfigError(f"{told}{key}{hint}")
 
 
 def _expanded(value: Any, key: str, file: Path) -> Any:
@@ -200,15 +198,6 @@ def _expanded(value: Any, key: str, file: Path) -> Any:
     return int(text) if text != value and text.isdecimal() and key.endswith(_NUMBER_KEYS) else text
 
 
-def _quieten_mem0() -> None:
-    """Switch telemetry and progress bars off unless the user decided, and keep log lines to errors."""
-    os.environ.setdefault("MEM0_TELEMETRY", "False")
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    logger = logging.getLogger("mem0")
-    if logger.level == logging.NOTSET:
-        logger.setLevel(logging.ERROR)
-
-
 def _validated(values: Mapping[str, Any], origin: str) -> Any:
     """mem0's own view of the configuration, with nothing in it that is not needed here."""
     from pydantic import ValidationError
@@ -221,22 +210,17 @@ def _validated(values: Mapping[str, Any], origin: str) -> Any:
         MemoryConfig(**deepcopy(own))
         own.pop("reranker", None)
         return MemoryConfig(**{**own, "llm": {"provider": "openai", "config": {}}})
-    except ValidationError as error:
-        raise ConfigError(f"{origin}: {_first_problem(error)}.") from None
+    except ValidationError as error:  # its own words quote values
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        message = str(first["msg"]).removeprefix("Value error, ").replace("\n", " ").rstrip(".")
+        raise ConfigError(f"{origin}: {where}{': ' if where else ''}{message}.") from None
     except ImportError as error:
         raise _missing_package(error) from error
     except OSError as error:
         raise ConfigError(
             f"mem0 cannot use its own directory ({type(error).__name__}); set MEM0_DIR to a writable one."
         ) from error
-
-
-def _first_problem(error: Any) -> str:
-    """The first complaint of mem0's validation, without the values that pydantic would quote."""
-    first = error.errors(include_input=False, include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    message = str(first["msg"]).removeprefix("Value error, ").replace("\n", " ").rstrip(".")
-    return f"{where}: {message}" if where else message
 
 
 def _missing_package(error: ImportError) -> DreamError:

@@ -12,14 +12,13 @@ import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from ....errors import RefusedChangeError, StoreError
-from ....records import Inventory, Memory, Scope
+from ....records import Memory, Scope
 from ...actions import Member, Rewrite
 from ...plan import Plan
-from ..base import LINKS, Capabilities, Change, Restore, ScopeFilter, Snapshot, Update
+from ..base import LINKS, Capabilities, Change, Restore, Snapshot, Store, Update
 from .payload import SESSION_KEYS, is_memory
 from .rows import Backend, Row, as_link, let_name, linked_ids, relink, unlink
 
@@ -52,7 +51,7 @@ class Condition:
         return not self.dead and not self.bare
 
 
-class EntityLinks:
+class EntityLinks(Store):
     """What is wrong with the links beside a mem0 store, record by record."""
 
     kind = "mem0 links"
@@ -107,13 +106,6 @@ class EntityLinks:
         )
         return Plan(self.fingerprint, self.kind, at, "", (), actions, gaps=state.gaps)
 
-    def read(self, scopes: ScopeFilter) -> Inventory:
-        """Everything that is wrong."""
-        state = self.diagnose()
-        ids = [*state.dead, *(_BARE + memory_id for memory_id in state.bare)]
-        memories = tuple(self.parse(each) for each in self.fetch(ids).values()) if not scopes.ids else ()
-        return Inventory(self.fingerprint, memories, state.gaps)
-
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """The given records afresh; of an entity that is gone nothing is wrong."""
         self._store.probe()
@@ -135,10 +127,6 @@ class EntityLinks:
         """What is wrong, as a text."""
         return Memory(snapshot.id, str(snapshot.payload["wrong"]), _SCOPE)
 
-    def find_mark(self, mark: str, scope: Scope) -> str | None:  # noqa: ARG002
-        """Nothing is ever added."""
-        return None
-
     def finds(self, memory_id: str) -> bool:  # noqa: ARG002
         """No agent searches for links."""
         return True
@@ -158,20 +146,13 @@ class EntityLinks:
             unlink(entities, memory_id) if memory_id != name else relink(entities, change.snapshot.links)
         elif memory_id != name:
             self._link(memory_id)
-        elif (row := entities.get([name]).get(name)) is not None:
+        elif (row := entities.one(name)) is not None:
             staying = self._split(row)[0]
             let_name(entities, row, staying)
-            left = entities.get([name]).get(name)
+            left = entities.one(name)
             if (linked_ids(left.payload) if left is not None else []) != staying:
                 raise StoreError(f"The store did not keep entity {name} as written.", ids=(name,))
         return name
-
-    def backup(self, folder: Path) -> Sequence[Path]:
-        """Copy the files of a store that rewrites whole files."""
-        return self._memories.backup(folder)
-
-    def close(self) -> None:
-        """The store beside which they stand is closed by its owner."""
 
     def _split(self, entity: Row | None) -> tuple[list[str], list[str]]:
         """The ids that an entity names: those that a memory has now, and those that none has."""
@@ -181,7 +162,7 @@ class EntityLinks:
 
     def _link(self, memory_id: str) -> None:
         """Link a memory as mem0 does when it learns one."""
-        row = self._memories.get([memory_id]).get(memory_id)
+        row = self._memories.one(memory_id)
         if row is None:
             raise RefusedChangeError(f"memory {memory_id} is gone")
         memory = self._store.memory

@@ -12,35 +12,14 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ....errors import StoreLockedError
+from ..files import stamp
 from ..files.exchange import flush
-from .rows import Backend, Filters, Row, absolute, sentence, value_of
+from .rows import Backend, Filters, Row, absolute, floats, sentence, value_of
 
-_SUFFIXES = (".faiss", ".json")
-_NEW = ".new"
-_MARKER = ".saving"
-
-
-def backend_of(memory: Any) -> FaissBackend:
-    """The backend of a `mem0.Memory`."""
-    return FaissBackend(memory.vector_store, memory=memory)
-
-
-def location(config: Any) -> str:
-    """Where the store of a configuration is: equal for equal places, and without secrets."""
-    return absolute(value_of(config, "path") or "/tmp/faiss")  # noqa: S108  (mem0's own default)
-
-
-def collections(config: Any) -> list[str]:
-    """The collections that exist there; nothing is created."""
-    folder = Path(absolute(value_of(config, "path")))
-    return [
-        file.stem
-        for file in folder.glob("*.faiss")
-        if file.with_suffix(".json").is_file() or file.with_suffix(".pkl").is_file()
-    ]
+_NEW, _MARKER = ".new", ".saving"
 
 
 class FaissBackend(Backend):
@@ -55,6 +34,25 @@ class FaissBackend(Backend):
         self._beside: FaissBackend | None = None
         self._stamp = self._stamps()
         store._save = self._save
+
+    @classmethod
+    def of(cls, memory: Any) -> Self:
+        """The backend of a `mem0.Memory`."""
+        return cls(memory.vector_store, memory=memory)
+
+    @staticmethod
+    def location(config: Any) -> str:
+        """Where the store of a configuration is."""
+        return absolute(value_of(config, "path") or "/tmp/faiss")  # noqa: S108  (mem0's own default)
+
+    @staticmethod
+    def collections(config: Any) -> list[str]:
+        """The collections that exist there."""
+        return [
+            file.stem
+            for file in Path(absolute(value_of(config, "path"))).glob("*.faiss")
+            if file.with_suffix(".json").is_file() or file.with_suffix(".pkl").is_file()
+        ]
 
     def faults(self) -> tuple[str, ...]:
         """Files that another process changed, or that do not belong together."""
@@ -98,7 +96,8 @@ class FaissBackend(Backend):
         places, docstore = self._places(), self._store.docstore
         for row_id in ids:
             if row_id in docstore and row_id in places:
-                yield Row(row_id, dict(docstore[row_id]), self._vector(places[row_id]))
+                vector = floats(self._store.index.reconstruct(int(places[row_id])))
+                yield Row(row_id, dict(docstore[row_id]), vector)
 
     def _put(self, row: Row, known: Row | None) -> None:
         """Payload and stored vector go in as they are, without normalising again."""
@@ -138,14 +137,13 @@ class FaissBackend(Backend):
         Path(f"{docstore}{_NEW}").write_text(text, encoding="utf-8")
         for file in (index, docstore):
             flush(Path(f"{file}{_NEW}"))
-        marker = index.with_suffix(_MARKER)
-        marker.touch()
+        index.with_suffix(_MARKER).touch()
         flush(self._folder)
         finish_interrupted_save(self._folder, self._store.collection_name)
         self._stamp = self._stamps()
 
     def _stamps(self) -> list[tuple[int, int, int] | None]:
-        return [_stamp(file) for file in _pair(self._folder, self._store.collection_name)]
+        return [stamp(file) for file in _pair(self._folder, self._store.collection_name)]
 
     def _changed(self) -> str:
         return (
@@ -155,9 +153,6 @@ class FaissBackend(Backend):
 
     def _places(self) -> dict[str, int]:
         return {row_id: place for place, row_id in self._store.index_to_id.items()}
-
-    def _vector(self, place: int) -> tuple[float, ...]:
-        return tuple(float(value) for value in self._store.index.reconstruct(int(place)))
 
 
 def finish_interrupted_save(folder: Path, collection: str) -> None:
@@ -175,21 +170,13 @@ def finish_interrupted_save(folder: Path, collection: str) -> None:
 
 
 def _pair(folder: Path, name: str) -> tuple[Path, Path]:
-    return folder / f"{name}{_SUFFIXES[0]}", folder / f"{name}{_SUFFIXES[1]}"
+    return folder / f"{name}.faiss", folder / f"{name}.json"
 
 
 def _files(folder: Path, name: str) -> list[Path]:
     """Both files of a collection, or none."""
     pair = _pair(folder, name)
     return list(pair) if all(file.is_file() for file in pair) else []
-
-
-def _stamp(file: Path) -> tuple[int, int, int] | None:
-    try:
-        stat = file.stat()
-    except FileNotFoundError:
-        return None
-    return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 def _copy(source: Path, target: Path) -> Path:

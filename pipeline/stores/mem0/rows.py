@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from ....errors import DreamError, StoreError
@@ -59,8 +59,22 @@ class Backend:
     page = 1000
 
     def __init__(self, client: Any, collection: Any) -> None:
-        self._client = client
-        self._collection = collection
+        self._client, self._collection = client, collection
+
+    @classmethod
+    def of(cls, memory: Any) -> Self:
+        """The backend of a `mem0.Memory`."""
+        return cls(memory.vector_store.client, memory.vector_store.collection_name)
+
+    @staticmethod
+    def location(config: Any) -> str:
+        """Where the store of a configuration is: equal for equal places, and without secrets."""
+        raise NotImplementedError
+
+    @staticmethod
+    def collections(config: Any) -> list[str]:
+        """The collections that exist there; nothing is created."""
+        raise NotImplementedError
 
     def faults(self) -> tuple[str, ...]:
         """Why nothing read from here may be trusted to be complete; empty if it may."""
@@ -95,9 +109,13 @@ class Backend:
         with asking(f"reading the {self.place}"):
             return {row.id: row for portion in portions for row in self._get(portion)}
 
+    def one(self, row_id: str) -> Row | None:
+        """The row with this id."""
+        return self.get([row_id]).get(row_id)
+
     def put(self, row: Row) -> None:
         """Write the row exactly as given, whether it exists or not; without a vector that one stays."""
-        known = self.get([row.id]).get(row.id)
+        known = self.one(row.id)
         if row.vector is None and known is not None:
             row = replace(row, vector=known.vector)
         with asking(f"writing to the {self.place}"):
@@ -155,6 +173,11 @@ class Backend:
         ).values()
 
 
+def floats(values: Iterable[Any] | None) -> tuple[float, ...] | None:
+    """A vector as a row holds it, whatever numbers a client gives."""
+    return None if values is None else tuple(float(value) for value in values)
+
+
 def value_of(config: Any, key: str) -> Any:
     """One setting, from mem0's own object or from the dict that becomes one."""
     return config.get(key) if isinstance(config, Mapping) else getattr(config, key, None)
@@ -201,7 +224,7 @@ def asking(what: str) -> Iterator[None]:
 
 
 def sentence(text: str) -> str:
-    """A reason as a whole sentence: reasons are also listed, where they stand without."""
+    """A reason as a whole sentence."""
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -238,10 +261,8 @@ def links_of(entities: Backend | None, rows: Iterable[Row]) -> dict[str, tuple[M
 
 def as_link(entity: Row) -> Mapping[str, Any]:
     """An entity as a snapshot keeps it."""
-    vector, sparse = list(entity.vector or ()), dict(entity.sparse)
-    return {
-        "index": _ENTITY, "id": entity.id, "payload": dict(entity.payload), "vector": vector, "sparse": sparse
-    }  # fmt: skip
+    named = {"index": _ENTITY, "id": entity.id, "payload": dict(entity.payload)}
+    return {**named, "vector": list(entity.vector or ()), "sparse": dict(entity.sparse)}
 
 
 def sparse_of(links: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -262,12 +283,12 @@ def relink(entities: Backend | None, links: Iterable[Mapping[str, Any]], memory_
     An entity that is gone, or that lacks nothing but these, becomes exactly as recorded; one
     that the agent has changed since then only gets them back.
     """
-    for link in links if entities is not None else ():
+    for link in links:
         if entities is None or link["index"] != _ENTITY:
             continue
         recorded = Row(link["id"], link["payload"], tuple(link["vector"]) or None, link["sparse"])
         then = linked_ids(recorded.payload)
-        current = entities.get([recorded.id]).get(recorded.id)
+        current = entities.one(recorded.id)
         now, back = linked_ids(current.payload) if current else [], [memory_id] if memory_id else then
         if current is None or {*now, *back} == set(then):
             entities.put(recorded)

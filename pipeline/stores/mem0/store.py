@@ -22,21 +22,22 @@ from typing import TYPE_CHECKING, Any
 
 from ....errors import DreamError, RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope, as_utc
-from ..base import Add, Amend, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
+from ..base import (
+    Add,
+    Amend,
+    Capabilities,
+    Change,
+    Delete,
+    Restore,
+    Retire,
+    ScopeFilter,
+    Snapshot,
+    Store,
+    Update,
+)
 from .backends import choose_backend, store_fingerprint
 from .payload import SCOPE_KEYS, SESSION_KEYS, encoded, is_memory, moment, parse_memory, scope_of
-from .rows import (
-    Backend,
-    Row,
-    asking,
-    describe,
-    hang_up,
-    links_of,
-    relink,
-    sentence,
-    sparse_of,
-    unlink,
-)
+from .rows import Row, asking, describe, hang_up, links_of, relink, sentence, sparse_of, unlink
 
 if TYPE_CHECKING:
     from .doctor import EntityLinks
@@ -49,10 +50,9 @@ RETIRED_PREFIX = "mem0-dream-retired:"
 # agent asks for, then enough to see past a crowd of equal texts that is about to be merged.
 _SEARCH_BOUNDS = (20, 1000)
 _HISTORY_NOTE = "mem0's history database keeps each delete and each addition as an event, also after an undo"
-_VECTOR_NOTE = "the store does not give out vectors, so an undo embeds the text again"
 
 
-class Mem0Store:
+class Mem0Store(Store):
     """A `mem0.Memory` as a store.
 
     Args:
@@ -94,7 +94,7 @@ class Mem0Store:
         own = {"provider": named.provider, "config": named.config} if named is not None else None
         self.llm = llm if owned else own  # an owned client has a stand-in that is never asked anything
         self.memory, self._owned = memory, owned
-        self.backend: Backend = choose_backend(memory)
+        self.backend = choose_backend(memory)
         self.fingerprint = store_fingerprint(memory)
         verbatim = self.backend.verbatim
         self.capabilities = Capabilities(retire=verbatim, vector=verbatim, amend=verbatim)
@@ -107,12 +107,7 @@ class Mem0Store:
         return EntityLinks(self)
 
     def read(self, scopes: ScopeFilter) -> Inventory:
-        """List every memory of the matching scopes, expired ones included.
-
-        Raises:
-            UsageError: If the filter names an id that mem0 does not know, or an empty one.
-            StoreError: If the store cannot be asked.
-        """
+        """List every memory of the matching scopes, expired ones included."""
         filters = scopes.known(SCOPE_KEYS, self.kind)
         # Rows without a role are the user's too, so the store cannot be asked for this one.
         own = filters.get("role", "").lower() == "user" and bool(filters.pop("role"))
@@ -123,7 +118,7 @@ class Mem0Store:
             store=self.fingerprint,
             memories=tuple(sorted(shown, key=lambda memory: memory.id)),
             gaps=gaps,
-            fidelity=(_HISTORY_NOTE,) if self.backend.verbatim else (_HISTORY_NOTE, _VECTOR_NOTE),
+            fidelity=(_HISTORY_NOTE,),
         )
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
@@ -145,7 +140,7 @@ class Mem0Store:
 
     def find_mark(self, mark: str, scope: Scope) -> str | None:
         """Id of the memory that was added with this mark, if there is one."""
-        row = self._found(_marked_id(mark))
+        row = self.backend.one(_marked_id(mark))
         return row.id if row is not None and scope_of(row.payload) == scope_of(dict(scope.ids)) else None
 
     def finds(self, memory_id: str) -> bool:
@@ -155,7 +150,7 @@ class Mem0Store:
         the machine. A memory without text, without an id that mem0 searches by, or that has expired is
         never found.
         """
-        row = self._found(memory_id)
+        row = self.backend.one(memory_id)
         if row is None or not str(row.payload.get("data") or "").strip():
             return False
         scope = {key: row.payload[key] for key in SESSION_KEYS if row.payload.get(key)}
@@ -177,12 +172,9 @@ class Mem0Store:
         return any(memory_id in _hits(bound) for bound in _SEARCH_BOUNDS)
 
     def write(self, change: Change) -> str:
-        """Make one change and return the id it concerns.
-
-        Raises:
-            StoreError: If the store did not do it.
-        """
-        self._refuse_damage()
+        """Make one change, and see that the store did it."""
+        for fault in self.backend.faults():
+            raise StoreError(sentence(fault))
         match change:
             case Add():
                 return self._add(change)
@@ -261,7 +253,7 @@ class Mem0Store:
             if self.backend.entities() is not None:
                 _ = self.memory.entity_store  # mem0 moves links only once it has opened this
             self.memory.update(change.id, text=change.text)
-        row = self._found(change.id)
+        row = self.backend.one(change.id)
         if row is None or row.payload.get("data") != change.text:
             raise StoreError(f"The store did not keep memory {change.id} as written.", ids=(change.id,))
         return change.id
@@ -299,29 +291,21 @@ class Mem0Store:
         return self._put(replace(row, payload={**row.payload, **self._storable(change.metadata), **expiry}))
 
     def _restore(self, snapshot: Snapshot) -> str:
-        vector = snapshot.vector
-        if vector is None and not self._exists(snapshot.id):
-            with asking(f"embedding memory {snapshot.id}"):
-                text = str(snapshot.payload.get("data") or "")
-                vector = tuple(self.memory.embedding_model.embed(text, "update"))
-        row = Row(snapshot.id, snapshot.payload, vector, sparse_of(snapshot.links))
-        if self._found(snapshot.id) != row:
+        row = Row(snapshot.id, snapshot.payload, snapshot.vector, sparse_of(snapshot.links))
+        if self.backend.one(snapshot.id) != row:
             self._put(row)
         relink(self.backend.entities(), snapshot.links, snapshot.id)
         return snapshot.id
 
     def _put(self, row: Row) -> str:
         self.backend.put(row)
-        stored = self._found(row.id)
+        stored = self.backend.one(row.id)
         if stored is None or dict(stored.payload) != dict(row.payload):
             raise StoreError(f"The store did not keep memory {row.id} as written.", ids=(row.id,))
         return row.id
 
-    def _found(self, memory_id: str) -> Row | None:
-        return self.backend.get([memory_id]).get(memory_id)
-
     def _row(self, memory_id: str) -> Row:
-        row = self._found(memory_id)
+        row = self.backend.one(memory_id)
         if row is None:
             self.probe()
             raise StoreError(f"Memory {memory_id} is not in the store.", ids=(memory_id,))
@@ -332,9 +316,9 @@ class Mem0Store:
         return encoded(metadata) if self.backend.provider == "chroma" else dict(metadata)
 
     def _exists(self, memory_id: str) -> bool:
-        if self._found(memory_id) is None:
+        if self.backend.one(memory_id) is None:
             self.probe()
-        return self._found(memory_id) is not None
+        return self.backend.one(memory_id) is not None
 
     def probe(self) -> None:
         """Make sure that an absent row is absent, and not hidden by a store that is down.
@@ -343,9 +327,6 @@ class Mem0Store:
             StoreError: If the store does not answer a count, or is known to be damaged.
         """
         self.backend.count({})
-        self._refuse_damage()
-
-    def _refuse_damage(self) -> None:
         for fault in self.backend.faults() if self.backend.verbatim else ():
             raise StoreError(sentence(fault))
 

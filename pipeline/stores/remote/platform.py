@@ -20,13 +20,13 @@ from ....errors import ConfigError, StoreError
 from ..files import digest, fingerprint
 from ..mem0.payload import moment
 from .calling import Caller, Patience
-from .rows import Listing, New, Row, row_metadata
-from .store import RemoteStore
+from .store import Listing, New, RemoteStore, Row, row_metadata
 
 KEY_VARIABLE = "MEM0_API_KEY"
 PAGE_SIZE = 200
 """The largest that the platform allows."""
 _SERVICE = "The mem0 platform"
+_ANYTHING: Mapping[str, Any] = {"OR": [{key: "*"} for key in ("user_id", "agent_id", "app_id", "run_id")]}
 _LISTINGS = 4
 _RUNNING = frozenset({"PENDING", "RUNNING"})
 _EVENT_LOOKS = 40
@@ -54,8 +54,7 @@ def open_platform(
     org: str | None = None,
     project: str | None = None,
     patience: Patience | None = None,
-    section: Mapping[str, Any] | None = None,
-) -> RemoteStore:
+) -> PlatformStore:
     """Open the project that the key in `MEM0_API_KEY` belongs to, if it is the one that is meant.
 
     Raises:
@@ -65,31 +64,33 @@ def open_platform(
     key = os.environ.get(KEY_VARIABLE, "").strip()
     if not key:
         raise ConfigError(f"{KEY_VARIABLE} is not set; put the key of your mem0 project there.")
-    caller = Caller(_SERVICE, patience)
-    client = caller.ask("opening the project", lambda: _client(key, host, caller.patience.timeout))
+    store = _opened(key, host, patience)
+    client = store.client
     for name, wanted, told in (("org", org, client.org_id), ("project", project, client.project_id)):
         if wanted and wanted != told:
-            client.client.close()
+            store.close()
             raise ConfigError(
                 f"The key in {KEY_VARIABLE} opens the {name} {told or '(not told)'}, not {wanted}; "
                 f"a key belongs to one project, so use the key of that one."
             )
-    return RemoteStore(PlatformApi(client, caller, owned=True), section=section)
+    return store
 
 
-def open_beside(client: Any, *, patience: Patience | None = None) -> RemoteStore:
+def open_beside(client: Any) -> PlatformStore:
     """A store with connections of its own, opened with the key and the address of another client."""
-    caller = Caller(_SERVICE, patience)
-    opened = caller.ask(
-        "opening the project", lambda: _client(client.api_key, client.host, caller.patience.timeout)
-    )
-    return RemoteStore(PlatformApi(opened, caller, owned=True))
+    return _opened(client.api_key, client.host)
 
 
-def platform_of(client: Any, *, patience: Patience | None = None) -> RemoteStore:
+def platform_of(client: Any) -> PlatformStore:
     """A store over a `MemoryClient` that the caller opened and closes."""
     _quieten_client()
-    return RemoteStore(PlatformApi(getattr(client, "_tracked", client), Caller(_SERVICE, patience)))
+    return PlatformStore(getattr(client, "_tracked", client), Caller(_SERVICE))
+
+
+def _opened(key: str, host: str | None, patience: Patience | None = None) -> PlatformStore:
+    caller = Caller(_SERVICE, patience)
+    client = caller.ask("opening the project", lambda: _client(key, host, caller.patience.timeout))
+    return PlatformStore(client, caller, owned=True)
 
 
 def _client(key: str, host: str | None, timeout: float) -> Any:
@@ -116,23 +117,22 @@ def _quieten_client() -> None:
     logging.getLogger("mem0.client").setLevel(logging.CRITICAL)
 
 
-class PlatformApi:
+class PlatformStore(RemoteStore):
     """The hosted platform behind one key; `close` closes the client's connections if they are owned."""
 
     kind = "platform"
     fidelity = FIDELITY
-    scope_keys: tuple[str, ...] = ("user_id", "agent_id", "app_id", "run_id")
-    _anything: Mapping[str, Any] = {"OR": [{key: "*"} for key in ("user_id", "agent_id", "app_id", "run_id")]}
+    scope_keys = ("user_id", "agent_id", "app_id", "run_id")
 
     def __init__(self, client: Any, caller: Caller, *, owned: bool = False) -> None:
-        self._client, self.caller, self._owned = client, caller, owned
-        self.fingerprint = platform_fingerprint(client)
+        super().__init__(caller, platform_fingerprint(client))
+        self.client, self._owned = client, owned
 
-    def listing(self, ids: Mapping[str, str]) -> Listing:
+    def _listing(self, ids: Mapping[str, str]) -> Listing:
         """Every memory that holds these ids, expired ones included; merged ones are told apart."""
         # A wildcard matches no absent value, so everything is what has any of the ids.
         filters: Mapping[str, Any] = (
-            {"AND": [{key: value} for key, value in sorted(ids.items())]} if ids else self._anything
+            {"AND": [{key: value} for key, value in sorted(ids.items())]} if ids else _ANYTHING
         )
         base = filters
         for _ in range(_LISTINGS):
@@ -155,7 +155,7 @@ class PlatformApi:
         counts: set[int] = set()
         number, more = 1, True
         while more:
-            page = self.page(filters, number, merged=merged)
+            page = self._page(filters, number, merged=merged)
             results, count = page.get("results"), page.get("count")
             if not isinstance(results, list) or not isinstance(count, int) or "next" not in page:
                 raise StoreError(_OTHER_FORM.format("listing"))
@@ -170,7 +170,7 @@ class PlatformApi:
         No field of a record says so for certain, so it is what a listing without it does not hold.
         """
         rows = listed
-        if self.page(filters, 0, merged=False).get("count") != len(rows):
+        if self._page(filters, 0, merged=False).get("count") != len(rows):
             seen, counts = self._swept(filters, merged=False)
             if counts != {len(seen)}:
                 gap = "the platform's listing changed while merged memories were told apart; run again later"
@@ -179,68 +179,68 @@ class PlatformApi:
         shown = tuple(row for row in rows.values() if row.get("lifecycle_state") != "merged")
         return Listing(shown, held=_held(listed))
 
-    def get(self, memory_id: str) -> Row | None:
+    def _get(self, memory_id: str) -> Row | None:
         """One memory; None only if the platform itself says that there is none."""
 
         def _absent(error: Any) -> None:
             if not error.details:  # something on the way says so, not the platform
                 raise StoreError(
-                    f"{self.caller.service} was not reached: an answer without content said 404."
+                    f"{self._caller.service} was not reached: an answer without content said 404."
                 ) from None
 
-        row = self._ask(f"reading memory {memory_id}", lambda: self._client.get(memory_id), _absent)
+        row = self._ask(f"reading memory {memory_id}", lambda: self.client.get(memory_id), _absent)
         if row is not None and not (isinstance(row, Mapping) and "memory" in row):
             raise StoreError(_OTHER_FORM.format("record"))
         return row
 
-    def marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
+    def _marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
         """Memories of which a metadata key holds one of the values."""
         rows: list[Row] = []
         for value in values:
             scope: list[Any] = [{name: held} for name, held in sorted(ids.items())]
-            filters = {"AND": [*(scope or [self._anything]), {"metadata": {key: value}}]}
-            page = self.page(filters, 1, merged=True)
+            filters = {"AND": [*(scope or [_ANYTHING]), {"metadata": {key: value}}]}
+            page = self._page(filters, 1, merged=True)
             rows += [row for row in page.get("results", ()) if row_metadata(row).get(key) == value]
         return rows
 
-    def add(self, new: New) -> str | None:
+    def _post(self, new: New) -> str | None:
         """Write a memory verbatim, once; None if the platform drops it as an exact repeat."""
         options: dict[str, Any] = {**new.ids, "infer": False, "metadata": dict(new.metadata)}
         if new.created_at is not None:
             options["timestamp"] = int(new.created_at.timestamp())
         if new.expires is not None:
             options["expiration_date"] = new.expires
-        return self._added(self._client.add([{"role": "user", "content": new.text}], **options))
+        return self._added(self.client.add([{"role": "user", "content": new.text}], **options))
 
-    def update(self, memory_id: str, changes: Mapping[str, Any]) -> None:
+    def _put(self, memory_id: str, changes: Mapping[str, Any]) -> None:
         """Change a memory; repeating the request changes nothing more."""
-        self.caller.ask(
-            f"changing memory {memory_id}", lambda: self._client.update(memory_id, **dict(changes))
+        self._caller.ask(
+            f"changing memory {memory_id}", lambda: self.client.update(memory_id, **dict(changes))
         )
 
-    def delete(self, memory_id: str) -> None:
+    def _drop(self, memory_id: str) -> None:
         """Delete one memory and nothing that is linked to it; an earlier attempt may have done it."""
-        self._ask(f"deleting memory {memory_id}", lambda: self._client.delete(memory_id), lambda _: None)
+        self._ask(f"deleting memory {memory_id}", lambda: self.client.delete(memory_id), lambda _: None)
 
-    def search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
+    def _search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
         """Ids of what an agent's search finds."""
         filters = {"AND": [{key: value} for key, value in sorted(ids.items())]}
-        answer = self.caller.ask(
+        answer = self._caller.ask(
             "searching",
-            lambda: self._client.search(query, filters=filters, top_k=bound, threshold=0.0),
+            lambda: self.client.search(query, filters=filters, top_k=bound, threshold=0.0),
         )
         return [str(row["id"]) for row in answer.get("results", ())]
 
-    def refuses_deletion(self, row: Row) -> str | None:
+    def _refuses_deletion(self, row: Row) -> str | None:
         """A memory that superseded others keeps them from coming back."""
         return _LINKED.format(id=row["id"]) if row.get("linked_memory_ids") else None
 
     def close(self) -> None:
         """Close the connections, if they were opened here."""
         if self._owned:
-            self._client.client.close()
+            self.client.client.close()
 
-    def page(self, filters: Mapping[str, Any], number: int, *, merged: bool) -> Mapping[str, Any]:
+    def _page(self, filters: Mapping[str, Any], number: int, *, merged: bool) -> Mapping[str, Any]:
         """One page of a listing; number 0 asks for the count alone.
 
         A page that is not there any more has no results, and a count that no page tells.
@@ -254,7 +254,7 @@ class PlatformApi:
                 raise error
             return {"count": -1, "next": None, "results": []}  # it has moved to the page before
 
-        answer = self._ask("listing memories", lambda: self._client.get_all(**options, **place), _absent)
+        answer = self._ask("listing memories", lambda: self.client.get_all(**options, **place), _absent)
         if not isinstance(answer, Mapping):
             raise StoreError(_OTHER_FORM.format("listing"))
         return answer
@@ -270,7 +270,7 @@ class PlatformApi:
             except MemoryNotFoundError as error:
                 return absent(error)
 
-        return self.caller.ask(what, _once)
+        return self._caller.ask(what, _once)
 
     def _added(self, answer: Any) -> str | None:
         """The id of what was added; an addition that is still under way is followed to its end."""
@@ -289,11 +289,11 @@ class PlatformApi:
         """An event once it has ended, or as it stands when patience has."""
 
         def _request() -> Mapping[str, Any]:
-            response = self._client.client.get(f"/v1/event/{event_id}/")  # the client has no method for it
+            response = self.client.client.get(f"/v1/event/{event_id}/")  # the client has no method for it
             response.raise_for_status()
             return dict(response.json())
 
-        caller = self.caller
+        caller = self._caller
         told: Mapping[str, Any] = {"status": "RUNNING"}
         for _ in range(1 + _EVENT_LOOKS // caller.patience.looks):
             if told.get("status") not in _RUNNING:

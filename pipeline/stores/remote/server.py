@@ -16,8 +16,7 @@ from ....errors import ConfigError, StoreError
 from ..files import fingerprint
 from ..mem0.backends import LISTING_FAULTS
 from .calling import Caller, Patience
-from .rows import Listing, New, Row, ids_of, row_metadata
-from .store import RemoteStore
+from .store import Listing, New, RemoteStore, Row, ids_of, row_metadata
 
 if TYPE_CHECKING:
     import httpx
@@ -43,9 +42,7 @@ FIDELITY: tuple[str, ...] = (
 )
 
 
-def open_server(
-    url: str, *, patience: Patience | None = None, section: Mapping[str, Any] | None = None
-) -> RemoteStore:
+def open_server(url: str, *, patience: Patience | None = None) -> ServerStore:
     """Open the server at an address, with a key, a token, or neither where it asks for none.
 
     Raises:
@@ -61,31 +58,25 @@ def open_server(
         raise ConfigError(f"Leave user and password out of the address; keys go into {KEY_VARIABLE}.")
     # A server asks for every answer to be computed, embeddings included, so a pace is of less use here.
     caller = Caller(f"The mem0 server at {parts.hostname}", patience)
-    client = httpx.Client(
-        base_url=url.rstrip("/"), headers=_headers(), timeout=caller.patience.timeout, follow_redirects=True
-    )
-    return RemoteStore(ServerApi(client, caller), section=section)
-
-
-def _headers() -> dict[str, str]:
     key, token = (os.environ.get(name, "").strip() for name in (KEY_VARIABLE, TOKEN_VARIABLE))
-    if key:
-        return {"X-API-Key": key}
-    return {"Authorization": f"Bearer {token}"} if token else {}
+    headers = {"X-API-Key": key} if key else {"Authorization": f"Bearer {token}"} if token else {}
+    timeout = caller.patience.timeout
+    client = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout, follow_redirects=True)
+    return ServerStore(client, caller)
 
 
-class ServerApi:
+class ServerStore(RemoteStore):
     """A mem0 server behind one address."""
 
     kind = "server"
     fidelity = FIDELITY
-    scope_keys: tuple[str, ...] = ("user_id", "agent_id", "run_id")
+    scope_keys = ("user_id", "agent_id", "run_id")
 
     def __init__(self, client: httpx.Client, caller: Caller) -> None:
-        self._client, self.caller = client, caller
-        self.fingerprint = fingerprint("server", str(client.base_url).rstrip("/").lower())
+        super().__init__(caller, fingerprint("server", str(client.base_url).rstrip("/").lower()))
+        self._client = client
 
-    def listing(self, ids: Mapping[str, str]) -> Listing:
+    def _listing(self, ids: Mapping[str, str]) -> Listing:
         """Every memory that holds these ids, or of every entity, as far as the server lists them."""
         totals = self._totals()
         asked = [dict(ids)] if ids else [{name: value} for name, value in sorted(totals)]
@@ -100,20 +91,20 @@ class ServerApi:
         held = frozenset(row_id for row_id, row in rows.items() if any(row.get(key) for key in _UNREACHABLE))
         return Listing(tuple(rows.values()), held, tuple(dict.fromkeys(gaps)))
 
-    def get(self, memory_id: str) -> Row | None:
+    def _get(self, memory_id: str) -> Row | None:
         """One memory; the server answers null for one that it does not have."""
         row = self._ask(f"reading memory {memory_id}", "GET", _path(memory_id))
         if row is not None and not (isinstance(row, Mapping) and "memory" in row):
             raise StoreError("The server's record has another form than expected; nothing was changed.")
         return row
 
-    def marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
+    def _marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
         """Memories of which a metadata key holds one of the values; the server cannot look for them."""
         asked = [ids] if ids else [{name: value} for name, value in sorted(self._totals())]
         rows = {str(row["id"]): row for one in asked for row in self._list(one)}
         return [row for _, row in sorted(rows.items()) if row_metadata(row).get(key) in values]
 
-    def add(self, new: New) -> None:
+    def _post(self, new: New) -> None:
         """Write a memory verbatim, once; what came of it is found by its mark."""
         created = {"created_at": new.created_at.isoformat()} if new.created_at else {}
         content: dict[str, Any] = {
@@ -126,21 +117,21 @@ class ServerApi:
             content["expiration_date"] = new.expires
         self._once("POST", "/memories", json=content)
 
-    def update(self, memory_id: str, changes: Mapping[str, Any]) -> None:
+    def _put(self, memory_id: str, changes: Mapping[str, Any]) -> None:
         """Change a memory; repeating the request changes nothing more."""
         self._ask(f"changing memory {memory_id}", "PUT", _path(memory_id), json=dict(changes))
 
-    def delete(self, memory_id: str) -> None:
+    def _drop(self, memory_id: str) -> None:
         """Delete one memory; an earlier attempt may have done it."""
         self._ask(f"deleting memory {memory_id}", "DELETE", _path(memory_id), missing_ok=True)
 
-    def search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
+    def _search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
         """Ids of what an agent's search finds."""
         content = {"query": query, "filters": dict(ids), "top_k": bound, "threshold": 0.0}
         answer = self._ask("searching", "POST", "/search", json=content)
         return [str(row["id"]) for row in answer.get("results", ())]
 
-    def refuses_deletion(self, row: Row) -> str | None:
+    def _refuses_deletion(self, row: Row) -> str | None:
         """What cannot be written back is not removed."""
         lost = [key for key in _UNREACHABLE if ids_of(row).get(key)]
         return f"memory {row['id']} has an {lost[0]}, which the server cannot write back" if lost else None
@@ -179,7 +170,7 @@ class ServerApi:
         return (f"the server keeps memories in {provider}: {reason}",) if reason else ()
 
     def _ask(self, what: str, method: str, path: str, **request: Any) -> Any:
-        return self.caller.ask(what, lambda: self._once(method, path, **request))
+        return self._caller.ask(what, lambda: self._once(method, path, **request))
 
     def _once(self, method: str, path: str, *, missing_ok: bool = False, **request: Any) -> Any:
         response = self._client.request(method, path, **request)

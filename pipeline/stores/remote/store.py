@@ -1,117 +1,132 @@
-"""A store behind an HTTP interface: one `Store` for every service that fits the seam `Api`.
+"""A store behind an HTTP interface: what every service has in common.
 
 Nothing counts as done because the service said so: each change is read back. What the service decides
-itself (ids, dates) is said beforehand (`Inventory.fidelity`), and noted so that it does no harm.
+itself (ids, dates) is said beforehand (`Inventory.fidelity`). Every change makes a record look new to such a
+service; so each change of ours notes the dates as they were, in the record's metadata, and they count while
+its text stays the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from typing import Any
 
 from ....errors import RefusedChangeError, StoreError
-from ....records import Inventory, Memory, Scope
-from ..base import Add, Amend, Capabilities, Change, Delete, Restore, Retire, ScopeFilter, Snapshot, Update
-from .calling import Caller
-from .rows import (
-    DATES_KEY,
-    MARK_KEY,
-    RESTORED_KEY,
-    Listing,
-    New,
-    Row,
-    dates_note,
-    day_of,
-    ids_of,
-    memory_of,
-    moment_words,
-    row_metadata,
-    same_scope,
+from ....records import Inventory, Memory, Scope, as_utc, says_pinned, text_hash
+from ..base import (
+    Add,
+    Amend,
+    Capabilities,
+    Change,
+    Delete,
+    Restore,
+    Retire,
+    ScopeFilter,
+    Snapshot,
+    Store,
+    Update,
 )
+from ..mem0.payload import SCOPE_KEYS, parse_memory, scope_of
+from .calling import Caller
+
+Row = Mapping[str, Any]
+
+DATES_KEY = "mem0_dream_dates"
+"""Metadata key of the dates that a change of ours would have made the server forget."""
+RESTORED_KEY = "mem0_dream_restores"
+"""Metadata key of the id under which a memory was known before it was deleted and brought back."""
+MARK_KEY = "mem0_dream_mark"
+"""Metadata key of the name of the change that added a memory, since such a service chooses the id itself."""
+_NOTES = frozenset({DATES_KEY, RESTORED_KEY, MARK_KEY})
+_LEFT_ALONE = ("immutable", "replaced_by", "synthesized")
+_PAST = frozenset({"superseded", "merged", "archived", "deleted"})
+
 
 _SEARCH_BOUNDS = (20, 1000)
 _QUERY_CHARACTERS = 2_000
 """More of a text says nothing more to a search."""
 
 
-class Api(Protocol):
-    """Single requests of one service. Each is made until it is answered; see `Caller`.
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The records of some scopes that an agent may see, expired ones included."""
 
-    Attributes:
-        kind: Short name printed before ids.
-        fidelity: What an undo cannot give back.
-        scope_keys: The ids by which the service scopes memories.
-        fingerprint: Equal for equal places; holds no secret.
-    """
-
-    kind: str
-    fidelity: tuple[str, ...]
-    scope_keys: tuple[str, ...]
-    caller: Caller
-    fingerprint: str
-
-    def listing(self, ids: Mapping[str, str]) -> Listing:
-        """Every record that holds these ids."""
-
-    def get(self, memory_id: str) -> Row | None:
-        """One record, or None if there is none."""
-
-    def marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
-        """Records of which a metadata key holds one of the values."""
-
-    def add(self, new: New) -> str | None:
-        """Write a record, once; None if the service drops it, or does not say what became of it."""
-
-    def update(self, memory_id: str, changes: Mapping[str, Any]) -> None:
-        """Change `text`, `metadata` or `expiration_date` of a record."""
-
-    def delete(self, memory_id: str) -> None:
-        """Delete one record and nothing else; one that is gone already is no error."""
-
-    def search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
-        """Ids of what a search finds."""
-
-    def refuses_deletion(self, row: Row) -> str | None:
-        """Why deleting this record would do more than that, if it would."""
-
-    def close(self) -> None:
-        """Release connections."""
+    rows: tuple[Row, ...]
+    held: frozenset[str] = frozenset()  # ids that must be left alone, because other records rest on them
+    gaps: tuple[str, ...] = ()  # why it is not provably complete
 
 
-class RemoteStore:
-    """Memories behind an HTTP interface."""
+@dataclass(frozen=True, slots=True)
+class New:
+    """A record to be written: text, every id of its scope, the user's metadata with our notes, dates."""
+
+    text: str
+    ids: Mapping[str, str]
+    metadata: Mapping[str, Any]
+    created_at: datetime | None = None
+    expires: str | None = None
+
+
+class RemoteStore(Store):
+    """Memories behind an HTTP interface; a service brings what raises here, asked until it answers."""
 
     capabilities = Capabilities(retire=True, in_place=True, amend=True)
+    scope_keys: tuple[str, ...]  # the ids by which the service scopes memories
+    fidelity: tuple[str, ...]  # what an undo cannot give back
 
-    def __init__(self, api: Api, *, section: Mapping[str, Any] | None = None) -> None:
-        self._api = api
-        self.section = dict(section or {})
-        self.kind, self.fingerprint = api.kind, api.fingerprint
+    def __init__(self, caller: Caller, fingerprint: str) -> None:
+        self._caller, self.fingerprint = caller, fingerprint
+
+    def _listing(self, ids: Mapping[str, str]) -> Listing:
+        """Every record that holds these ids."""
+        raise NotImplementedError
+
+    def _get(self, memory_id: str) -> Row | None:
+        """One record, or None if there is none."""
+        raise NotImplementedError
+
+    def _marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
+        """Records of which a metadata key holds one of the values."""
+        raise NotImplementedError
+
+    def _post(self, new: New) -> str | None:
+        """Write a record, once; None if the service drops it, or does not say what became of it."""
+        raise NotImplementedError
+
+    def _put(self, memory_id: str, changes: Mapping[str, Any]) -> None:
+        """Change `text`, `metadata` or `expiration_date` of a record; repeating it changes nothing more."""
+        raise NotImplementedError
+
+    def _drop(self, memory_id: str) -> None:
+        """Delete one record and nothing else; one that is gone already is no error."""
+        raise NotImplementedError
+
+    def _search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
+        """Ids of what a search finds."""
+        raise NotImplementedError
+
+    def _refuses_deletion(self, row: Row) -> str | None:
+        """Why deleting this record would do more than that, if it would."""
+        raise NotImplementedError
 
     def read(self, scopes: ScopeFilter) -> Inventory:
-        """List every memory of the matching scopes, expired ones included.
-
-        Raises:
-            UsageError: If the filter names an id that the service does not know, or an empty one.
-            StoreError: If the service cannot be asked.
-        """
-        listing = self._api.listing(scopes.known(self._api.scope_keys, self.kind))
+        """List every memory of the matching scopes, expired ones included."""
+        listing = self._listing(scopes.known(self.scope_keys, self.kind))
         memories = [memory_of(row, held=str(row["id"]) in listing.held) for row in listing.rows]
         return Inventory(
             store=self.fingerprint,
             memories=tuple(sorted(memories, key=lambda memory: memory.id)),
             gaps=listing.gaps,
-            fidelity=self._api.fidelity,
+            fidelity=self.fidelity,
         )
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given records afresh; one that an undo brought back is found under its former id."""
-        rows = {memory_id: self._api.get(memory_id) for memory_id in dict.fromkeys(ids)}
+        rows = {memory_id: self._get(memory_id) for memory_id in dict.fromkeys(ids)}
         missing = [memory_id for memory_id, row in rows.items() if row is None]
-        for row in self._api.marked(RESTORED_KEY, missing, {}) if missing else ():
+        for row in self._marked(RESTORED_KEY, missing, {}) if missing else ():
             rows[str(row_metadata(row)[RESTORED_KEY])] = row
         return {memory_id: Snapshot(memory_id, dict(row)) for memory_id, row in rows.items() if row}
 
@@ -121,30 +136,26 @@ class RemoteStore:
 
     def find_mark(self, mark: str, scope: Scope) -> str | None:
         """Id of the memory that was added with this mark, if there is one."""
-        rows = self._api.marked(MARK_KEY, [mark], self._session_ids(dict(scope.ids)))
-        return min((str(row["id"]) for row in rows if same_scope(row, scope)), default=None)
+        rows = self._marked(MARK_KEY, [mark], self._session_ids(dict(scope.ids)))
+        own = dict(scope_of(dict(scope.ids)).ids)
+        return min((str(row["id"]) for row in rows if ids_of(row) == own), default=None)
 
     def finds(self, memory_id: str) -> bool:
         """Whether a search in its scope for the memory's own text returns it."""
-        row = self._api.get(memory_id)
+        row = self._get(memory_id)
         text = str(row.get("memory") or "").strip() if row else ""
         if row is None or not text or memory_of(row).is_retired(datetime.now(UTC).date()):
             return False
         ids = self._session_ids(ids_of(row))
-        return self._api.caller.look(
+        return self._caller.look(
             lambda: any(
-                memory_id in self._api.search(text[:_QUERY_CHARACTERS], ids, bound)
-                for bound in _SEARCH_BOUNDS
+                memory_id in self._search(text[:_QUERY_CHARACTERS], ids, bound) for bound in _SEARCH_BOUNDS
             ),
             until=bool,
         )
 
     def write(self, change: Change) -> str:
-        """Make one change, read it back, and return the id it concerns.
-
-        Raises:
-            StoreError: If the service did not do it.
-        """
+        """Make one change, read it back, and return the id it concerns."""
         match change:
             case Add():
                 return self._add(change)
@@ -159,19 +170,11 @@ class RemoteStore:
             case Restore():
                 return self._restore(change.snapshot)
 
-    def backup(self, folder: Path) -> Sequence[Path]:  # noqa: ARG002
-        """Nothing to copy: the journal holds every record."""
-        return ()
-
-    def close(self) -> None:
-        """Release connections."""
-        self._api.close()
-
     def _session_ids(self, ids: Mapping[str, str]) -> dict[str, str]:
-        return {key: value for key, value in ids.items() if key in self._api.scope_keys}
+        return {key: value for key, value in ids.items() if key in self.scope_keys}
 
-    def _row(self, memory_id: str) -> Row:
-        row = self._api.get(memory_id)
+    def _existing(self, memory_id: str) -> Row:
+        row = self._get(memory_id)
         if row is None:
             raise StoreError(f"Memory {memory_id} is not in the store.", ids=(memory_id,))
         return row
@@ -181,44 +184,46 @@ class RemoteStore:
         note = dates_note(change.text, created=change.created_at, updated=None)
         metadata = {**change.metadata, MARK_KEY: change.mark, DATES_KEY: note}
         new = New(change.text, dict(change.scope.ids), metadata, change.created_at)
-        added = self._written(new, (MARK_KEY, change.mark))
+        added = self._written(new, MARK_KEY, change.mark)
         if added is None:
             raise RefusedChangeError(
                 "the service drops a text that it holds already, so the memory that states it must stay"
             )
-        if str(self._row(added).get("memory")) != change.text:
+        if str(self._existing(added).get("memory")) != change.text:
             raise _not_kept(added)
         return added
 
-    def _written(self, new: New, mark: tuple[str, str]) -> str | None:
-        """Add a record once, however often the request has to be made; None if the service drops it."""
-        key, value = mark
+    def _written(self, new: New, key: str, value: str) -> str | None:
+        """Add a record once, however often the request has to be made; None if the service drops it.
+
+        Metadata of this key and value mark it.
+        """
         ids = self._session_ids(new.ids)
 
         def earlier() -> list[str]:
             """What attempts wrote of which the answer was lost."""
-            return sorted(str(row["id"]) for row in self._api.marked(key, [value], ids))
+            return sorted(str(row["id"]) for row in self._marked(key, [value], ids))
 
-        added = self._api.caller.ask(
-            "adding a memory", lambda: self._api.add(new), instead=lambda: next(iter(earlier()), None)
+        added = self._caller.ask(
+            "adding a memory", lambda: self._post(new), instead=lambda: next(iter(earlier()), None)
         )
         if added is not None:
             return added
         copies = earlier()
         for copy in copies[1:]:  # it was delivered twice
-            self._api.delete(copy)
+            self._drop(copy)
         return next(iter(copies), None)
 
     def _delete(self, memory_id: str) -> str:
         """Delete one memory; one that is gone already is no error."""
-        row = self._api.get(memory_id)
+        row = self._get(memory_id)
         if row is None:
             return memory_id
-        reason = self._api.refuses_deletion(row)
+        reason = self._refuses_deletion(row)
         if reason:
             raise RefusedChangeError(reason, ids=(memory_id,))
-        self._api.delete(memory_id)
-        left = self._api.caller.look(lambda: self._api.get(memory_id), until=lambda present: present is None)
+        self._drop(memory_id)
+        left = self._caller.look(lambda: self._get(memory_id), until=lambda present: present is None)
         if left is not None:
             raise StoreError(
                 f"The service reports memory {memory_id} as deleted, but it is still there.", ids=(memory_id,)
@@ -235,7 +240,7 @@ class RemoteStore:
         expires: str | None = None,
     ) -> str:
         """Change a record until it reads as wanted; what was stated before is not stated anew by that."""
-        row = self._row(memory_id)
+        row = self._existing(memory_id)
         memory = memory_of(row)
         said, since = memory.text if text is None else text, created or memory.created_at
         note = dates_note(said, created=since, updated=memory.updated_at)
@@ -244,34 +249,40 @@ class RemoteStore:
             changes["text"] = text
         if expires is not None and (expires or None) != day_of(row):
             changes["expiration_date"] = expires or None
-        self._api.update(memory_id, changes)
+        self._put(memory_id, changes)
         if not self._reads(memory_id, changes):
             raise _not_kept(memory_id)
         return memory_id
 
     def _reads(self, memory_id: str, wanted: Mapping[str, Any]) -> bool:
-        probe = self._api.caller.look
-        return probe(lambda: _holds(self._api.get(memory_id), wanted), until=bool)
+        """Whether a record comes to hold these values."""
+
+        def _holds() -> bool:
+            row = self._get(memory_id)
+            return row is not None and not _differing(row, wanted)
+
+        return self._caller.look(_holds, until=bool)
 
     def _restore(self, snapshot: Snapshot) -> str:
         """Give a record its former content; under a new id where it was deleted."""
-        row = self._api.get(snapshot.id)
+        row = self._get(snapshot.id)
         if row is None:  # or is it what an undo that was killed had put in its place?
             ids = self._session_ids(ids_of(snapshot.payload))
-            row = next(iter(self._api.marked(RESTORED_KEY, [snapshot.id], ids)), None)
+            row = next(iter(self._marked(RESTORED_KEY, [snapshot.id], ids)), None)
         if row is None:
-            row = self._row(self._bring_back(snapshot))
+            row = self._existing(self._bring_back(snapshot))
         self._align(row, snapshot)
         return str(row["id"])
 
     def _bring_back(self, snapshot: Snapshot) -> str:
-        memory, mark = self.parse(snapshot), (RESTORED_KEY, snapshot.id)
+        memory = self.parse(snapshot)
         metadata, day = _restored_metadata(snapshot, memory), day_of(snapshot.payload)
         new = New(memory.text, ids_of(snapshot.payload), metadata, memory.created_at, day)
-        added = self._written(new, mark)
+        added = self._written(new, RESTORED_KEY, snapshot.id)
         if added is None:
             # The service holds an equal text and drops this one; so it comes with other words first.
-            added = self._written(replace(new, text=memory.text + moment_words(snapshot.id)), mark)
+            other = replace(new, text=memory.text + _moment_words(snapshot.id))
+            added = self._written(other, RESTORED_KEY, snapshot.id)
         if added is None:
             raise RefusedChangeError(
                 f"the service holds the text of memory {snapshot.id} already and takes no copy of it",
@@ -290,9 +301,9 @@ class RemoteStore:
                 return
             if "metadata" in changes:
                 changes["metadata"] = metadata | dict.fromkeys(row_metadata(row).keys() - metadata.keys())
-            self._api.update(memory_id, changes)
+            self._put(memory_id, changes)
             self._reads(memory_id, wanted)
-            row = self._row(memory_id)
+            row = self._existing(memory_id)
         if _differing(row, wanted):
             raise _not_kept(memory_id)
 
@@ -311,9 +322,76 @@ def _differing(row: Row, wanted: Mapping[str, Any]) -> list[str]:
     return [key for key in wanted if held[key] != (filled if key == "metadata" else wanted[key])]
 
 
-def _holds(row: Row | None, wanted: Mapping[str, Any]) -> bool:
-    return row is not None and not _differing(row, wanted)
-
-
 def _not_kept(memory_id: str) -> StoreError:
     return StoreError(f"The service did not keep memory {memory_id} as written.", ids=(memory_id,))
+
+
+def memory_of(row: Row, *, held: bool = False) -> Memory:
+    """Turn a record into a memory.
+
+    >>> memory_of({"id": "1", "memory": "Likes tea", "user_id": "ann", "categories": ["food"]}).category
+    'food'
+    """
+    held_with_it = row_metadata(row)
+    told = {key: value for key, value in held_with_it.items() if key not in _NOTES}
+    noted = held_with_it.get(DATES_KEY)
+    # A copy that an undo is bringing back has other words for a moment.
+    text = str(row.get("memory") or "").removesuffix(_moment_words(held_with_it.get(RESTORED_KEY)))
+    whole = {
+        "categories": row.get("categories"),
+        **{key: value for key, value in told.items() if key not in SCOPE_KEYS},
+        **ids_of(row),
+        "data": text,
+        "created_at": row.get("created_at"),
+        "updated_at": row.get("updated_at"),
+        "expiration_date": row.get("expiration_date"),
+    }
+    if isinstance(noted, Mapping):
+        whole["created_at"] = noted.get("created") or whole["created_at"]
+        if noted.get("text") == _digest(text):
+            whole["updated_at"] = noted.get("updated") or whole["updated_at"]
+    memory = parse_memory(Snapshot(str(row.get("id")), whole))
+    alone = any(row.get(key) for key in _LEFT_ALONE) or row.get("lifecycle_state") in _PAST
+    pinned = held or alone or memory.pinned or says_pinned(text)
+    return replace(memory, pinned=pinned, metadata=told)
+
+
+def _moment_words(memory_id: object) -> str:
+    """What is added to a text that the service would drop, until it is written."""
+    return f" (mem0-dream restores {memory_id})" if memory_id else ""
+
+
+def row_metadata(row: Row) -> dict[str, Any]:
+    """A record's metadata without keys that hold nothing: a key that cannot be removed is emptied."""
+    metadata = row.get("metadata")
+    if not isinstance(metadata, Mapping):
+        return {}
+    return {key: value for key, value in metadata.items() if value is not None}
+
+
+def ids_of(row: Row) -> dict[str, str]:
+    """The ids of a record's scope; a listing calls the run `session_id`, a search `run_id`."""
+    ids = {key: row.get(key) for key in SCOPE_KEYS}
+    ids["run_id"] = row.get("run_id") or row.get("session_id")
+    if "app_id" not in row:  # mem0's own server has no field for it, and shows it with the metadata
+        ids["app_id"] = row_metadata(row).get("app_id")
+    return dict(scope_of({key: value for key, value in ids.items() if value}).ids)
+
+
+def dates_note(text: str, *, created: datetime | None, updated: datetime | None) -> dict[str, Any]:
+    """The dates of a memory as its metadata keeps them; the second counts only for this text."""
+    note: dict[str, Any] = {"text": _digest(text)}
+    note |= {"created": as_utc(created).isoformat()} if created else {}
+    return note | ({"updated": as_utc(updated).isoformat()} if updated else {})
+
+
+def day_of(row: Row) -> str | None:
+    """The last day of a record as ISO date; None if it has none, or a bad one."""
+    try:
+        return date.fromisoformat(str(row.get("expiration_date"))[:10]).isoformat()
+    except ValueError:
+        return None
+
+
+def _digest(text: str) -> str:
+    return text_hash(text)[:16]

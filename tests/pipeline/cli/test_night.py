@@ -145,7 +145,7 @@ def test_only_the_latest_passes_of_a_job_are_kept_and_the_last_good_end_with_the
             passes.begin("p", "j", night)
         passes.begin("p", "other", night)
         assert [(each.job, each.ok_at) for each in passes.last("p")] == [("other", None), ("j", NOW)]
-        assert passes._db.ask("SELECT COUNT(*) FROM passes")[0][0] == KEPT + 1
+        assert passes.ask("SELECT COUNT(*) FROM passes")[0][0] == KEPT + 1
 
 
 def test_a_dead_cron_a_killed_and_a_running_night_are_told_apart(tmp_path):

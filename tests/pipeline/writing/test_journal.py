@@ -57,7 +57,7 @@ def test_a_run_is_on_the_disk_before_anything_is_done(journal, own_state):
     ]
     assert other.snapshot("r1", "m1") == SNAPSHOT
     other.close()
-    synchronous = journal._db.ask("PRAGMA synchronous")[0][0]
+    synchronous = journal.ask("PRAGMA synchronous")[0][0]
     assert synchronous == 2, "FULL: a commit waits for the disk"
 
 
@@ -181,7 +181,7 @@ def test_damage_deeper_in_the_file_is_an_error_too(own_state):
     journal = Journal(own_state)
     for number in range(40):
         begin(journal, f"r{number}", plan="x" * 4000)
-    journal._db.tell("PRAGMA wal_checkpoint(TRUNCATE)")
+    journal.tell("PRAGMA wal_checkpoint(TRUNCATE)")
     journal.close()
     file = own_state / "journal.db"
     content = bytearray(file.read_bytes())

@@ -105,7 +105,7 @@ def revive(store):
 @pytest.mark.parametrize("step", range(1, 8))
 def test_a_run_killed_anywhere_is_finished_by_resume(journal, step, after, retire_on):
     unkilled = messy_store()
-    Writer(unkilled, Journal(journal._db.path.parent)).apply(
+    Writer(unkilled, Journal(journal.path.parent)).apply(
         messy_plan(unkilled), run="r0", at=NOW, retire_on=retire_on
     )
     journal.set_state("r0", RunState.UNDONE, at=NOW)

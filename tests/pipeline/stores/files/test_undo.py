@@ -124,7 +124,7 @@ def test_many_steps_of_many_runs_are_taken_back_by_a_later_one(tmp_path, path, m
         opened = FileHistory(tmp_path / "state")
         for number in range(run * 10, run * 10 + 10):
             drop(opened, path, b"line %d" % number)
-        wholes = opened._db.ask("SELECT COUNT(*) FROM images WHERE base = ''")[0][0]
+        wholes = opened.ask("SELECT COUNT(*) FROM images WHERE base = ''")[0][0]
         assert wholes == run + 1
         opened.close()
     opened = FileHistory(tmp_path / "state")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from types import SimpleNamespace
 from typing import Any
 
@@ -41,16 +40,6 @@ class DictStore:
         row = self.rows.get(vector_id)
         return SimpleNamespace(id=vector_id, payload=row) if row is not None else None
 
-    def insert(self, vectors: Any, payloads: Any, ids: Any) -> None:
-        assert len(vectors[0]) == 2
-        self.rows[ids[0]] = payloads[0]
-
-    def update(self, vector_id: str, vector: Any, payload: dict[str, Any]) -> None:
-        self.rows[vector_id] = payload
-
-    def delete(self, vector_id: str) -> None:
-        del self.rows[vector_id]
-
     def col_info(self) -> Any:
         return self.count
 
@@ -63,8 +52,6 @@ def client(vector_store: DictStore, provider: str = "pinecone") -> Any:
     return SimpleNamespace(
         config=SimpleNamespace(vector_store=section),
         vector_store=vector_store,
-        delete=vector_store.delete,
-        embedding_model=SimpleNamespace(embed=lambda text, action: [1.0, 0.0]),
     )
 
 
@@ -77,7 +64,6 @@ def test_an_unknown_store_is_read_only_with_the_reason(provider):
     assert len(inventory.memories) == 1
     assert inventory.gaps[0].startswith(f"a {provider} listing is not provably complete: ")
     assert store.capabilities == Capabilities(retire=False, vector=False)
-    assert len(inventory.fidelity) == 2
 
 
 @pytest.mark.parametrize("info", [{"count": 2}, SimpleNamespace(row_count=2)])
@@ -89,28 +75,22 @@ def test_a_count_that_differs_is_told_too(info):
     assert len(store.read(ALICE).gaps) == 1
 
 
-def test_a_generic_undo_embeds_again():
+@pytest.mark.parametrize("change", [Delete("1"), Restore(Snapshot("1", {"data": "Likes coffee"}))])
+def test_nothing_is_written_to_a_store_that_is_read_only(change):
     vectors = DictStore({"count": 1})
     vectors.rows["1"] = {"data": "Likes tea", "user_id": "alice"}
     store = Mem0Store(client(vectors))
-    before = store.fetch(["1"])
-    assert before == {"1": Snapshot("1", {"data": "Likes tea", "user_id": "alice"})}
-    store.write(Delete("1"))
-    assert store.fetch(["1"]) == {}
-    store.write(Restore(before["1"]))
-    vectors.rows["1"] = {"data": "Likes coffee"}
-    store.write(Restore(before["1"]))
-    assert store.fetch(["1"]) == before
+    with pytest.raises(StoreError, match="A pinecone listing is not provably complete"):
+        store.write(change)
+    assert store.fetch(["1", "2"]) == {"1": Snapshot("1", {"data": "Likes tea", "user_id": "alice"})}
     store.close()
 
 
-def test_a_generic_store_unlinks_by_looking_at_every_row():
+def test_a_generic_store_finds_links_by_looking_at_every_row():
     vectors = DictStore()
     vectors.rows = {"e1": {"linked_memory_ids": ["1", "2"]}, "e2": {"linked_memory_ids": "1"}, "e3": {}}
     backend = GenericBackend(vectors, "pinecone")
     assert [row.id for row in backend.linking(["2", "9"])] == ["e1"]
-    backend.remove("e1")
-    assert backend.get(["e1"]) == {}
     assert backend.entities() is None
 
 
@@ -167,9 +147,7 @@ def test_every_provider_of_mem0_is_either_proven_or_read_only_with_a_reason():
 
     assert not WRITABLE.keys() & LISTING_FAULTS.keys()
     assert WRITABLE.keys() | LISTING_FAULTS.keys() == VectorStoreFactory.provider_to_class.keys()
-    for provider in WRITABLE:
-        module = importlib.import_module(f"mem0_dream.pipeline.stores.mem0.{provider}")
-        assert {"backend_of", "collections", "location"} <= vars(module).keys()
+    assert all(backend.provider == provider for provider, backend in WRITABLE.items())
 
 
 @pytest.mark.store

@@ -21,9 +21,8 @@ from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores.base import Add, Amend, Delete, Restore, Retire, ScopeFilter, Update
 from mem0_dream.pipeline.stores.remote.calling import Caller, Patience
-from mem0_dream.pipeline.stores.remote.platform import _newest, open_platform
-from mem0_dream.pipeline.stores.remote.rows import DATES_KEY
-from mem0_dream.pipeline.stores.remote.store import RemoteStore
+from mem0_dream.pipeline.stores.remote.platform import PlatformStore, _newest, open_platform
+from mem0_dream.pipeline.stores.remote.store import DATES_KEY, RemoteStore
 from mem0_dream.records import Memory, Scope
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder
@@ -41,9 +40,9 @@ class Place:
     def __init__(self) -> None:
         self.double = PlatformDouble()
         self.server = LoopbackServer(self.double)
-        self.stores: list[RemoteStore] = []
+        self.stores: list[PlatformStore] = []
 
-    def open(self, **options: Any) -> RemoteStore:
+    def open(self, **options: Any) -> PlatformStore:
         self.stores.append(open_platform(host=self.server.url, **{"patience": QUICK} | options))
         return self.stores[-1]
 
@@ -351,7 +350,7 @@ class TestPatience:
         caller = self.caller(waits, per_minute=1e9)
         wanted = len(place.server.requests)
         place.server.fault = lambda number, _request: Fault.LIMIT if number == wanted else None
-        client = store._api._client  # type: ignore[attr-defined]
+        client = store.client
         caller.ask("listing", lambda: client.get_all(filters={"user_id": "alice"}))
         (wait,) = waits
         assert 1.0 <= wait <= 1.2

@@ -1,0 +1,472 @@
+"""Raw access to a collection in Qdrant, Chroma, pgvector and Milvus: what differs between them."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+from uuid import UUID
+
+from ....errors import ConfigError
+from .rows import LINKED_KEY, Backend, Filters, Row, absolute, address, floats, hang_up, url_address, value_of
+
+_QDRANT_PORT, _MILVUS_PORT, _POSTGRES_PORT = 6333, 19530, 5432
+_CONNECT_SECONDS = 10
+_STRONG = "Strong"
+"""A row of Milvus counts as soon as it is written; the default lets readers lag behind."""
+_TEXT_CHARACTERS = 65_535
+"""The length of the field in which mem0 lets Milvus search for words."""
+_WHOLE = "SELECT id::text, payload, vector::text FROM {table}"
+
+
+class QdrantBackend(Backend):
+    """Rows of one Qdrant collection, on disk or on a server."""
+
+    provider, place = "qdrant", "Qdrant collection"
+
+    @staticmethod
+    def location(config: Any) -> str:
+        """Where the store of a configuration is."""
+        client = getattr(value_of(config, "client"), "_client", None)
+        if client is not None:
+            path = getattr(client, "location", None)
+            return absolute(path) if path else url_address(str(getattr(client, "rest_uri", "")), _QDRANT_PORT)
+        if value_of(config, "url"):
+            return url_address(str(value_of(config, "url")), _QDRANT_PORT)
+        if value_of(config, "host") and value_of(config, "port"):
+            return address(value_of(config, "host"), value_of(config, "port"), _QDRANT_PORT)
+        return absolute(value_of(config, "path") or "/tmp/qdrant")  # noqa: S108  (mem0's own default)
+
+    @staticmethod
+    def collections(config: Any) -> list[str]:
+        """The collections that exist there."""
+        names = ("url", "host", "port", "api_key", "https")
+        given = {name: value_of(config, name) for name in names if value_of(config, name) is not None}
+        if not (given.get("url") or given.get("api_key") or (given.get("host") and given.get("port"))):
+            register = Path(absolute(value_of(config, "path"))) / "meta.json"
+            return list(json.loads(register.read_text())["collections"]) if register.is_file() else []
+        from qdrant_client import QdrantClient
+
+        with closing(QdrantClient(**given)) as client:
+            return [collection.name for collection in client.get_collections().collections]
+
+    def _count(self, filters: Filters) -> int:
+        return int(self._client.count(self._collection, count_filter=_conditions(filters), exact=True).count)
+
+    def _rows(self, filters: Filters) -> Iterator[Row]:
+        return self._scroll(_conditions(filters), vectors=False)
+
+    def _get(self, ids: list[str]) -> Iterator[Row]:
+        wanted, local = [_point_id(row_id) for row_id in ids], self._embedded()
+        points = self._client.retrieve(self._collection, ids=wanted, with_payload=True, with_vectors=True)
+        for row in map(_of_point, points):
+            yield row if local is None else _with_stored_vector(row, local)
+
+    def _put(self, row: Row, known: Row | None) -> None:
+        """Replace the whole point, so that payload keys which are no longer wanted disappear.
+
+        mem0's own payload update merges. An embedded Qdrant stores what it keeps in memory when only
+        a payload is written, so there the vector is always written too, and what is open then gets the very
+        bits that are now on its disk.
+        """
+        import numpy as np
+        from qdrant_client import models
+
+        point_id, local, payload = _point_id(row.id), self._embedded(), dict(row.payload)
+        same = known is not None and row.vector == known.vector and row.sparse == known.sparse
+        if same and local is None:
+            self._client.overwrite_payload(self._collection, payload=payload, points=[point_id], wait=True)
+            return
+        named: dict[str, Any] = {name: models.SparseVector(**value) for name, value in row.sparse.items()}
+        if row.vector is not None:
+            named[""] = list(row.vector)
+        point = models.PointStruct(id=point_id, vector=named, payload=payload)
+        self._client.upsert(self._collection, points=[point], wait=True)
+        if local is not None and row.vector is not None:
+            local.vectors[""][local.ids[point_id]] = np.asarray(row.vector, dtype=np.float32)
+
+    def _remove(self, row_id: str) -> None:
+        self._client.delete(self._collection, points_selector=[_point_id(row_id)], wait=True)
+
+    def _linking(self, ids: Sequence[str]) -> Iterator[Row]:
+        """Qdrant matches the elements of a list."""
+        from qdrant_client import models
+
+        condition = models.FieldCondition(key=LINKED_KEY, match=models.MatchAny(any=list(ids)))
+        return self._scroll(models.Filter(must=[condition]), vectors=True)
+
+    def _entities(self) -> QdrantBackend | None:
+        name = f"{self._collection}_entities"
+        return QdrantBackend(self._client, name) if self._client.collection_exists(name) else None
+
+    def _fits(self, row_id: str) -> bool:
+        return row_id.isdecimal() or _is_uuid(row_id)
+
+    def _scroll(self, condition: Any, *, vectors: bool) -> Iterator[Row]:
+        offset, more = None, True
+        while more:
+            points, offset = self._client.scroll(
+                self._collection,
+                scroll_filter=condition,
+                limit=self.page,
+                offset=offset,
+                with_payload=True,
+                with_vectors=vectors,
+            )
+            yield from map(_of_point, points)
+            more = offset is not None
+
+    def _embedded(self) -> Any:
+        """The collection of an embedded client, or None where a server answers."""
+        inner = getattr(self._client, "_client", None)
+        return getattr(inner, "collections", {}).get(self._collection)
+
+
+def _with_stored_vector(row: Row, local: Any) -> Row:
+    """The row with its vector as it is on disk.
+
+    Embedded Qdrant loads a vector as stored, but normalises it in memory whenever it is searched,
+    which moves last bits. Only what is on disk comes back at the next open.
+    """
+    key = local.storage.encode_key(_point_id(row.id)) if local.storage is not None else None
+    point = key and local.storage.storage.execute("SELECT point FROM points WHERE id = ?", (key,)).fetchone()
+    if not point:
+        return row  # in memory only, or stored under a key of an older client
+    # The client itself unpickles every point of this file when it opens it.
+    stored = pickle.loads(point[0]).vector  # noqa: S301
+    dense = floats(stored.get("") if isinstance(stored, dict) else stored)
+    return row if dense is None else replace(row, vector=dense)
+
+
+def _conditions(filters: Filters) -> Any:
+    from qdrant_client import models
+
+    must = [
+        models.FieldCondition(key=key, match=models.MatchValue(value=value))
+        for key, value in sorted(filters.items())
+    ]
+    return models.Filter(must=must) if must else None
+
+
+def _point_id(row_id: str) -> str | int:
+    """The id as Qdrant wants it: a UUID or a number."""
+    return int(row_id) if row_id.isdecimal() else row_id
+
+
+def _of_point(point: Any) -> Row:
+    dense, sparse = point.vector, {}
+    if isinstance(dense, dict):
+        sparse = {
+            name: {"indices": list(value.indices), "values": list(value.values)}
+            for name, value in dense.items()
+            if hasattr(value, "indices")
+        }
+        dense = dense.get("")
+    return Row(str(point.id), point.payload or {}, floats(dense), sparse)
+
+
+class ChromaBackend(Backend):
+    """Rows of one Chroma collection."""
+
+    provider, place = "chroma", "Chroma collection"
+
+    @classmethod
+    def of(cls, memory: Any) -> Self:
+        """The backend of a `mem0.Memory`."""
+        return cls(memory.vector_store.client, memory.vector_store.collection)
+
+    @staticmethod
+    def location(config: Any) -> str:
+        """Where the store of a configuration is."""
+        if value_of(config, "tenant") and value_of(config, "api_key"):
+            return f"cloud:{value_of(config, 'tenant')}"
+        if value_of(config, "host") and value_of(config, "port"):
+            return address(value_of(config, "host"), value_of(config, "port"), 0)
+        return absolute(value_of(config, "path") or "/tmp/chroma")  # noqa: S108  (mem0's own default)
+
+    @staticmethod
+    def collections(config: Any) -> list[str]:
+        """The collections that exist there."""
+        import chromadb
+        from chromadb.config import Settings
+
+        settings = Settings(anonymized_telemetry=False)
+        path, key, tenant = (value_of(config, name) for name in ("path", "api_key", "tenant"))
+        cloud = tenant and key
+        if value_of(config, "host") and value_of(config, "port"):
+            settings.chroma_server_host = value_of(config, "host")
+            settings.chroma_server_http_port = value_of(config, "port")
+            settings.chroma_api_impl = "chromadb.api.fastapi.FastAPI"
+        elif not cloud and not (Path(absolute(path)) / "chroma.sqlite3").is_file():
+            return []
+        # Chroma shares one system per path and insists on equal settings, so these are mem0's.
+        settings.persist_directory, settings.is_persistent = path, True
+        client = (
+            chromadb.CloudClient(api_key=key, tenant=tenant, database="mem0")
+            if cloud
+            else chromadb.Client(settings)
+        )
+        try:
+            return [collection.name for collection in client.list_collections()]
+        finally:
+            hang_up(client)
+
+    def _count(self, filters: Filters) -> int:
+        """For a filter, the number of ids without their payloads."""
+        if not filters:
+            return int(self._collection.count())
+        return len(self._collection.get(where=_where(filters), include=[])["ids"])
+
+    def _rows(self, filters: Filters) -> Iterator[Row]:
+        offset, got, where = 0, self.page, _where(filters)
+        while got == self.page:
+            page = self._collection.get(where=where, limit=self.page, offset=offset, include=["metadatas"])
+            yield from _of_page(page)
+            got = len(page["ids"])
+            offset += got
+
+    def _get(self, ids: list[str]) -> Iterator[Row]:
+        return _of_page(self._collection.get(ids=ids, include=["metadatas", "embeddings"]))
+
+    def _put(self, row: Row, known: Row | None) -> None:
+        """Chroma merges metadata, so a key that must go is sent as None."""
+        payload = dict(row.payload)
+        same = row.vector is None or (known is not None and known.vector == row.vector)
+        vectors = None if same else [list(row.vector or ())]
+        if known is None:
+            self._collection.add(ids=[row.id], embeddings=vectors, metadatas=[payload])
+            return
+        gone = dict.fromkeys(known.payload.keys() - payload.keys())
+        self._collection.update(ids=[row.id], embeddings=vectors, metadatas=[{**payload, **gone}])
+
+    def _remove(self, row_id: str) -> None:
+        self._collection.delete(ids=[row_id])
+
+    def _entities(self) -> ChromaBackend | None:
+        name = f"{self._collection.name}_entities"
+        found = (each for each in self._client.list_collections() if each.name == name)
+        return next((ChromaBackend(self._client, each) for each in found), None)
+
+
+def _where(filters: Filters) -> Mapping[str, Any] | None:
+    clauses = [{key: {"$eq": value}} for key, value in sorted(filters.items())]
+    return {"$and": clauses} if len(clauses) > 1 else next(iter(clauses), None)
+
+
+def _of_page(page: Mapping[str, Any]) -> Iterator[Row]:
+    vectors = page.get("embeddings")
+    for position, row_id in enumerate(page["ids"]):
+        vector = None if vectors is None else vectors[position]
+        yield Row(str(row_id), dict(page["metadatas"][position] or {}), floats(vector))
+
+
+class PgvectorBackend(Backend):
+    """Rows of one pgvector table, through mem0's own connection pool."""
+
+    provider = "pgvector"
+
+    def __init__(self, client: Any, collection: Any) -> None:
+        super().__init__(client, collection)
+        self.place = f"pgvector table {collection}"
+
+    @classmethod
+    def of(cls, memory: Any) -> Self:
+        """The backend of a `mem0.Memory`."""
+        return cls(memory.vector_store, memory.vector_store.collection_name)
+
+    @staticmethod
+    def location(config: Any) -> str:
+        """Where the store of a configuration is."""
+        pool = value_of(config, "connection_pool")
+        text = getattr(pool, "conninfo", None) or value_of(config, "connection_string")
+        named = {key: value_of(config, key) for key in ("host", "port", "dbname")}
+        parts = _conninfo(str(text)) if text else named
+        host, port = str(parts.get("host") or "localhost"), parts.get("port") or _POSTGRES_PORT
+        name = parts.get("dbname") or ("postgres" if not text else parts.get("user"))
+        return f"{host if host.startswith('/') else host.lower()}:{port}/{name}"
+
+    @staticmethod
+    def collections(config: Any) -> list[str]:
+        """The collections that exist there."""
+        import psycopg
+
+        text, names = value_of(config, "connection_string"), ("user", "password", "host", "port", "dbname")
+        parts = _conninfo(str(text)) if text else {key: value_of(config, key) for key in names}
+        if value_of(config, "sslmode"):
+            parts["sslmode"] = value_of(config, "sslmode")
+        parts.setdefault("connect_timeout", _CONNECT_SECONDS)
+        given = {key: value for key, value in parts.items() if value is not None}
+        with psycopg.connect(**given) as connection:
+            rows = connection.execute(
+                "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'"
+            )
+            return [str(row[0]) for row in rows.fetchall()]
+
+    def _count(self, filters: Filters) -> int:
+        condition, values = _clauses(filters)
+        return int(self._ask(f"SELECT count(*) FROM {{table}} WHERE {condition}", values)[0][0])
+
+    def _rows(self, filters: Filters) -> Iterator[Row]:
+        """In the order of the primary key."""
+        condition, values = _clauses(filters)
+        query = (
+            f"SELECT id::text, payload FROM {{table}} WHERE {condition} "
+            f"AND (%s::uuid IS NULL OR id > %s::uuid) ORDER BY id LIMIT {self.page}"
+        )
+        last, got = None, self.page
+        while got == self.page:
+            page = self._ask(query, [*values, last, last])
+            yield from (Row(row_id, payload or {}) for row_id, payload in page)
+            last, got = page[-1][0] if page else None, len(page)
+
+    def _get(self, ids: list[str]) -> Iterator[Row]:
+        return map(_of_columns, self._ask(f"{_WHOLE} WHERE id = ANY(%s::uuid[])", [ids]))
+
+    def _put(self, row: Row, known: Row | None) -> None:  # noqa: ARG002
+        self._change(
+            "INSERT INTO {table} (id, vector, payload) VALUES (%s::uuid, %s::vector, %s::jsonb) "
+            "ON CONFLICT (id) DO UPDATE SET vector = excluded.vector, payload = excluded.payload",
+            [row.id, json.dumps(row.vector), json.dumps(dict(row.payload))],
+        )
+
+    def _remove(self, row_id: str) -> None:
+        self._change("DELETE FROM {table} WHERE id = %s::uuid", [row_id])
+
+    def _linking(self, ids: Sequence[str]) -> Iterator[Row]:
+        return map(_of_columns, self._ask(f"{_WHOLE} WHERE payload->'{LINKED_KEY}' ?| %s", [list(ids)]))
+
+    def _entities(self) -> PgvectorBackend | None:
+        name = f"{self._collection}_entities"
+        return PgvectorBackend(self._client, name) if name in self._client.list_cols() else None
+
+    def _fits(self, row_id: str) -> bool:
+        return _is_uuid(row_id)
+
+    def _ask(self, query: str, values: list[Any]) -> list[Any]:
+        with self._client._get_cursor() as cursor:
+            cursor.execute(self._named(query), values)
+            return list(cursor.fetchall())
+
+    def _change(self, query: str, values: list[Any]) -> None:
+        with self._client._get_cursor(commit=True) as cursor:
+            cursor.execute(self._named(query), values)
+
+    def _named(self, query: str) -> Any:
+        """The query with the table's name quoted, by whichever driver mem0 has found."""
+        from mem0.vector_stores.pgvector import sql
+
+        return sql.SQL(query).format(table=sql.Identifier(self._collection))
+
+
+def _conninfo(text: str) -> dict[str, Any]:
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        return dict(conninfo_to_dict(text))
+    except ProgrammingError:
+        # The driver's own message quotes the string, password included.
+        raise ConfigError("The connection_string of the vector store is no PostgreSQL address.") from None
+
+
+def _clauses(filters: Filters) -> tuple[str, list[Any]]:
+    keys = sorted(filters)
+    clause = " AND ".join(["TRUE", *("payload->>%s = %s" for _ in keys)])
+    return clause, [part for key in keys for part in (key, filters[key])]
+
+
+def _of_columns(columns: Any) -> Row:
+    row_id, payload, vector = columns
+    return Row(row_id, payload or {}, None if vector is None else tuple(json.loads(vector)))
+
+
+def _is_uuid(row_id: str) -> bool:
+    try:
+        UUID(row_id)
+    except ValueError:
+        return False
+    return True
+
+
+class MilvusBackend(Backend):
+    """Rows of one Milvus collection, on a server or in a file (Milvus Lite)."""
+
+    provider, place = "milvus", "Milvus collection"
+
+    @staticmethod
+    def location(config: Any) -> str:
+        """Where the store of a configuration is."""
+        url = str(value_of(config, "url") or "http://localhost:19530")
+        name = value_of(config, "db_name") or "default"
+        return f"{url_address(url, _MILVUS_PORT)}/{name}" if "://" in url else absolute(url)
+
+    @staticmethod
+    def collections(config: Any) -> list[str]:
+        """The collections that exist there."""
+        from pymilvus import MilvusClient
+
+        url = str(value_of(config, "url"))
+        if "://" not in url and not Path(absolute(url)).exists():
+            return []
+        token, name = (value_of(config, key) or "" for key in ("token", "db_name"))
+        with closing(MilvusClient(uri=url, token=token, db_name=name)) as client:
+            return [str(name) for name in client.list_collections()]
+
+    def _count(self, filters: Filters) -> int:
+        answer = self._client.query(
+            self._collection,
+            filter=_expression(filters),
+            output_fields=["count(*)"],
+            consistency_level=_STRONG,
+        )
+        return int(answer[0]["count(*)"])
+
+    def _rows(self, filters: Filters) -> Iterator[Row]:
+        pages = self._client.query_iterator(
+            self._collection,
+            filter=_expression(filters),
+            output_fields=["id", "metadata"],
+            batch_size=self.page,
+            consistency_level=_STRONG,
+        )
+        while page := pages.next():
+            yield from (Row(str(item["id"]), dict(item["metadata"] or {})) for item in page)
+        pages.close()
+
+    def _get(self, ids: list[str]) -> Iterator[Row]:
+        fields = ["id", "metadata", "vectors"]
+        found = self._client.get(self._collection, ids=ids, output_fields=fields, consistency_level=_STRONG)
+        for item in found:
+            yield Row(str(item["id"]), dict(item["metadata"] or {}), floats(item["vectors"]))
+
+    def _put(self, row: Row, known: Row | None) -> None:  # noqa: ARG002
+        """Words to search for are made from the row as mem0 makes them."""
+        payload = dict(row.payload)
+        record: dict[str, Any] = {"id": row.id, "vectors": list(row.vector or ()), "metadata": payload}
+        fields = self._client.describe_collection(self._collection).get("fields", ())
+        if "text" in {field.get("name") for field in fields}:
+            text = str(payload.get("text_lemmatized") or payload.get("data") or "")
+            record["text"] = text[:_TEXT_CHARACTERS]
+        self._client.upsert(self._collection, record)
+
+    def _remove(self, row_id: str) -> None:
+        self._client.delete(self._collection, ids=[row_id])
+
+    def _entities(self) -> MilvusBackend | None:
+        name = f"{self._collection}_entities"
+        return MilvusBackend(self._client, name) if self._client.has_collection(name) else None
+
+
+def _expression(filters: Filters) -> str:
+    """The filter as Milvus writes it; keys and values are quoted, whatever they hold."""
+    clauses = [f"metadata[{_quoted(key)}] == {_quoted(value)}" for key, value in sorted(filters.items())]
+    return " and ".join(clauses)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
