@@ -323,3 +323,12 @@ def out_of_order(places: Sequence[int]) -> set[int]:
         kept.add(at)
         at = before[at]
     return set(range(len(places))) - kept
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "merge"), counted(2, "entry", "entries")
+    ('1 merge', '2 entries')
+    """
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"

@@ -46,9 +46,9 @@ def report_command(options: Options, run: str | None, output: str, *, force: boo
       mem0-dream report --config mem0.yaml --all -o report.html
       mem0-dream report 20261121-030000-1f2e --config mem0.yaml
     """
+    from ...models.text.words import counted
     from ..fronts import plan_material, run_material
     from ..reporting.html import page_data, render
-    from ..reporting.text import counted
 
     if run is None:
         options.scopes()  # whose memories are meant is asked before anything is opened

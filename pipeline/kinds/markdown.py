@@ -14,35 +14,37 @@ from ...indexes import exact_groups
 from ...models.merger import MergeRefused
 from ...models.same_statement import same_statement, statement_key
 from ...models.text.words import significant_words
-from ...records import ActionKind, Candidate, Inventory, Label, Memory, Scope, Verdict
+from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory, Scope, Verdict
 from ..actions import Action, Merge, Resolve
 from ..answers import held
 from ..judging.candidates import SAME_TEXT
 from ..judging.inventory import Judging
+from ..judging.original_rules import RULE
 from ..judging.statements import Finding, Reader, Statement, findings, sharing
 from ..plan import Plan
 from ..planning.engine import merge_action
 from ..planning.hooks import Entails, Found, Judge, United, View
 from ..planning.markdown.follow import follow
-from ..planning.markdown.look import MarkdownView, Present, look, superseded
-from ..planning.markdown.statements import (
+from ..planning.markdown.look import (
+    MarkdownView,
+    Present,
     Questions,
     described,
+    look,
     of_descriptions,
     questions,
-    repeated,
     repeating_files,
     statements_of,
+    superseded,
 )
 from ..planning.merges import Consolidated
-from ..rules.markdown.drift import YOUNG
 from ..rules.markdown.prose import combined, merely_joins, statements
 from ..rules.markdown.signal import Fact
 from ..stores.base import ScopeFilter
 from ..stores.markdown.directories import GATHERED, sessions
-from ..stores.markdown.rows import file_of, whole_id
+from ..stores.markdown.document import file_of, whole_id
 from ..stores.markdown.store import MarkdownStore
-from ..stores.markdown.transcripts import Quotation, evidence, used_lately
+from ..stores.markdown.transcripts import Quotation, evidence
 from .base import Kind
 
 if TYPE_CHECKING:
@@ -93,7 +95,7 @@ class MarkdownKind(Kind):
         self._supersede, self._dates, self._certain = supersede, dates, certain
         self._strict = certain
         self._means: Means | None = None
-        self._transcripts = transcripts
+        self._transcripts = transcripts or sessions(store.root)
         self._looked: MarkdownView | None = None
         self._told: list[str] = []
         self._judged: tuple[tuple[Memory, ...], list[Statement], list[Finding]] | None = None
@@ -108,7 +110,7 @@ class MarkdownKind(Kind):
 
     def view(self, inventory: Inventory, means: Means) -> MarkdownView:
         """The memories as they will read: dates written out, moved paths mended, overruled sentences gone."""
-        self._means, self._strict = means, self._certain or means.unattended
+        self._means = means
         view = self._look(inventory, means)
         if self._supersede and ActionKind.RESOLVE in self.wanted:
             kept = held(means.answers, inventory.memories)
@@ -218,15 +220,14 @@ class MarkdownKind(Kind):
 
     def evidence(self, view: MarkdownView, plan: Plan) -> dict[str, tuple[Quotation, ...]]:
         """What the transcripts say about memories in doubt; nothing without transcripts."""
-        folder = self._sessions
-        if folder is None:
+        if self._transcripts is None:
             return {}
         terms = {drift.memory: drift.terms for drift in view.flagged(plan)}
         for conflict in plan.conflicts:
             for memory_id in (*conflict.a, *conflict.b):
                 own = sorted(significant_words(conflict.topic), key=lambda word: (-len(word), word))
                 terms.setdefault(memory_id, tuple(own[:2]))
-        return evidence(folder, terms)
+        return evidence(self._transcripts, terms)
 
     def report(self, proposal: Proposal, journal: Journal, *, explain: bool, texts: bool) -> Report:  # noqa: ARG002
         """See `Kind.report`; texts are always shown."""
@@ -244,38 +245,35 @@ class MarkdownKind(Kind):
         return left_out(self.store.directories)
 
     def _look(self, inventory: Inventory, means: Means) -> MarkdownView:
-        strict = self._certain or means.unattended
-        since = (means.now - YOUNG).timestamp()
-        folder = self._sessions
+        self._strict = self._certain or means.unattended
         return look(
             self.store,
             inventory,
-            now=means.now,
+            means,
             texts=self._texts,
             dates=not means.unattended if self._dates is None else self._dates,
-            attended=not strict,
-            used=lambda terms: used_lately(folder, terms, since=since) if folder else frozenset(),
-            refused=means.rejected,
+            attended=not self._strict,
+            transcripts=self._transcripts,
         )
+
+    def _reader(self) -> Reader:
+        models = cast("Means", self._means).models
+        return Reader(models.read(), models.asked(), models.calibrated)
 
     def _facts(self, view: MarkdownView) -> tuple[dict[str, list[Fact]], dict[str, tuple[str, str]]]:
         """The facts of the logs that no memory says, and of these the sentence that each is against."""
-        means = cast("Means", self._means)
-        told = {f"\0{n}": fact for n, fact in enumerate(itertools.chain.from_iterable(view.facts.values()))}
-        statements = statements_of(view.staying, {}) if told else []
-        for name, fact in told.items():
+        new = {f"\0{n}": fact for n, fact in enumerate(itertools.chain.from_iterable(view.facts.values()))}
+        known, against = set[str](), dict[str, tuple[str, str]]()
+        statements = statements_of(view.staying, {}) if new else []
+        for name, fact in new.items():
             memory = Memory(name, fact.text, Scope(()), updated_at=fact.day)
             statements.append(Statement(memory, fact.text, fact.text))
-        models, known, against = means.models, set[str](), dict[str, tuple[str, str]]()
-        for each in (
-            findings(statements, Reader(models.read(), models.asked(), models.calibrated), of=told)
-            if told
-            else ()
-        ):
-            new, other = (each.a, each.b) if each.a.memory.id in told else (each.b, each.a)
-            if other.memory.id not in told:
-                known |= {new.text} if each.same else set()
-                against |= {} if each.same or not each.sure else {new.text: (other.memory.id, other.text)}
+        for each in findings(statements, self._reader(), of=new) if new else ():
+            log, other = (each.a, each.b) if each.a.memory.id in new else (each.b, each.a)
+            if other.memory.id not in new and each.same:
+                known.add(log.text)
+            elif other.memory.id not in new and each.sure:
+                against[log.text] = (other.memory.id, other.text)
         facts = {
             name: [fact for fact in found if fact.text not in known] for name, found in view.facts.items()
         }
@@ -285,12 +283,10 @@ class MarkdownKind(Kind):
         self, view: MarkdownView, memories: Sequence[Memory], merges: Sequence[Merge] = ()
     ) -> Questions:
         """What is asked about the statements of memories as they will read, and about files that repeat."""
-        means = cast("Means", self._means)
         if self._judged is None or self._judged[0] != tuple(memories):
             statements = statements_of(memories, self.store.indexes())
-            models = means.models
-            reader = Reader(models.read(), models.asked(), models.calibrated)
-            found, self._told = of_descriptions(findings([*statements, *described(memories)], reader))
+            found = findings([*statements, *described(memories)], self._reader())
+            found, self._told = of_descriptions(found)
             self._judged = tuple(memories), statements, found
         _, statements, found = self._judged
         groups = [frozenset(member.id for member in merge.members) for merge in merges]
@@ -300,15 +296,13 @@ class MarkdownKind(Kind):
                 united = self.unite((a, b), (), lambda _a, _b: 0.0)
             except MergeRefused:
                 united = United(text=f"{a.text}\n\n{b.text}", survivor=b.id)
-            verdict = replace(repeats[0].verdict, evidence=(repeated(len(repeats)),))
+            why = f"{len(repeats)} statements of one stand in the other, which is most of it"
+            verdict = replace(repeats[0].verdict, evidence=(Evidence(RULE, why),))
             files.append(merge_action(self, view.stored, Consolidated.of((a, b), united, (verdict,))))
             groups.append(frozenset((a.id, b.id)))
-        asked = questions(found, view.stored, rejected=means.rejected, merged=groups)
+        rejected = cast("Means", self._means).rejected
+        asked = questions(found, view.stored, rejected=rejected, merged=groups)
         return Questions(asked.conflicts, [*files, *asked.doubts])
-
-    @property
-    def _sessions(self) -> Path | None:
-        return self._transcripts or sessions(self.store.root)
 
 
 class _Judging(Judging):

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...errors import IncompleteListingError
 from ...models.bindings import relation
+from ...models.text.words import counted
 from ...records import Verdict
 from ..actions import Action, Member, Merge, Prune, Resolve, TextChange, in_order
 from ..plan import Plan
@@ -21,7 +22,7 @@ from ..planning.plan_file import to_json
 from ..results import RunResult, UndoResult
 from .differences import Marked, Tone, changes, excerpts, marked
 from .pair import scores, spoken
-from .text import clip, counted, one_line, short_ids, spoken_ids, visible
+from .text import clip, one_line, short_ids, spoken_ids, visible
 from .text import day as _day
 from .text import whole as explained
 

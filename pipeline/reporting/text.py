@@ -68,15 +68,6 @@ def short_ids(ids: Iterable[str]) -> dict[str, str]:
     return {memory_id: memory_id for memory_id in unique}
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """A number with its noun.
-
-    >>> counted(1, "merge"), counted(2, "entry", "entries")
-    ('1 merge', '2 entries')
-    """
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"
-
-
 def bracketed(line: str) -> str:
     """A line as plain text; where it has marks, in brackets."""
     for start, end, _ in reversed(getattr(line, "spans", ())):

@@ -9,24 +9,61 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import PurePosixPath
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
+from ....models.markdown_blocks import markdown_lines
 from ....models.same_statement import statement_key
+from ....models.text.words import counted
 from ....records import Memory, Scope
 from ...actions import Action, Append, Cause, Member, Merge, Reindex, Resolve, Rewrite
-from ...answers import unanswered
+from ...answers import line_key, unanswered
 from ...plan import Plan
-from ...rules.markdown.index_file import IndexDraft
+from ...rules.markdown.index_file import (
+    LONG_LINE,
+    VERBOSE_LINE,
+    IndexDraft,
+    TopicFile,
+    draft_index,
+    too_large,
+)
 from ...rules.markdown.prose import settled
 from ...rules.markdown.signal import HEADER, Fact, homes, reason, with_bullets, with_entries
-from ...stores.markdown.directories import GATHERED, INDEX
-from ...stores.markdown.rows import file_of, whole_id
-from .index_actions import index_actions, index_drafts
-from .look import Edit, Present, Texts, told
+from ...stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
+from ...stores.markdown.document import file_of, parse, whole_id
+from ...stores.markdown.project import hidden_paths, removed_paths
+from .look import Present, is_over, reworded, told
 
 CUTS = frozenset({Cause.CONTRADICTION, Cause.DUPLICATE})
 """What takes a sentence out of a text, since a person or a rule said so."""
+_FileChange = TypeVar("_FileChange", Append, Reindex)
+
+
+@dataclass(slots=True)
+class _Texts:
+    """New texts of memories that stay, with the causes of each, and these in words."""
+
+    memories: Mapping[str, Memory]
+    new: dict[str, str] = field(default_factory=dict)
+    causes: dict[str, list[Cause]] = field(default_factory=lambda: defaultdict(list))
+    reasons: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def get(self, memory_id: str) -> str:
+        """The text as it will read."""
+        return self.new.get(memory_id, self.memories[memory_id].text)
+
+    def put(self, memory_id: str, text: str, *causes: Cause, reason: str = "") -> None:
+        """Change a text; `reason` says more than its cause does."""
+        if text != self.get(memory_id):
+            self.new[memory_id] = text
+            self.causes[memory_id] += causes
+            self.reasons[memory_id] += [reason] if reason else causes
+
+    @property
+    def cut(self) -> list[str]:
+        """The memories that lost a sentence."""
+        return [name for name, causes in self.causes.items() if not CUTS.isdisjoint(causes)]
 
 
 def follow(plan: Plan, present: Present) -> tuple[Plan, dict[str, IndexDraft]]:
@@ -35,22 +72,26 @@ def follow(plan: Plan, present: Present) -> tuple[Plan, dict[str, IndexDraft]]:
     A plan that holds new texts already, because it was made here before, keeps them as they are: only links,
     answers and indexes are worked out anew.
     """
-    texts = Texts(present.memories)
+    texts = _Texts(present.memories)
     rewrites = [action for action in plan.actions if isinstance(action, Rewrite)]
     additions: list[Append] = [action for action in plan.actions if isinstance(action, Append)]
     indexed = any(isinstance(action, Reindex) for action in plan.actions)
     made = bool(rewrites or additions or indexed)
     others = [a for a in plan.actions if not isinstance(a, Rewrite | Append | Reindex)]
-    _put_texts(texts, others, rewrites if made else (), {} if made else present.edits)
+    removed = set() if made else removed_by(others)
+    for change in rewrites if made else present.edits.values():
+        name = change.survivor
+        if name in texts.memories and name not in removed and change.causes != (Cause.LINKS,):
+            texts.put(name, change.text, *change.causes, reason=change.reason)
+    texts.new |= {str(a.survivor): a.text for a in others if isinstance(a, Merge) and not a.said}
     # A conflict of whole files is nothing that a person could answer.
     others = [a for a in others if not (isinstance(a, Resolve) and not a.said)]
     indexes = dict(present.indexes)
     actions = _answered(others, texts, indexes)
-    additions += [
-        _cut_index(name, present.indexes[name], text)
-        for name, text in indexes.items()
-        if text != present.indexes[name]
-    ]
+    for name, before in present.indexes.items():
+        if indexes[name] != before:  # what else is to become of it waits for the next pass
+            key, why = f"n:{whole_id(f'{name}/{INDEX}')}", "what is said elsewhere, or does not hold"
+            additions.append(_of_file(Append, key, name, INDEX, before=before, text=indexes[name], why=why))
     lost = {name for action in actions if isinstance(action, Resolve) for name in action.removes}
     for merge in [a for a in actions if isinstance(a, Merge) and lost & {m.id for m in a.members}]:
         texts.new.pop(str(merge.survivor), None)  # it falls with the side that lost
@@ -64,9 +105,8 @@ def follow(plan: Plan, present: Present) -> tuple[Plan, dict[str, IndexDraft]]:
     certain = present.certain or (made and not indexed)
     drafts = index_drafts(done, texts, present, additions=additions, certain=certain)
     whole = [_with_text(action, texts) for action in actions]
-    whole += [*_rewrites(actions, texts), *additions, *index_actions(drafts, present.indexes)]
-    asked_for = {name for name, causes in texts.causes.items() if not CUTS.isdisjoint(causes)}
-    return unanswered(replace(plan, actions=tuple(whole)), present.refused, asked=asked_for), drafts
+    whole += [*_rewrites(actions, texts), *additions, *_reindexed(drafts, present.indexes)]
+    return unanswered(replace(plan, actions=tuple(whole)), present.refused, asked={*texts.cut}), drafts
 
 
 def removed_by(actions: Iterable[Action]) -> set[str]:
@@ -74,22 +114,15 @@ def removed_by(actions: Iterable[Action]) -> set[str]:
     return {memory_id for action in actions for memory_id in action.removes}
 
 
-def _put_texts(
-    texts: Texts, actions: Sequence[Action], rewrites: Iterable[Rewrite], edits: Mapping[str, Edit]
-) -> None:
-    removed = removed_by(actions)
-    for memory_id, edit in edits.items():
-        if memory_id not in removed and memory_id in texts.memories:
-            texts.put(memory_id, edit.text, *edit.causes, reason=edit.reason)
-    for rewrite in rewrites:
-        if rewrite.causes != (Cause.LINKS,) and rewrite.survivor in texts.memories:
-            texts.put(rewrite.survivor, rewrite.text, *rewrite.causes, reason=rewrite.reason)
-    for merge in actions:
-        if isinstance(merge, Merge) and not merge.said:
-            texts.new[str(merge.survivor)] = merge.text
+def _of_file(
+    kind: type[_FileChange], name: str, directory: str, file: str, *, before: str, text: str, why: str
+) -> _FileChange:
+    """A change of a file that is more, or other, than one memory."""
+    scope, member = Scope.of(directory=directory), Member(whole_id(f"{directory}/{file}"), before)
+    return kind(id=name, scope=scope, category=None, members=(member,), text=text, reason=why)
 
 
-def _answered(proposed: Sequence[Action], texts: Texts, indexes: dict[str, str]) -> list[Action]:
+def _answered(proposed: Sequence[Action], texts: _Texts, indexes: dict[str, str]) -> list[Action]:
     """All actions; of two sentences only the one that lost goes, if its memory says more."""
     actions: list[Action] = []
     lost: set[str] = set()
@@ -104,7 +137,7 @@ def _answered(proposed: Sequence[Action], texts: Texts, indexes: dict[str, str])
 
 
 def _settled(
-    action: Merge | Resolve, proposed: Sequence[Action], texts: Texts, indexes: dict[str, str]
+    action: Merge | Resolve, proposed: Sequence[Action], texts: _Texts, indexes: dict[str, str]
 ) -> list[Action]:
     """Cut the sentence that lost out of its memory or index; what is left to do or to ask about the two."""
     winner, loser, held, gone = _outcome(action)
@@ -121,14 +154,14 @@ def _settled(
     if rest is None:
         return [] if isinstance(action, Merge) else [action.choose(None)]
     cause = Cause.DUPLICATE if isinstance(action, Merge) else Cause.CONTRADICTION
-    reason, known = told(cause, winner), {*texts.memories, *in_index}
+    known = winner in texts.memories or winner in in_index
     if loser in in_index:
         indexes[in_index[loser]] = rest + "\n" * says(loser).endswith("\n")
-    elif loser in texts.memories and (rest or winner not in known):
-        if winner not in known:  # a line of a log takes the place of the sentence
+    elif loser in texts.memories and (rest or not known):
+        if not known:  # a line of a log takes the place of the sentence
             text = says(loser)
             rest = text.replace(gone, held) if gone in text else f"{rest}\n\n{held}".strip()
-        texts.put(loser, rest, cause, reason=reason)
+        texts.put(loser, rest, cause, reason=told(cause, winner))
     elif loser in texts.memories and isinstance(action, Resolve):
         return [_whole(action, loser, proposed, texts.memories)]
     if isinstance(action, Merge) and winner in texts.memories:
@@ -136,28 +169,13 @@ def _settled(
     return []  # a line of a log that lost stays what was said that day
 
 
-def _joined(merge: Merge, winner: str, held: str, texts: Texts, *, alone: bool) -> list[Action]:
+def _joined(merge: Merge, winner: str, held: str, texts: _Texts, *, alone: bool) -> list[Action]:
     """Write down what two sentences say together; a memory that said nothing else goes as in any merge."""
     if merge.text != held:
         text = texts.get(winner).replace(held, merge.text, 1)
         texts.put(winner, text, Cause.DUPLICATE, reason=told(Cause.DUPLICATE, winner))
-    if not alone:
-        return []
     gone = tuple(member.id for member in merge.members if member.id != winner)
-    return [replace(merge, text=texts.get(winner), exact=gone, said=(), places=())]
-
-
-def _cut_index(directory: str, before: str, text: str) -> Append:
-    """An index without sentences that lost; what else is to become of it waits for the next pass."""
-    name = whole_id(f"{directory}/{INDEX}")
-    return Append(
-        id=f"n:{name}",
-        scope=Scope.of(directory=directory),
-        category=None,
-        members=(Member(name, before),),
-        text=text,
-        reason="what is said elsewhere, or does not hold",
-    )
+    return [replace(merge, text=texts.get(winner), exact=gone, said=(), places=())] if alone else []
 
 
 def _outcome(action: Merge | Resolve) -> tuple[str, str, str, str]:
@@ -186,35 +204,33 @@ def _whole(
     return replace(conflict, members=members, a=a, b=b, said=())
 
 
-def _without_copies(actions: Sequence[Action], texts: Texts) -> list[Action]:
+def _without_copies(actions: Sequence[Action], texts: _Texts) -> list[Action]:
     """A memory that says the same as another once its sentence went is merged into that one at once."""
     result = list(actions)
     merged = {member.id for action in actions if isinstance(action, Merge) for member in action.members}
-    away, memories = removed_by(actions), texts.memories
-    for name in [name for name, causes in texts.causes.items() if not CUTS.isdisjoint(causes)]:
+    busy, memories = removed_by(actions) | merged, texts.memories
+    for name in texts.cut:
         key, mine = statement_key(texts.get(name)), memories[name]
         twins = (
             other.id
             for other in memories.values()
             if (other.scope, other.category) == (mine.scope, mine.category)
-            and other.id not in away | merged | {name}
+            and other.id not in busy | {name}
             and not other.pinned
             and ("#" in other.id) == ("#" in name)
             and statement_key(texts.get(other.id)) == key
         )
-        twin = next(twins, None) if name not in merged | away else None
+        twin = next(twins, None) if name not in busy else None
         if twin is None:
             continue
         texts.new.pop(name, None)
-        merged |= {name, twin}
-        away = away | {name}
-        members = tuple(Member.of(memories[member]) for member in sorted((name, twin)))
+        busy |= {name, twin}
         result.append(
             Merge(
                 id=f"k:{name}",
                 scope=mine.scope,
                 category=mine.category,
-                members=members,
+                members=tuple(Member.of(memories[member]) for member in sorted((name, twin))),
                 survivor=twin,
                 text=texts.get(twin),
                 exact=(name,),
@@ -223,7 +239,7 @@ def _without_copies(actions: Sequence[Action], texts: Texts) -> list[Action]:
     return result
 
 
-def _fix_links(actions: Iterable[Action], texts: Texts) -> None:
+def _fix_links(actions: Iterable[Action], texts: _Texts) -> None:
     """Where a file was merged into another, links to it lead to the other from now on."""
     moved: dict[str, str] = {}
     for action in actions:
@@ -231,21 +247,17 @@ def _fix_links(actions: Iterable[Action], texts: Texts) -> None:
             moved |= {gone: file_of(action.survivor) for gone in action.removes if "#" not in gone}
     removed = removed_by(actions)
     for old, new in moved.items():
-        stem, heir = PurePosixPath(old).stem, PurePosixPath(new).stem
-        pattern = re.compile(
-            rf"(?P<link>\]\(<?(?:\./)?){re.escape(stem)}(?=\.md[)>#])|(?P<wiki>\[\[){re.escape(stem)}(?=[\]|#])"
-        )
+        stem, heir = re.escape(PurePosixPath(old).stem), PurePosixPath(new).stem.replace("\\", r"\\")
+        link = re.compile(rf"(\]\(<?(?:\./)?){stem}(?=\.md[)>#])|(\[\[){stem}(?=[\]|#])")
+        target = rf"\g<1>\g<2>{heir}"
         for memory in texts.memories.values():
             beside = PurePosixPath(file_of(memory.id)).parent == PurePosixPath(old).parent
-            if beside and not memory.pinned and memory.id not in removed and stem in texts.get(memory.id):
-                text = texts.get(memory.id)
-                for match in reversed([*pattern.finditer(text)]):
-                    text = text[: match.end() - len(stem)] + heir + text[match.end() :]
-                texts.put(memory.id, text, Cause.LINKS)
+            if beside and not memory.pinned and memory.id not in removed:
+                texts.put(memory.id, link.sub(target, texts.get(memory.id)), Cause.LINKS)
 
 
 def _put_facts(
-    actions: Sequence[Action], texts: Texts, present: Present
+    actions: Sequence[Action], texts: _Texts, present: Present
 ) -> tuple[list[Resolve], list[Append]]:
     """Put new facts where they belong: into memories, sections of lists, or a file of their own.
 
@@ -255,14 +267,13 @@ def _put_facts(
     conflicts: list[Resolve] = []
     additions: list[Append] = []
     for name, facts in present.facts.items():
-        mine = [m for m in texts.memories.values() if m.scope.get("directory") == name]
         for number, fact in enumerate(facts):
             memory_id, said = present.against.get(fact.text, ("", ""))
             if memory_id in texts.memories and memory_id not in busy:
                 conflicts.append(_refutation(f"f:{name}:{number}", fact, texts.memories[memory_id], said))
         new = [fact for fact in facts if fact.text not in present.against]
         lists: dict[str, dict[str, list[Fact]]] = defaultdict(dict)
-        free = [memory for memory in mine if memory.id not in busy]
+        free = [m for m in texts.memories.values() if m.scope.get("directory") == name and m.id not in busy]
         for (place, heading), here in homes(new, free, certain=present.certain).items():
             if not place:
                 lists[f"{name}/{GATHERED}"][""] = here
@@ -283,16 +294,10 @@ def _put_facts(
                 if gathered
                 else with_entries(current, sections)
             )
-            additions.append(
-                Append(
-                    id=f"n:{file}",
-                    scope=Scope.of(directory=name),
-                    category="project" if gathered else None,
-                    members=(Member(whole_id(file), current),),
-                    text=text,
-                    reason=reason(fact for section in sections.values() for fact in section),
-                )
-            )
+            why = reason(fact for section in sections.values() for fact in section)
+            own = file.removeprefix(f"{name}/")
+            change = _of_file(Append, f"n:{file}", name, own, before=current, text=text, why=why)
+            additions.append(replace(change, category="project") if gathered else change)
     return conflicts, additions
 
 
@@ -312,25 +317,17 @@ def _refutation(name: str, fact: Fact, memory: Memory, said: str) -> Resolve:
     )
 
 
-def _rewrites(actions: Sequence[Action], texts: Texts) -> list[Rewrite]:
+def _rewrites(actions: Sequence[Action], texts: _Texts) -> list[Rewrite]:
     """Memories that stay with another text, and are not the survivor of a merge."""
     skipped = removed_by(actions) | {a.survivor for a in actions if isinstance(a, Merge)}
     return [
-        Rewrite(
-            id=f"w:{memory_id}",
-            scope=texts.memories[memory_id].scope,
-            category=texts.memories[memory_id].category,
-            members=(Member.of(texts.memories[memory_id]),),
-            text=text,
-            reason=", ".join(dict.fromkeys(texts.reasons[memory_id])),
-            causes=tuple(dict.fromkeys(texts.causes[memory_id])),
-        )
-        for memory_id, text in sorted(texts.new.items())
-        if memory_id not in skipped and text != texts.memories[memory_id].text
+        reworded(texts.memories[name], text, texts.causes[name], texts.reasons[name])
+        for name, text in sorted(texts.new.items())
+        if name not in skipped and text != texts.memories[name].text
     ]
 
 
-def _with_text(action: Action, texts: Texts) -> Action:
+def _with_text(action: Action, texts: _Texts) -> Action:
     """A merge with everything else that happens to its survivor."""
     if isinstance(action, Merge) and action.survivor in texts.new:
         return replace(action, text=texts.new[action.survivor])
@@ -342,3 +339,151 @@ def _stands(action: Action, memories: Mapping[str, Memory]) -> bool:
     if isinstance(action, Resolve) and action.choice is None:
         return False
     return all(m.id in memories and memories[m.id].text == m.text for m in action.members)
+
+
+def index_drafts(
+    actions: Sequence[Action], texts: _Texts, present: Present, *, additions: Sequence[Append], certain: bool
+) -> dict[str, IndexDraft]:
+    """The new index of each directory; what moves from it into files goes into the texts.
+
+    Args:
+        actions: What will be done.
+        texts: The texts as they will read.
+        present: The directories as they are.
+        additions: Files that take in new facts.
+        certain: Only what needs no person: a pointer goes if its file is known to have been removed, and a
+            long one is shortened only where the index is above what an agent loads.
+    """
+    drafts: dict[str, IndexDraft] = {}
+    for directory in present.directories:
+        name = directory.name
+        current = present.indexes.get(name)
+        if certain and not current and not directory.is_loaded:
+            current = None
+        added = {file_of(item.survivor): item for item in additions if item.survivor.startswith(f"{name}/")}
+        if current is None or f"{name}/{INDEX}" in added or _is_memory(directory, actions, texts, added):
+            drafts[name] = IndexDraft([], text=current or "")
+            continue
+        drafts[name] = draft = _draft(
+            directory, current, actions, texts, added=added, present=present, certain=certain
+        )
+        for file, detail in draft.demoted.items():
+            texts.put(f"{name}/{file}", f"{texts.get(f'{name}/{file}')}\n\n{detail}", Cause.INDEX)
+    return drafts
+
+
+def _reindexed(drafts: Mapping[str, IndexDraft], indexes: Mapping[str, str]) -> list[Reindex]:
+    """The change of each index that is not as it should be."""
+    changes = []
+    for name, draft in sorted(drafts.items()):
+        before = indexes.get(name, "")
+        why = f"{counted(len(draft.removed), 'entry', 'entries')} removed, {draft.remaining} remaining"
+        if draft.text != before:
+            changes.append(
+                _of_file(Reindex, f"i:{name}", name, INDEX, before=before, text=draft.text, why=why)
+            )
+    return changes
+
+
+def _is_memory(
+    directory: MemoryDirectory, actions: Sequence[Action], texts: _Texts, added: Mapping[str, Append]
+) -> bool:
+    """Whether the index holds the memories itself: it points to nothing, or they are what changes it."""
+    own = [name for name in texts.memories if name.startswith(f"{directory.name}/{INDEX}#")]
+    touched = {member.id for action in actions for member in action.members}
+    changed = any(name in touched or texts.get(name) != texts.memories[name].text for name in own)
+    gathered = (directory.path / GATHERED).exists() or added
+    return changed or (directory.is_index_alone() and not gathered)
+
+
+def _draft(
+    directory: MemoryDirectory,
+    current: str,
+    actions: Sequence[Action],
+    texts: _Texts,
+    *,
+    added: Mapping[str, Append],
+    present: Present,
+    certain: bool,
+) -> IndexDraft:
+    prefix = f"{directory.name}/"
+    by_file: dict[str, list[Memory]] = defaultdict(list)
+    for memory in texts.memories.values():
+        by_file[file_of(memory.id)].append(memory)
+    files = {prefix + directory.relative(path) for path in directory.topics()}
+    gone = {name for action in actions for name in action.removes if name in files}
+    heirs = {
+        loser: file_of(str(action.survivor)).removeprefix(prefix)
+        for action in actions
+        if isinstance(action, Merge)
+        for loser in action.removes
+    }
+    topics = [
+        _added(file.removeprefix(prefix), added[file])
+        if file in added
+        else _topic(file.removeprefix(prefix), by_file.get(file, ()), texts)
+        for file in sorted((files | set(added)) - gone)
+    ]
+    index = whole_id(f"{prefix}{INDEX}")
+
+    def stands(file: str) -> bool:
+        """Whether a file exists beside the memories, or from the project's root, in whatever case."""
+        return any(_exists(place / file) for place in (directory.path, directory.project) if place)
+
+    def dropped(file: str) -> bool:
+        # what git leaves out may exist elsewhere
+        hidden = hidden_paths(directory.path, [file])
+        return not hidden and (not certain or file in removed_paths(directory.path, [file]))
+
+    def drafted(longest: int | None) -> IndexDraft:
+        """The index, with pointers above so many characters shortened."""
+        return draft_index(
+            current,
+            topics,
+            title=directory.title,
+            gone={file.removeprefix(prefix): heirs.get(file) for file in gone},
+            stands=stands,
+            dropped=dropped,
+            longest=longest,
+            adopt=not certain,
+            refused=lambda line: line_key(index, line) in present.refused,
+        )
+
+    large = too_large(current)
+    if present.shorten or large:
+        draft = drafted(LONG_LINE)
+        if present.shorten or not too_large(draft.text):
+            return draft  # shortening was asked for, or reaches the limit
+    return drafted(None if certain or large else VERBOSE_LINE)
+
+
+def _exists(path: Path) -> bool:
+    """Where an index was written names may not differ by case, as on most desktops."""
+    if path.exists():
+        return True
+    try:
+        return any(other.name.casefold() == path.name.casefold() for other in path.parent.iterdir())
+    except OSError:
+        return False
+
+
+def _topic(file: str, memories: Sequence[Memory], texts: _Texts) -> TopicFile:
+    about = memories[0].metadata if memories else {}
+    whole = len(memories) == 1 and "#" not in memories[0].id
+    text = "\n".join(texts.get(memory.id) for memory in memories)
+    title = next((line.text[line.said :] for line in markdown_lines(text) if line.level == 1), "")
+    return TopicFile(
+        file=file,
+        name=str(about.get("name") or title.strip("# ")),
+        description=str(about.get("description") or ""),
+        text=text,
+        open=whole and not memories[0].pinned,
+        retired=any(map(is_over, memories)),
+    )
+
+
+def _added(file: str, addition: Append) -> TopicFile:
+    """A file that new facts go into, as it will be."""
+    document = parse(addition.text.encode())
+    name, description = (str(document.value(key) or "") for key in ("name", "description"))
+    return TopicFile(file, name, description, document.body, open=False)

@@ -1,25 +1,41 @@
-"""How Markdown memories are looked at: what drifted, how each will read, what goes in any case."""
+"""How Markdown memories are looked at: what drifted, how each will read, what goes, what statements say.
+
+Sentences, bullets and rows of all directories are compared, whatever heading, file, topic or type they stand
+under, and those of an index, too. A sentence that says the same as another is a question, one that cannot
+hold beside another a conflict; where most of a file is said in another one, whether they are one file.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from ....records import Inventory, Memory
-from ...actions import Cause, Member, Prune, Resolve
+from ....models.bindings import relation
+from ....models.guards import missing
+from ....models.same_statement import statement_key
+from ....models.text.words import significant_words, topic
+from ....records import Inventory, Memory, Scope, rejection_key
+from ...actions import Cause, Member, Merge, Prune, Resolve, Rewrite, Side
+from ...answers import said_key
+from ...judging.statements import Finding, Statement, repeating
 from ...plan import Plan
 from ...rules.markdown.dates_absolute import absolute, day_of
-from ...rules.markdown.drift import Drift, Freshness, check_drift, condemned, mended
-from ...rules.markdown.prose import settled
+from ...rules.markdown.drift import YOUNG, Drift, Freshness, check_drift, condemned, mended
+from ...rules.markdown.index_file import index_lines
+from ...rules.markdown.prose import said, settled
 from ...rules.markdown.signal import Fact, gather
-from ...stores.markdown.directories import MemoryDirectory
-from ...stores.markdown.rows import file_of
+from ...stores.markdown.directories import INDEX, MemoryDirectory
+from ...stores.markdown.document import INDEX_CATEGORY, file_of, whole_id
 from ...stores.markdown.store import MarkdownStore
+from ...stores.markdown.transcripts import used_lately
 from ..hooks import View
+from ..merges import LONG_AGO, last_stated
+from ..proposal import Means
 
 _OVER = re.compile(
     r"\b(?i:deprecated|superseded|obsolete|retired)\b"
@@ -34,15 +50,15 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 """What tells that a part alone is over, or that something is left to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Another text for a memory that stays: all it will say, what that comes from, and why in words."""
-
-    text: str
-    causes: tuple[Cause, ...]
-    reason: str
+FEWEST_REPEATED = 3
+_DESCRIPTION = "description"
+_GENERAL = significant_words(
+    "notes rules overview summary details key facts decision important context background general misc other"
+    " conventions guidelines status current todo next steps open questions lessons learned gotchas user"
+    " project preferences feedback reference memory index topics about usage examples why how what apply"
+    " when patterns practices best tips warnings history log updates later findings"
+)
+"""Words of headings that name no subject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +66,7 @@ class MarkdownView(View):
     """A view of Markdown memories."""
 
     drift: Mapping[str, Drift] = field(hash=False)  # how the references of each memory stand
-    # new texts of memories that stay, by id; only those that change
-    edits: Mapping[str, Edit] = field(hash=False)
+    edits: Mapping[str, Rewrite] = field(hash=False)  # new texts of memories that stay, by id
     prunes: tuple[Prune, ...] = ()  # what goes by what the project, or it itself, says
     overruled: tuple[Resolve, ...] = ()  # conflicts that a rule answered, by which a whole memory goes
     # what the logs say that no memory does, by directory
@@ -59,8 +74,7 @@ class MarkdownView(View):
 
     def text(self, memory_id: str) -> str:
         """A memory's text as it will read."""
-        edit = self.edits.get(memory_id)
-        return edit.text if edit else self.stored[memory_id].text
+        return (self.edits.get(memory_id) or self.stored[memory_id]).text
 
     @property
     def staying(self) -> list[Memory]:
@@ -84,10 +98,10 @@ class MarkdownView(View):
 class Present:
     """The directories as they are, and what a look at them found out."""
 
-    directories: Sequence[MemoryDirectory]  # the memory directories
-    memories: Mapping[str, Memory]  # all memories, by id
+    directories: Sequence[MemoryDirectory]
+    memories: Mapping[str, Memory]
     indexes: Mapping[str, str]  # present text of each index that may be written, by directory
-    edits: Mapping[str, Edit] = field(default_factory=dict)  # new texts of memories that stay, by id
+    edits: Mapping[str, Rewrite] = field(default_factory=dict)  # new texts of memories that stay, by id
     # what the logs say that no memory does, by directory
     facts: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     # by what it says, the memory and the sentence that a fact of a log is against
@@ -99,54 +113,42 @@ class Present:
     shorten: bool = False  # shorten all long pointers, and not only the verbose, because that was asked for
 
 
-@dataclass(slots=True)
-class Texts:
-    """New texts of memories that stay, with the causes of each, and these in words."""
+class Questions(NamedTuple):
+    """What a person is asked about statements; nothing has an id yet."""
 
-    memories: Mapping[str, Memory]
-    new: dict[str, str] = field(default_factory=dict)
-    causes: dict[str, list[Cause]] = field(default_factory=lambda: defaultdict(list))
-    reasons: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-
-    def get(self, memory_id: str) -> str:
-        """The text as it will read."""
-        return self.new.get(memory_id, self.memories[memory_id].text)
-
-    def put(self, memory_id: str, text: str, *causes: Cause, reason: str = "") -> None:
-        """Change a text; `reason` says more than its cause does."""
-        if text != self.get(memory_id):
-            self.new[memory_id] = text
-            self.causes[memory_id] += causes
-            self.reasons[memory_id] += [reason] if reason else causes
+    conflicts: list[Resolve]
+    doubts: list[Merge | Resolve]
 
 
 def look(
     store: MarkdownStore,
     inventory: Inventory,
+    means: Means,
     *,
-    now: datetime,
     texts: bool,
     dates: bool,
     attended: bool,
-    used: Callable[[Mapping[str, Sequence[str]]], frozenset[str]],
-    refused: frozenset[str],
+    transcripts: Path | None,
 ) -> MarkdownView:
     """Look at everything; changes nothing.
 
     Args:
         store: Where the memories are.
         inventory: All memories.
-        now: The present moment.
+        means: The present moment, and what a person answered.
         texts: Word memories anew, and read logs.
         dates: Write relative dates out.
         attended: A person looks on: mend moved paths, and propose what says itself that it is over.
-        used: Which memories a session used lately, by their terms; what is in use is not condemned.
-        refused: Keys of what a person answered.
+        transcripts: Of sessions; what one of them used lately is not condemned.
     """
+    now = means.now
     directories = {directory.name: directory.path for directory in store.directories}
     drift = check_drift(inventory.memories, root=store.root, directories=directories)
     suspects = [memory for memory in inventory.memories if condemned(memory, drift[memory.id], now=now)]
-    busy = used({memory.id: drift[memory.id].terms for memory in suspects}) if suspects else frozenset()
+    busy: frozenset[str] = frozenset()
+    if suspects and transcripts:
+        terms = {memory.id: drift[memory.id].terms for memory in suspects}
+        busy = used_lately(transcripts, terms, since=(now - YOUNG).timestamp())
     gone = {
         m.id: f"{drift[m.id].freshness}: {', '.join(drift[m.id].missing)}"
         for m in suspects
@@ -155,7 +157,7 @@ def look(
     if attended:
         gone = {m.id: over for m in inventory.memories if (over := is_over(m)) and not m.pinned} | gone
     days: dict[Path, dict[str, date | None]] = {}
-    edits: dict[str, Edit] = {}
+    edits: dict[str, Rewrite] = {}
     for memory in inventory.memories if texts else ():
         if memory.id in gone or memory.pinned:
             continue
@@ -167,28 +169,49 @@ def look(
             dated = absolute(memory.text, day_of(memory, path, days))
         new = mended(dated, drift[memory.id].moved) if attended else dated
         causes = [Cause.DATES] * (dated != memory.text) + [Cause.PATHS] * (new != dated)
-        if causes and f"rewrite:{memory.text_hash}:{replace(memory, text=new).text_hash}" not in refused:
-            edits[memory.id] = Edit(new, tuple(causes), ", ".join(causes))
+        key = f"rewrite:{memory.text_hash}:{replace(memory, text=new).text_hash}"
+        if causes and key not in means.rejected:
+            edits[memory.id] = reworded(memory, new, causes)
     view = MarkdownView(
         inventory=inventory,
         units=(),
         stored={memory.id: memory for memory in inventory.memories},
         drift=drift,
         edits=edits,
-        prunes=tuple(
-            _prune(memory, gone[memory.id], now) for memory in inventory.memories if memory.id in gone
-        ),
+        prunes=tuple(_prune(m, gone[m.id], now) for m in inventory.memories if m.id in gone),
     )
     if not texts:
         return view
-    will_read = [replace(memory, text=view.text(memory.id)) for memory in inventory.memories]
-    facts = {
-        directory.name: gather(
-            directory, [m for m in will_read if m.scope.get("directory") == directory.name], now=now
-        )
-        for directory in store.directories
-    }
-    return replace(view, facts=facts)
+    will_read: dict[str | None, list[Memory]] = defaultdict(list)
+    for memory in inventory.memories:
+        will_read[memory.scope.get("directory")].append(replace(memory, text=view.text(memory.id)))
+    return replace(view, facts={d.name: gather(d, will_read[d.name], now=now) for d in store.directories})
+
+
+def _prune(memory: Memory, detail: str, now: datetime) -> Prune:
+    return Prune(
+        id="",
+        scope=memory.scope,
+        category=memory.category,
+        members=(Member.of(memory),),
+        reason="stale",
+        age_days=max((now - memory.stated_at).days, 0) if memory.stated_at else None,
+        detail=detail,
+    )
+
+
+def reworded(memory: Memory, text: str, causes: Iterable[Cause], reasons: Iterable[str] = ()) -> Rewrite:
+    """A memory with another text; `reasons` say more than the causes do."""
+    causes = tuple(dict.fromkeys(causes))
+    return Rewrite(
+        id=f"w:{memory.id}",
+        scope=memory.scope,
+        category=memory.category,
+        members=(Member.of(memory),),
+        text=text,
+        reason=", ".join(dict.fromkeys(reasons or causes)),
+        causes=causes,
+    )
 
 
 def superseded(
@@ -203,6 +226,7 @@ def superseded(
     """
     while True:
         edits, overruled = dict(view.edits), list(view.overruled)
+        now = replace(view, edits=edits)  # as far as this round came
         for conflict in conflicts_of(view.staying):
             side = conflict.newer
             winner, loser = (conflict.b[0], conflict.a[0]) if side == "b" else (conflict.a[0], conflict.b[0])
@@ -210,19 +234,15 @@ def superseded(
             known = {winner, loser} <= view.stored.keys()
             if side is None or not known or loser in kept or gone & {winner, loser}:
                 continue
-            standing = {
-                name: edits[name].text if name in edits else view.stored[name].text
-                for name in (winner, loser)
-            }
             held, lost = conflict.said if side == "a" else conflict.said[::-1]
-            rest = settled(standing[loser], lost, held=held, beside=standing[winner])
+            rest = settled(now.text(loser), lost, held=held, beside=now.text(winner))
             if rest == "":
                 edits.pop(loser, None)
                 overruled.append(conflict.choose(side))
-            elif rest is not None and rest != standing[loser]:
-                before = edits.get(loser, Edit("", (), ""))
-                reason = ", ".join(filter(None, (before.reason, told(Cause.CONTRADICTION, winner))))
-                edits[loser] = Edit(rest, (*dict.fromkeys((*before.causes, Cause.CONTRADICTION)),), reason)
+            elif rest is not None and rest != now.text(loser):
+                causes, why = (edits[loser].causes, edits[loser].reason) if loser in edits else ((), "")
+                why = ", ".join(filter(None, (why, told(Cause.CONTRADICTION, winner))))
+                edits[loser] = reworded(view.stored[loser], rest, (*causes, Cause.CONTRADICTION), [why])
         if (edits, len(overruled)) == (view.edits, len(view.overruled)):
             return view
         view = replace(view, edits=edits, overruled=tuple(overruled))
@@ -236,23 +256,192 @@ def told(cause: Cause, winner: str) -> str:
 
 def is_over(memory: Memory) -> str:
     """What a file says itself if it is deprecated, moved, split, superseded or done; else nothing."""
-    if "#" in memory.id:
-        return ""
-    for key in ("name", "description"):
-        said = str(memory.metadata.get(key) or "")
-        if _OVER.search(said) and not _OPEN.search(said):
-            return f'it says itself that it is over: "{said}"'
+    for key in ("name", _DESCRIPTION) if "#" not in memory.id else ():
+        words = str(memory.metadata.get(key) or "")
+        if _OVER.search(words) and not _OPEN.search(words):
+            return f'it says itself that it is over: "{words}"'
     return ""
 
 
-def _prune(memory: Memory, detail: str, now: datetime) -> Prune:
-    age = (now - memory.stated_at).days if memory.stated_at else None
-    return Prune(
+def statements_of(memories: Iterable[Memory], indexes: Mapping[str, str]) -> list[Statement]:
+    """All statements of memories, and those of indexes that are no pointers to files.
+
+    Args:
+        memories: As they will read.
+        indexes: Text of each MEMORY.md that may be written, by directory.
+    """
+    owners = [*memories]
+    files = {file_of(memory.id) for memory in owners}
+    for name, text in indexes.items():
+        if (index := f"{name}/{INDEX}") not in files:
+            scope = Scope.of(directory=name)
+            owners.append(Memory(whole_id(index), text, scope, INDEX_CATEGORY, metadata={"line": 1}))
+    found = []
+    for memory in owners:
+        lines = index_lines(memory.text) if memory.category == INDEX_CATEGORY and "#" in memory.id else ()
+        own = str(memory.metadata.get("heading") or "")
+        for each in said(memory.text):
+            if lines and ".md" in lines[each.line].text:
+                continue  # it sums a file up
+            above = [name for name in (own, *each.heading) if significant_words(name) - _GENERAL]
+            found.append(
+                Statement(
+                    memory,
+                    each.text,
+                    each.words,
+                    subject=above[-1] if above else "",
+                    line=each.line,
+                    row=each.kind == "table",
+                    block="\0".join((file_of(memory.id), own, *each.heading))
+                    if each.kind != "text" or own
+                    else "",
+                )
+            )
+    return found
+
+
+def described(memories: Iterable[Memory]) -> list[Statement]:
+    """What the frontmatter of files says of them, each with the id of no memory."""
+    files = {file_of(memory.id): memory for memory in memories if memory.metadata.get(_DESCRIPTION)}
+    return [
+        Statement(replace(memory, id=f"{file}#{_DESCRIPTION}", metadata={}), each.text, each.words)
+        for file, memory in files.items()
+        for each in said(str(memory.metadata[_DESCRIPTION]))
+    ]
+
+
+def of_descriptions(found: Iterable[Finding]) -> tuple[list[Finding], list[str]]:
+    """The findings that can be answered, and in words those of a description and another file.
+
+    A description may repeat its own file: that is what it is for.
+    """
+    rest, notes = [], []
+    for each in found:
+        ends = [one for one in (each.a, each.b) if one.memory.id.endswith(f"#{_DESCRIPTION}")]
+        if not ends:
+            rest.append(each)
+        elif len({file_of(one.memory.id) for one in (each.a, each.b)}) > 1:
+            other = each.b if ends[0] is each.a else each.a
+            relates = "says the same as" if each.same else "contradicts"
+            place = file_of(ends[0].memory.id)
+            notes.append(
+                f'The description of {place} {relates} {place_of(other)}: "{ends[0].text}" / "{other.text}"'
+            )
+    return rest, notes
+
+
+def questions(
+    found: Sequence[Finding],
+    stored: Mapping[str, Memory],
+    *,
+    rejected: Collection[str],
+    merged: Collection[frozenset[str]] = (),
+) -> Questions:
+    """What is asked about findings.
+
+    Args:
+        found: Of statements as they will read.
+        stored: All memories as they stand.
+        rejected: Keys of what a person answered.
+        merged: Memories that are merged anyway.
+    """
+    first_of: dict[str, tuple[str, int, str]] = {}
+    asked = []
+    for each in found:
+        a, b = each.a.memory, each.b.memory
+        keys = {said_key(each.a.text, each.b.text)}
+        if a.id != b.id:
+            keys |= {rejection_key(a, b), rejection_key(stored.get(a.id, a), stored.get(b.id, b))}
+        # Of many copies each is asked about beside the first alone.
+        copy = each.exact and first_of.setdefault(statement_key(each.a.judged), each.a.key) != each.a.key
+        if not (copy or keys & set(rejected) or any({a.id, b.id} <= group for group in merged)):
+            asked.append(each)
+    doubts: list[Merge | Resolve] = [_duplicate(each, stored) for each in asked if each.same]
+    doubts += [_conflict(each, stored) for each in asked if not (each.sure or each.same)]
+    return Questions([_conflict(each, stored) for each in asked if each.sure and not each.same], doubts)
+
+
+def repeating_files(
+    found: Sequence[Finding], statements: Iterable[Statement]
+) -> list[tuple[Memory, Memory, list[Finding]]]:
+    """Pairs of files of one folder of which one repeats most of what the other says."""
+    between: dict[frozenset[str], list[Finding]] = defaultdict(list)
+    for each in found:
+        if each.a.memory.scope == each.b.memory.scope and "#" not in each.a.place + each.b.place:
+            between[each.places].append(each)
+    pairs = []
+    for places in repeating(found, statements, fewest=FEWEST_REPEATED).keys() & between.keys():
+        memories = {one.place: one.memory for each in between[places] for one in (each.a, each.b)}
+        first, second = sorted(places)
+        pairs.append((memories[first], memories[second], between[places]))
+    return sorted(pairs, key=lambda pair: (pair[0].id, pair[1].id))
+
+
+def place_of(statement: Statement) -> str:
+    """File and line of a statement, with the heading above it."""
+    first = statement.memory.metadata.get("line")
+    line = f":{int(first) + statement.line}" if isinstance(first, int) else ""
+    under = statement.block.split("\0")[1:] or [statement.subject]
+    heading = next((name for name in reversed(under) if name), "")
+    return f"{file_of(statement.memory.id)}{line}" + (f" ({heading})" if heading else "")
+
+
+def _stored(
+    statements: Iterable[Statement], stored: Mapping[str, Memory]
+) -> tuple[Memory, tuple[Member, ...]]:
+    """The first statement's memory and the members as they stand; an index is none, and stands as read."""
+    memories = [stored.get(each.memory.id, each.memory) for each in statements]
+    by_id = {memory.id: Member.of(memory) for memory in memories}
+    return memories[0], tuple(by_id[name] for name in sorted(by_id))
+
+
+def _conflict(finding: Finding, stored: Mapping[str, Memory]) -> Resolve:
+    older, newer = _by_age(finding)
+    dates = [last_stated(each.memory) or LONG_AGO for each in (older, newer)]
+    known: Side | None = "b" if LONG_AGO < dates[0] < dates[1] else None
+    first, members = _stored((older, newer), stored)
+    return Resolve(
         id="",
-        scope=memory.scope,
-        category=memory.category,
-        members=(Member.of(memory),),
-        reason="stale",
-        age_days=None if age is None else max(age, 0),
-        detail=detail,
+        scope=first.scope,
+        category=first.category,
+        members=members,
+        a=(older.memory.id,),
+        b=(newer.memory.id,),
+        topic=topic(older.words, newer.words) or first.category or "same topic",
+        newer=known,
+        verdicts=(finding.verdict,),
+        said=(older.text, newer.text),
+        places=(place_of(older), place_of(newer)),
     )
+
+
+def _duplicate(finding: Finding, stored: Mapping[str, Memory]) -> Merge:
+    """The question about two sayings of one thing: what says more stays, else the newer; no detail goes."""
+    goes, stays = _by_age(finding)
+    share = dict(zip((finding.a.key, finding.b.key), finding.told, strict=True))
+    if share[goes.key] < share[stays.key]:
+        goes, stays = stays, goes
+    unsaid = relation(goes.words, stays.words).unsaid[0]
+    alone = any(unit.detail or any(map(str.isdigit, unit.text)) for unit in unsaid)
+    lost = goes.words == goes.text and (alone or missing([goes.text], stays.text))
+    first, members = _stored((goes, stays), stored)
+    return Merge(
+        id="",
+        scope=first.scope,
+        category=first.category,
+        members=members,
+        survivor=stays.memory.id,
+        text=f"{stays.text} {goes.text}" if lost else stays.text,
+        verdicts=(finding.verdict,),
+        said=(goes.text, stays.text),
+        places=(place_of(goes), place_of(stays)),
+    )
+
+
+def _by_age(finding: Finding) -> tuple[Statement, Statement]:
+    """The older statement and the newer one; within one memory the earlier one stays."""
+    a, b = finding.a, finding.b
+    if a.memory.id == b.memory.id:
+        return (b, a) if finding.same else (a, b)
+    older, newer = sorted((a, b), key=lambda each: (last_stated(each.memory) or LONG_AGO, each.key))
+    return older, newer

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from ....models.text.words import counted
 from ...actions import Action, Merge, Promote, Prune, Relate, Rewrite, TextChange
 from ...answers import with_pins
 from ...planning.doubts import open_question
@@ -21,7 +22,7 @@ from ...stores.graph.text import owner_of, split_part
 from ...stores.graph.usage import PROMOTED_MARK, advice, usage
 from ...writing.journal import Journal, Outcome
 from ..report import UNCHANGED, Report, auto_summary, moved_lines, summary
-from ..text import counted, one_line, visible
+from ..text import one_line, visible
 from .health import Health, graph_state, spoken_share
 
 if TYPE_CHECKING:

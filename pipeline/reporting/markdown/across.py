@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ....models.text.words import counted
 from ....records import Memory, Scope
 from ...judging.statements import Finding, Reader, Statement, findings
 from ...rules.markdown.prose import said
 from ...stores.markdown.directories import other_places
 from ...stores.markdown.layouts import EVERYBODY, ORDER, Loaded, instruction_files
-from ..text import clip, counted, visible
+from ..text import clip, visible
 
 if TYPE_CHECKING:
     from ...judging.models import Models

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import PurePosixPath
 
+from ....models.text.words import counted
 from ...actions import (
     Action,
     Append,
@@ -29,9 +30,8 @@ from ...planning.markdown.look import MarkdownView
 from ...planning.proposal import Proposal
 from ...results import RunResult
 from ...rules.markdown.drift import Freshness
-from ...rules.markdown.index_file import counted
 from ...stores.markdown.directories import MemoryDirectory
-from ...stores.markdown.rows import file_of
+from ...stores.markdown.document import file_of
 from ...stores.markdown.transcripts import Quotation
 from ..differences import Marked, changes
 from ..report import Report, clip, likely, one_line, visible

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ....models.markdown_blocks import PROSE, markdown_lines
 from ....records import Memory
-from ...stores.markdown.history import line_days
+from ...stores.markdown.project import line_days
 
 DayOf = Callable[[str], date | None]
 """The day on which a line was written; None if that is not certain."""

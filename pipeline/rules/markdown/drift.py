@@ -1,6 +1,7 @@
-"""Whether the files and symbols that a memory names still exist. Only their proven absence makes it stale.
+"""Which files and symbols a memory names, and whether they still exist. Only proven absence makes it stale.
 
-A path is proven gone if the history of this repository had it and the project has it no more. A path that
+Only what can be checked counts: no addresses, no places outside the project, no patterns and placeholders. A
+path is proven gone if the history of this repository had it and the project has it no more. A path that
 never existed may be planned, and is only flagged; one under a folder that the project has not is another
 repository's, a symbol that is nowhere may be a library's: neither is evidence. What a repository renamed is
 offered as a mend, unless the sentence speaks of the past.
@@ -8,18 +9,26 @@ offered as a mend, unless the sentence speaks of the past.
 
 from __future__ import annotations
 
+import builtins
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
+from ....models.markdown_blocks import markdown_lines
+from ....models.text.tables import table_words
 from ....records import Memory
-from ...stores.markdown.code_index import CodeIndex, build_index
-from ...stores.markdown.history import hidden_paths, ignored_paths, new_place, removed_paths
+from ...stores.markdown.project import (
+    CodeIndex,
+    build_index,
+    hidden_paths,
+    ignored_paths,
+    new_place,
+    removed_paths,
+)
 from .prose import statements
-from .references import References, find_references
 
 YOUNG = timedelta(days=30)
 """So long after it was written nothing condemns a memory: branches and refactorings are under way."""
@@ -45,6 +54,41 @@ _PAST = re.compile(
     r"|merged|gone|dead|dropped)\b|→|->|=>",
     re.IGNORECASE,
 )
+_EXTENSIONS = table_words("code", "extensions")
+_NAME = r"[\w.@+-]"
+_EXTENSION = rf"\.(?:{'|'.join(sorted(_EXTENSIONS, key=len, reverse=True))})"
+_PATH = re.compile(rf"(?<![\w./~@:$*{{}}<>%-])(?:\.{{0,2}}/)?(?:{_NAME}+/)+{_NAME}*{_EXTENSION}(?![\w/*-])")
+_FILE_NAME = re.compile(rf"^{_NAME}+{_EXTENSION}$")
+_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+", re.IGNORECASE)
+_LINK_TARGET = re.compile(r"\]\(<?([^)\s>]+)>?[^)]*\)")
+_WIKI_LINK = re.compile(r"\[\[[^\]\n]*\]\]")
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
+_QUOTED = re.compile(r"[\"'“‘]([^\"'“”‘’\n]+)[\"'”’]")
+_LOCATION = re.compile(r"(?::\d+(?:[-:]\d+)*|#L?\d+(?:-L?\d+)?|::[\w:.\[\]-]+)$")
+_PLACEHOLDER = re.compile(r"[<>{}*$%?\s]|\.\.\.|YYYY|XXX")
+_CALL = re.compile(r"(?<![\w/$])((?:[A-Za-z_$][\w$]*(?:\.|::|#))*[A-Za-z_$][\w$]*)\(\)")
+_SPAN_CALL = re.compile(r"^((?:[A-Za-z_$][\w$]*(?:\.|::|#))*[A-Za-z_$][\w$]*)\(.*\)$")
+_DEFINED = re.compile(
+    r"\b(?:def|class|function|func|fn|interface|struct|enum|trait|type)\s+([A-Za-z_$][\w$]*)"
+)
+_CAMEL = re.compile(r"^(?:[\w$]+(?:\.|::))*[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+$")
+_CAMEL_WORD = re.compile(r"(?<![\w./`@-])[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+\b")
+_CLASS_WORD = re.compile(
+    r"(?:\bclass\s+([A-Z]\w+)\b|\b([A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+)\s+class\b|\bdef\s+([a-z_]\w+))"
+)
+_PRODUCTS = frozenset(table_words("code", "products"))
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """What a memory names."""
+
+    files: tuple[str, ...] = ()  # paths and file names, sorted
+    symbols: tuple[str, ...] = ()  # functions and classes, last part of a dotted name, sorted
+    # words in CamelCase that may be classes, or products: they only ever protect
+    hints: tuple[str, ...] = ()
+    # paths inside code blocks, where a command may well create them; they only protect too
+    mentioned: tuple[str, ...] = ()
 
 
 class Freshness(StrEnum):
@@ -61,11 +105,61 @@ class Drift:
     """The state of one memory's references."""
 
     memory: str  # its id
-    freshness: Freshness  # the outcome
+    freshness: Freshness
     missing: tuple[str, ...] = ()  # paths that are gone; a moved file names its likely new place
     terms: tuple[str, ...] = ()  # narrow words to search transcripts for
     # new place of each path that the repository renamed
     moved: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+def references_of(text: str, *, quoted: Iterable[str] = ()) -> References:
+    """Collect the references of a text, and of what its description has in quotation marks.
+
+    >>> references_of("`Session` lives in src/auth/session.py, see `open_session()`").files
+    ('src/auth/session.py',)
+    """
+    plain = _WIKI_LINK.sub(" ", _URL.sub(" ", text))
+    targets = {match[1] for match in _LINK_TARGET.finditer(plain)}
+    plain = _LINK_TARGET.sub("]", plain)
+    prose = "\n".join(line.text for line in markdown_lines(plain) if line.kind != "fence")
+    spans = [match[2].strip() for match in _CODE_SPAN.finditer(prose)]
+    paths = [match[0] for match in _PATH.finditer(prose)] + [t for t in targets if _PATH.fullmatch(t)]
+    named = [_LOCATION.sub("", item) for item in [*spans, *quoted]]
+    paths += [item for item in named if _FILE_NAME.match(item) or _PATH.fullmatch(item)]
+    files = {path for path in map(_normal, paths) if path}
+    fenced = {path for match in _PATH.finditer(plain) if (path := _normal(match[0]))} - files
+    symbols = _symbols(prose, spans)
+    words = {match[0] for match in _CAMEL_WORD.finditer(_CODE_SPAN.sub(" ", prose))}
+    hints = {word for word in words if word.casefold() not in _PRODUCTS} - symbols
+    return References(*(tuple(sorted(each)) for each in (files, symbols, hints, fenced)))
+
+
+def _symbols(prose: str, spans: Iterable[str]) -> set[str]:
+    symbols = {match[1] for match in _CALL.finditer(prose)}
+    symbols |= {next(filter(None, match.groups())) for match in _CLASS_WORD.finditer(prose)}
+    for span in spans:
+        call = _SPAN_CALL.match(span)
+        if call:
+            symbols.add(call[1])
+        elif _CAMEL.match(span):
+            symbols.add(span)
+        symbols |= {match[1] for match in _DEFINED.finditer(span)}
+    last = {re.split(r"\.|::|#", name)[-1] for name in symbols}
+    products = {name for name in last if name.casefold() in _PRODUCTS or hasattr(builtins, name)}
+    return {name for name in last - products if len(name) > 1}
+
+
+def _normal(path: str) -> str | None:
+    """The path as the index writes it; None if it cannot be checked."""
+    cleaned = _LOCATION.sub("", path).removeprefix("./")
+    if _PLACEHOLDER.search(cleaned) or cleaned.startswith(("~", "../")) or "//" in cleaned:
+        return None
+    if PurePosixPath(cleaned).suffix == ".md" and "/" not in cleaned:
+        return None  # a link between memories, not to code
+    *folders, name = cleaned.split("/")
+    if any(_FILE_NAME.match(folder) for folder in folders if folder) or (not folders and name[0] in "._-"):
+        return None  # "A.md/B.md" are two names, "_test.go" is the end of many
+    return cleaned
 
 
 def check_drift(
@@ -79,43 +173,37 @@ def check_drift(
         directories: Where each memory directory is, by its name.
     """
     root = root.resolve()
-    # A text without frontmatter is nobody's memory of something: its references are not judged.
-    named = {memory.id: find_references(memory) for memory in memories if memory.metadata.get("frontmatter")}
     drifts = {memory.id: Drift(memory.id, Freshness.EVERGREEN) for memory in memories}
-    if not any(refs.files for refs in named.values()):
+    named: dict[str, tuple[References, Path | None]] = {}
+    for memory in memories:
+        # A text without frontmatter is nobody's memory of something: its references are not judged.
+        if memory.metadata.get("frontmatter"):
+            said = str(memory.metadata.get("description") or "")
+            refs = references_of(f"{memory.text}\n\n{said}", quoted=_QUOTED.findall(said))
+            named[memory.id] = refs, directories.get(memory.scope.get("directory") or "")
+    if not any(refs.files for refs, _ in named.values()):
         return drifts
-    wanted = {symbol for refs in named.values() for symbol in (*refs.symbols, *refs.hints)}
+    wanted = {symbol for refs, _ in named.values() for symbol in (*refs.symbols, *refs.hints)}
     index = build_index(root, wanted, without=directories.values())
-    beside = {
-        memory.id: directories.get(memory.scope.get("directory") or "")
-        for memory in memories
-        if memory.id in named
-    }
     absent = {
         path
-        for memory_id, refs in named.items()
+        for refs, beside in named.values()
         for path in refs.files
-        if not index.has_file(path, beside=beside[memory_id])
+        if not index.has_file(path, beside=beside)
     }
     removed = removed_paths(root, absent)
     moved = {path: place for path, commit in removed.items() if (place := new_place(root, path, commit))}
     left_out = ignored_paths(root, absent) - set(moved)
-    hidden = hidden_paths(root, removed)
+    proven = set(removed) - hidden_paths(root, removed)
     gone = {
         path
         for path in absent - left_out
         if path in moved
         or (index.checkable(path) and (path in removed or index.has_folder(path.partition("/")[0])))
     }
-    for memory_id, refs in named.items():
+    for memory_id, (refs, beside) in named.items():
         drifts[memory_id] = _assessed(
-            memory_id,
-            refs,
-            index,
-            gone=[path for path in refs.files if path in gone],
-            proven={path for path in removed if path not in hidden},
-            moved=moved,
-            beside=beside[memory_id],
+            memory_id, refs, index, gone=gone, proven=proven, moved=moved, beside=beside
         )
     return drifts
 
@@ -125,34 +213,29 @@ def _assessed(
     refs: References,
     index: CodeIndex,
     *,
-    gone: Sequence[str],
+    gone: set[str],
     proven: set[str],
     moved: Mapping[str, str],
     beside: Path | None,
 ) -> Drift:
     """Judge one memory: it is fully stale only if all that it names is proven to have been taken away."""
+    lost = [path for path in refs.files if path in gone]
     here = [path for path in (*refs.files, *refs.mentioned) if index.has_file(path, beside=beside)]
-    if not gone:
+    if not lost:
         names_any = any(path in refs.files for path in here) or bool(index.symbols.intersection(refs.symbols))
         return Drift(memory, Freshness.FRESH if names_any else Freshness.EVERGREEN)
-
-    def shown(path: str) -> str:
-        """A missing path, with its new place or what may be that."""
+    missing = []
+    for path in lost:
         folder = path.removesuffix(PurePosixPath(path).suffix)
         hint = f" (perhaps now {folder}/)" if index.has_folder(folder) else ""
-        return f"{path} (now {moved[path]})" if path in moved else path + hint
-
+        missing.append(f"{path} (now {moved[path]})" if path in moved else path + hint)
     known = index.symbols.intersection((*refs.symbols, *refs.hints))
-    elsewhere = any(path in moved or index.moved(path) for path in gone)
+    elsewhere = any(path in moved or index.moved(path) for path in lost)
     unproven = set(refs.files) - proven - set(here)
-    alive = here or known or elsewhere or unproven or not any("/" in path for path in gone)
-    return Drift(
-        memory,
-        Freshness.PARTIALLY_STALE if alive else Freshness.FULLY_STALE,
-        tuple(map(shown, gone)),
-        tuple(gone),
-        {path: moved[path] for path in gone if path in moved},
-    )
+    alive = here or known or elsewhere or unproven or not any("/" in path for path in lost)
+    state = Freshness.PARTIALLY_STALE if alive else Freshness.FULLY_STALE
+    mend = {path: moved[path] for path in lost if path in moved}
+    return Drift(memory, state, tuple(missing), tuple(lost), mend)
 
 
 def condemned(memory: Memory, drift: Drift, *, now: datetime) -> bool:

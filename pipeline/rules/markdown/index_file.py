@@ -1,21 +1,24 @@
-"""MEMORY.md: what a pass adds, takes out and shortens, and nothing else.
+"""MEMORY.md: what its lines are; what a pass adds, takes out and shortens, and nothing else.
 
-Authors' hooks, sections, order and status words stay. A line is added for a file that the index does
-not name, taken out where its file is gone, and shortened where it says more than a pointer should.
+Only a list item that begins with one link to a file of memories is a pointer; a line that links to several,
+a table row, or a sentence with a link in it says something of its own and is never changed. Authors' hooks,
+sections, order and status words stay. A line is added for a file that the index does not name, taken out
+where its file is gone, and shortened where it says more than a pointer should.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from urllib.parse import quote
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import quote, unquote
 
+from ....models.markdown_blocks import markdown_lines
 from ....models.text.statements import sentences
-from ....models.text.words import significant_words
-from .index_lines import IndexLine, index_lines, mentioned, parted, retargeted, separator
+from ....models.text.words import counted, significant_words
 from .prose import says_more
 
 LINE_LENGTH = 150
@@ -32,6 +35,14 @@ GOAL_LINES = 190
 """Up to so many lines pointers are added: the author keeps room for some of their own."""
 MAX_BYTES = 25_000
 GOAL_BYTES = MAX_BYTES * GOAL_LINES // MAX_LINES
+_LINK = re.compile(r"\[(?P<name>(?:[^\[\]]|\[[^\[\]]*\])*)\]\(<?(?P<target>[^)>\s]+?\.md)(?:#[^)>]*)?>?\)")
+_WIKI = re.compile(r"\[\[(?P<target>[^\]|#]+)(?:[|#][^\]]*)?\]\]")
+_BARE = re.compile(r"(?<![\w/.*-])(?P<target>[\w.-]+(?:/[\w.-]+)*\.md)\b")
+_SPAN = re.compile(r"`([^`\n]+)`")
+_GLOB = re.compile(r"(?<![\w*])(?:[\w./-]+\*+[\w.*/-]*|\*+[\w./-]+[\w.*/-]*)(?![\w*])")
+_OPENING = re.compile(r"[^\w\[]*(?=\[)")
+"""Marks before the link: bold, an emoji, an arrow; no word."""
+_SEPARATOR = re.compile(r"[\s*_`]*(?:--|—|–|-|:|→)?\s*")
 _STATUS = re.compile(
     r"\b(?:DONE|SUPERSEDED|DEPRECATED|HISTORICAL|OBSOLETE|NEVER|ALWAYS|MUST|NOT|DON'?T|DO|TODO|WIP|BLOCKED|PENDING"
     r"|OPEN|CLOSED|SHIPPED|MERGED|FIXED|LIVE|RETIRED|REMOVED|REVERTED|RESOLVED|STALE|MANDATORY|CRITICAL|WARNING"
@@ -60,6 +71,18 @@ _DEPENDENT = re.compile(
 """A clause that says nothing without the one behind its comma."""
 _CLAUSE = re.compile(r"(?:[.;!?]|,| [—–]| --)(?=\s)")
 _SAFE = "/-_.~äöüÄÖÜß"
+_Refused = Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexLine:
+    """One line of an index."""
+
+    text: str  # as it stands
+    pointer: str | None = None  # the file it points to, if that is all it does
+    said: str = ""  # what a pointer says about its file
+    wrapped: bool = False  # more lines belong to it, so that it cannot go alone
+    heading: int = 0  # number of the heading it stands under
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +91,8 @@ class TopicFile:
 
     file: str  # its name in the directory
     name: str  # what it calls itself; empty if it does not
-    description: str  # its own description
-    text: str  # all it says
+    description: str
+    text: str
     open: bool = True  # whether something may be added to it
     retired: bool = False  # whether it says itself that it is over: then nothing begins to point to it
 
@@ -78,7 +101,7 @@ class TopicFile:
 class IndexDraft:
     """An index as it should be."""
 
-    lines: list[IndexLine | None]  # its lines; None where one was taken out
+    lines: list[IndexLine]
     text: str = ""  # the whole file
     removed: list[str] = field(default_factory=list)  # entries taken out, as they stood
     remaining: int = 0  # files that it points to
@@ -86,8 +109,25 @@ class IndexDraft:
     warnings: list[str] = field(default_factory=list)  # what a person should look at
 
     def joined(self) -> str:
-        """All lines that are left."""
-        return "\n".join(line.text for line in self.lines if line is not None)
+        """All its lines."""
+        return "\n".join(line.text for line in self.lines)
+
+
+def index_lines(text: str) -> list[IndexLine]:
+    r"""Read an index line by line.
+
+    >>> [line.pointer for line in index_lines("Rules: [a](a.md)\n- [B](b.md) — DONE")]
+    [None, 'b.md']
+    """
+    read: list[IndexLine] = []
+    heading = 0
+    lines = markdown_lines(text)
+    for line, after in itertools.zip_longest(lines, lines[1:]):
+        heading += line.kind == "heading" and line.level > 0
+        target, said = _pointed(line.text[line.said :]) if line.kind == "item" else (None, "")
+        wrapped = bool(target and after and after.text.startswith(("  ", "\t")) and after.text.strip())
+        read.append(IndexLine(line.text, target, said, wrapped, heading))
+    return [*read, IndexLine("", heading=heading)] if text.endswith("\n") or not read else read
 
 
 def draft_index(
@@ -100,7 +140,7 @@ def draft_index(
     dropped: Callable[[str], bool] = lambda _: True,
     longest: int | None = LONG_LINE,
     adopt: bool = True,
-    refused: Callable[[str], bool] = lambda _: False,
+    refused: _Refused = lambda _: False,
 ) -> IndexDraft:
     """Bring the index of a directory up to date.
 
@@ -116,22 +156,27 @@ def draft_index(
         refused: Whether a person took a change of this line back: "+" or "-" and the line.
     """
     by_file = {topic.file: topic for topic in sorted(topics, key=lambda item: item.file)}
-    draft = IndexDraft([*index_lines(current)] if current.strip() else [])
+    draft = IndexDraft(index_lines(current) if current.strip() else [])
     _take_out(draft, by_file, gone or {}, stands=stands, dropped=dropped, refused=refused)
     if longest is not None:
         _shorten(draft, by_file, longest, refused)
     if by_file and not draft.lines:
         draft.lines = [IndexLine(f"# {title} Memory"), IndexLine("")]
     if not current.strip() or _is_index(current, adopt=adopt):
-        named = mentioned(draft.joined(), by_file)
+        named = _mentioned(draft.joined(), by_file)
         missing = [topic for file, topic in by_file.items() if file not in named and not topic.retired]
         _add(draft, missing, refused)
     draft.text = draft.joined() if draft.lines else current
-    if not current.strip() and not any(line and line.pointer for line in draft.lines):
+    if not current.strip() and not any(line.pointer for line in draft.lines):
         draft.text = current  # nothing to point to
-    draft.remaining = len(set(by_file) & mentioned(draft.text))
+    draft.remaining = len(set(by_file) & _mentioned(draft.text))
     draft.warnings += _warnings(draft.text, current)
     return draft
+
+
+def too_large(index: str) -> bool:
+    """Whether an agent does not load all of it."""
+    return index.count("\n") > MAX_LINES or len(index.encode("utf-8")) > MAX_BYTES
 
 
 def _is_index(text: str, *, adopt: bool) -> bool:
@@ -150,42 +195,43 @@ def _take_out(
     *,
     stands: Callable[[str], bool],
     dropped: Callable[[str], bool],
-    refused: Callable[[str], bool],
+    refused: _Refused,
 ) -> None:
     """Take out pointers that lead nowhere; a pointer to a file that moved into another follows it.
 
     Where more files are missing than are here, they are rather somewhere else than gone. Pointers are not
     counted: this very pass adds some.
     """
-    pointers = {line.pointer for line in draft.lines if line is not None and line.pointer}
+    pointers = {line.pointer for line in draft.lines if line.pointer}
     dead = [file for file in pointers if not (file in by_file or file in gone or stands(file))]
     many = len(dead) > max(_FEW, len(by_file))
     left: list[str] = []
+    lines: list[IndexLine | None] = [*draft.lines]
     for number, line in enumerate(draft.lines):
-        if line is None or refused(f"-{line.text}"):
-            continue
         file = line.pointer
+        if refused(f"-{line.text}"):
+            continue
         if file is None:
-            several = parted(line.text)
-            if several and any(target in gone for _, target in several[1]):
-                kept = [piece for piece, target in several[1] if target not in gone]
-                draft.removed += [piece for piece, target in several[1] if target in gone]
-                text = several[0] + " · ".join(kept)
-                draft.lines[number] = IndexLine(text, heading=line.heading) if kept else None
-            continue
-        if file in by_file or (file not in gone and stands(file)):
-            continue
-        heir = gone.get(file)
-        if heir is not None and heir not in mentioned(draft.joined()):
-            text = retargeted(line.text, file, quote(heir, safe=_SAFE))
-            draft.lines[number] = IndexLine(text, heir, line.said, line.wrapped, line.heading)
-        elif line.wrapped or not (
-            file in gone or (not many and dropped(file) and not _PROTECTED.search(line.said))
-        ):
-            left.append(file)
-        else:
-            draft.removed.append(line.text)
-            draft.lines[number] = None
+            bullet, pieces = _parted(line.text)
+            if not any(target in gone for _, target in pieces):
+                continue
+            draft.removed += [piece for piece, target in pieces if target in gone]
+            kept = [piece for piece, target in pieces if target not in gone]
+            text = bullet + " · ".join(kept)
+            lines[number] = IndexLine(text, heading=line.heading) if kept else None
+        elif file not in by_file and (file in gone or not stands(file)):
+            heir = gone.get(file)
+            if heir is not None and heir not in _mentioned("\n".join(each.text for each in lines if each)):
+                text = _retargeted(line.text, file, quote(heir, safe=_SAFE))
+                lines[number] = replace(line, text=text, pointer=heir)
+            elif line.wrapped or not (
+                file in gone or (not many and dropped(file) and not _PROTECTED.search(line.said))
+            ):
+                left.append(file)
+            else:
+                draft.removed.append(line.text)
+                lines[number] = None
+    draft.lines = [line for line in lines if line]
     if left:
         shown = ", ".join(left[:_FEW]) + (" …" if len(left) > _FEW else "")
         draft.warnings.append(
@@ -193,13 +239,11 @@ def _take_out(
         )
 
 
-def _shorten(
-    draft: IndexDraft, by_file: Mapping[str, TopicFile], longest: int, refused: Callable[[str], bool]
-) -> None:
+def _shorten(draft: IndexDraft, by_file: Mapping[str, TopicFile], longest: int, refused: _Refused) -> None:
     """Cut pointers above the limit at a clause; what they say moves into the file, unless it is there."""
     for number, line in enumerate(draft.lines):
-        topic = by_file.get(line.pointer or "") if line is not None else None
-        if line is None or topic is None or line.wrapped or len(line.text) <= longest:
+        topic = by_file.get(line.pointer or "")
+        if topic is None or line.wrapped or len(line.text) <= longest:
             continue
         short = _cut(line.text, max(line.text.rfind(line.said), 0))
         known = f"{topic.text}\n{topic.description}\n{topic.name}"
@@ -207,14 +251,10 @@ def _shorten(
         words = significant_words(known)
         new = [each for each in sentences(line.said) if not significant_words(each) <= words]
         news = " ".join(each for each in new if says_more(each, known))
-        if (
-            short is None
-            or (news and not topic.open)
-            or _PROTECTED.search(line.said)
-            or refused(f"-{line.text}")
-        ):
+        kept = _PROTECTED.search(line.said) or refused(f"-{line.text}")
+        if short is None or (news and not topic.open) or kept:
             continue
-        draft.lines[number] = IndexLine(short, line.pointer, line.said, line.wrapped, line.heading)
+        draft.lines[number] = replace(line, text=short)
         if news:
             held = draft.demoted.get(topic.file)
             draft.demoted[topic.file] = f"{held}\n\n{news}" if held else news
@@ -225,49 +265,44 @@ def _cut(line: str, hook: int) -> str | None:
 
     It keeps as many of its author's words as the limit allows, not only as many as a line of ours would have.
     """
-    ends = [match.start() for match in _CLAUSE.finditer(line, hook, LONG_LINE - 1)]
-    said = [(end, line[hook:end]) for end in ends if end - hook >= _LEAST]
-    ends = [
-        end for end, text in said if _balanced(text) and not (line[end] == "," and _DEPENDENT.search(text))
-    ]
+    ends = []
+    for match in _CLAUSE.finditer(line, hook, LONG_LINE - 1):
+        end, text = match.start(), line[hook : match.start()]
+        # No bracket, code span or emphasis is torn apart.
+        whole = all(text.count(opening) == text.count(closing) for opening, closing in ("()", "[]", "{}"))
+        whole = whole and not any(text.count(mark) % 2 for mark in ("`", '"', "**"))
+        if end - hook >= _LEAST and whole and not (line[end] == "," and _DEPENDENT.search(text)):
+            ends.append(end)
     if not ends or _STATUS.search(line, ends[-1]):
         return None
     return line[: ends[-1]].rstrip(" ,;:.-—–") + "…"
 
 
-def _balanced(text: str) -> bool:
-    """Whether no bracket, code span or emphasis would be torn apart."""
-    pairs = all(text.count(opening) == text.count(closing) for opening, closing in ("()", "[]", "{}"))
-    return pairs and not any(text.count(mark) % 2 for mark in ("`", '"', "**"))
-
-
-def _add(draft: IndexDraft, missing: Sequence[TopicFile], refused: Callable[[str], bool]) -> None:
+def _add(draft: IndexDraft, missing: Sequence[TopicFile], refused: _Refused) -> None:
     """Add a pointer for each file that is not named, as long as the index stays within what is loaded."""
-    mark = separator([line for line in draft.lines if line is not None])
+    mark = _separator(draft.lines)
     pointers = [(topic.file, line) for topic in missing if not refused(f"+{(line := _pointer(topic, mark))}")]
     lines, size = draft.joined().count("\n") + 1, len(draft.joined().encode("utf-8"))
     for number, (file, line) in enumerate(pointers):
         size += len(line.encode("utf-8")) + 1
         lines += 1
         if lines > GOAL_LINES or size > GOAL_BYTES:
-            left = ", ".join(name for name, _ in itertools.islice(pointers, number, number + _FEW))
+            left = ", ".join(name for name, _ in pointers[number : number + _FEW])
             more = counted(len(pointers) - number, "file has", "files have")
             draft.warnings.append(f"is full: {more} no pointer ({left} …)")
             return
-        _insert(draft, file, line)
+        _insert(draft.lines, file, line)
 
 
-def _insert(draft: IndexDraft, file: str, text: str) -> None:
+def _insert(lines: list[IndexLine], file: str, text: str) -> None:
     """Put a pointer into the list of its like: in order if that list is in order, else at its end."""
-    lines = [line for line in draft.lines if line is not None]
-    draft.lines = [*lines]
     rows = [number for number, line in enumerate(lines) if line.pointer]
     runs = [list(group) for _, group in itertools.groupby(rows, key=lambda row: lines[row].heading)]
     if not runs:
         end = len(lines)
         while end and not lines[end - 1].text.strip():
             end -= 1
-        draft.lines[end:] = [IndexLine(""), IndexLine(text, file), *(lines[end:] or [IndexLine("")])]
+        lines[end:] = [IndexLine(""), IndexLine(text, file), *(lines[end:] or [IndexLine("")])]
         return
 
     def like(name: str) -> str:
@@ -285,7 +320,7 @@ def _insert(draft: IndexDraft, file: str, text: str) -> None:
         place = run[-1] + 1
         while place < len(lines) and lines[place].text.startswith(("  ", "\t")) and lines[place].text.strip():
             place += 1
-    draft.lines.insert(place, IndexLine(text, file, heading=lines[run[0]].heading))
+    lines.insert(place, IndexLine(text, file, heading=lines[run[0]].heading))
 
 
 def _pointer(topic: TopicFile, mark: str) -> str:
@@ -313,19 +348,84 @@ def _warnings(text: str, before: str) -> Iterable[str]:
         yield f"has {count} lines {after}, more than the {MAX_LINES} that are loaded"
     if size > MAX_BYTES:
         yield f"has {size} bytes {after}, more than the {MAX_BYTES} that are loaded"
-    lines = index_lines(text)
-    long = sum(bool(line.pointer) and len(line.text) > LONG_LINE for line in lines)
+    pointers = [line for line in index_lines(text) if line.pointer]
+    long = sum(len(line.text) > LONG_LINE for line in pointers)
     if long:
         yield f"has {counted(long, 'pointer')} of more than {LONG_LINE} characters"
-    for file, times in Counter(line.pointer for line in lines if line.pointer).items():
+    for file, times in Counter(line.pointer for line in pointers).items():
         if times > 1:
             yield f"has {times} pointers to {file}"
 
 
-def counted(number: int, one: str, more: str = "") -> str:
-    """A number with its noun.
+def _mentioned(text: str, files: Collection[str] = ()) -> set[str]:
+    """Every file that an index names in whatever way: it needs no pointer any more.
 
-    >>> counted(1, "pointer"), counted(2, "pointer")
-    ('1 pointer', '2 pointers')
+    Args:
+        text: The index.
+        files: Those that may be named without their ending: by stem in backticks or double brackets, or by
+            a pattern such as `feedback_*`.
     """
-    return f"{number} {one if number == 1 else more or one + 's'}"
+    names = {unquote(match["target"]) for match in _LINK.finditer(text)}
+    names |= {_wiki_target(match) for match in _WIKI.finditer(text)}
+    names |= {match["target"] for match in _BARE.finditer(text)}
+    names = {name.removeprefix("./") for name in names}
+    spans = {span.strip().removesuffix(".md") for span in _SPAN.findall(text)} | {name[:-3] for name in names}
+    globs = [glob.removesuffix(".md") for glob in _GLOB.findall(text) if glob.strip("*./-_")]
+    for file in files:
+        stem = file.removesuffix(".md")
+        own = {stem, stem.rpartition("/")[2]}
+        if own & spans or any(fnmatch.fnmatchcase(name, glob) for glob in globs for name in own):
+            names.add(file)
+    return names
+
+
+def _retargeted(line: str, old: str, new: str) -> str:
+    """A line with its link leading to another file; what it says stays."""
+    for match in _LINK.finditer(line):
+        if _local(match["target"]) == old:
+            start, end = match.span("target")
+            return line[:start] + new + line[end:]
+    return line
+
+
+def _parted(line: str) -> tuple[str, list[tuple[str, str]]]:
+    """Bullet and pieces of a line of several pointers joined by " · ", each with its file; else no pieces."""
+    read = markdown_lines(line)
+    if not read or read[0].kind != "item":
+        return "", []
+    bullet, pieces = line[: read[0].said], line[read[0].said :].split(" · ")
+    files = [[_local(match["target"]) for match in _LINK.finditer(piece)] for piece in pieces]
+    if len(pieces) < 2 or not all(len(names) == 1 and names[0] for names in files):
+        return "", []
+    return bullet, [(piece, str(names[0])) for piece, names in zip(pieces, files, strict=True)]
+
+
+def _separator(lines: Sequence[IndexLine]) -> str:
+    """What this author writes between name and description; the original's dashes where there is none yet."""
+    links = ((line.text, _LINK.search(line.text) or _WIKI.search(line.text)) for line in lines if line.said)
+    behind = [text[match.end() :].lstrip("*_`") for text, match in links if match]
+    for mark in ("—", "--", "–", ":", "-"):
+        if any(text.startswith((f" {mark} ", f"{mark} ")) for text in behind):
+            return f"{mark} " if mark == ":" else f" {mark} "
+    return " -- "
+
+
+def _pointed(said: str) -> tuple[str | None, str]:
+    """The file that an item points to and what it says about it; nothing for any other item."""
+    opening = _OPENING.match(said)
+    links, wiki = [*_LINK.finditer(said)], [*_WIKI.finditer(said)]
+    if opening is None or len(links) + len(wiki) != 1 or (links or wiki)[0].start() != opening.end():
+        return None, ""
+    match = (links or wiki)[0]
+    local = _local(match["target"] if links else _wiki_target(match))
+    return local, _SEPARATOR.sub("", said[match.end() :], count=1).strip() if local else ""
+
+
+def _wiki_target(match: re.Match[str]) -> str:
+    return match["target"].strip().removesuffix(".md") + ".md"
+
+
+def _local(target: str) -> str | None:
+    """The target as a file of this directory could be named; None for addresses and ways out."""
+    name = unquote(target).removeprefix("./")
+    return None if ":" in name or name.startswith(("/", "../", "~")) or "/../" in name else name

@@ -19,8 +19,7 @@ from ....models.markdown_blocks import PROSE, markdown_lines
 from ....models.text.words import exact_key, overlap, significant_words
 from ....records import Memory
 from ...stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
-from ...stores.markdown.document import decode, parse, plain
-from ...stores.markdown.rows import file_of
+from ...stores.markdown.document import decode, file_of, parse, plain
 from .dates_absolute import absolute
 
 RECENT = timedelta(days=30)

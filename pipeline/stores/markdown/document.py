@@ -1,7 +1,9 @@
-"""A Markdown file of memories: text that goes back to the same bytes, its body, and the entries of a list.
+"""A Markdown file of memories: text that goes back to the same bytes, entries of a list, and records.
 
 A file is one memory, unless its body is nothing but headings and bullets: then each bullet with all that is
-nested in it is one. Nothing is re-serialised: an edit keeps every line that it does not change.
+nested in it is one. Nothing is re-serialised: an edit keeps every line that it does not change. How old a
+memory is, its frontmatter says, else the history of the repository, else the file: the modification time
+comes last, because a checkout sets it anew.
 """
 
 from __future__ import annotations
@@ -12,16 +14,24 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ....models.markdown_blocks import bullets, frontmatter, markdown_lines, split_lines
+from ....records import Memory, Scope, says_pinned
+from ..base import Snapshot
+from ..files.undo import Image
 
 BOM = codecs.BOM_UTF8
 ENTRIES = 2
 """Fewest bullets of a file of lists."""
 DESCRIBED_ENTRIES = 4
 """Fewest bullets where the frontmatter describes the file: a few bullets are the parts of one memory."""
+WHOLE = "whole-file"
+"""In the place of an entry's name: the file with everything in it, also one that does not exist yet."""
+INDEX_CATEGORY = "index"
 _STRAY = 0xF700
 """A byte that is no UTF-8 becomes the private character U+F700 + byte: unlike a surrogate it can be
 kept in JSON and SQLite."""
@@ -32,6 +42,15 @@ _PART = re.compile(
 )
 _POINTS = re.compile(r"[^\w\[]*(?:\[[^\]\n]*\]\([^)\n]*\.md|\[\[)", re.IGNORECASE)
 _LEADING_BLANKS = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*")
+_CREATED = ("created", "created_at", "date")
+_UPDATED = ("updated", "updated_at", "last_updated", "modified", "last_modified")
+_DATE_LENGTH = len("2026-11-21")
+_PROTECTED = re.compile(
+    r"\W*(?:protected\b[^\w,]*(?:$|\n)|(?:please )?(?:do not|don['’]t|never) (?:edit|modify|change|touch)\b)",
+    re.IGNORECASE,
+)
+"""What an author says at the beginning of a text, or of its description, that nobody may touch."""
+_NAMED_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 
 
 def _keep_stray(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -61,22 +80,12 @@ class Entry:
     heading: str  # the nearest heading below the title, in lower case
     start: int  # where its first line begins
     end: int  # where its last line with any content ends, line ending excluded
-    lines: tuple[Line, ...]  # its lines
+    lines: tuple[Line, ...]
 
     @property
     def bullet(self) -> str:
         """Bullet and white space before the text."""
         return self.lines[0].raw.removesuffix(self.lines[0].content)
-
-    def edited(self, text: str, *, newline: str) -> str:
-        """What stands in the file for another text of this entry."""
-        indent = " " * len(self.bullet)
-
-        def render(number: int, content: str) -> str:
-            """A new line: behind the bullet, or indented under it."""
-            return self.bullet + content if number == 0 else (indent + content if content else "")
-
-        return edit_lines(self.lines, text, newline=newline, render=render)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,23 +125,36 @@ class Document:
                     return place[name]
         return None
 
-    def replaced(self, start: int, end: int, text: str) -> bytes:
-        """Bytes of the file with one span replaced."""
+    def with_whole(self, text: str) -> bytes:
+        """Bytes of the file with another text."""
+        return encode(edit_lines(lines_of(self.source), text, newline=self.newline), bom=self.bom)
+
+    def with_body(self, text: str) -> bytes | None:
+        """Bytes of the file with another body; None if it would not read back as that."""
+        span = self.source[self.start : self.end]
+        data = self._replaced(self.start, self.end, edit_lines(lines_of(span), text, newline=self.newline))
+        return data if parse(data).body == text else None
+
+    def with_entry(self, entry: Entry, text: str | None) -> bytes | None:
+        """Bytes with another text of an entry, or without it; None if the list would fall apart."""
+        indent = " " * len(entry.bullet)
+
+        def render(number: int, content: str) -> str:
+            """A new line: behind the bullet, or indented under it."""
+            return entry.bullet + content if number == 0 else (indent + content if content else "")
+
+        if text is None:
+            data = self._replaced(entry.start, entry.end + len(entry.lines[-1].ending), "")
+        else:
+            new = edit_lines(entry.lines, text, newline=self.newline, render=render)
+            data = self._replaced(entry.start, entry.end, new)
+        left = [each for each in self.entries if text is not None or each is not entry]
+        expected = [text if each is entry else each.text for each in left]
+        found = parse(data, ids=[each.id for each in left], mixed=self.mixed).entries
+        return data if [each.text for each in found] == expected else None
+
+    def _replaced(self, start: int, end: int, text: str) -> bytes:
         return encode(self.source[:start] + text + self.source[end:], bom=self.bom)
-
-    def with_entries(self, raw: Mapping[str, str]) -> bytes:
-        """Bytes of the file with its entries as given, by name; one that is not given goes with its line."""
-        text = self.source
-        for entry in reversed(self.entries):
-            new = raw.get(entry.id)
-            end = entry.end if new is not None else entry.end + len(entry.lines[-1].ending)
-            text = text[: entry.start] + (new or "") + text[end:]
-        return encode(text, bom=self.bom)
-
-    @property
-    def raw_entries(self) -> dict[str, str]:
-        """What stands in the file for each entry, by name."""
-        return {entry.id: self.source[entry.start : entry.end] for entry in self.entries}
 
 
 def parse(data: bytes, *, ids: Sequence[str] | None = None, mixed: bool = False) -> Document:
@@ -163,10 +185,7 @@ def parse(data: bytes, *, ids: Sequence[str] | None = None, mixed: bool = False)
         frontmatter=values,
         start=start,
         end=max(start, len(source.rstrip())),
-        entries=tuple(
-            Entry(name, e.text, e.heading, e.start, e.end, e.lines)
-            for name, e in zip(names, found, strict=True)
-        ),
+        entries=tuple(replace(entry, id=name) for name, entry in zip(names, found, strict=True)),
         mixed=mixed,
     )
 
@@ -270,3 +289,131 @@ def _entries(rows: Sequence[tuple[str, str]], offset: int, *, mixed: bool) -> li
             end = starts[item.last - 1] + len(rows[item.last - 1][0])
             entries.append(Entry("", text, item.heading, starts[item.first], end, tuple(own)))
     return entries
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is known of a file besides its bytes."""
+
+    path: Path
+    directory: str  # name of its directory
+    committed: datetime | None  # its latest commit
+    dirty: bool  # whether somebody changed it since
+    dated_ns: int  # modification time of the last write that was not ours: the age of what it says
+
+
+def file_of(memory_id: str) -> str:
+    """The file in which a memory stands.
+
+    >>> file_of(".claude/memory/notes.md#0123456789")
+    '.claude/memory/notes.md'
+    """
+    return split_id(memory_id)[0]
+
+
+def split_id(memory_id: str) -> tuple[str, str]:
+    """File and part of an id; the part is empty for the text of a whole file. A name may hold `#`, too."""
+    head, _, tail = memory_id.rpartition("#")
+    is_part = head.endswith(".md") and len(tail) >= 10 and "/" not in tail and "#" not in head
+    return (head, tail) if is_part else (memory_id, "")
+
+
+def whole_id(file: str) -> str:
+    """The id of a file with everything in it.
+
+    >>> whole_id("memory/MEMORY.md")
+    'memory/MEMORY.md#whole-file'
+    """
+    return f"{file}#{WHOLE}"
+
+
+def memory_row(state: Image, document: Document, entry: Entry | None, about: About) -> dict[str, Any]:
+    """The record of a file that is one memory, or of one entry."""
+    said = (document.frontmatter, document.frontmatter.get("metadata"))
+    values = [item for item in said if isinstance(item, Mapping)]
+    created, updated = _dates(values, _CREATED), _dates(values, _UPDATED)
+    file = datetime.fromtimestamp(about.dated_ns / 1e9, UTC)
+    latest = (*updated, *created, about.committed or file)[0]
+    name, described, kind = (_line(document.value(key)) for key in ("name", "description", "type"))
+    text = entry.text if entry else document.body or described or name
+    stated = as_moment(text.lstrip("([")[:_DATE_LENGTH]) if entry else None
+    days = {match[0] for match in _NAMED_DAY.finditer(about.path.stem)}
+    days = days or {day.date().isoformat() for day in (*created, *updated)}
+    metadata = {str(k): _line(v) for item in reversed(values) for k, v in item.items() if isinstance(v, str)}
+    marked = any(document.value(key) in (True, "true", "yes") for key in ("pinned", "critical", "protected"))
+    marked = marked or any(says_pinned(each) or _PROTECTED.match(each) for each in (text, described))
+    # What could not be written back faithfully is protected like a pinned memory.
+    fixed = not document.faithful or about.path.is_symlink() or not state.mode & 0o222
+    return {
+        "text": text,
+        "category": " / ".join(filter(None, (kind.casefold(), entry.heading if entry else ""))) or None,
+        "metadata": {
+            **metadata,
+            "name": name,
+            "description": described,
+            "frontmatter": bool(document.frontmatter),
+            **({"heading": entry.heading} if entry else {}),
+            "line": plain(document.source[: entry.start if entry else document.start]).count("\n") + 1,
+            # The latest moment it may have been written, and the one day that frontmatter or name gives.
+            "written": max([*created, *updated, (not about.dirty and about.committed) or file]).isoformat(),
+            "day": next(iter(days)) if len(days) == 1 else "",
+        },
+        "created_at": (stated or (*created, latest)[0]).isoformat(),
+        "updated_at": (stated or latest).isoformat(),
+        "pinned": marked or fixed,
+        "directory": about.directory,
+        "sha": state.digest,
+    }
+
+
+def whole_row(state: Image | None, *, directory: str, name: str) -> dict[str, Any]:
+    """The record of a file with all that is in it; one that does not exist is empty."""
+    return {
+        "text": plain(decode(state.data)) if state else "",
+        "category": INDEX_CATEGORY,
+        "metadata": {"name": name},
+        "created_at": None,
+        "updated_at": None,
+        "pinned": False,
+        "directory": directory,
+        "sha": state.digest if state else "",
+    }
+
+
+def row_memory(snapshot: Snapshot) -> Memory:
+    """The memory that a record holds."""
+    row = snapshot.payload
+    return Memory(
+        id=snapshot.id,
+        text=row["text"],
+        scope=Scope.of(directory=row["directory"]),
+        category=row["category"],
+        created_at=as_moment(row["created_at"]),
+        updated_at=as_moment(row["updated_at"]),
+        pinned=row["pinned"],
+        metadata=row["metadata"],
+    )
+
+
+def as_moment(value: object) -> datetime | None:
+    """Read what YAML or a person wrote as a date; a mere day is its midnight in UTC."""
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    if not isinstance(value, str):
+        return None
+    try:
+        return as_moment(datetime.fromisoformat(value.strip()))
+    except ValueError:
+        return None
+
+
+def _dates(values: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> list[datetime]:
+    """The dates under these keys, the first first."""
+    found = (as_moment(item.get(name)) for item in values for name in names)
+    return [moment for moment in found if moment is not None]
+
+
+def _line(value: object) -> str:
+    return " ".join(str(value).split()) if value is not None else ""

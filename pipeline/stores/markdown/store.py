@@ -8,7 +8,7 @@ with every write of ours.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,20 @@ from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot,
 from ..files import digest
 from ..files.undo import FileHistory, Image, keep_copy, keep_folders, read_image
 from .directories import INDEX, MemoryDirectory, inside, unreadable
-from .document import Document, Entry, decode, edit_lines, encode, lines_of, parse, plain
-from .history import changed_files, latest_commits
-from .rows import WHOLE, About, memory_row, row_memory, split_id, whole_row
+from .document import (
+    WHOLE,
+    About,
+    Document,
+    decode,
+    encode,
+    memory_row,
+    parse,
+    plain,
+    row_memory,
+    split_id,
+    whole_row,
+)
+from .project import changed_files, latest_commits
 
 
 class MarkdownStore(Store):
@@ -105,9 +116,9 @@ class MarkdownStore(Store):
         """
         match change:
             case Update():
-                self._update(change.id, change.text)
+                self._change(change.id, change.text)
             case Delete():
-                self._delete(change.id)
+                self._change(change.id, None)
             case Restore():
                 self._restore(change.snapshot)
                 return change.snapshot.id
@@ -193,61 +204,36 @@ class MarkdownStore(Store):
             raise RefusedChangeError(f"the file {path.name} changed since the plan was made")
         return state
 
-    def _update(self, memory_id: str, text: str) -> None:
+    def _change(self, memory_id: str, text: str | None) -> None:
+        """Give a memory another text, or take it out; what goes is copied to the archive first."""
         directory, path, part = self._place(memory_id)
         state = self._current(path)
-        if part == WHOLE:
-            document = _faithful(parse(state.data if state else b""), path)
-            new = edit_lines(lines_of(document.source), text, newline=document.newline)
-            self._put(memory_id, path, state, encode(new, bom=document.bom))
+        if part == WHOLE and text is not None:
+            data: bytes | None = _faithful(parse(state.data if state else b""), path).with_whole(text)
+            self._put(memory_id, path, state, data)
             return
-        if state is None:
-            raise RefusedChangeError(f"the file {path.name} is gone")
-        document = _faithful(self._document(directory, path, state)[0], path)
-        if part:
-            edited = _entry(document, part, path).edited(text, newline=document.newline)
-            expected = [text if item.id == part else item.text for item in document.entries]
-            raw = document.raw_entries | {part: edited}
-            self._put_entries(memory_id, path, state, document=document, raw=raw, expected=expected)
-            return
-        span = document.source[document.start : document.end]
-        new = edit_lines(lines_of(span), text, newline=document.newline)
-        data = document.replaced(document.start, document.end, new)
-        if parse(data).body != text:
-            raise RefusedChangeError(f"the new text does not fit into {path.name}")
-        self._put(memory_id, path, state, data)
-
-    def _delete(self, memory_id: str) -> None:
-        directory, path, part = self._place(memory_id)
-        state = self._current(path)
         if state is None or part == WHOLE:
-            raise RefusedChangeError(f"the file {path.name} is gone, or is the index")
-        if not part:
+            raise RefusedChangeError(f"the file {path.name} is gone" + ", or is the index" * (text is None))
+        if not part and text is None:
             keep_copy(self.archive, memory_id, state.data, mtime_ns=state.mtime_ns)
             self._put(memory_id, path, state, None)
             return
         document = _faithful(self._document(directory, path, state)[0], path)
-        text = _entry(document, part, path).text
-        keep_copy(self.archive, memory_id, text.encode(), mtime_ns=state.mtime_ns)
-        left = {name: raw for name, raw in document.raw_entries.items() if name != part}
-        expected = [entry.text for entry in document.entries if entry.id != part]
-        self._put_entries(memory_id, path, state, document=document, raw=left, expected=expected)
-
-    def _put_entries(
-        self,
-        memory_id: str,
-        path: Path,
-        state: Image,
-        *,
-        document: Document,
-        raw: Mapping[str, str],
-        expected: Sequence[str],
-    ) -> None:
-        """Write a file with these entries, if they read back as expected."""
-        data = document.with_entries(raw)
-        ids = [entry.id for entry in document.entries if entry.id in raw]
-        if [entry.text for entry in parse(data, ids=ids, mixed=document.mixed).entries] != expected:
+        if not part:
+            data = document.with_body(str(text))
+            if data is None:
+                raise RefusedChangeError(f"the new text does not fit into {path.name}")
+            self._put(memory_id, path, state, data)
+            return
+        entry = document.entry(part)
+        if entry is None:
+            raise RefusedChangeError(f"the entry is gone from {path.name}")
+        if text is None:
+            keep_copy(self.archive, memory_id, entry.text.encode(), mtime_ns=state.mtime_ns)
+        data = document.with_entry(entry, text)
+        if data is None:
             raise RefusedChangeError(f"the list of {path.name} would fall apart")
+        ids = [each.id for each in document.entries if text is not None or each is not entry]
         self._put(memory_id, path, state, data, ids=ids)
 
     def _put(
@@ -266,15 +252,12 @@ class MarkdownStore(Store):
 
     def _note(self, path: Path, state: Image | None) -> dict[str, Any]:
         """What was noted about a file, for what comes of it: our own writes make no memory younger."""
-        mtime = state.mtime_ns if state else 0
-        return (self._history.noted(str(path), state.digest) if state else None) or {
-            "ids": None,
-            "dated_ns": mtime,
-        }
+        noted = self._history.noted(str(path), state.digest) if state else None
+        return noted or {"ids": None, "dated_ns": state.mtime_ns if state else 0}
 
     def _restore(self, snapshot: Snapshot) -> None:
         """Take back our last change of a memory; what we did to others, and what somebody wrote, stays."""
-        _, path, _ = self._place(snapshot.id)
+        path = self._place(snapshot.id)[1]
         _refuse_link(path)
         state = _read(path)
         note = self._note(path, state) | {"ids": None}
@@ -307,10 +290,3 @@ def _faithful(document: Document, path: Path) -> Document:
     if not document.faithful:
         raise RefusedChangeError(f"the file {path.name} holds bytes that could not be kept")
     return document
-
-
-def _entry(document: Document, name: str, path: Path) -> Entry:
-    entry = document.entry(name)
-    if entry is None:
-        raise RefusedChangeError(f"the entry is gone from {path.name}")
-    return entry

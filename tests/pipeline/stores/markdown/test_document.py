@@ -31,12 +31,9 @@ def test_the_text_of_any_bytes_leads_back_to_them(data: bytes) -> None:
 @given(MARKDOWN)
 def test_an_edit_that_changes_nothing_changes_no_byte(data: bytes) -> None:
     document = parse(data)
-    span = document.source[document.start : document.end]
-    new = edit_lines(lines_of(span), plain(span), newline="\n")
-    assert document.replaced(document.start, document.end, new) == data or not document.faithful
-    for entry in document.entries:
-        same = edit_lines(entry.lines, entry.text, newline="\n")
-        assert document.replaced(entry.start, entry.end, same) == data or not document.faithful
+    if document.faithful:
+        assert document.with_whole(plain(document.source)) == document.with_body(document.body) == data
+        assert all(document.with_entry(entry, entry.text) == data for entry in document.entries)
 
 
 @settings(deadline=None)

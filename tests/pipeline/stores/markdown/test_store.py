@@ -13,7 +13,7 @@ from markdown_bytes import MARKDOWN
 from markdown_trees import MEMORY, fingerprint, memory_file, open_store, write_tree
 from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.stores.base import Add, Delete, Restore, Retire, ScopeFilter, Update
-from mem0_dream.pipeline.stores.markdown.rows import whole_id
+from mem0_dream.pipeline.stores.markdown.document import whole_id
 
 EVERYTHING = ScopeFilter()
 LIST = "# Notes\r\n\r\n- alpha one\r\n- beta two\r\n  more\r\n\r\n- gamma three\r\n"

@@ -1,0 +1,288 @@
+"""What a project and its history say: which paths exist or did, where they went, when lines were written.
+
+Files that git would not track are left out; the memory directories too, since a memory cannot be the proof
+of what it says. Everything is only read: hooks, monitors and optional locks of the repository stay off.
+Outside a repository, or where the history cannot be read in time, nothing is known, and nothing is concluded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import os
+import re
+import subprocess
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta, timezone
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+logger = logging.getLogger(__name__)
+
+_IDENTIFIER = re.compile(rb"[A-Za-z_$\x80-\xff][\w$\x80-\xff]*")
+_FEW = 16
+"""Up to so many wanted symbols, searching each is faster than listing every word of a file."""
+_LARGEST = 4_000_000
+"""Larger files are data or bundles, in which a name proves nothing."""
+_SNIFFED = 1024
+"""Bytes in which a zero marks a binary file."""
+_SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "__pycache__"})
+GIT_SECONDS = 20
+"""How long one question to the history may take."""
+_MOVES = 5
+"""So many renames one after another are followed."""
+_EQUAL = 95
+"""Per cent two files share if one is the other under a new name; less may be what was left after a split."""
+_PATHS_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class CodeIndex:
+    """What exists in a project."""
+
+    root: Path
+    files: frozenset[str]  # paths relative to it, with slashes
+    symbols: frozenset[str]  # those of the wanted symbols that occur anywhere
+    names: Mapping[str, list[str]] = field(hash=False)  # paths by file name
+    ignored: GitIgnoreSpec | None = field(hash=False)  # the .gitignore at its root, if there is one
+
+    def has_file(self, path: str, *, beside: Path | None = None) -> bool:
+        """Whether a file of this name exists: as given, below some folder, or ignored but on the disk."""
+        relative = path.lstrip("/")
+        if any(f"/{full}".endswith(f"/{relative}") for full in self._named(relative)):
+            return True
+        places = [self.root, *([beside] if beside else [])]
+        return any((place / relative).exists() for place in places) or Path(path).exists()
+
+    def has_folder(self, name: str) -> bool:
+        """Whether the project has files in a folder."""
+        return any(file.startswith(f"{name}/") for file in self.files)
+
+    def checkable(self, path: str) -> bool:
+        """Whether the absence of a file would mean anything: it lies in the project and is not generated."""
+        if path.startswith("/") and not Path(path).is_relative_to(self.root):
+            return False
+        relative = path.removeprefix(self.root.as_posix()).lstrip("/")
+        left_out = bool(relative) and self.ignored is not None and self.ignored.match_file(relative)
+        return not left_out and not _SKIPPED.intersection(PurePosixPath(relative).parts)
+
+    def moved(self, path: str) -> bool:
+        """Whether exactly one file in the project has the name of a missing one."""
+        return len(self._named(path)) == 1
+
+    def _named(self, path: str) -> list[str]:
+        return self.names.get(PurePosixPath(path).name, [])
+
+
+def build_index(root: Path, wanted: Iterable[str], *, without: Iterable[Path] = ()) -> CodeIndex:
+    """Walk the project once, but for the folders `without`, and look for the wanted symbols."""
+    specs: dict[str, GitIgnoreSpec] = {}
+    all_wanted = {name.encode() for name in wanted}
+    left = set(all_wanted)
+    names: dict[str, list[str]] = defaultdict(list)
+    for relative, path in _walk(root, {str(place) for place in without}, specs):
+        names[relative.rpartition("/")[2]].append(relative)
+        if left:
+            left -= _occurring(path, left)
+    files = frozenset(path for paths in names.values() for path in paths)
+    found = frozenset(name.decode() for name in all_wanted - left)
+    return CodeIndex(root, files, found, dict(names), specs.get(""))
+
+
+def _walk(root: Path, without: set[str], specs: dict[str, GitIgnoreSpec]) -> Iterator[tuple[str, str]]:
+    """Files that git would track, relative and as they are opened; a path object for each would be slow."""
+    import pathspec
+
+    for folder, folders, files in os.walk(root):
+        relative = os.path.relpath(folder, root).replace(os.sep, "/")
+        here = "" if relative == "." else relative
+        prefix = f"{here}/" if here else ""
+        if ".gitignore" in files:
+            with contextlib.suppress(OSError):
+                rules = Path(folder, ".gitignore").read_text(encoding="utf-8", errors="replace")
+                specs[here] = pathspec.GitIgnoreSpec.from_lines(rules.splitlines())
+        # What rules over this folder, nearest first, with the length of the path that it leaves out.
+        parents = [here[: match.start()] for match in re.finditer("/", here)] + [here] * bool(here)
+        chain = [(len(up) + bool(up), specs[up]) for up in (*reversed(parents), "") if up in specs]
+
+        def tracked(path: str, chain: list[tuple[int, GitIgnoreSpec]] = chain) -> bool:
+            """Whether git takes a path; the nearest file that says anything decides."""
+            said = (spec.check_file(path[length:]).include for length, spec in chain)
+            return not next((include for include in said if include is not None), False)
+
+        folders[:] = sorted(
+            name
+            for name in folders
+            if name not in _SKIPPED
+            and os.path.join(folder, name) not in without  # noqa: PTH118
+            and tracked(f"{prefix}{name}/")
+        )
+        yield from (
+            (prefix + name, os.path.join(folder, name))  # noqa: PTH118
+            for name in sorted(files)
+            if tracked(prefix + name)
+        )
+
+
+def _occurring(path: str, wanted: set[bytes]) -> set[bytes]:
+    """Which of the symbols occur in a text file as whole words."""
+    try:
+        if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:  # noqa: PTH113, PTH202
+            return set()
+        with open(path, "rb") as file:  # noqa: PTH123
+            data = file.read(_SNIFFED)
+            if b"\0" in data:
+                return set()
+            data += file.read()
+    except OSError:
+        return set()
+    near = wanted if len(wanted) > _FEW else {name for name in wanted if name in data}
+    return near.intersection(_IDENTIFIER.findall(data)) if near else set()
+
+
+def git(folder: Path, *words: str, literal: bool = True) -> str:
+    """What a reading git command prints in a folder; nothing if there is no repository or no answer.
+
+    Paths are taken as they are if `literal`; the question what git leaves out knows no other way.
+    """
+    if not any((parent / ".git").exists() for parent in (folder, *folder.parents)):
+        return ""
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-C", str(folder), *words]
+    quiet = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
+    quiet |= {"GIT_LITERAL_PATHSPECS": "1"} if literal else {}
+    try:
+        ran = subprocess.run(  # noqa: S603  (a fixed command; folder and paths are single arguments)
+            command, capture_output=True, check=True, timeout=GIT_SECONDS, env={**os.environ, **quiet}
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        logger.info("The history of %s cannot be read: %s", folder, type(error).__name__)
+        return ""
+    return ran.stdout.decode("utf-8", "surrogateescape")
+
+
+def _names(printed: str) -> list[str]:
+    """The names that git printed with `-z`."""
+    return [name.strip("\n") for name in printed.split("\0") if name.strip("\n")]
+
+
+def _commits(folder: Path, what: str, *words: str) -> Iterator[tuple[str, list[str]]]:
+    """What a log says of each commit in the form `what`, the latest first, and the files it touched."""
+    asked = ("log", "--no-renames", f"--format=%x01{what}", "--name-only", "-z", "--relative")
+    for commit in git(folder, *asked, *words).split("\x01")[1:]:
+        about, _, names = commit.replace("\n", "\0", 1).partition("\0")
+        yield about.strip(), _names(names)
+
+
+def removed_paths(root: Path, paths: Iterable[str]) -> dict[str, str]:
+    """Those of the paths that a commit took away, with the latest such commit."""
+    wanted = sorted({path for path in paths if path and not path.startswith("/")})
+    removed: dict[str, str] = {}
+    for start in range(0, len(wanted), _PATHS_AT_ONCE):
+        part = wanted[start : start + _PATHS_AT_ONCE]
+        for commit, names in _commits(root, "%H", "--diff-filter=D", "--", *part):
+            for name in names:
+                if name in part:
+                    removed.setdefault(name, commit)
+    return removed
+
+
+def hidden_paths(root: Path, paths: Iterable[str]) -> set[str]:
+    """Those of the paths that may still be on their author's disk.
+
+    Git leaves them out, or the commit that took them away changed what it leaves out.
+    """
+    wanted = set(paths)
+    hidden = {path for path, commit in removed_paths(root, wanted).items() if _hides(root, commit)}
+    return hidden | ignored_paths(root, wanted)
+
+
+@functools.lru_cache(maxsize=1024)
+def _hides(root: Path, commit: str) -> bool:
+    touched = _names(git(root, "show", "--name-only", "-z", "--format=", commit))
+    return any(name.rpartition("/")[2] == ".gitignore" for name in touched)
+
+
+def new_place(root: Path, path: str, commit: str) -> str | None:
+    """Where a removed path lives now, if commits renamed it there and nothing is unclear about it."""
+    for _ in range(_MOVES):
+        place = _renames(root, commit).get(path)
+        if place is None or (root / place).is_file():
+            return place
+        path, commit = place, removed_paths(root, [place]).get(place, "")
+        if not commit:
+            return None
+    return None
+
+
+@functools.lru_cache(maxsize=64)
+def _renames(root: Path, commit: str) -> dict[str, str]:
+    asked = ("show", "-M", "--diff-filter=R", "--name-status", "-z", "--format=", "--relative", commit)
+    parts = git(root, *asked).split("\0")
+    renames: dict[str, str] = {}
+    for status, old, new in zip(parts, parts[1:], parts[2:], strict=False):
+        score = status.strip().removeprefix("R")
+        same = old.rpartition("/")[2] == new.rpartition("/")[2]
+        if status.strip().startswith("R") and score.isdigit() and (same or int(score) >= _EQUAL):
+            renames[old] = new
+    return renames
+
+
+def ignored_paths(folder: Path, paths: Iterable[str]) -> set[str]:
+    """Those of the paths that git leaves out, so that their absence here says nothing."""
+    wanted = sorted(path for path in paths if path)
+    ignored: set[str] = set()
+    for start in range(0, len(wanted), _PATHS_AT_ONCE):
+        part = wanted[start : start + _PATHS_AT_ONCE]
+        ignored.update(git(folder, "check-ignore", "--no-index", "--", *part, literal=False).splitlines())
+    return ignored & set(wanted)
+
+
+def changed_files(directory: Path) -> set[Path]:
+    """Files under a directory that differ from the last commit."""
+    said = git(directory, "diff", "--name-only", "-z", "--relative", "HEAD", "--", ".")
+    return {directory / name for name in _names(said)}
+
+
+def latest_commits(directory: Path) -> dict[Path, datetime]:
+    """Moment of the latest commit of each file under a directory; empty outside a repository."""
+    moments: dict[Path, datetime] = {}
+    for moment, names in _commits(directory, "%cI", "--", "."):
+        for name in names:
+            moments.setdefault(directory / name, datetime.fromisoformat(moment).astimezone(UTC))
+    return moments
+
+
+def line_days(path: Path) -> dict[str, date | None]:
+    """The author's day of each line of a file, by what the line says; None where that is not certain.
+
+    A first commit may have brought in what was written long before, and a line that nobody committed
+    has no day; a line that stands there twice with two days has none either.
+    """
+    days: dict[str, date | None] = {}
+    about: dict[str, str] = {}
+    for row in git(path.parent, "blame", "--line-porcelain", "--", path.name).split("\n"):
+        if not row.startswith("\t"):
+            key, _, value = row.partition(" ")
+            is_hash = len(key) >= 40 and all(char in "0123456789abcdef" for char in key)
+            about = {"commit": key} if is_hash else {**about, key: value}
+            continue
+        day = None if "boundary" in about or not about["commit"].strip("0") else _author_day(about)
+        line = row[1:].strip()
+        days[line] = day if days.get(line, day) == day else None
+    return days
+
+
+def _author_day(about: dict[str, str]) -> date | None:
+    try:
+        zone = about["author-tz"]
+        minutes = int(zone[1:3]) * 60 + int(zone[3:5])
+        offset = timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
+        return datetime.fromtimestamp(int(about["author-time"]), UTC).astimezone(offset).date()
+    except (KeyError, ValueError, IndexError):
+        return None
