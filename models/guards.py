@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from ..records import Evidence
 from .bindings import meant, relation
-from .evidence_kinds import COLUMNS, KINDS
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract
 from .facts.attributes import rival
 from .facts.denials import denied, foreign_denial, opposed
 from .facts.details import Expression
-from .facts.frames import added_count, exception, stated, swap
+from .facts.frames import Change, added_count, exception, stated, swap
 from .facts.roles import exchange, other_actor, rearranged, turned_round
 from .facts.states import progressed, still_done
+from .text.tables import table_lines
 from .text.words import fold, normalise
 
 FACTS_VERSION = 3
@@ -31,22 +31,42 @@ FACTS_VERSION = 3
 Scores that were kept, and a calibration or weights that were fitted, belong to one version.
 """
 
+
+class Kind(NamedTuple):
+    """One kind of evidence; its words and columns stand in `tables/evidence.toml`."""
+
+    said: str
+    of: str
+    families: tuple[str, ...]
+    column: str
+
+
+def _kinds(key: str) -> dict[str, Kind]:
+    rows = ([cell.strip() for cell in line.split("|")] for line in table_lines("evidence", key))
+    return {
+        kind: Kind(said, details.partition(":")[0], tuple(details.partition(": ")[2].split(", ")), column)
+        for kind, details, column, said in rows
+    }
+
+
+KINDS, JUDGED = _kinds("found"), _kinds("judged")
+"""The kinds that `compare` finds, and those that the judge adds."""
+WHOLE = frozenset({"exact", "adds", "rule"})
+"""Kinds whose detail is a sentence of its own."""
+COLUMNS = tuple(dict.fromkeys(kind.column for kind in KINDS.values() if kind.column))
 _FAMILY_KIND = {family: name for name, kind in KINDS.items() for family in kind.families}
 _ATTRIBUTE = Expression(
     r"^\W*[^\W\d_][\w '/-]{1,40}(?::|=| is | are )\s*\S+|\b(?:allerg|intoleran)\w+ (?:to|of)\b|"
     r"\b[A-Z]{1,3}[+-](?!\w)",
     re.IGNORECASE,
 )
-_FACETS = ("equal", "conflict", "only_min", "only_max")
 FEATURE_NAMES = (
-    *(f"{kind}_{facet}" for kind in COLUMNS for facet in _FACETS),
-    "order",
-    "swap",
-    "exception",
-    "vetoes",
-)
+    *(f"{kind}_{facet}" for kind in COLUMNS for facet in ("equal", "conflict", "only_min", "only_max")),
+    "order", "swap", "exception", "vetoes",
+)  # fmt: skip
 UNCOUNTED = frozenset({"rival", "actor", "denial", "progress"})
 """Vetoes that are no column: the weights were fitted without them."""
+_VALUES = frozenset(("number", "date", "weekday", "time", "frequency", "identifier", "version"))
 
 
 class Contradicting(IntEnum):
@@ -57,21 +77,13 @@ class Contradicting(IntEnum):
     SURE = 2
 
 
-_VALUES = frozenset(("number", "date", "weekday", "time", "frequency", "identifier", "version"))
-
-
 def compare(
     a: str, b: str, *, a_date: datetime | None = None, b_date: datetime | None = None
 ) -> tuple[Evidence, ...]:
-    """Return one evidence per kind of detail in which two texts differ.
+    """Return one evidence per kind of detail in which two texts differ; the dates are for "yesterday".
 
     An evidence is a veto where both texts answer one question differently, and none where one only says more.
-
-    Args:
-        a: One text.
-        b: The other text; swapping gives the same kinds and vetoes.
-        a_date: When `a` was written, for "yesterday" and the like.
-        b_date: When `b` was written.
+    Swapping the texts gives the same kinds and vetoes.
 
     >>> compare("Takes 20 mg at 5 pm", "Takes 40 mg at 17:00")
     (Evidence(kind='number', detail='20 mg / 40 mg', veto=True),)
@@ -122,12 +134,36 @@ def _evidence(left: Facts, right: Facts, differences: Sequence[_Difference]) -> 
     if left.text == right.text:
         return ()
     evidence = [each for each in map(_differ, differences) if each is not None]
-    evidence.extend(_denials(left, right))
-    evidence.extend(_framed(left, right, vetoed=any(each.veto for each in evidence)))
-    evidence.extend(_rivals(left, right))
-    evidence.extend(_beyond_columns(left, right))
+    first, second = denied(left, right), denied(right, left)
+    if first or second:
+        evidence.append(_said("negation", (_show(first), _show(second))))
+    elif bool(left.negations) != bool(right.negations):
+        shown = _show(left.negations), _show(right.negations)
+        evidence.append(_said("negation", shown, veto=False))
+    exchanged = exchange(left, right)
+    framed: list[tuple[str, Change | None]] = [
+        ("number", added_count(left, right)),
+        ("quantifier", exception(left, right)),
+        ("order", exchanged),
+    ]
+    if not any(each.veto for each in evidence) and not any(change for _, change in framed):
+        framed.append(("swap", swap(left, right)))  # where nothing else explains the difference
+    evidence += [_said(kind, change) for kind, change in framed if change]
+    turned = None if exchanged else rearranged(left, right)
+    if turned:
+        evidence.append(_said("order", turned, veto=False))
+    values = rival(left, right)
+    if values is not None and values.equal:
+        evidence.append(_said("rival", (f"{values.attribute}: {values.mine}", values.theirs)))
+    beyond = {"actor": other_actor, "denial": foreign_denial, "progress": progressed}
+    told = ((kind, rule(left, right)) for kind, rule in beyond.items())
+    evidence += [_said(kind, change) for kind, change in told if change]
     vetoes = {each.kind for each in evidence if each.veto}
     return tuple(each for each in evidence if each.veto or each.kind not in vetoes)
+
+
+def _said(kind: str, change: Change, *, veto: bool = True) -> Evidence:
+    return Evidence(kind, " / ".join(change), veto=veto)
 
 
 def _differ(difference: _Difference) -> Evidence | None:
@@ -137,58 +173,13 @@ def _differ(difference: _Difference) -> Evidence | None:
         return None
     rivals = [(x, y) for x in only_left for y in only_right if x.rivals(y)]
     if rivals and difference.kind != "quote":
-        detail = f"{_show([x for x, _ in rivals])} / {_show([y for _, y in rivals])}"
-        return Evidence(difference.kind, detail, veto=True)
-    return Evidence(difference.kind, f"{_show(only_left)} / {_show(only_right)}")
+        return _said(difference.kind, (_show([x for x, _ in rivals]), _show([y for _, y in rivals])))
+    return _said(difference.kind, (_show(only_left), _show(only_right)), veto=False)
 
 
 def _show(details: Sequence[Detail]) -> str:
     """Print details shortly, each once."""
     return ", ".join(dict.fromkeys(each.text for each in details)) or "-"
-
-
-def _denials(left: Facts, right: Facts) -> list[Evidence]:
-    """Evidence where one text denies what the other affirms, or only one denies anything."""
-    first, second = denied(left, right), denied(right, left)
-    if first or second:
-        return [Evidence("negation", f"{_show(first)} / {_show(second)}", veto=True)]
-    if bool(left.negations) != bool(right.negations):
-        return [Evidence("negation", f"{_show(left.negations)} / {_show(right.negations)}")]
-    return []
-
-
-def _framed(left: Facts, right: Facts, *, vetoed: bool) -> list[Evidence]:
-    """Evidence from the rules on equal sentences; a swapped word counts where nothing else explains it."""
-    changes = [
-        ("number", added_count(left, right)),
-        ("quantifier", exception(left, right)),
-        ("order", exchange(left, right)),
-    ]
-    if not vetoed and not any(change for _, change in changes):
-        changes.append(("swap", swap(left, right)))
-    evidence = [
-        Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None
-    ]
-    turned = None if changes[2][1] else rearranged(left, right)
-    return [*evidence, Evidence("order", " / ".join(turned))] if turned else evidence
-
-
-def _rivals(left: Facts, right: Facts) -> list[Evidence]:
-    """Evidence that two texts give one attribute two values."""
-    values = rival(left, right)
-    if values is None or not values.equal:
-        return []
-    return [Evidence("rival", f"{values.attribute}: {values.mine} / {values.theirs}", veto=True)]
-
-
-def _beyond_columns(left: Facts, right: Facts) -> list[Evidence]:
-    """Evidence that the weights do not know: another acts, another language denies, or it is done by now."""
-    changes = (
-        ("actor", other_actor(left, right)),
-        ("denial", foreign_denial(left, right)),
-        ("progress", progressed(left, right)),
-    )
-    return [Evidence(kind, " / ".join(change), veto=True) for kind, change in changes if change is not None]
 
 
 def contradicting(a: str, b: str) -> Contradicting:
@@ -220,22 +211,14 @@ def missing(sources: Sequence[str], merged: str) -> tuple[Evidence, ...]:
     (Evidence(kind='negation', detail='not', veto=True),)
     """
     target = extract(merged)
-    kept = _carried(target)
-    folded = fold(target.text)
+    kept, folded = _carried(target), fold(target.text)
     lost: dict[tuple[str, str], Evidence] = {}
-    for source in sources:
-        for detail in _carried(extract(source)):
-            if not _kept(detail, kept, target, folded):
-                kind = _reported(detail)
-                lost[kind, detail.text] = Evidence(kind, detail.text, veto=True)
+    for detail in (each for source in sources for each in _carried(extract(source))):
+        if not _kept(detail, kept, target, folded):
+            kind = "date" if isinstance(detail, Relative) else detail.kind
+            kind = detail.family if isinstance(detail, Trait) else kind
+            lost[kind, detail.text] = Evidence(kind, detail.text, veto=True)
     return tuple(lost.values())
-
-
-def _reported(detail: Detail) -> str:
-    """The kind under which a detail is reported."""
-    if isinstance(detail, Trait):
-        return detail.family
-    return "date" if isinstance(detail, Relative) else detail.kind
 
 
 def _carried(facts: Facts) -> tuple[Detail, ...]:
@@ -251,15 +234,11 @@ def _kept(detail: Detail, kept: Sequence[Detail], target: Facts, folded: str) ->
         return True
     if isinstance(detail, Name) and detail.folded in target.vocabulary:
         return True
-    surface = fold(normalise(detail.text))
-    if isinstance(detail, Negation):
-        surface = fold(detail.clause)
-    elif isinstance(detail, Quote):
+    surface = fold(detail.clause if isinstance(detail, Negation) else normalise(detail.text))
+    if isinstance(detail, Quote):
         return surface in folded
-    return (
-        re.search(rf"(?<![^\W_])(?<![0-9][.,]){re.escape(surface)}(?![^\W_])(?![.,][0-9])", folded)
-        is not None
-    )
+    edged = rf"(?<![^\W_])(?<![0-9][.,]){re.escape(surface)}(?![^\W_])(?![.,][0-9])"
+    return re.search(edged, folded) is not None
 
 
 def is_specific(text: str) -> bool:
@@ -269,20 +248,10 @@ def is_specific(text: str) -> bool:
     (True, False, True)
     """
     facts = extract(text)
-    details = (
-        facts.links,
-        facts.paths,
-        facts.days,
-        facts.weekdays,
-        facts.clocks,
-        facts.identifiers,
-        facts.versions,
-        facts.names,
-        facts.quotes,
-    )
-    if any(details) or any(number.form != "weak" for number in facts.numbers):
-        return True
-    return _ATTRIBUTE.search(facts.text) is not None
+    literal = facts.links or facts.paths or facts.identifiers or facts.versions or facts.names or facts.quotes
+    dated = facts.days or facts.weekdays or facts.clocks
+    counted = any(number.form != "weak" for number in facts.numbers)
+    return bool(literal or dated or counted or _ATTRIBUTE.search(facts.text))
 
 
 def shared_values(a: str, b: str) -> bool:
@@ -324,9 +293,8 @@ def described(a: str, b: str) -> tuple[dict[str, float], tuple[Evidence, ...]]:
     evidences = _evidence(left, right, differences)
     for evidence in evidences:
         if evidence.veto and evidence.kind not in UNCOUNTED:
-            values[
-                evidence.kind if evidence.kind in values else f"{KINDS[evidence.kind].column}_conflict"
-            ] = 1.0
+            column = f"{KINDS[evidence.kind].column}_conflict"
+            values[evidence.kind if evidence.kind in values else column] = 1.0
             values["vetoes"] += 1
     values["exception"] = float(exception(left, right) is not None)
     return values, evidences

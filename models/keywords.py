@@ -6,7 +6,7 @@ numbers and no names: the guards look after those.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,27 +14,17 @@ from .cosine import ramp
 from .scorer import PairInput, PairScores, Thresholds
 from .text.words import Token, exact_key, overlap, significant_words, tokens
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 DUPLICATE_OVERLAP = 0.6
 """More than this share of significant words in common is a duplicate (origin: the skill's "60%")."""
-
 CONTRADICTION_OVERLAP = 0.4
-"""From this overlap on, texts of opposite polarity contradict each other (origin: the skill's
-"0.4-0.6")."""
-
+"""From this overlap on, texts of opposite polarity contradict each other (origin: the skill's "0.4-0.6")."""
 INCOMPLETE = 0.8
 """Highest entailment while a significant word is missing; below every limit from which text is dropped."""
-
 STRICTLY_ABOVE_HALF = float(np.nextafter(np.float32(0.5), np.float32(1)))
 """An overlap of exactly 60% has probability 0.5 and is no duplicate yet."""
-
-_NEGATORS = frozenset({"not", "never", "cannot", "dont", "doesnt", "didnt", "isnt", "cant", "wont"})
+_NEGATORS = frozenset(["not", "no", "never", "cannot", "dont", "doesnt", "didnt", "isnt", "cant", "wont"])
 _AVOIDING = frozenset({"avoid", "stop", "quit"})  # stems; "stop using X" and "avoid X" turn against X
-_HELPERS = frozenset(
-    {"us", "longer"}
-)  # stems between a negation and its object: "stop using X", "no longer X"
+_HELPERS = frozenset({"us", "longer"})  # stems between a negation and its object: "stop using", "no longer"
 
 
 class KeywordScorer:
@@ -89,12 +79,12 @@ def opposed(a: str, b: str) -> bool:
     True
     """
     first, second = tokens(a), tokens(b)
-    if _denies(first, second) or _denies(second, first):
+    denied, other_denied = _negated(first), _negated(second)
+    stated, other_stated = ({token.stem for token in each if not token.is_stop} for each in (first, second))
+    if denied & (other_stated - other_denied) or other_denied & (stated - denied):
         return True
     mine, yours = _preferred(first), _preferred(second)
-    if mine is None or yours is None:
-        return False
-    return mine not in significant_words(b) and yours not in significant_words(a)
+    return bool(mine and yours) and mine not in other_stated and yours not in stated
 
 
 def _probabilities(a: str, b: str) -> tuple[float, float, float]:
@@ -113,18 +103,13 @@ def _entailment(premise: str, hypothesis: str) -> float:
     return share if share == 1 else min(share, INCOMPLETE)
 
 
-def _denies(these: tuple[Token, ...], those: tuple[Token, ...]) -> bool:
-    denied, other_denied = _negated(these), _negated(those)
-    stated = {token.stem for token in those if not token.is_stop} - other_denied
-    return bool(denied & stated)
-
-
 def _negated(words: tuple[Token, ...]) -> set[str]:
     """Stems of the words that a negation turns against: the next one, and its object after "use"."""
     stems: set[str] = set()
     pending = False
     for token in words:
-        if _is_negator(token):
+        word = token.text.casefold()
+        if word in _NEGATORS or word.endswith("n't") or token.stem in _AVOIDING:
             pending = True
         elif pending and not token.is_stop:
             stems.add(token.stem)
@@ -132,14 +117,8 @@ def _negated(words: tuple[Token, ...]) -> set[str]:
     return stems
 
 
-def _is_negator(token: Token) -> bool:
-    word = token.text.casefold()
-    return word in _NEGATORS or word.endswith("n't") or word == "no" or token.stem in _AVOIDING
-
-
 def _preferred(words: tuple[Token, ...]) -> str | None:
     """Stem of the first significant word after a form of "prefer"."""
     significant = [token.stem for token in words if not token.is_stop]
-    if "prefer" not in significant[:-1]:
-        return None
-    return significant[significant.index("prefer") + 1]
+    at = significant.index("prefer") + 1 if "prefer" in significant else len(significant)
+    return significant[at] if at < len(significant) else None

@@ -8,11 +8,8 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 LineKind = Literal["blank", "heading", "fence", "code", "quote", "table", "html", "rule", "item", "text"]
 PROSE = ("item", "text")
@@ -63,7 +60,7 @@ def markdown_lines(text: str) -> tuple[MarkdownLine, ...]:
     kinds: list[LineKind] = ["text" if row.strip() else "blank" for row, _ in rows]
     levels, follows = [0] * len(rows), [False] * len(rows)
     quoted = 0
-    for token in _tokens(text):
+    for token in _parser()(text):
         if token.map is None or token.nesting < 0 or token.map[0] < quoted:
             continue
         first, last = token.map[0], min(token.map[1], len(rows))
@@ -79,17 +76,33 @@ def markdown_lines(text: str) -> tuple[MarkdownLine, ...]:
             kinds[first] = "item"
         elif token.type == "paragraph_open":
             follows[first + 1 : last] = [True] * (last - first - 1)
-    return tuple(
-        MarkdownLine(row, ending, _row_kind(row, kind), level, follow, _said(row, kind))
-        for (row, ending), kind, level, follow in zip(rows, kinds, levels, follows, strict=True)
-    )
+    lines = []
+    for (row, ending), kind, level, follow in zip(rows, kinds, levels, follows, strict=True):
+        item = _ITEM.match(row) if kind == "item" else None
+        bar = kind == "text" and row.lstrip().startswith("|")  # a row, however its table is written
+        said = item.end() if item else len(row) - len(row.lstrip())
+        lines.append(MarkdownLine(row, ending, "table" if bar else kind, level, follow, said))
+    return tuple(lines)
 
 
 def bullets(text: str) -> tuple[bool, tuple[Bullet, ...]]:
     """The outermost bullets, and whether there is nothing beside them but headings, rules and comments."""
-    tokens = _tokens(text)
+    tokens, rows = _parser()(text), split_lines(text)
+    found: list[Bullet] = []
+    heading, outermost = "", ""
+    for token, after in itertools.pairwise(tokens):
+        if token.level == 0 and token.type.endswith("list_open"):
+            outermost = token.type
+        if token.type == "heading_open" and token.level == 0 and token.tag != "h1":
+            heading = " ".join(after.content.casefold().split())
+        if token.type == "list_item_open" and token.level == 1 and outermost == "bullet_list_open":
+            first, last = token.map
+            last = min(last, len(rows))
+            while last > first + 1 and not rows[last - 1][0].strip():
+                last -= 1
+            found.append(Bullet(first, last, heading))
     pure = not {token.type for token in tokens if token.level == 0 and token.nesting >= 0} - _LIST_TOKENS
-    return pure, tuple(_bullets(tokens, text))
+    return pure, tuple(found)
 
 
 def frontmatter(text: str) -> tuple[dict[str, Any], int]:
@@ -115,40 +128,10 @@ def frontmatter(text: str) -> tuple[dict[str, Any], int]:
     return {str(key): value for key, value in loaded.items()} if isinstance(loaded, dict) else {}, end
 
 
-def _tokens(text: str) -> list[Any]:
-    return _parser().parse(text)
-
-
 @functools.cache
-def _parser() -> MarkdownIt:
+def _parser() -> Callable[[str], list[Any]]:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark")
     parser.core.ruler.enableOnly(["normalize", "block"])  # nothing inline
-    return parser
-
-
-def _row_kind(row: str, kind: LineKind) -> LineKind:
-    """A line that begins with a bar is a row of a table, however the table around it is written."""
-    return "table" if kind == "text" and row.lstrip().startswith("|") else kind
-
-
-def _said(row: str, kind: LineKind) -> int:
-    item = _ITEM.match(row) if kind == "item" else None
-    return item.end() if item else len(row) - len(row.lstrip())
-
-
-def _bullets(tokens: list[Any], text: str) -> Iterator[Bullet]:
-    rows = split_lines(text)
-    heading, outermost = "", ""
-    for token, after in itertools.pairwise(tokens):
-        if token.level == 0 and token.type.endswith("list_open"):
-            outermost = token.type
-        if token.type == "heading_open" and token.level == 0 and token.tag != "h1":
-            heading = " ".join(after.content.casefold().split())
-        if token.type == "list_item_open" and token.level == 1 and outermost == "bullet_list_open":
-            first, last = token.map
-            last = min(last, len(rows))
-            while last > first + 1 and not rows[last - 1][0].strip():
-                last -= 1
-            yield Bullet(first, last, heading)
+    return parser.parse

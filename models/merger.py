@@ -9,34 +9,25 @@ refused.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import combinations
-from typing import TYPE_CHECKING, Protocol
+from typing import NamedTuple
 
-from ..records import as_utc
+from ..records import Memory, as_utc
 from .facts import extract
 from .guards import missing
-from .same_statement import same_statement, statement_key
-from .spelling import slip_in
+from .same_statement import same_statement, slip_in, statement_key
 from .text.statements import clauses, sentences
 from .text.tables import table_lines
 from .text.words import significant_words, tokens
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ..records import Memory
-
-    Entails = Callable[[str, str], float]
-
+Entails = Callable[[str, str], float]
+"""Probability that the first text entails the second, asked only about texts of the memories."""
 ENTAILED = 0.9
-"""Probability premise -> hypothesis from which the premise counts as saying it all; strict, since the
-rest is dropped."""
-
+"""Probability from which the premise counts as saying it all; strict, since the rest is dropped."""
 CERTAIN = 1.0
 """The same where two texts are one fact without doubt: the one says the other, in whatever form."""
-
 JOIN_LENGTH = 2
 """Characters that joining may add per source: a full stop and a space."""
 
@@ -52,96 +43,63 @@ _STARTS_PLAIN = re.compile(
 )
 _WIDE_STOPS = ("。", "！", "？")
 _WIDE_END = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]$")
+_FULL_STOPS = (".", "!", "?", "…", *_WIDE_STOPS)
 _UNKNOWN, _LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-_FULL_STOPS = (".", "!", "?", "…", "。", "！", "？")
 
 
 class MergeRefused(Exception):  # noqa: N818  (an outcome a caller expects, not a failure a user meets)
     """No text can be drafted that provably keeps everything; both memories stay."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A proposed text.
-
-    Attributes:
-        whole: Id of the member whose text this is, untouched; None if the text is new.
-    """
+class Draft(NamedTuple):
+    """A proposed text, and the id of the member whose text this is, untouched; None if it is new."""
 
     text: str
     whole: str | None
 
 
-class Merger(Protocol):
-    """Writes one text for memories that state the same fact."""
-
-    def draft(self, memories: Sequence[Memory], *, entails: Entails | None = None) -> Draft:
-        """Draft the text, or raise `MergeRefused`.
-
-        Args:
-            memories: At least two, all duplicates of each other.
-            entails: Probability that the first text entails the second, `CERTAIN` where nothing is left
-                to ask; asked only about texts of `memories`.
-        """
-        ...
-
-
-class ExtractiveMerger:
-    """Chooses among the sources' own sentences; the order in which the memories come never matters.
+def drafted(memories: Sequence[Memory], *, entails: Entails | None = None) -> Draft:
+    """Draft the text of a merge from the sources' own sentences; the order of the memories never matters.
 
     "Owns a whippet." and "Owns a whippet named Pickle." give the second, untouched. "Dad was a sailor
     out of Gdansk." and "Dad worked on cargo ships for thirty years." give both sentences, the more
     complete first.
+
+    Raises:
+        MergeRefused: If a member is pinned, or no text provably keeps everything.
     """
+    if any(memory.pinned for memory in memories):
+        raise MergeRefused("a pinned memory is never part of a merge")
+    best = whole_of(memories, entails=entails)
+    if best is not None:
+        return Draft(best.text, best.id)
+    text = _fuse(sorted(memories, key=_rank), entails)
+    sources = [memory.text for memory in memories]
+    lost = missing(sources, text)
+    if lost:
+        raise MergeRefused(f"the draft would lose {len(lost)} details of its sources")
+    if len(text) > sum(len(source) + JOIN_LENGTH for source in sources):
+        raise MergeRefused("the draft would be longer than its sources")
+    return Draft(text, None)
 
-    def draft(self, memories: Sequence[Memory], *, entails: Entails | None = None) -> Draft:
-        """Draft the text of a merge.
 
-        Raises:
-            MergeRefused: If a member is pinned, or no text provably keeps everything.
-        """
-        if any(memory.pinned for memory in memories):
-            raise MergeRefused("a pinned memory is never part of a merge")
-        best = self.whole(memories, entails=entails)
-        if best is not None:
-            return Draft(best.text, best.id)
-        text = _fuse(sorted(memories, key=_rank), entails)
-        sources = [memory.text for memory in memories]
-        lost = missing(sources, text)
-        if lost:
-            raise MergeRefused(f"the draft would lose {len(lost)} details of its sources")
-        if len(text) > sum(len(source) + JOIN_LENGTH for source in sources):
-            raise MergeRefused("the draft would be longer than its sources")
-        return Draft(text, None)
+def whole_of(
+    memories: Sequence[Memory], *, among: Sequence[Memory] | None = None, entails: Entails | None = None
+) -> Memory | None:
+    """Find the member, one of `among` if given, that says all that the others say.
 
-    def whole(
-        self,
-        memories: Sequence[Memory],
-        *,
-        among: Sequence[Memory] | None = None,
-        entails: Entails | None = None,
-    ) -> Memory | None:
-        """Find the member that says all that the others say.
-
-        Of several it is the most complete; of those that say the same the newest wording, without a slip of
-        the pen; of equal words the best spelt.
-
-        Args:
-            memories: The memories to be merged.
-            among: Only these may be the answer; default all.
-            entails: See `Merger.draft`.
-        """
-        candidates = memories if among is None else among
-        able = [memory for memory in candidates if not memory.pinned and _says_all(memory, memories, entails)]
-        if not able:
-            return None
-        best = min(able, key=_rank).text
-        same = [each for each in able if _one_statement(each.text, best, entails)]
-        newest = min(
-            same, key=lambda each: (any(slip_in(each.text, other.text) for other in same), *_age(each))
-        )
-        copies = [each for each in same if _words(each.text) == _words(newest.text)]
-        return min(copies, key=lambda each: (-_spelling(each.text), *_age(each)))
+    Of several it is the most complete; of those that say the same the newest wording, without a slip of
+    the pen; of equal words the best spelt.
+    """
+    candidates = memories if among is None else among
+    able = [memory for memory in candidates if not memory.pinned and _says_all(memory, memories, entails)]
+    if not able:
+        return None
+    best = min(able, key=_rank).text
+    same = [each for each in able if _one_statement(each.text, best, entails)]
+    newest = min(same, key=lambda each: (any(slip_in(each.text, other.text) for other in same), *_age(each)))
+    copies = [each for each in same if _words(each.text) == _words(newest.text)]
+    return min(copies, key=lambda each: (-_spelling(each.text), *_age(each)))
 
 
 def _words(text: str) -> list[str]:
@@ -149,12 +107,11 @@ def _words(text: str) -> list[str]:
 
 
 def _says_all(memory: Memory, memories: Sequence[Memory], entails: Entails | None) -> bool:
-    others = [other.text for other in memories if other.id != memory.id]
-    different = [text for text in others if not same_statement(text, memory.text)]
-    if not different:
-        return True
+    others = (other.text for other in memories if other.id != memory.id)
     return all(
-        _covers(memory.text, text, entails) and not _loses(memory.text, text, entails) for text in different
+        same_statement(text, memory.text)
+        or (_covers(memory.text, text, entails) and not _loses(memory.text, text, entails))
+        for text in others
     )
 
 
@@ -221,8 +178,7 @@ def _spelling(text: str) -> int:
 
 def _fuse(ranked: Sequence[Memory], entails: Entails | None) -> str:
     """Append to the most complete member what the others add, in order of their completeness."""
-    kept = sentences(ranked[0].text)
-    included = [ranked[0]]
+    kept, included = sentences(ranked[0].text), [ranked[0]]
     for memory in ranked[1:]:
         if any(_says_all(held, [memory], entails) for held in included):
             continue
@@ -248,23 +204,21 @@ def _place(sentence: str, kept: list[str]) -> None:
 
 
 def _additions(source: str, so_far: str) -> list[str]:
-    """The source's sentences that add something, each with the preceding ones it refers back to."""
+    """The source's sentences that add something, each with the preceding ones it refers back to.
+
+    Of a sentence whose clauses can each stand alone these clauses.
+    """
     parts = sentences(source)
     wanted = [_adds(part, so_far) for part in parts]
     for at in range(len(parts) - 1, 0, -1):
         if wanted[at] and _DEPENDENT.match(parts[at]):
             wanted[at - 1] = True
-    return [
-        piece for part, keep in zip(parts, wanted, strict=True) if keep for piece in _pieces(part, so_far)
-    ]
-
-
-def _pieces(sentence: str, so_far: str) -> list[str]:
-    """The clauses of a sentence that add something if each can stand alone, else the sentence whole."""
-    pieces = clauses(sentence)
-    if len(pieces) > 1 and all(_OWN_SUBJECT.match(clause) for clause in pieces):
-        return [clause for clause in pieces if _adds(clause, so_far)] or [sentence]
-    return [sentence]
+    additions: list[str] = []
+    for part in (part for part, keep in zip(parts, wanted, strict=True) if keep):
+        pieces = clauses(part)
+        alone = len(pieces) > 1 and all(_OWN_SUBJECT.match(clause) for clause in pieces)
+        additions += [clause for clause in pieces if alone and _adds(clause, so_far)] or [part]
+    return additions
 
 
 def _adds(sentence: str, so_far: str) -> bool:
@@ -308,13 +262,10 @@ def joined(parts: Sequence[str]) -> str:
     """
     if len(parts) == 1:
         return parts[0]
-    closed = [_closed(parts[0]), *(_closed(_opened(part, like=parts[0])) for part in parts[1:])]
+    capital = parts[0][:1].isupper()  # but only of plain words: "npm" and "iPhone" stay
+    opened = (part[0].upper() + part[1:] if capital and _STARTS_PLAIN.match(part) else part for part in parts)
+    closed = map(_closed, opened)
     return "".join(part if part.endswith(_WIDE_STOPS) else part + " " for part in closed).strip()
-
-
-def _opened(part: str, *, like: str) -> str:
-    """Start with a capital, but only where the first word is a plain one: "npm" and "iPhone" stay."""
-    return part[0].upper() + part[1:] if like[:1].isupper() and _STARTS_PLAIN.match(part) else part
 
 
 def _closed(part: str) -> str:

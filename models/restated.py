@@ -8,14 +8,14 @@ tenant"), or items that moved as wholes ("tea for Ana, milk for Ben"). Anything 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import groupby
 
 from .bindings import relation
 from .facts.details import Expression
 from .guards import compare
-from .places import CONVERSE, PERSON, THIRD, VERBS, Bound, Unit, bound
+from .places import CONVERSE, PERSON, THIRD, VERBS, Bound, bound
 from .text.tables import table_lines, table_words
 from .text.words import CACHED_TEXTS, fold, normalise, stem
 
@@ -35,15 +35,20 @@ _CLEFT = Expression(
 )
 _FRONTED = Expression(r"^((?:In|On|At|From|For|During|By|To|With|Every) [^,]{2,30}), ([^,]+)$")
 _JOINTS = frozenset((",", ";", "and", "plus"))
-_LINKS = frozenset((":", "=", "is", "are", "was", "were"))
-_BE = _LINKS - {":", "="}
+_BE = frozenset(("is", "are", "was", "were"))
+_LINKS = _BE | {":", "="}
 _HAVE = frozenset(("has", "have", "had"))
 _KEPT = frozenset(("have", "do", "use", "get", "go", "see", "child", "person", "wife", "agree", "guarantee"))
-_SKIPPED = frozenset(("user", "has", "have"))
 _DEFINITE = Expression(r"^\W*(?:the|my|his|her|their|our|user's)\b|\w's \w", re.IGNORECASE)
 _PREPOSITIONS = frozenset(table_words("bindings", "preposition"))
 _HARMLESS = frozenset(("order", "place", "trait", "kinship", "quantifier"))
-_EITHER_TENSE = frozenset(("put", "set", "cut", "read", "run", "beat", "let", "hit"))
+_TENSES = (
+    (_HAVE, {"perfect"}),
+    ({"was", "were"}, {"past"}),
+    ({"is", "are", "am"}, {"present"}),
+    ({"put", "set", "cut", "read", "run", "beat", "let", "hit"}, {"past", "present"}),
+)
+"""Words of a text, and the tenses in which its verb may stand then."""
 _IRREGULAR = (*table_lines("grammar", "irregular"), *table_lines("bindings", "irregular"))
 _REGULAR = {
     form: f"{base.removesuffix('e')}ed"
@@ -77,23 +82,18 @@ def restated(a: str, b: str) -> str | None:
     if max(len(text.split()) for text in (a, b)) > MOST_WORDS:
         return None
     a, b = _straight(a), _straight(b)
-    mine, theirs = _stems(a), _stems(b)
-    strange = len(mine & theirs) * 2 < min(len(mine), len(theirs)) or _UNREAD.search(a) or _UNREAD.search(b)
-    if strange or any(len(spellings) > 1 for spellings in _spellings(a, b).values()):
+    mine, theirs = ({stem(word) for word in _words(text)} for text in (a, b))
+    if len(mine & theirs) * 2 < min(len(mine), len(theirs)) or _UNREAD.search(a) or _UNREAD.search(b):
+        return None
+    spelled = {*_WORD.findall(a)[1:], *_WORD.findall(b)[1:]}
+    if len(spelled) > len(set(map(fold, spelled))):  # a word with a capital in one place only
         return None
     if a == b:
         return "the same words set apart"
-    if _same_items(a, b):
-        said = "the same items in another order"
-    elif _turned(a, b) or _related(a, b):
-        said = "the same told from the other side"
-    elif _same_sides(a, b):
-        said = "the same sides of one verb"
-    else:
-        return None
-    turned = said.endswith("side")
+    said = next((said for said, rule in _RULES.items() if rule(a, b)), None)
+    turned = said == "the same told from the other side"
     kinds = _HARMLESS | {"binding"} if turned else _HARMLESS
-    if any(item.kind not in kinds or (item.veto and not turned) for item in compare(a, b)):
+    if said and any(item.kind not in kinds or (item.veto and not turned) for item in compare(a, b)):
         return None
     return said
 
@@ -107,109 +107,83 @@ def _straight(text: str) -> str:
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in _words(text))
-
-
-def _words(text: str) -> list[str]:
-    return [fold(word) for word in _WORD.findall(text) if word not in ("the", "a", "an", "The", "An")]
-
-
-def _spellings(a: str, b: str) -> dict[str, set[str]]:
-    """How each word is written that opens neither text."""
-    found: dict[str, set[str]] = {}
-    for text in (a, b):
-        for word in _WORD.findall(text)[1:]:
-            found.setdefault(fold(word), set()).add(word)
-    return found
+def _words(text: str) -> _Item:
+    return tuple(fold(word) for word in _WORD.findall(text) if word not in ("the", "a", "an", "The", "An"))
 
 
 def _same_items(a: str, b: str) -> bool:
-    mine, theirs = (_items(_words(text)) for text in (a, b))
+    """Whether the items of a list, or two halves, moved as wholes."""
+    mine, theirs = (
+        [tuple(run) for joint, run in groupby(_words(text), _JOINTS.__contains__) if not joint]
+        for text in (a, b)
+    )
     if len(mine) != len(theirs) or len(mine) < 2:
         return False
     if not set(_lists(mine)).isdisjoint(_lists(theirs)):
         return True
     joined = all(" and " in text for text in (a, b))
-    told = joined or all(any(map(_tells, half)) for half in mine)  # "a son, Cai Mao" is one
-    return len(mine) == 2 and told and _halves_moved(mine, theirs)
-
-
-def _tells(word: str) -> bool:
-    return word in _PREPOSITIONS or word[0].isdigit()
-
-
-def _items(words: list[str]) -> list[_Item]:
-    items: list[list[str]] = [[]]
-    for word in words:
-        if word in _JOINTS:
-            items.append([])
-        else:
-            items[-1].append(word)
-    return [tuple(item) for item in items if item]
+    tells = [any(word in _PREPOSITIONS or word[0].isdigit() for word in half) for half in mine]
+    return len(mine) == 2 and (joined or all(tells)) and _halves_moved(mine, theirs)  # not "a son, Cai Mao"
 
 
 def _halves_moved(mine: list[_Item], theirs: list[_Item]) -> bool:
-    """Whether two halves changed places, but for words that one half of each text says for both."""
+    """Whether two halves changed places, but for words that one half of each text says for both.
+
+    Such a word must belong to all of a list, as a verb does, and an adjective may not.
+    """
     for at in (0, 1):
         carried = (set(mine[at]) & set(theirs[at])) - set(mine[1 - at]) - set(theirs[1 - at])
         bare, other = (tuple(word for word in halves[at] if word not in carried) for halves in (mine, theirs))
         if bare and other and (bare, other) == (theirs[1 - at], mine[1 - at]):
-            runs = [
+            runs, others = (
                 [(key, tuple(run)) for key, run in groupby(half[at], carried.__contains__)]
                 for half in (mine, theirs)
-            ]
-            alike = [key for key, _ in runs[0]] == [key for key, _ in runs[1]]
-            said, run = runs[0][-at]
-            return alike and (not said or _parts(run[at - 1], prepositions=not at))
+            )
+            said, run = runs[-at]
+            word = run[at - 1]
+            of_all = stem(word) in VERBS or word in _BE | _HAVE or (not at and word in _PREPOSITIONS)
+            return [key for key, _ in runs] == [key for key, _ in others] and (not said or of_all)
     return False
-
-
-def _parts(word: str, *, prepositions: bool) -> bool:
-    """Whether a word beside a list belongs to all of it, as a verb does, and an adjective may not."""
-    return stem(word) in VERBS or word in _BE or word in _HAVE or (prepositions and word in _PREPOSITIONS)
 
 
 def _lists(items: list[_Item]) -> Iterator[tuple[_Item, frozenset[_Item]]]:
     """What a list is of, and its items: behind or before "are" or a colon."""
     first, *middle, last = items
-    for at, word in enumerate(first):
-        if word in _LINKS:
-            yield from _listed(first[:at], (first[at + 1 :], *middle, last))
-    for at, word in enumerate(last):
-        if word in _LINKS:
-            yield from _listed(last[at + 1 :], (first, *middle, last[:at]))
+    found = [
+        (first[:at], (first[at + 1 :], *middle, last)) for at, word in enumerate(first) if word in _LINKS
+    ]
+    found += [(last[at + 1 :], (first, *middle, last[:at])) for at, word in enumerate(last) if word in _LINKS]
+    for head, listed in found:
+        plain = all(listed) and all((_LINKS | _PREPOSITIONS).isdisjoint(item) for item in listed)
+        if plain and len(set(listed)) == len(listed):
+            yield tuple(word for word in head if word not in ("user", "has", "have")), frozenset(listed)
 
 
-def _listed(head: _Item, items: tuple[_Item, ...]) -> Iterator[tuple[_Item, frozenset[_Item]]]:
-    plain = all(items) and all((_LINKS | _PREPOSITIONS).isdisjoint(item) for item in items)
-    if plain and len(set(items)) == len(items):
-        yield tuple(word for word in head if word not in _SKIPPED), frozenset(items)
+def _links(item: _Item) -> list[int]:
+    return [at for at, word in enumerate(item) if word in _LINKS]
 
 
-def _turned(a: str, b: str) -> bool:
-    """Whether two things changed places around words that are each other's reverse: before and after."""
+def _told_from_the_other_side(a: str, b: str) -> bool:
+    """Whether two things changed places around each other's reverse, before and after, or beside "is".
+
+    "X is Y" is turned round, or tells of two by the reverse noun: landlord, tenant.
+    """
     mine, theirs = (f" {' '.join(_words(text))} " for text in (a, b))
     for one, other in _TURNED:
         if mine.count(f" {one} ") == theirs.count(f" {other} ") == 1:
             first, second = mine.split(f" {one} "), theirs.split(f" {other} ")
             if _halves_moved([tuple(x.split()) for x in first], [tuple(x.split()) for x in second]):
                 return True
-    return False
-
-
-def _related(a: str, b: str) -> bool:
-    """Whether "X is Y" is turned round, or tells of two by the reverse noun: landlord, tenant."""
-    mine, theirs = (_equation(text) for text in (a, b))
-    if mine is None or theirs is None or mine[1] != theirs[1]:
+    left, right = _equation(a), _equation(b)
+    if left is None or right is None or left[1] != right[1]:
         return False
-    if (mine[0], mine[2]) == (theirs[2], theirs[0]) and (_DEFINITE.search(a) or _DEFINITE.search(b)):
+    if (left[0], left[2]) == (right[2], right[0]) and (_DEFINITE.search(a) or _DEFINITE.search(b)):
         return True
-    noun, other = (CONVERSE.get(stem(each[2][-1]), ("", 0)) for each in (mine, theirs))
-    if not noun[0] or noun[0] != other[0] or noun[1] != -other[1]:
+    noun, reverse = (CONVERSE.get(stem(each[2][-1]), ("", 0)) for each in (left, right))
+    if not noun[0] or noun[0] != reverse[0] or noun[1] != -reverse[1]:
         return False
-    owners = [tuple(word.removesuffix("'s") for word in each[2][:-1]) for each in (mine, theirs)]
-    return (mine[0], owners[0]) == (owners[1], theirs[0]) and all(owners)
+    owners = [tuple(word.removesuffix("'s") for word in each[2][:-1]) for each in (left, right)]
+    return (left[0], owners[0]) == (owners[1], right[0]) and all(owners)
 
 
 def _equation(text: str) -> tuple[_Item, str, _Item] | None:
@@ -218,7 +192,7 @@ def _equation(text: str) -> tuple[_Item, str, _Item] | None:
     at = [number for number, word in enumerate(words) if word in _BE]
     if len(at) != 1 or not (_JOINTS | _PREPOSITIONS).isdisjoint(words):
         return None
-    before, behind = tuple(words[: at[0]]), tuple(words[at[0] + 1 :])
+    before, behind = words[: at[0]], words[at[0] + 1 :]
     return (before, words[at[0]], behind) if before and behind else None
 
 
@@ -241,19 +215,30 @@ def _same_sides(a: str, b: str) -> bool:
     told = all(first) and (all(second) or verbs[0][0] == "~")
     if first[0] != first[1] or not (told or (left.passive and right.passive and second[0] == second[1])):
         return False
-    mine, theirs = _placed(left, first[0]), _placed(right, first[0])
-    stems = [{unit.key for unit in text.units if unit.verb} for text in (left, right)]
-    turned = stems[0] != stems[1]
-    names = [
-        {key for key in keys or () if _named(text, key)}
-        for keys, text in zip(second, (left, right), strict=True)
-    ]
+    mine, theirs = (
+        {
+            unit.key: unit.marker
+            for unit in text.units
+            if not (unit.verb or unit.key in (first[0] or ()) or unit.key in CONVERSE)
+        }
+        for text in (left, right)
+    )
+    names, others = (
+        _persons(text) & (keys or set()) for text, keys in zip((left, right), second, strict=True)
+    )
+    stems, there = ({unit.key for unit in text.units if unit.verb} for text in (left, right))
+    turned = stems != there
     return (
         mine.keys() == theirs.keys()
-        and names[0] == names[1]
+        and names == others
         and (turned or _phrases(left) == _phrases(right))
-        and all(mine[key].marker == theirs[key].marker or (turned and key in names[0]) for key in mine)
+        and all(mine[key] == theirs[key] or (turned and key in names) for key in mine)
     )
+
+
+def _persons(text: Bound) -> set[str]:
+    """The keys of names, and of the person whose memory it is."""
+    return {PERSON, THIRD, *(unit.key for unit in text.units if unit.detail and unit.text[0].isalpha())}
 
 
 def _owned(text: Bound) -> set[tuple[str, str]]:
@@ -268,31 +253,16 @@ def _phrases(text: Bound) -> set[tuple[str, ...]]:
     return {tuple(unit.key for unit in units) for _, units in groups}
 
 
-def _named(text: Bound, key: str) -> bool:
-    return key in (PERSON, THIRD) or any(
-        unit.key == key and unit.detail and unit.text[0].isalpha() for unit in text.units
-    )
-
-
-def _placed(text: Bound, subject: frozenset[str] | None) -> dict[str, Unit]:
-    """The words beside the verb and its subject, by their keys."""
-    return {
-        unit.key: unit
-        for unit in text.units
-        if unit.key not in (subject or ()) and not unit.verb and unit.key not in CONVERSE
-    }
-
-
-def _tenses(text: str) -> frozenset[str]:
+def _tenses(text: str) -> set[str]:
     """The tenses that the verb of a text may stand in."""
     words = _words(text)
-    if {"has", "have", "had"} & set(words):
-        return frozenset(("perfect",))
-    if {"was", "were"} & set(words):
-        return frozenset(("past",))
-    if {"is", "are", "am"} & set(words):
-        return frozenset(("present",))
-    if _EITHER_TENSE & set(words):
-        return frozenset(("past", "present"))
+    known = next((tenses for forms, tenses in _TENSES if not forms.isdisjoint(words)), None)
     past = any(word.endswith("ed") or word in _REGULAR for word in words)
-    return frozenset(("past" if past else "present",))
+    return known or ({"past"} if past else {"present"})
+
+
+_RULES: dict[str, Callable[[str, str], bool]] = {
+    "the same items in another order": _same_items,
+    "the same told from the other side": _told_from_the_other_side,
+    "the same sides of one verb": _same_sides,
+}

@@ -19,10 +19,9 @@ from .facts.calendar import MONTH_NUMBER, WEEKDAY_NUMBER
 from .facts.numbers import ORDINALS, PARTS, SCALES, SMALL, TENS
 from .guards import compare
 from .restated import restated
-from .spelling import mended, slip_in
 from .text.tables import table_lines, table_words
-from .text.vocabulary import common, is_word
-from .text.words import CACHED_TEXTS, STOP_WORDS, exact_key, normalised
+from .text.vocabulary import common, is_word, known_names
+from .text.words import CACHED_TEXTS, STOP_WORDS, exact_key, fold, normalised
 
 SAME_WORDS = "the same words; only marks, case or order differ"
 
@@ -30,7 +29,7 @@ Typed = Day | Weekday | Frequency | Clock | Number
 _TYPED = "#"  # opens the token of a number, day or time
 _KEPT = "\x01"  # opens a token that stands as it is: code, paths, names with capitals inside
 _BREAK = "|"
-_QUOTES = ('"', "'")
+_QUOTES = frozenset("\"'")
 
 _LIST_MARK = re.compile(r"^\s*(?:(?:[-+•◦▪‣·–]|\*(?!\*)|#{1,6}|>|\d{1,2}\)|[a-h]\))\s+)+")
 _NUMBERED = re.compile(  # not "3. Oktober"
@@ -61,9 +60,9 @@ _ENDS_SENTENCE = re.compile(r"\s*$|\s+[A-Z`\"'-]")
 _BOX = re.compile(r"\[.?\]$")
 _SHOUTED = 0.6
 
-_NEGATED = re.compile(r"(?<!\S)(?:not|no|never|without|only|yes|neither|nor|except|but)(?!\S)")
 _COMMA = re.compile(r" ,(?!\S)")
-_COMMA_BEFORE_AND = re.compile(r" , (?=(?:and|or)(?!\S))")
+_NEGATED = re.compile(r"(?<!\S)(?:not|no|never|without|only|yes|neither|nor|except|but)(?!\S)")
+_CHUNK = re.compile(r"\n|\S+")
 
 
 def _any(words: tuple[str, ...]) -> str:
@@ -84,75 +83,70 @@ _USER = re.compile(
     rf"(?! (?:{_any(_table('behind_subjects'))})(?!\S)))"
 )
 _FILLERS = _any((*table_lines("sameness", "filler_phrases"), *_table("fillers")))
-_FILLER = re.compile(rf"(?<!not)(?<!never)(?<!only)(?<!but) (?:{_FILLERS})(?!\S)| (?:too|as well)(?= \||$)")
-_ROUGHLY = re.compile(rf" (?:{_any(_table('roughly'))}) (?={_TYPED})")
-_ARTICLE = re.compile(
-    rf"(?<! (?:{'))(?<! (?:'.join(_table('before_letter'))}))"
-    rf" (?:the|an|a)(?= [^\s|,?)]+)(?! (?:{_any(_table('kept_behind_article'))})(?!\S))"
+_NO_LETTER = f"(?<! (?:{'))(?<! (?:'.join(_table('before_letter'))}))"
+_PLAIN_FORMS = tuple(
+    (re.compile(pattern), plain)
+    for pattern, plain in (
+        (r"(?<!\S)(it|he|she|that|there|what|who) is (?=(?:been|got|had)(?!\S))", r"\1 has "),
+        (
+            rf"(?<!not)(?<!never)(?<!only)(?<!but) (?:{_FILLERS})(?!\S)| (?:too|as well)(?= \||$)",
+            "",
+        ),
+        (rf" (?:{_any(_table('roughly'))}) (?={_TYPED})", " "),
+        (
+            rf"{_NO_LETTER} (?:the|an|a)(?= [^\s|,?)]+)(?! (?:{_any(_table('kept_behind_article'))})(?!\S))",
+            "",
+        ),
+        (r"(?<!\S)(morning|afternoon|evening|night|weekend|weekday)s(?!\S)", r"\1"),
+        (r"(?<!\S)(prefer\S* \S+(?: \S+)?) to(?= \S+(?: \S+)?(?: \||$))", r"\1 over"),
+        (r"^\s+", ""),
+        (r" , (?=(?:and|or)(?!\S))", " "),
+    )
 )
-_TIMES_OF_DAY = re.compile(r"(?<!\S)(morning|afternoon|evening|night|weekend|weekday)s(?!\S)")
-_PREFERS_TO = re.compile(r"(?<!\S)(prefer\S* \S+(?: \S+)?) to(?= \S+(?: \S+)?(?: \||$))")
 _SPAN = rf"{_TYPED}(?:weekday:\S+|date:None-\d+-None)"
 _ITEM = rf"(?:[^\W\d_][\w'’-]*|{_KEPT}[^\s,|]+|{_SPAN})"
 _LIST = re.compile(rf"(?<!\S){_ITEM}(?: , {_ITEM})*(?: ,)? and {_ITEM}(?!\S)")
 _SPLIT_LIST = re.compile(r" , and | and | , ")
-_NO_ITEM = STOP_WORDS | {*_table("verbs"), *_table("before_list")} - {"user"}
 _BEFORE_LIST = frozenset((*_table("verbs"), *_table("before_list")))
+_NO_ITEM = STOP_WORDS | _BEFORE_LIST - {"user"}
 _BEHIND_LIST = frozenset((*_table("behind_list"), ",", _BREAK, ")", "?"))
 _BEHIND_SUBJECTS = frozenset(_table("behind_subjects"))
 
 _CONTRACTIONS = dict(line.split(": ") for line in table_lines("sameness", "contractions"))
 _ACRONYMS = frozenset((*table_words("names", "acronyms"), "api", "apis", "app", "tv", "cv")) - {"us"}
-_IT_HAS = re.compile(r"(?<!\S)(it|he|she|that|there|what|who) is (?=(?:been|got|had)(?!\S))")
 _ENDINGS = (("n't", " not"), ("'re", " are"), ("'ve", " have"), ("'ll", " will"))
 
-_DAYS = {f"{day}{s}" for day in (*WEEKDAY_NUMBER, "weekend", "weekday") for s in ("", "s")}
 _JOINING = {"of", "the", "and", "in", "at", "to", "a", "an", "per", "each", "every"}
 _NUMERALS = {*SMALL, *TENS, *SCALES, *PARTS, *ORDINALS, "halves", "st", "nd", "rd", "th"}
-_NUMERALS |= {part for word in ORDINALS for part in word.split("-")}
+_NUMERALS |= {part for word in ORDINALS for part in word.split("-")} | _JOINING
 _SPANS = {*PERIODS} - {"night", "nightly"} | {f"{each}s" for each in PERIODS if each.isalpha()} - {"nights"}
 _UNIT_WORDS = {part for unit in (*UNITS, *UNITS_IN_WORDS) for part in _LETTERS.findall(unit.lower())}
+_WEEK = {f"{day}{s}" for day in (*WEEKDAY_NUMBER, "weekend", "weekday") for s in ("", "s")}
 _SPELLED_OUT: dict[type[Typed], set[str]] = {
-    Day: {*MONTH_NUMBER, *_JOINING, *_NUMERALS, "q", "week", "wk", "kw", "cw", "calendar"},
-    Weekday: {*_DAYS, "to", "through", "thru"},
-    Frequency: {
-        *_SPANS,
-        *_JOINING,
-        *_NUMERALS,
-        "once",
-        "twice",
-        "thrice",
-        "times",
-        "x",
-        "hourly",
-        "fortnightly",
-    },
-    Clock: {*_NUMERALS, *_JOINING, "am", "pm", "p", "m", "o", "clock", "oclock", "noon", "midday", "midnight"}
-    | {"past", "minutes", "minute", "h", "t", "morning", "afternoon", "evening", "night"},
-    Number: {*_NUMERALS, *_JOINING, *_SPANS, *_UNIT_WORDS, "k", "bn", "mn", "tn", "b", "trillion", "minus"},
+    Day: _NUMERALS | {*MONTH_NUMBER, "q", "week", "wk", "kw", "cw", "calendar"},
+    Weekday: _WEEK | {"to", "through", "thru"},
+    Frequency: _NUMERALS | _SPANS | {"once", "twice", "thrice", "times", "x", "hourly", "fortnightly"},
+    Clock: _NUMERALS | {*_table("times_of_day")},
+    Number: _NUMERALS | _SPANS | _UNIT_WORDS | {"k", "bn", "mn", "tn", "b", "trillion", "minus"},
 }
 """Words that a number, day or time may be written in. With any other, its value is not all that it says."""
 
 
-def same_statement(a: str, b: str, *, a_date: datetime | None = None, b_date: datetime | None = None) -> bool:
+def same_statement(a: str, b: str) -> bool:
     """Whether two texts are one statement; swapping them changes nothing.
-
-    Args:
-        a: One text.
-        b: The other text.
-        a_date: When `a` was written, for "yesterday" and the like.
-        b_date: When `b` was written.
 
     >>> same_statement("User runs the 5 km loop on Tuesdays.", "- runs 5000 m loop on Tuesday")
     True
     >>> same_statement("Uses v1.8", "Uses v1.9"), same_statement("Jan sings", "Jon sings")
     (False, False)
     """
-    return sameness(a, b, a_date=a_date, b_date=b_date) is not None
+    return sameness(a, b) is not None
 
 
 def sameness(a: str, b: str, *, a_date: datetime | None = None, b_date: datetime | None = None) -> str | None:
     """Say in what two texts of one statement differ, or None where they are two statements.
+
+    The dates are for "yesterday" and the like.
 
     >>> sameness("Tag releases as vX.", "Tag the releases as vX"), sameness("Is alergic", "Is allergic")
     ('- / the', 'alergic / allergic')
@@ -169,7 +163,10 @@ def sameness(a: str, b: str, *, a_date: datetime | None = None, b_date: datetime
             return restated(_bare(a), _bare(b))
     if any(each.veto for each in compare(_bare(first), _bare(second), a_date=a_date, b_date=b_date)):
         return None
-    return said or _difference(a, b)
+    mine, theirs = ([word.folded for word in extract(text).words] for text in (a, b))
+    only = [word for word in mine if word not in theirs], [word for word in theirs if word not in mine]
+    shown = " / ".join(" ".join(words) or "-" for words in only) if any(only) else SAME_WORDS
+    return said or shown
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -179,8 +176,14 @@ def statement_key(text: str) -> str:
     >>> statement_key("**Note:** The user speaks French & German 🎉")
     'speaks french and german'
     """
-    sentences = list(dict.fromkeys(filter(None, map(_sentence, _sentences(_bare(text))))))
-    return f" {_BREAK} ".join(sentences) or f"{_KEPT}{exact_key(text)}"
+    sentences: list[list[str]] = [[]]
+    for token in _tokens(_bare(text)):
+        if token == _BREAK:
+            sentences.append([])
+        else:
+            sentences[-1].append(token)
+    said = dict.fromkeys(filter(None, map(_sentence, sentences)))
+    return f" {_BREAK} ".join(said) or f"{_KEPT}{exact_key(text)}"
 
 
 @lru_cache(maxsize=CACHED_TEXTS)
@@ -199,18 +202,6 @@ def _bare(text: str) -> str:
     return _OPENING.sub("", bare)
 
 
-def _sentences(text: str) -> Iterator[list[str]]:
-    """The plain words of each sentence."""
-    sentence: list[str] = []
-    for token in _tokens(text):
-        if token == _BREAK:
-            yield sentence
-            sentence = []
-        else:
-            sentence.append(token)
-    yield sentence
-
-
 def _tokens(text: str) -> Iterator[str]:
     letters = _LETTERS.findall(text)
     shouted = len(letters) > 2 and sum(map(str.isupper, letters)) > _SHOUTED * len(letters)
@@ -221,20 +212,14 @@ def _tokens(text: str) -> Iterator[str]:
             gap = f"\n{gap[1:]}"
         elif last and gap.startswith("-"):
             gap = f" to {gap[1:]}" if gap.strip() == "-" and token else gap[1:]
-        for plain in (each for chunk in _chunks(gap) for each in _plain(chunk, opens=opens, shouted=shouted)):
-            yield plain
-            opens = plain == _BREAK
+        for chunk in _CHUNK.findall(gap):
+            for plain in _plain(chunk, opens=opens, shouted=shouted):
+                yield plain
+                opens = plain == _BREAK
         if token:
             yield token
             opens = False
         last = end
-
-
-def _chunks(gap: str) -> Iterator[str]:
-    for number, line in enumerate(gap.split("\n")):
-        if number:
-            yield "\n"
-        yield from line.split()
 
 
 def _spans(text: str) -> list[tuple[int, int, str]]:
@@ -267,16 +252,11 @@ def _values(facts: Facts) -> dict[str, str]:
     """The token of each typed value whose spelling says nothing else."""
     found: dict[tuple[type[Typed], str], set[str]] = {}
     typed: tuple[Typed, ...] = (
-        *facts.days,
-        *facts.weekdays,
-        *facts.frequencies,
-        *facts.clocks,
-        *facts.numbers,
-    )
+        *facts.days, *facts.weekdays, *facts.frequencies, *facts.clocks, *facts.numbers,
+    )  # fmt: skip
     for detail in typed:
-        words = {word.lower() for word in _LETTERS.findall(detail.text)}
-        if words <= _SPELLED_OUT[type(detail)]:
-            found.setdefault((type(detail), detail.text), set()).add(_value(detail))
+        if {word.lower() for word in _LETTERS.findall(detail.text)} <= _SPELLED_OUT[type(detail)]:
+            found.setdefault((type(detail), detail.text), set()).add(_value(detail).replace(" ", "_"))
     return {
         surface: f"{_TYPED}{kind.kind}:{'+'.join(sorted(values))}"
         for (kind, surface), values in found.items()
@@ -285,13 +265,10 @@ def _values(facts: Facts) -> dict[str, str]:
 
 
 def _value(detail: Typed) -> str:
+    """The value of a detail; nothing where its words say it ("a month") or nobody knows it (1/2/2024)."""
     match detail:
         case Day():
-            return (
-                ""
-                if detail.swapped
-                else f"{detail.year}-{detail.month}-{detail.day}{detail.part}".replace(" ", "_")
-            )
+            return "" if detail.swapped else f"{detail.year}-{detail.month}-{detail.day}{detail.part}"
         case Weekday():
             return str(detail.number)
         case Frequency():
@@ -299,42 +276,36 @@ def _value(detail: Typed) -> str:
         case Clock():
             return f"{detail.minute}{'?' * detail.either}"
     if detail.form == "weak" and detail.unit is not None:
-        return ""  # "a month": its words say it
+        return ""
     of = "" if detail.unit is None else detail.unit.name if detail.dimension == "money" else detail.dimension
     period = "" if detail.period is None else f"/{detail.period:.6g}"
-    return f"{detail.base:.9g}{of}{period}{'th' * (detail.form == 'ordinal')}".replace(" ", "_")
+    return f"{detail.base:.9g}{of}{period}{'th' * (detail.form == 'ordinal')}"
 
 
 def _plain(chunk: str, *, opens: bool, shouted: bool) -> list[str]:
     """The plain tokens of one run of signs without white space."""
     if chunk == "\n":
         return [_BREAK]
-    if _BOX.match(chunk) or not chunk:
+    if _BOX.match(chunk):
         return [_KEPT + chunk]
     before: list[str] = []
     behind: list[str] = []
-    while chunk and (chunk[0] in "\"'" or (chunk[0] in "([{" and len(chunk) > 1)):
-        if chunk[0] not in "\"'":
-            before.append(chunk[0])
+    while chunk and (chunk[0] in _QUOTES or (chunk[0] in "([{" and len(chunk) > 1)):
+        before += [] if chunk[0] in _QUOTES else [chunk[0]]
         chunk = chunk[1:]
-    while chunk and (chunk[-1] in "\"',;:!?…" or (chunk[-1] == "." and _ends(chunk)) or _closes(chunk)):
-        if chunk[-1] not in "\"':":
-            behind.append(_BREAK if chunk[-1] in ".;!…" else chunk[-1])
+    while chunk and (chunk[-1] in "\"',;:!?…" or _ends(chunk)):
+        behind += [] if chunk[-1] in "\"':" else [_BREAK if chunk[-1] in ".;!…" else chunk[-1]]
         chunk = chunk[:-1]
-    if chunk.strip("-*") == "":
-        return [*before, *reversed(behind)]
-    return [*before, *_folded(chunk, opens=opens, shouted=shouted), *reversed(behind)]
-
-
-def _closes(chunk: str) -> bool:
-    """Whether the last sign is a bracket that was opened outside of the chunk."""
-    pairs = {")": "(", "]": "[", "}": "{"}
-    return chunk[-1] in pairs and chunk.count(pairs[chunk[-1]]) < chunk.count(chunk[-1])
+    words = _folded(chunk, opens=opens, shouted=shouted) if chunk.strip("-*") else []
+    return [*before, *words, *reversed(behind)]
 
 
 def _ends(chunk: str) -> bool:
-    """Whether a point behind a chunk ends a sentence, and is no part of a path."""
-    return chunk.endswith("...") or (len(chunk) > 1 and chunk[-2] not in "/\\*~-.")
+    """Whether the last sign is a point of no path, or a bracket that was opened outside of the chunk."""
+    if chunk[-1] == ".":
+        return chunk.endswith("...") or (len(chunk) > 1 and chunk[-2] not in "/\\*~-.")
+    opening = {")": "(", "]": "[", "}": "{"}.get(chunk[-1])
+    return opening is not None and chunk.count(opening) < chunk.count(chunk[-1])
 
 
 def _folded(word: str, *, opens: bool, shouted: bool) -> list[str]:
@@ -363,38 +334,102 @@ def _case_tells(word: str, lower: str) -> bool:
 
 def _sentence(tokens: list[str]) -> str:
     """The plain form of one sentence."""
-    text = " " + _USER.sub("", " ".join(tokens), count=1)
-    text = _IT_HAS.sub(r"\1 has ", text)
-    text = _FILLER.sub("", text)
-    text = _ROUGHLY.sub(" ", text)
-    text = _ARTICLE.sub("", text)
-    text = _TIMES_OF_DAY.sub(r"\1", text)
-    text = _PREFERS_TO.sub(r"\1 over", text)
-    text = _COMMA_BEFORE_AND.sub(" ", text.strip())
+    text = " " + _USER.sub("", " ".join(tokens))
+    for pattern, plain in _PLAIN_FORMS:
+        text = pattern.sub(plain, text)
+    text = text.rstrip()
     if "respectively" not in text and " and " in text:
         text = _LIST.sub(_ordered, text)
     if not _NEGATED.search(text):
         text = _COMMA.sub("", text)
-    text = text.removeprefix(", ")
     return text.strip(" ,")
 
 
 def _ordered(match: re.Match[str]) -> str:
     """The items of a list of single words in alphabetic order, where it surely is one."""
     items = _SPLIT_LIST.split(match[0])
-    text = match.string
-    before = text[: match.start()].rsplit(maxsplit=1)[-1:] or [""]
-    behind = (text[match.end() :].split(maxsplit=1) or [""])[0]
+    before = (match.string[: match.start()].rsplit(maxsplit=1)[-1:] or [""])[0]
+    behind = (match.string[match.end() :].split(maxsplit=1) or [""])[0]
     closed = not behind or behind in _BEHIND_LIST or behind.startswith(_TYPED + "frequency")
-    is_list = (before[0] in _BEFORE_LIST and closed) or (not before[0] and behind in _BEHIND_SUBJECTS)
+    is_list = (before in _BEFORE_LIST and closed) or (not before and behind in _BEHIND_SUBJECTS)
     if not is_list or any(item in _NO_ITEM for item in items):
         return match[0]
     items.sort()
     return " , ".join(items[:-1]) + " and " + items[-1]
 
 
-def _difference(a: str, b: str) -> str:
-    """The words that only one of two texts has."""
-    mine, theirs = ([word.folded for word in extract(text).words] for text in (a, b))
-    only = [word for word in mine if word not in theirs], [word for word in theirs if word not in mine]
-    return " / ".join(" ".join(words) or "-" for words in only) if any(only) else SAME_WORDS
+_SHORTEST = 4  # letters of a word that may be meant
+_ENGLISH = 0.5  # of the plain words of the other text; in other languages a slip cannot be told
+_MOST_DIFFERING = 6  # words
+_SPELT_APART = re.compile(r"`+[^`]*`+|\S*[/\\_@#$=]\S*|(?<!\S)-\S+")
+_TWIN_ENDING = re.compile(r"(?:ate|ite|ide|ine|ane|ene|yne|one|ol|al|yl|ase|ose)s?$")
+"""Endings of substances: one letter makes another of them ("nitrate", "nitrite")."""
+
+
+def slip_in(a: str, b: str) -> tuple[str, str] | None:
+    """A word of `a` that is a slip of the pen for a word of `b`, and that word; None where not just one.
+
+    A slip is one letter added, left out, replaced or exchanged with its neighbour. Never a name, a number or
+    an identifier, and never where both spellings are words: "form" is no slip for "from".
+
+    >>> slip_in("Is alergic to nuts", "Is allergic to nuts")
+    ('alergic', 'allergic')
+    >>> slip_in("Met Jon", "Met Jan") is None, slip_in("Fill in the form", "Fill in the from") is None
+    (True, True)
+    """
+    mine, theirs = _spelt(a), _spelt(b)
+    if len(mine.keys() ^ theirs.keys()) > _MOST_DIFFERING:
+        return None
+    odd = [word for word, named in mine.items() if word not in theirs and not named and not is_word(word)]
+    slips = [
+        (word, meant) for word in odd for meant, named in theirs.items() if not named and _meant(word, meant)
+    ]
+    if len(slips) != 1:
+        return None
+    plain = [is_word(word) for word, named in theirs.items() if not named and word != slips[0][1]]
+    return slips[0] if plain and sum(plain) >= _ENGLISH * len(plain) else None
+
+
+def mended(text: str, slip: str, meant: str) -> str:
+    """The text with one word put right; a capital stays one."""
+    pattern = re.compile(rf"(?<![^\W_]){re.escape(slip)}(?![^\W_])", re.IGNORECASE)
+    return pattern.sub(lambda match: meant.capitalize() if match[0][0].isupper() else meant, text, count=1)
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def _spelt(text: str) -> dict[str, bool]:
+    """The words of a text outside code, folded, each with whether it may be a name."""
+    spelt: dict[str, bool] = {}
+    for word in extract(text).words:
+        if word.text.isalpha():
+            spelt[word.folded] = spelt.get(word.folded, False) or _named(word.text, opens=word.opens)
+    for code in _SPELT_APART.findall(text):
+        spelt.update((word.folded, True) for word in extract(code).words)
+    return spelt
+
+
+def _named(word: str, *, opens: bool) -> bool:
+    """Whether a word may be a name: by a capital inside a sentence, or by the tables."""
+    lower = fold(word)
+    if word.islower() or (opens and word[1:].islower()):
+        return lower in known_names()
+    return not (word.isupper() and common(lower))
+
+
+def _meant(word: str, meant: str) -> bool:
+    """Whether one edit makes a known word of a word that is none."""
+    if len(meant) < _SHORTEST and not (meant in STOP_WORDS and sorted(word) == sorted(meant)):
+        return False
+    if abs(len(word) - len(meant)) > 1 or not is_word(meant) or not _one_edit(word, meant):
+        return False
+    one, other = _TWIN_ENDING.search(word), _TWIN_ENDING.search(meant)
+    return not (one and other and one[0] != other[0] and word[: one.start()] == meant[: other.start()])
+
+
+def _one_edit(x: str, y: str) -> bool:
+    short, long = sorted((x, y), key=len)
+    head = next((i for i, (p, q) in enumerate(zip(short, long, strict=False)) if p != q), len(short))
+    if len(short) < len(long):
+        return short[head:] == long[head + 1 :]
+    rest, other = short[head:], long[head:]
+    return rest[1:] == other[1:] or (rest[:2] == other[1::-1] and rest[2:] == other[2:])

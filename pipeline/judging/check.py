@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...models.merger import ExtractiveMerger
+from ...models.merger import whole_of
 from ...models.scorer import reads_context
 from ...models.text.statements import split_statements
 from ...records import Candidate, Label, Memory, Scope, Verdict, rejection_key
@@ -220,7 +220,7 @@ class Known:
             """The scorer's entailment, as the merger asks for it."""
             return verdict.entailment[0 if premise == held.text else 1]
 
-        whole = ExtractiveMerger().whole((held, new), among=(held,), entails=entails)
+        whole = whole_of((held, new), among=(held,), entails=entails)
         return Match(Finding.SAME if whole else Finding.MORE, row.memory, said, verdict.auto, verdict)
 
     def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...models.merger import ExtractiveMerger
+from ...models.merger import whole_of
 from ...models.same_statement import statement_key
 from ...records import Candidate, Evidence, Label, Memory, Scope, Verdict, rejection_key
 from ..judging.judge import EXACT, same_evidence
@@ -35,12 +35,11 @@ def collapse(
     Returns:
         The representatives, sorted by id, and their copies.
     """
-    merger = ExtractiveMerger()
     known = keys_by_scope(memories) if keys is None else keys
     standing: list[Memory] = []
     copies: dict[str, tuple[Memory, ...]] = {}
     for group in (part for same in _equal_texts(memories) for part in _by_subject(same, known)):
-        best = (merger.whole(group) or group[0]) if len(group) > 1 else group[0]
+        best = (whole_of(group) or group[0]) if len(group) > 1 else group[0]
         others = [memory for memory in group if memory is not best]
         apart = [memory for memory in others if rejection_key(best, memory) in rejected]
         standing += [best, *apart]

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ...models.guards import compare
-from ...models.merger import CERTAIN, ExtractiveMerger, MergeRefused, puts_together
+from ...models.merger import CERTAIN, MergeRefused, drafted, puts_together, whole_of
 from ...models.text.statements import sentences
 from ...records import LAST_STATED_KEY, Candidate, Label, Memory, Verdict, noted_moment
 from ..judging.subjects import NO_KEYS, KeysOf, apart, keys_by_scope
@@ -54,11 +54,10 @@ def extractive(units: Sequence[Memory], among: Sequence[Memory], entails: Entail
     Raises:
         MergeRefused: If anything could be lost, or only a unit that is not `among` says it all.
     """
-    merger = ExtractiveMerger()
-    whole = merger.whole(units, among=among, entails=entails)
-    if whole is not None:
-        return United(text=whole.text, survivor=whole.id, whole=True)
-    draft = merger.draft(units, entails=entails)
+    best = whole_of(units, among=among, entails=entails)
+    if best is not None:
+        return United(text=best.text, survivor=best.id, whole=True)
+    draft = drafted(units, entails=entails)
     if draft.whole is not None:
         raise MergeRefused("what says it all was not judged a duplicate of each")
     return United(text=draft.text)

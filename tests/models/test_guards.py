@@ -8,8 +8,7 @@ from time import process_time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mem0_dream.models.evidence_kinds import KINDS
-from mem0_dream.models.guards import FEATURE_NAMES, compare, described, is_specific, missing
+from mem0_dream.models.guards import FEATURE_NAMES, KINDS, compare, described, is_specific, missing
 from mem0_dream.records import Evidence
 
 

@@ -14,11 +14,11 @@ from mem0_dream.models.merger import (
     ENTAILED,
     JOIN_LENGTH,
     Draft,
-    ExtractiveMerger,
-    Merger,
     MergeRefused,
+    drafted,
     joined,
     puts_together,
+    whole_of,
 )
 from mem0_dream.models.text.statements import clauses, sentences
 from mem0_dream.records import Memory, Scope
@@ -32,14 +32,7 @@ def memory(memory_id: str, text: str, day: int = 0, *, pinned: bool = False) -> 
 
 
 def draft(*texts: str, entails=None) -> Draft:
-    return ExtractiveMerger().draft(
-        [memory(f"m{at}", text, at) for at, text in enumerate(texts)], entails=entails
-    )
-
-
-def test_it_is_a_merger():
-    merger: Merger = ExtractiveMerger()
-    assert merger.draft([memory("a", "Likes tea"), memory("b", "Likes tea")]).text == "Likes tea"
+    return drafted([memory(f"m{at}", text, at) for at, text in enumerate(texts)], entails=entails)
 
 
 @pytest.mark.parametrize(
@@ -84,16 +77,16 @@ class TestWhole:
     def test_what_is_certainly_said_may_be_said_in_another_form(self, text, other, said):
         kept, goes = memory("a", text), memory("b", other)
         found = {
-            sure: ExtractiveMerger().whole([kept, goes], among=[kept], entails=lambda _a, _b, sure=sure: sure)
+            sure: whole_of([kept, goes], among=[kept], entails=lambda _a, _b, sure=sure: sure)
             for sure in (CERTAIN, CERTAIN - 0.01)
         }
         assert found == {CERTAIN: kept if said else None, CERTAIN - 0.01: None}
 
     def test_of_two_that_certainly_say_the_same_the_newest_wording_stays(self):
         old, new = memory("a", "Keeps bees in the garden"), memory("b", "There are hives behind her house", 9)
-        assert ExtractiveMerger().whole([old, new], entails=lambda _a, _b: CERTAIN) is new
+        assert whole_of([old, new], entails=lambda _a, _b: CERTAIN) is new
         more = memory("c", "Keeps bees in the garden and sells honey")
-        assert ExtractiveMerger().whole([old, more], entails=lambda _a, _b: CERTAIN) is more
+        assert whole_of([old, more], entails=lambda _a, _b: CERTAIN) is more
 
     def test_a_model_is_not_believed_about_details(self):
         found = draft("Rent is 1450 euros", "Pays rent monthly, not weekly", entails=lambda a, b: 1.0)
@@ -112,18 +105,17 @@ class TestWhole:
         assert asked <= set(texts)
 
     def test_among_equals_the_most_complete_then_the_latest_then_the_smallest_id(self):
-        merger = ExtractiveMerger()
         full, late = memory("c", "Owns a brindle whippet"), memory("b", "Owns a whippet", 9)
-        assert merger.whole([full, late], entails=lambda a, b: 1.0) is full
+        assert whole_of([full, late], entails=lambda a, b: 1.0) is full
         old, new = memory("a", "Drinks tea in Leeds", 1), memory("b", "Likes tea in Leeds", 2)
-        assert merger.whole([old, new], entails=lambda a, b: 1.0) is new
+        assert whole_of([old, new], entails=lambda a, b: 1.0) is new
         twins = [memory("b", "Drinks tea in Leeds"), memory("a", "Likes tea in Leeds")]
-        assert merger.whole(twins, entails=lambda a, b: 1.0) is twins[1]
+        assert whole_of(twins, entails=lambda a, b: 1.0) is twins[1]
 
     def test_only_members_asked_for_are_considered(self):
         short, long = memory("a", "Owns a whippet"), memory("b", "Owns a brindle whippet")
-        assert ExtractiveMerger().whole([short, long], among=[long]) is long
-        assert ExtractiveMerger().whole([short, long], among=[short]) is None
+        assert whole_of([short, long], among=[long]) is long
+        assert whole_of([short, long], among=[short]) is None
 
     def test_the_best_spelt_exact_copy_stays(self):
         assert draft("goes by tilly", "Goes by Tilly.", "goes  by Tilly").whole == "m1"
@@ -135,7 +127,7 @@ class TestWhole:
     def test_dates_may_be_unknown_or_naive(self):
         undated = Memory("a", "Likes tea", SCOPE)
         naive = Memory("b", "Likes tea", SCOPE, updated_at=datetime(2026, 1, 1))  # noqa: DTZ001
-        assert ExtractiveMerger().draft([undated, naive]).whole == "b"
+        assert drafted([undated, naive]).whole == "b"
 
 
 class TestFused:
@@ -236,7 +228,7 @@ class TestFused:
 class TestRefusal:
     def test_a_pinned_member_refuses_the_merge(self):
         with pytest.raises(MergeRefused, match="pinned"):
-            ExtractiveMerger().draft([memory("a", "Be kind"), memory("b", "Be kind", pinned=True)])
+            drafted([memory("a", "Be kind"), memory("b", "Be kind", pinned=True)])
 
     def test_a_draft_that_loses_a_detail_is_refused(self, monkeypatch):
         monkeypatch.setattr("mem0_dream.models.merger._fuse", lambda ranked, entails: "Takes pills")
@@ -322,7 +314,7 @@ class TestProperties:
 
         def outcome(order) -> object:
             try:
-                return ExtractiveMerger().draft(order)
+                return drafted(order)
             except MergeRefused as refusal:
                 return str(refusal)
 

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mem0_dream.models.same_statement import same_statement, sameness, statement_key
-from mem0_dream.models.spelling import slip_in
+from mem0_dream.models.same_statement import same_statement, sameness, slip_in, statement_key
 from mem0_dream.models.text.vocabulary import is_word
 
 SAME = """
@@ -103,8 +102,8 @@ def test_the_reason_names_what_differs():
 
 def test_guards_have_the_last_word():
     days = [datetime(2025, 1, day, tzinfo=UTC) for day in (3, 9)]
-    assert same_statement("Met Ben yesterday", "- Met Ben yesterday", a_date=days[0], b_date=days[0])
-    assert not same_statement("Met the Ben yesterday", "Met Ben yesterday", a_date=days[0], b_date=days[1])
+    assert sameness("Met Ben yesterday", "- Met Ben yesterday", a_date=days[0], b_date=days[0])
+    assert not sameness("Met the Ben yesterday", "Met Ben yesterday", a_date=days[0], b_date=days[1])
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=40), st.text(st.characters(codec="utf-8"), max_size=40))

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ....models.evidence_kinds import KINDS, WHOLE
+from ....models.guards import KINDS, WHOLE
 from ....models.merger import keeps
 from ....models.text.statements import clauses, sentences
 from ....records import ActionKind, Evidence, Verdict
