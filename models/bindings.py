@@ -8,6 +8,7 @@ a passive, a converse verb or items that moved as wholes show that the places ag
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -42,6 +43,7 @@ _TYPED = ("numbers", "days", "clocks", "weekdays", "frequencies", "versions", "n
 _APPOSITION, _TELLING = (frozenset(table_words("bindings", key)) for key in ("apposition", "telling"))
 _FORMS = {stem(word): at for at, line in enumerate(table_lines("bindings", "forms")) for word in line.split()}
 
+_NOTHING: frozenset[str] = frozenset()
 _Sides = Mapping[tuple[str, int], frozenset[str]]
 _Shared = Sequence[tuple[Unit, Unit]]
 _Words = tuple[tuple[str, str], ...]
@@ -122,28 +124,31 @@ def _relation(a: str, b: str) -> Relation:
     places = {unit.key: unit for unit in theirs}
     shared = [(unit, places[unit.key]) for unit in mine if unit.key in once]
     moved = out_of_order([place.at for _, place in shared])
-    agree = _sides_agree(left.sides, right.sides)
-    turnable = (
-        moved or left.person or right.person or left.passive != right.passive or left.keys != right.keys
-        or ("*than", 1) in left.sides
-    )  # fmt: skip
+    strict, loose, turned = not any(unsaid), min(said) < ALIKE, left.passive != right.passive
+    differ, agree = _compare_sides(left.sides, right.sides, turned=turned)
+    differ += _markers_exchanged(shared)
+    turnable = moved or left.person or right.person or turned or left.keys != right.keys
     regrouped: tuple[str, ...] = ()
     crossed: _Words = ()
     displaced: _Words | None = None
     if moved:
         regrouped = _regrouped(mine, theirs, with_each_other=True)
-        strict, respectively = not any(unsaid), "respectively" in f"{a} {b}"
-        fixed, loose = _fixed(left.sides, right.sides, agree), min(said) < ALIKE
+        respectively = "respectively" in f"{a} {b}"
+        fixed = {
+            key
+            for place in itertools.product(agree, (1, -1))
+            for key in left.sides.get(place, _NOTHING) & right.sides.get(place, _NOTHING)
+        }
         crossed = _crossed(shared, fixed, strict=strict or respectively, loose=loose)
         if crossed and strict and not respectively:
             displaced = _crossed(shared, fixed, strict=False, loose=loose)
-        if not crossed and min(said) >= ALIKE:
+        if not crossed and not loose:
             crossed = tuple((key, key) for key in _regrouped(mine, theirs, with_each_other=False))
-    if not crossed and not any(unsaid):
+    if not crossed and strict:
         crossed = _mirrored(mine, theirs)
-    turned = not moved and not agree and left.passive != right.passive
-    if turned and sum(unit.detail for unit, _ in shared) > 1 - left.person:
-        crossed = ((shared[0][0].key, shared[-1][0].key),) if shared else ()
+    changed = turned and not moved and not agree
+    if changed and shared and sum(unit.detail for unit, _ in shared) > 1 - left.person:
+        crossed = ((shared[0][0].key, shared[-1][0].key),)
     spelled = {unit.key: unit.text for unit in (*right.units, *left.units)}
     return Relation(
         said,
@@ -152,14 +157,15 @@ def _relation(a: str, b: str) -> Relation:
         tuple((spelled[x], spelled[y]) for x, y in crossed),
         crossed if displaced is None else displaced,
         tuple(spelled[key] for key in regrouped),
-        tuple((family, ", ".join(spelled.get(key, key) for key in keys)) for family, keys in (
-            *_sides_differ(left.sides, right.sides, turned=left.passive != right.passive),
-            *_markers_exchanged(shared),
-        )) if turnable else (),
+        tuple(
+            (family, ", ".join(spelled.get(key, key) for key in keys))
+            for family, keys in differ
+            if turnable or ("*than", 1) in left.sides
+        ),
         agree,
         _narrowed(shared, unsaid),
         _marked(shared),
-    )  # fmt: skip
+    )
 
 
 def _with_person(text: Bound, other: Bound) -> Bound:
@@ -254,49 +260,33 @@ def _once(units: Iterable[Unit]) -> set[str]:
     return {key for key, count in Counter(unit.key for unit in units).items() if count == 1}
 
 
-def _only(sides: _Sides, family: str) -> tuple[frozenset[str], frozenset[str]]:
-    """What stands on the first side of a family only, and on the second only."""
-    first, second = (sides.get((family, side), frozenset()) for side in (1, -1))
-    return first - second, second - first
+def _compare_sides(
+    mine: _Sides, theirs: _Sides, *, turned: bool
+) -> tuple[list[tuple[str, list[str]]], tuple[str, ...]]:
+    """Families of which two things changed sides, with these, and those of which something keeps its side.
 
-
-def _families(mine: _Sides, theirs: _Sides) -> list[str]:
-    return sorted({family for family, _ in mine} & {family for family, _ in theirs})
-
-
-def _sides_differ(mine: _Sides, theirs: _Sides, *, turned: bool) -> list[tuple[str, list[str]]]:
-    """Families of which two things changed sides, or one where both cannot hold and nothing stayed.
-
-    Turned, one text is passive, and the person who hires in one and is hired in the other is enough.
+    One thing is enough where both cannot hold and nothing stayed; turned, one text is passive, and so is the
+    person who hires in one and is hired in the other.
     """
-    differ = []
-    for family in _families(mine, theirs):
-        (first, second), (other_first, other_second) = _only(mine, family), _only(theirs, family)
-        up, down = first & other_second, second & other_first
-        stays = first & other_first or second & other_second
-        done = turned and PERSON in up | down
-        if (up and down) or ((up or down) and not stays and (done or family.startswith("*"))):
-            differ.append((family, sorted(up | down)))
-    return differ
-
-
-def _sides_agree(mine: _Sides, theirs: _Sides) -> tuple[str, ...]:
-    """Families of which something keeps its side in both texts, and nothing changes it."""
-    agree = []
-    for family in _families(mine, theirs):
-        (first, second), (other_first, other_second) = _only(mine, family), _only(theirs, family)
-        changed = mine.get((family, 1), frozenset()) & theirs.get((family, -1), frozenset())
-        changed |= mine.get((family, -1), frozenset()) & theirs.get((family, 1), frozenset())
-        if (first & other_first or second & other_second) and not changed:
+    differ, agree = [], []
+    for family in sorted({family for family, _ in mine} & {family for family, _ in theirs}):
+        one, two, one_there, two_there = (
+            sides.get((family, side), _NOTHING) for sides in (mine, theirs) for side in (1, -1)
+        )
+        first, second, first_there, second_there = (
+            one - two,
+            two - one,
+            one_there - two_there,
+            two_there - one_there,
+        )
+        up, down = first & second_there, second & first_there
+        stays = first & first_there or second & second_there
+        if stays and not (one & two_there or two & one_there):
             agree.append(family)
-    return tuple(agree)
-
-
-def _fixed(mine: _Sides, theirs: _Sides, agree: Sequence[str]) -> set[str]:
-    """Keys that stand on one side of an agreeing family in both texts."""
-    nothing: frozenset[str] = frozenset()
-    places = [(family, side) for family in agree for side in (1, -1)]
-    return {key for place in places for key in mine.get(place, nothing) & theirs.get(place, nothing)}
+        enough = family.startswith("*") or (turned and PERSON in up | down)
+        if (up and down) or ((up or down) and not stays and enough):
+            differ.append((family, sorted(up | down)))
+    return differ, tuple(agree)
 
 
 def _markers_exchanged(shared: _Shared) -> list[tuple[str, list[str]]]:
@@ -338,14 +328,9 @@ def _marked(shared: _Shared) -> _Words:
     return tuple(
         (f"{unit.marker} {unit.text}".strip(), f"{place.marker} {place.text}".strip())
         for unit, place in shared
-        if unit.marker != place.marker
-        and (not _TELLING.isdisjoint((unit.marker, place.marker)) or _opposite(unit.marker, place.marker))
+        if (unit.marker != place.marker and not _TELLING.isdisjoint((unit.marker, place.marker)))
+        or DIRECTIONS.get(unit.marker, 0) * DIRECTIONS.get(place.marker, 0) < 0
     )
-
-
-def _opposite(marker: str, other: str) -> bool:
-    """Whether two prepositions point in opposite directions: from, to."""
-    return DIRECTIONS.get(marker, 0) * DIRECTIONS.get(other, 0) < 0
 
 
 def _items(units: Iterable[Unit], of: set[str] | None = None) -> dict[int, frozenset[str]]:
@@ -396,21 +381,20 @@ def _crossed(shared: _Shared, fixed: set[str], *, strict: bool, loose: bool) -> 
     items, items_there = _items(unit for unit, _ in nouns), _items(place for _, place in nouns)
     whole = {unit.key for unit, place in nouns if items[unit.item] == items_there[place.item]}
     crossed = []
-    for at, (x, x_there) in enumerate(nouns):
-        for y, y_there in nouns[at + 1 :]:
-            if x_there.at < y_there.at or x.key[0].isdigit() != y.key[0].isdigit() or {x.key, y.key} & fixed:
-                continue
-            if not strict and not _took_place(x, y, x_there, y_there, both_ways=loose):
-                continue
-            agrees = (
-                (x.item != y.item and x.key in whole and y.key in whole)
-                or (x.marker == x_there.marker != y.marker == y_there.marker)
-                or ("" != x.head == x_there.head != y.head == y_there.head != "")
-                or _one_phrase(x, y, x_there, y_there)
-                or (_listed(x, y, items) and _listed(x_there, y_there, items_there))
-            )
-            if not agrees:
-                crossed.append((x.key, y.key))
+    for (x, x_there), (y, y_there) in itertools.combinations(nouns, 2):
+        if x_there.at < y_there.at or x.key[0].isdigit() != y.key[0].isdigit() or {x.key, y.key} & fixed:
+            continue
+        if not strict and not _took_place(x, y, x_there, y_there, both_ways=loose):
+            continue
+        agrees = (
+            (x.item != y.item and x.key in whole and y.key in whole)
+            or (x.marker == x_there.marker != y.marker == y_there.marker)
+            or ("" != x.head == x_there.head != y.head == y_there.head != "")
+            or _one_phrase(x, y, x_there, y_there)
+            or (_listed(x, y, items) and _listed(x_there, y_there, items_there))
+        )
+        if not agrees:
+            crossed.append((x.key, y.key))
     return tuple(crossed)
 
 
@@ -426,9 +410,8 @@ def _took_place(x: Unit, y: Unit, x_there: Unit, y_there: Unit, *, both_ways: bo
 
 def _one_phrase(x: Unit, y: Unit, x_there: Unit, y_there: Unit) -> bool:
     """Whether two words make one phrase in both texts: "project deadline", "deadline of the project"."""
-    apart, apart_there = abs(x.chunk - y.chunk), abs(x_there.chunk - y_there.chunk)
-    together = x.item == y.item and x_there.item == y_there.item
-    return together and min(apart, apart_there) == 0 and max(apart, apart_there) <= 1
+    apart = {abs(x.chunk - y.chunk), abs(x_there.chunk - y_there.chunk)}
+    return x.item == y.item and x_there.item == y_there.item and 0 in apart and apart <= {0, 1}
 
 
 def _listed(x: Unit, y: Unit, items: Mapping[int, frozenset[str]]) -> bool:

@@ -10,47 +10,41 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from ..records import Evidence
 from .bindings import ALIKE, relation
 from .facts.details import Expression
-from .facts.extraction import extract
+from .facts.extraction import REMEMBERED_TEXTS, extract
 from .facts.states import is_ahead, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
-from .reach import misplaced, of_another
 from .stance import Step, steps
-from .text.tables import table_lines
+from .text.tables import marked, table_lines
 from .text.words import significant_words, stem
 from .wording import exchanged
 
-BRIEF = 12
-"""Words up to which a name that opens one text, beside other words of the other, is another subject."""
-LONG = 35
-"""Words of a text from which names are read in another order for many reasons."""
-MOSTLY_SAID = 0.7
-"""Share of the words of each text that the other says, from which the order of names tells who does what."""
-BOTH_ENTAIL = 0.9
-"""Each text entails the other from here on, so that another order of equal words says the same."""
-HALF_ENTAILED = 0.5
-"""The same where more words differ: names in another order are told in other words, too."""
-ENTAILS_BACK = 0.8
-"""Entailment in the weaker direction from which the scorer sees one statement, not one inside the other."""
-NEARLY_SAID = 0.85
-"""Share of the words of the entailed text that the other says, from which it is shown by its words."""
-TIED = 0.65
-"""The same where both state a name."""
-HARDLY_ENTAILED = 0.1
-"""Where both texts have words that the other does not say, one must entail the other by this or more."""
+BRIEF = 12  # words, up to which a text speaks of one thing
+LONG = 35  # words of a text from which names are read in another order for many reasons
+_DENIALS_APART = 16  # words, from which denials belong to many things
+# Entailment by the scorer:
+BOTH_ENTAIL = 0.9  # in both directions, from which another order of equal words says the same
+HALF_ENTAILED = 0.5  # the same where more words differ: names in another order are told in other words, too
+ENTAILS_BACK = 0.8  # in the weaker direction, from which it sees one statement, not one inside the other
+HARDLY_ENTAILED = 0.1  # in the stronger one, below which words of each text are two things
+# Share of the words of a text that the other says:
+MOSTLY_SAID = 0.7  # from which the order of names tells who does what
+NEARLY_SAID = 0.85  # of the entailed text, from which it is shown by its words
+TIED = 0.65  # the same where both state a name
+_ONE_THING = 0.3  # from which two states may be those of one thing
 STATES = frozenset({"stage", "hedge", "past", "extent"})
 """Kinds of evidence that two texts speak of two states of one thing."""
-_ONE_THING = 0.3
-"""Share of the words of each text that the other says, from which two states may be those of one thing."""
 _SHOWN = 4  # words of a detail
 _ROOT = 4  # letters
 _NAME_GOES_ON = 3  # words
+_UNIT_LIKE = 3  # letters, up to which a word behind a number may be its unit
 _MARKS = ".,;:!?\"'"
-_PART = re.compile(r"(?:da|de|del|di|du|van|von)\b|[A-Z0-9]")
+_PART_OF = re.compile(r"(?:da|de|del|di|du|van|von)\b|[A-Z0-9]")
 _CONJUNCTION = re.compile(r"\b(?:when|whenever|if|because|unless|once)\b", re.IGNORECASE)
 _LINKS = frozenset(
     map(stem, ("a", "an", "the", "and", "or", "to", "in", "on", "at", "by", "for", "from", "of", "with"))
@@ -77,38 +71,31 @@ _DONE = Expression(
     re.IGNORECASE,
 )
 _ING = Expression(r"\b([a-z]{2,}ing)\b", re.IGNORECASE)
+_SMALL_CLAUSE = re.compile(r"[,;.:()]|\b(?:but|while|whereas|and|yet|with)\b", re.IGNORECASE)
+_DENIED = re.compile(rf"n't\b|\b(?:{marked(table_lines('denials', 'denying'))})\b", re.IGNORECASE)
+_OWNED = re.compile(r"^\W*(?:his|her|my|their|our|(?:the )?user's) \S+", re.IGNORECASE)
+_JOINED = re.compile(r"[^\W_]+(?:(?:[._/@:+-]|->)[^\W_]+)+")
+_PART = re.compile(r"[^\W_]+")
 
 
-def _marked(markers: str) -> re.Pattern[str]:
-    """An expression for markers that commas part; a star stands for any ending."""
-    words = (
-        re.escape(each.strip()).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") for each in markers.split(",")
-    )
-    return re.compile(
-        rf"(?<![\w-])(?:{'|'.join(sorted(words, key=len, reverse=True))})(?![\w-])", re.IGNORECASE
-    )
+def _markers(*lines: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-])(?:{marked(lines)})(?![\w-])", re.IGNORECASE)
 
 
-def _sides(key: str) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
-    return [
-        (_marked(mine), _marked(theirs))
-        for mine, theirs in (line.split("|") for line in table_lines("doubts", key))
-    ]
-
-
-Reader = Callable[[str], str]
+Words = tuple[str, ...]
+"""What each of two texts says, in their order; nothing where a rule finds nothing."""
 Told = tuple[datetime | None, datetime | None]
 """When each of two texts was told, None where that is not known."""
 
-_EVENTS, _OPPOSED = _sides("events"), _sides("opposed")
-_LIKING, _DISLIKE, _CHOICE, _RULE, _CHANGE, _SEVERAL = (
-    _marked(",".join(table_lines("doubts", key)))
-    for key in ("liking", "dislike", "choice", "rule", "change", "several")
+_LIKING, _DISLIKE, _CHOICE, _RULE, _CHANGE, _SEVERAL, _DENYING = (
+    _markers(*table_lines("doubts", key))
+    for key in ("liking", "dislike", "choice", "rule", "change", "several", "denying")
 )
-_HARD = _marked(
-    "not, no, never, none, nothing, nobody, without, cannot, can't, quit, stop*, cancel*, instead of, "
-    "don't, doesn't, didn't, isn't, aren't, wasn't, won't"
-)
+_EVENTS = [
+    tuple(map(_markers, line.split("|")))
+    for key in ("events", "opposed")
+    for line in table_lines("doubts", key)
+]
 _PLATFORMS = "|".join(name for line in table_lines("doubts", "platforms") for name in line.split(", "))
 _PLATFORM = re.compile(
     rf"\bon (?:{_PLATFORMS})\b|\b(?:{_PLATFORMS})(?= (?:app|build|client|version)s?\b)", re.IGNORECASE
@@ -117,9 +104,7 @@ _TENSES = frozenset({("is", "was"), ("are", "were"), ("had", "has"), ("had", "ha
 _MILD = frozenset(word.strip() for word in ",".join(table_lines("doubts", "mild")).split(","))
 _OTHER_THINGS = frozenset(("name", "swap"))
 _OPPOSING = frozenset(("ending", "event", "liking", "choice"))
-
-
-DOUBTS = frozenset({"ending", "event", "underway", "past", "liking", "choice", "unsaid", "place", "wording"})
+DOUBTS = _OPPOSING | {"underway", "past", "unsaid", "place", "wording"}
 """Kinds of evidence that `doubts` gives; none of them forbids anything."""
 
 
@@ -128,34 +113,40 @@ def doubts(
 ) -> tuple[Evidence, ...]:
     """Why a merge of two texts is for a person, beside what the guards found.
 
-    Args:
-        a: One text.
-        b: The other; swapping them gives the same kinds.
-        found: What the guards found.
-        entailment: a entails b, b entails a, by the scorer.
+    Swapping the texts gives the same kinds. The entailment is that of the scorer: of b by a, of a by b.
 
     >>> [each.kind for each in doubts("Is pregnant, due in May", "Gave birth to a boy in May")]
     ['event']
     """
-    rules = (
-        ("ending", _end(a, b)),
-        ("event", _happened(a, b)),
-        ("underway", _finished(a, b)),
+    end = told_end(a, b)
+    rules: tuple[tuple[str, Words], ...] = (
+        ("ending", (end,) if end else ()),
+        ("event", next(filter(None, (_either(_crosswise, a, b, *row) for row in _EVENTS)), ())),
+        ("underway", _either(_finished, a, b)),
         ("past", _was(a, b)),
-        ("liking", _crosswise(a, b, _likes, _dislikes)),
-        ("choice", _crosswise(a, b, _left_open, _laid_down)),
+        ("liking", _either(_crosswise, a, b, _LIKING, _DISLIKE, hides=True)),
+        ("choice", _either(_crosswise, a, b, _RULE, _CHOICE, hides=True)),
         (
             "unsaid",
             _each_tells(a, b, found, entailment)
-            or _only_named(a, b)
-            or _goes_on(a, b)
+            or _either(_only_named, a, b)
+            or _either(_goes_on, a, b)
             or of_another(a, b)
             or _hardly_shown(a, b, entailment),
         ),
         ("place", _turned(a, b, entailment) or _clauses_turned(a, b) or misplaced(a, b)),
-        ("wording", None if any(item.veto for item in found) else exchanged(a, b)),
+        ("wording", () if any(item.veto for item in found) else exchanged(a, b)),
     )
     return tuple(Evidence(kind, " / ".join(words)) for kind, words in rules if words)
+
+
+def _either(rule: Callable[..., Words], a: str, b: str, *row: re.Pattern[str], **how: bool) -> Words:
+    """What a rule finds of the first text beside the second, or of the second beside the first."""
+    return rule(a, b, *row, **how) or rule(b, a, *row, **how)[::-1]
+
+
+def _longest(a: str, b: str) -> int:
+    return max(len(text.split()) for text in (a, b))
 
 
 def settled(a: str, b: str, entailment: Sequence[float]) -> bool:
@@ -197,7 +188,7 @@ def stated_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (Non
     vetoes = {item.kind for item in found if item.veto}
     if vetoes - STATES - {"progress"}:
         return True
-    if any(item.kind == "negation" and _HARD.search(item.detail) for item in found):
+    if any(item.kind == "negation" and _DENYING.search(item.detail) for item in found):
         return True
     ahead = "progress" in vetoes and _later(told) != (-1 if is_ahead(a) else 1)
     return (ahead or two_states(a, b, found, told)) and min(relation(a, b).said) >= _ONE_THING
@@ -208,9 +199,7 @@ def hinted_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (Non
 
     A change, too, is the rule where a memory tells of a life: "took them out, now they rest".
     """
-    if any(item.kind in _OPPOSING for item in found):
-        return True
-    if any(item.kind in _VALUED and "-" not in item.detail.split(" / ") for item in found):
+    if any(item.kind in _OPPOSING or _a_value_each(item) for item in found):
         return True
     later = _later(told)
     return bool((later >= 0 and _CHANGE.search(b)) or (later <= 0 and _CHANGE.search(a)))
@@ -223,22 +212,17 @@ def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:
     True
     """
     kinds = {item.kind for item in found if item.veto}
-    several = {match[0].lower() for match in _SEVERAL.finditer(a)}
-    listed = kinds <= _OTHER_THINGS and not several.isdisjoint(
-        match[0].lower() for match in _SEVERAL.finditer(b)
-    )
+    one, other = ({match[0].lower() for match in _SEVERAL.finditer(text)} for text in (a, b))
+    listed = kinds <= _OTHER_THINGS and not one.isdisjoint(other)
     denied = any(item.kind == "negation" for item in found) or bool(_CHANGE.search(a) or _CHANGE.search(b))
-    mine, theirs = _platforms(a), _platforms(b)
+    mine, theirs = (
+        {match[0].lower().removeprefix("on ") for match in _PLATFORM.finditer(text)} for text in (a, b)
+    )
     apart = "environment" in kinds or (mine and theirs and mine.isdisjoint(theirs))
     return not denied and bool(apart or (kinds and listed))
 
 
-def _platforms(text: str) -> frozenset[str]:
-    """The platforms on which, or for which, something is said to hold."""
-    return frozenset(match[0].lower().removeprefix("on ") for match in _PLATFORM.finditer(text))
-
-
-def _was(a: str, b: str) -> tuple[str, ...]:
+def _was(a: str, b: str) -> Words:
     """The one word in which two texts differ, where the one says that it holds and the other that it did."""
     first, second = a.lower().split(), b.lower().split()
     if len(first) != len(second):
@@ -247,110 +231,57 @@ def _was(a: str, b: str) -> tuple[str, ...]:
     return differing[0] if len(differing) == 1 and tuple(sorted(differing[0])) in _TENSES else ()
 
 
-def _end(a: str, b: str) -> tuple[str, ...]:
-    end = told_end(a, b)
-    return (end,) if end else ()
+def _crosswise(
+    mine: str, theirs: str, one: re.Pattern[str], other: re.Pattern[str], *, hides: bool = False
+) -> Words:
+    """The words by which the first text says one thing only, and the second only the reverse.
+
+    Where the other markers hide the ones, "does not like" is no liking.
+    """
+    said, reverse = one.search(mine), other.search(theirs)
+    if said is None or reverse is None or other.search(mine):
+        return ()
+    said_too = one.search(other.sub(" ", theirs) if hides else theirs)
+    return () if said_too else (said[0], reverse[0])
 
 
-def _happened(a: str, b: str) -> tuple[str, ...]:
-    """An event that one text expects and the other tells, or two answers of `opposed`."""
-    for ahead, after in (*_EVENTS, *_OPPOSED, *((after, ahead) for ahead, after in _OPPOSED)):
-        for mine, theirs, turned in ((a, b, False), (b, a, True)):
-            first, second = ahead.search(mine), after.search(theirs)
-            if first and second and not after.search(mine) and not ahead.search(theirs):
-                return (second[0], first[0]) if turned else (first[0], second[0])
+def _finished(mine: str, theirs: str) -> Words:
+    """One thing under way in one text and done in the other: is migrating, migrated; is writing, written."""
+    begun, done_too = ({stem(m[1].lower()): m[1] for m in each.all(mine)} for each in (_UNDER_WAY, _DONE))
+    done, going_on = ({stem(m[1].lower()): m[1] for m in each.all(theirs)} for each in (_DONE, _ING))
+    for word in sorted(begun.keys() - done_too.keys()):
+        forms = (word, word + "ten") if len(word) >= _ROOT else (word,)
+        end = next((each for each in sorted(done.keys() - going_on.keys()) if each in forms), None)
+        if end is not None:
+            return begun[word], done[end]
     return ()
 
 
-def _finished(a: str, b: str) -> tuple[str, ...]:
-    """One thing under way in one text and done in the other: is migrating, migrated."""
-    for mine, theirs, turned in ((a, b, False), (b, a, True)):
-        begun = {stem(match[1].lower()): match[1] for match in _UNDER_WAY.all(mine)}
-        done = {stem(match[1].lower()): match[1] for match in _DONE.all(theirs)}
-        going_on = {stem(match[1].lower()) for match in _ING.all(theirs)}
-        done_too = {stem(match[1].lower()) for match in _DONE.all(mine)}
-        for word in sorted(begun.keys() - done_too):
-            end = next((each for each in sorted(done.keys() - going_on) if _one_verb(word, each)), None)
-            if end is not None:
-                return (done[end], begun[word]) if turned else (begun[word], done[end])
-    return ()
+def _shown(units: tuple[Sequence[Unit], Sequence[Unit]]) -> Words:
+    return tuple(", ".join(unit.text for unit in each[:_SHOWN]) or "-" for each in units)
 
 
-def _one_verb(word: str, other: str) -> bool:
-    """Whether two stems are of one verb: writ(ing), written."""
-    return word == other or (len(word) >= _ROOT and other == word + "ten")
-
-
-def _crosswise(a: str, b: str, one: Reader, other: Reader) -> tuple[str, ...]:
-    """The words by which one text says one thing only, and the other only the reverse."""
-    mine, theirs = (one(a), other(a)), (one(b), other(b))
-    for (yes, no), (yes_too, no_too), turned in ((mine, theirs, False), (theirs, mine, True)):
-        if yes and no_too and not no and not yes_too:
-            return (no_too, yes) if turned else (yes, no_too)
-    return ()
-
-
-def _likes(text: str) -> str:
-    return _first(_LIKING, _DISLIKE.sub(" ", text))
-
-
-def _dislikes(text: str) -> str:
-    return _first(_DISLIKE, text)
-
-
-def _left_open(text: str) -> str:
-    return _first(_CHOICE, text)
-
-
-def _laid_down(text: str) -> str:
-    return _first(_RULE, _CHOICE.sub(" ", text))
-
-
-def _first(pattern: re.Pattern[str], text: str) -> str:
-    match = pattern.search(text)
-    return match[0] if match else ""
-
-
-def _each_tells(a: str, b: str, found: Sequence[Evidence], entailment: Sequence[float]) -> tuple[str, ...]:
+def _each_tells(a: str, b: str, found: Sequence[Evidence], entailment: Sequence[float]) -> Words:
     """Words that each text alone says, where these are a value of each, or all that both share is a name."""
     unsaid = relation(a, b).unsaid
     if not all(unsaid):
         return ()
     left = {unit.at for unit in unsaid[0]}
     shared = [unit for unit in bound(a).units if unit.at not in left and unit.key not in (PERSON, THIRD)]
-    brief = max(len(text.split()) for text in (a, b)) <= BRIEF
-    named = bool(shared) and all(map(_is_name, shared))
+    named = shared and all(
+        unit.detail and unit.text[0].isalpha() and unit.key[0].isalpha() for unit in shared
+    )
     tells = (
         max(entailment) < HARDLY_ENTAILED
-        or (brief and any(map(_names_another, unsaid, (a, b), (b, a))))
-        or (named and not any(_AT_HOME.issuperset(unit.key for unit in units) for units in unsaid))
-        or any(
-            item.kind in _VALUED and not item.veto and "-" not in item.detail.split(" / ") for item in found
-        )
+        or (_longest(a, b) <= BRIEF and any(map(_names_another, unsaid, (a, b), (b, a))))
+        or (shared and named and not any(_AT_HOME.issuperset(unit.key for unit in units) for units in unsaid))
+        or any(_a_value_each(item) for item in found if not item.veto)
     )
-    return tuple(", ".join(unit.text for unit in units[:_SHOWN]) for units in unsaid) if tells else ()
+    return _shown(unsaid) if tells else ()
 
 
-def _hardly_shown(a: str, b: str, entailment: Sequence[float]) -> tuple[str, ...]:
-    """Words that each text alone says, where only the scorer says that the one entails the other.
-
-    Memories of one person's days are full of near things in common words ("practises for tournaments", "is in
-    a tournament"); what a reader holds on to is most of the words, or a value or name that both state.
-    """
-    found = relation(a, b)
-    entailed = found.said[1] if entailment[0] > entailment[1] else found.said[0]
-    if min(entailment) >= ENTAILS_BACK or entailed >= NEARLY_SAID or shared_values(a, b):
-        return ()
-    if entailed >= TIED and _same_name(a, b):
-        return ()
-    return tuple(", ".join(unit.text for unit in units[:_SHOWN]) or "-" for units in found.unsaid)
-
-
-def _same_name(a: str, b: str) -> bool:
-    """Whether both texts have a name beside those of the persons they are about."""
-    mine, theirs = bound(a), bound(b)
-    about = {PERSON, THIRD, mine.opening, theirs.opening}
-    return any(unit.detail and unit.key in theirs.keys and unit.key not in about for unit in mine.units)
+def _a_value_each(item: Evidence) -> bool:
+    return item.kind in _VALUED and "-" not in item.detail.split(" / ")
 
 
 def _names_another(units: Sequence[Unit], text: str, other: str) -> bool:
@@ -360,58 +291,56 @@ def _names_another(units: Sequence[Unit], text: str, other: str) -> bool:
     return named and (bool(bound(other).opening) or not _SUBJECTLESS.search(other))
 
 
-def _is_name(unit: Unit) -> bool:
-    """Whether a word is a name: no number, in figures or in words, and no code."""
-    return unit.detail and unit.text[0].isalpha() and unit.key[0].isalpha()
+def _hardly_shown(a: str, b: str, entailment: Sequence[float]) -> Words:
+    """Words that each text alone says, where only the scorer says that the one entails the other.
+
+    Memories of one person's days are full of near things in common words ("practises for tournaments", "is in
+    a tournament"); what a reader holds on to is most of the words, or a value or name that both state.
+    """
+    found = relation(a, b)
+    entailed = found.said[1] if entailment[0] > entailment[1] else found.said[0]
+    if min(entailment) >= ENTAILS_BACK or entailed >= NEARLY_SAID or shared_values(a, b):
+        return ()
+    mine, theirs = bound(a), bound(b)
+    about = {PERSON, THIRD, mine.opening, theirs.opening}
+    tied = any(unit.detail and unit.key in theirs.keys and unit.key not in about for unit in mine.units)
+    return () if tied and entailed >= TIED else _shown(found.unsaid)
 
 
-def _only_named(a: str, b: str) -> tuple[str, ...]:
+def _only_named(mine: str, theirs: str) -> Words:
     """A text that only gives a name, beside one that uses the name and does not say whose it is."""
-    for mine, theirs in ((a, b), (b, a)):
-        if _NAMING.search(mine) and not _NAME.search(theirs):
-            return (mine,)
-    return ()
+    return (mine,) if _NAMING.search(mine) and not _NAME.search(theirs) else ()
 
 
-def _goes_on(a: str, b: str) -> tuple[str, ...]:
+def _goes_on(mine: str, theirs: str) -> Words:
     """A word of one text that is longer as a name in the other: viola, viola da gamba."""
-    first, second = (text.rstrip(_MARKS).split() for text in (a, b))
-    for mine, theirs, turned in ((first, second, False), (second, first, True)):
-        more = len(theirs) - len(mine)
-        at = next((i for i, (x, y) in enumerate(zip(mine, theirs, strict=False)) if x != y), len(mine))
-        if 0 < more <= _NAME_GOES_ON and at and mine[at:] == theirs[at + more :] and _PART.match(theirs[at]):
-            name = mine[at - 1], " ".join(theirs[at - 1 : at + more])
-            return (
-                ()
-                if stem(name[0].lower()) in _LINKS or not name[0][-1].isalnum()
-                else name[::-1]
-                if turned
-                else name
-            )
-    return ()
+    first, second = (text.rstrip(_MARKS).split() for text in (mine, theirs))
+    more = len(second) - len(first)
+    at = next((i for i, (x, y) in enumerate(zip(first, second, strict=False)) if x != y), len(first))
+    if not (
+        0 < more <= _NAME_GOES_ON and at and first[at:] == second[at + more :] and _PART_OF.match(second[at])
+    ):
+        return ()
+    last = first[at - 1]
+    named = last[-1].isalnum() and stem(last.lower()) not in _LINKS
+    return (last, " ".join(second[at - 1 : at + more])) if named else ()
 
 
-def _turned(a: str, b: str, entailment: Sequence[float]) -> tuple[str, ...]:
+def _turned(a: str, b: str, entailment: Sequence[float]) -> Words:
     """Names, numbers and the person in another order among words that both texts share."""
     said, entailed = min(relation(a, b).said), min(entailment)
-    if said < MOSTLY_SAID or entailed >= (BOTH_ENTAIL if said >= ALIKE else HALF_ENTAILED):
+    shown = entailed >= (BOTH_ENTAIL if said >= ALIKE else HALF_ENTAILED)
+    if said < MOSTLY_SAID or shown or _longest(a, b) > LONG:
         return ()
-    if max(len(text.split()) for text in (a, b)) > LONG:
-        return ()
-    first, second = (
-        [unit for unit in bound(text).units if unit.detail or unit.key == PERSON] for text in (a, b)
-    )
-    counts = [Counter(unit.key for unit in units) for units in (first, second)]
+    details = [[unit for unit in bound(text).units if unit.detail or unit.key == PERSON] for text in (a, b)]
+    counts = [Counter(unit.key for unit in units) for units in details]
     mine, theirs = (
-        [unit for unit in units if all(count[unit.key] == 1 for count in counts)] for units in (first, second)
+        [unit for unit in units if all(count[unit.key] == 1 for count in counts)] for units in details
     )
-    for x, y in zip(mine, theirs, strict=True):
-        if x.key != y.key:
-            return (f"{x.text}, {y.text}",)
-    return ()
+    return next(((f"{x.text}, {y.text}",) for x, y in zip(mine, theirs, strict=True) if x.key != y.key), ())
 
 
-def _clauses_turned(a: str, b: str) -> tuple[str, ...]:
+def _clauses_turned(a: str, b: str) -> Words:
     """A condition, cause or time of one text that is what follows from it in the other."""
     first, second = _clauses(a), _clauses(b)
     if first is None or second is None or first[0] != second[0]:
@@ -432,3 +361,140 @@ def _clauses(text: str) -> tuple[str, frozenset[str], frozenset[str]] | None:
         behind, _, before = behind.partition(",")
     main, under = significant_words(before), significant_words(behind)
     return (found[0][0].lower(), main, under) if main else None
+
+
+def misplaced(a: str, b: str) -> Words:
+    """The words of two texts that belong to other things in them, or nothing.
+
+    >>> misplaced("Only Ana fixes old bikes", "Ana fixes only old bikes")
+    ('only Ana', 'only old')
+    >>> misplaced("Fish is fine, meat is not", "Meat is fine but no fish")
+    ('not meat', 'not fish')
+    """
+    if b < a:
+        return misplaced(b, a)[::-1]
+    return (
+        _only(a, b) or _denied_crosswise(a, b) or _parts_turned(a, b) or _cause(a, b) or _either(_most, a, b)
+    )
+
+
+def of_another(a: str, b: str) -> Words:
+    """One number of two things, or what one text says of a person and the other of what is the person's.
+
+    >>> of_another("The mill has 312 employees", "The mill has 312 parking spaces")
+    ('312 employees', '312 parking')
+    >>> of_another("Lives in Oslo", "His dentist lives in Oslo too")
+    ('-', 'His dentist')
+    """
+    if _longest(a, b) > BRIEF:
+        return ()
+    if b < a:
+        return of_another(b, a)[::-1]
+    return _other_count(a, b) or _either(_other_subject, a, b)
+
+
+def _only(a: str, b: str) -> Words:
+    """Two things of which "only" reaches one in each text."""
+    mine, theirs = _reached(a), _reached(b)
+    if not mine or not theirs or not mine.keys().isdisjoint(theirs):
+        return ()
+    both = mine.keys() <= bound(b).keys and theirs.keys() & bound(a).keys
+    return (f"only {next(iter(mine.values()))}", f"only {next(iter(theirs.values()))}") if both else ()
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _reached(text: str) -> dict[str, str]:
+    """The words that the one "only" of a text may be about: up to the next verb, or all if it opens them."""
+    units = bound(text).units
+    at = [number for number, unit in enumerate(units) if unit.key == "only"]
+    if len(at) != 1:
+        return {}
+    behind = units[at[0] + 1 :]
+    end = next((number for number, unit in enumerate(behind) if unit.verb), len(behind)) or len(behind)
+    return {unit.key: unit.text for unit in behind[:end]}
+
+
+def _denied_crosswise(a: str, b: str) -> Words:
+    """What each text denies and the other affirms."""
+    if _longest(a, b) > _DENIALS_APART:
+        return ()
+    (said, denied), (said_there, denied_there) = _polarity(a), _polarity(b)
+    mine, theirs = sorted(denied & said_there), sorted(said & denied_there)
+    return (f"not {mine[0]}", f"not {theirs[0]}") if mine and theirs else ()
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _polarity(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The stems that a text affirms, and those that it denies, without those of both."""
+    said: list[set[str]] = [set(), set()]
+    for clause in _SMALL_CLAUSE.split(text):
+        denials = len(_DENIED.findall(clause))
+        if denials < len(said):  # "not without" is neither
+            said[denials] |= significant_words(_DENIED.sub(" ", clause))
+    affirmed, denied = said
+    return frozenset(affirmed - denied), frozenset(denied - affirmed)
+
+
+def _parts_turned(a: str, b: str) -> Words:
+    """Two signs of the same parts in another order: owner/name, name/owner."""
+    mine, theirs = (
+        {tuple(_PART.findall(sign.lower())): sign for sign in _JOINED.findall(text)} for text in (a, b)
+    )
+    turned = ((x, y) for x in mine if x not in theirs for y in theirs if sorted(x) == sorted(y))
+    return next(((mine[x], theirs[y]) for x, y in turned), ())
+
+
+def _cause(a: str, b: str) -> Words:
+    """Of two things the one that is for the other, and in the other text comes from it."""
+    if _longest(a, b) > BRIEF:
+        return ()
+    mine, theirs = ({unit.key: unit for unit in bound(text).units if unit.marker} for text in (a, b))
+    bare, bare_there = ({unit.key for unit in bound(text).units if not unit.marker} for text in (a, b))
+    for one, other in (("for", "from"), ("from", "for")):
+        first = next((unit for unit in mine.values() if unit.marker == one), None)
+        second = next((unit for unit in theirs.values() if unit.marker == other), None)
+        if first and second and first.key != second.key and second.key in bare and first.key in bare_there:
+            return f"{one} {first.text}", f"{other} {second.text}"
+    return ()
+
+
+def _most(a: str, b: str) -> Words:
+    """The most of all in one text, and only more than others in the other: oldest, older."""
+    mine, theirs = (set(_PART.findall(text.lower())) for text in (a, b))
+    most = (word for word in sorted(mine - theirs) if word.endswith("est"))
+    more = ((word, word.removesuffix("est") + "er") for word in most)
+    return next((words for words in more if words[1] in theirs - mine), ())
+
+
+def _other_count(a: str, b: str) -> Words:
+    """One number of things of which each text names its own."""
+    counts = [
+        {each.text for each in extract(text).numbers if each.unit is None and each.period is None}
+        for text in (a, b)
+    ]
+    left, right = (
+        {unit.key: unit.head for unit in bound(text).units if unit.text in plain}
+        for text, plain in zip((a, b), counts, strict=True)
+    )
+    mine, theirs = ({unit.key: unit.text for unit in units} for units in relation(a, b).unsaid)
+    for number in sorted(left.keys() & right.keys()):
+        things = mine.get(left[number], ""), theirs.get(right[number], "")
+        if min(map(len, things)) > _UNIT_LIKE:
+            return f"{number} {things[0]}", f"{number} {things[1]}"
+    return ()
+
+
+def _other_subject(a: str, b: str) -> Words:
+    """What the first text says of the person and the second of somebody of the person's."""
+    owned = _OWNED.search(b)
+    if owned is None:
+        return ()
+    other = bound(b)
+    first = next((unit.key for unit in other.units if unit.key not in (PERSON, THIRD)), "")
+    if any(unit.key == first and unit.marker for unit in bound(a).units) and bound(a).person:
+        return "-", owned[0].strip()  # "is afraid of dogs", "User's dog is afraid"
+    for (family, side), keys in bound(a).sides.items():
+        subject = other.sides.get((family, side), frozenset())
+        if side > 0 and keys == {PERSON} and first in subject:
+            return "-", owned[0].strip()
+    return ()

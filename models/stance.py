@@ -13,7 +13,7 @@ from functools import lru_cache
 from ..records import Evidence
 from .facts.details import Expression
 from .facts.extraction import REMEMBERED_TEXTS
-from .text.tables import table_lines
+from .text.tables import marked, table_lines
 from .text.vocabulary import FRAME_WORDS
 from .text.words import fold, normalise, stem
 
@@ -35,21 +35,12 @@ _CLAUSE = re.compile(
 )
 
 
-def _spelled(marker: str) -> str:
-    """The expression for a marker: a star for any ending, a look-ahead as it stands."""
-    words, ahead, rest = marker.partition("(?")
-    return re.escape(words).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") + ahead + rest
-
-
 def _pattern(kind: str) -> Expression:
     """One expression for a kind; the longest marker that fits counts, its group tells the rank."""
     groups = []
     for line in table_lines("stance", kind):
         rank, _, markers = line.partition(":")
-        found = sorted((marker.strip() for marker in markers.split(",")), key=len, reverse=True)
-        words = "|".join(_spelled(marker) for marker in found)
-        rank = rank.strip().replace("?", "weak")
-        groups.append(rf"(?P<r{rank}>(?<!\w)(?:{words})(?!\w))")
+        groups.append(rf"(?P<r{rank.replace('?', 'weak')}>(?<!\w)(?:{marked([markers])})(?!\w))")
     return Expression("|".join(groups), re.IGNORECASE)
 
 
@@ -64,7 +55,7 @@ class Mark:
     rank: int
     text: str
     reach: tuple[str, ...]
-    weak: bool = False
+    weak: bool
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)

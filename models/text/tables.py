@@ -5,7 +5,9 @@ A value is running text. Some tables are lists of words, in others each line is 
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -35,3 +37,20 @@ def _table(name: str) -> dict[str, str]:
 def listed(text: str) -> tuple[str, ...]:
     """Return the words of a short list written as running text."""
     return tuple(text.split())
+
+
+def marked(lines: Iterable[str]) -> str:
+    r"""The alternatives of an expression for markers that commas part, the longest first.
+
+    A star stands for any ending; a look-ahead is kept as it stands.
+
+    >>> marked(["no longer, stop*", "plan(?= to)"])
+    'no\\s+longer|plan(?= to)|stop\\w*'
+    """
+    found = sorted((marker.strip() for line in lines for marker in line.split(",")), key=len, reverse=True)
+    return "|".join(map(_spelled, found))
+
+
+def _spelled(marker: str) -> str:
+    words, ahead, rest = marker.partition("(?")
+    return re.escape(words).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") + ahead + rest

@@ -1,5 +1,5 @@
 import pytest
-from mem0_dream.models.reach import misplaced, of_another
+from mem0_dream.models.doubts import misplaced, of_another
 
 MISPLACED = [
     ("Only Ana fixes old bikes", "Ana fixes only old bikes"),
