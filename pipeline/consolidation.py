@@ -100,8 +100,6 @@ def _in_a_thread(
 
     @functools.wraps(whole)
     async def coroutine(memory: object, /, *args: P.args, **kwargs: P.kwargs) -> Consolidation:
-        """Replaced below by what the public name says."""
-
         def run() -> Consolidation:
             """The journal and the store belong to one thread."""
             from .stores import store_over

@@ -111,11 +111,7 @@ def plan_material(session: Session, plan: Plan) -> Material:
 
 
 def run_material(session: Session, name: str, *, undo: str) -> Material:
-    """The material of a page about a run of the journal: what was there before it, and what it left.
-
-    Raises:
-        JournalError: If there is no such run, or it was made on another store.
-    """
+    """The material of a page about a run of the journal: what was there before it, and what it left."""
     journal = session.journal
     run = journal.run(name)
     if run.store != session.store.fingerprint:

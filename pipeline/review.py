@@ -95,11 +95,7 @@ class Review:
         self.questions: dict[str, Action] = {content_key(action): action for action in asked}
 
     def find(self, name: str) -> Action:
-        """The proposal of a key or an id.
-
-        Raises:
-            UsageError: If there is none.
-        """
+        """The proposal of a key or an id."""
         named = self.questions.get(name)
         if named is None:
             named = next((item for item in self.questions.values() if item.id == name), None)
@@ -128,9 +124,6 @@ class Review:
             text: What a person wrote, with the answer edit.
             now: When it was given.
             held: It is written down only with the run that carries it out.
-
-        Raises:
-            UsageError: If there is no such proposal, or it cannot be answered so.
         """
         action, said = self.find(name), say.strip().lower()
         if isinstance(action, Merge):
@@ -162,11 +155,7 @@ class Review:
         return answer
 
     def answer_all(self, names: Iterable[str], say: str, *, now: datetime) -> None:
-        """Say yes or no to several proposals; those that were answered keep their answers.
-
-        Raises:
-            UsageError: If one of them is a conflict, or it is another answer.
-        """
+        """Say yes or no to several proposals; those that were answered keep their answers."""
         answered = self.answers
         actions = [action for action in map(self.find, names) if content_key(action) not in answered]
         alone = any(
@@ -190,11 +179,7 @@ class Review:
             journal.withdraw(self.plan.store, filter(self._is_open, given))
 
     def pin(self, memory_id: str, *, pinned: bool, now: datetime) -> None:
-        """Leave a memory alone from now on, or no longer.
-
-        Raises:
-            UsageError: If no proposal is about it.
-        """
+        """Leave a memory alone from now on, or no longer."""
         texts = {member.id: member.text for action in self.questions.values() for member in action.members}
         if memory_id not in texts:
             raise UsageError("No proposal is about this memory.")
@@ -284,12 +269,7 @@ class Review:
         retire: bool | None = None,
         within_budget: bool = False,
     ) -> RunResult:
-        """Do what was agreed to, as one run that can be undone, and note which answers it carried out.
-
-        Raises:
-            IncompleteListingError: If not all of the store was seen.
-            BudgetExceededError: If it goes over the delete budget and must not.
-        """
+        """Do what was agreed to, as one run that can be undone, and note which answers it carried out."""
         if plan.gaps:
             raise IncompleteListingError(f"Read-only: {'; '.join(plan.gaps)}. Nothing can be applied.")
         result = session.apply(plan, now=now, retire=retire, within_budget=within_budget)
@@ -314,11 +294,7 @@ class Review:
             session.journal.note_run(store, [given for given in done if given not in this_time], result.run)
 
     def check_unmoved(self, session: Session, plan: Plan) -> None:
-        """Refuse to apply a plan to a store that is no longer as the person saw it.
-
-        Raises:
-            MovedOnError: If a memory is gone, or says something else.
-        """
+        """Refuse to apply a plan to a store that is no longer as the person saw it."""
         members = {member.id: member for action in plan.actions for member in action.members}
         snapshots = session.store.fetch(sorted(members))
         for name, member in members.items():
@@ -335,11 +311,7 @@ class Review:
                 raise MovedOnError("The store has changed meanwhile, so nothing was done.")
 
     def lost(self, action: Action, text: str) -> tuple[list[tuple[str, str]], list[str]]:
-        """What a text written by hand would lose; see `lost_by`. Of a conflict one side goes, so words alone.
-
-        Raises:
-            UsageError: If the proposal takes no text.
-        """
+        """What a text written by hand would lose (`lost_by`); of a conflict one side goes, so words alone."""
         if Say.EDIT not in self.choices(action):
             raise UsageError("Only the text of a merge can be written by hand.")
         if not text.strip():
@@ -373,7 +345,6 @@ class Review:
         return self.unites and not conflict.said
 
     def _has_sides(self, action: Action) -> bool:
-        """Whether one of two memories that may be one fact can be kept instead of the other."""
         return self.unites and action in self.plan.unsure and len(action.members) == 2
 
     def _is_question(self, action: Action) -> bool:
@@ -457,7 +428,6 @@ def unattended(session: Session, plan: Plan) -> Plan:
 
 
 def _stored(session: Session, members: Iterable[Member]) -> dict[str, Memory]:
-    """The memories as they are now; without those that are gone."""
     rows = session.store.fetch(sorted({member.id for member in members}))
     return {name: session.store.parse(row) for name, row in rows.items()}
 
@@ -484,11 +454,7 @@ def _is_wanted(action: Action, given: Answer | None, *, unanswered: bool) -> boo
 
 
 def _in_own_words(merge: Merge, text: str) -> Merge:
-    """A merge with another text, and for an entity of a graph with what that says as a list.
-
-    Raises:
-        ValueError: If the text of an entity is no name with a list.
-    """
+    """A merge with another text, and for an entity of a graph with what that says as a list."""
     said: Sequence[str] = ()
     if merge.observations:
         from .stores.graph.text import edited_observations

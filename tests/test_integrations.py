@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import yaml
 from e2e_cli import PROPOSAL, REPORT, Invoke, dream, store
-from mem0_dream.pipeline.mcp.server import INSTRUCTIONS, DreamServer
+from mem0_dream.pipeline.mcp.server import INSTRUCTIONS
+from mem0_dream.pipeline.mcp.tools import Tools
 from mem0_dream.pipeline.reporting import report
 from mem0_dream.pipeline.results import RunResult
 from mem0_dream.testing import InMemoryStore
@@ -74,7 +75,7 @@ def test_skill_and_command_are_found_by_their_fields() -> None:
 def test_the_tools_that_the_skill_names_exist() -> None:
     for text in (SKILL, INSTRUCTIONS):
         for name in set(re.findall(r"\bdream_[a-z]+\b", text)):
-            assert hasattr(DreamServer, name)
+            assert hasattr(Tools, name.removeprefix("dream_"))
 
 
 def test_the_steps_of_the_skill_show_the_report_and_apply_the_answers(

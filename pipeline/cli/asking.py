@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from datetime import datetime
+from itertools import combinations
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from ...errors import UsageError
-from ..answers import Say
-from .logs import tell
+from ..actions import in_order
+from ..answers import Say, content_key
+from .terminal import echo, tell
 
 if TYPE_CHECKING:
+    from ..actions import Action
     from ..engine import Session
     from ..plan import Plan
+    from ..planning.doubts import Doubt
     from ..planning.proposal import Proposal
+    from ..reporting.report import Report
+    from ..review import Review
     from .options import Options
 
 Meaning = TypeVar("Meaning")
@@ -48,11 +55,7 @@ def warned(session: Session, plan: Plan) -> bool:
 
 
 def ask(question: str, choices: str, meanings: Mapping[str, Meaning], told: str) -> Meaning:
-    """Ask until one of the answers is given, three times at most.
-
-    Raises:
-        UsageError: If nobody answers, or three answers are none of these.
-    """
+    """Ask until one of the answers is given, three times at most."""
     for _ in range(TRIES):
         meaning = meanings.get(asked(question, choices).lower())
         if meaning is not None:
@@ -89,3 +92,258 @@ def asked(question: str, choices: str) -> str:
         click.echo()
         raise UsageError("Nobody answered, so nothing was changed; use --auto for unattended runs.")
     return answer.strip()
+
+
+AT_ONCE = 20
+"""Pairs after which a person is asked whether to go on: more at a time is tiring."""
+_QUIT, _ALL, _EACH = "quit", "all", "each"
+_ALWAYS = {"": Say.SKIP, "q": _QUIT, "quit": _QUIT, "e": Say.EDIT, "edit": Say.EDIT}
+_ANSWERS: dict[str, Say | str] = {
+    "y": Say.YES, "yes": Say.YES, "m": Say.YES, "merge": Say.YES, "same": Say.YES,
+    "n": Say.NO, "no": Say.NO, "both": Say.NO, "s": Say.SKIP, "skip": Say.SKIP, **_ALWAYS,
+}  # fmt: skip
+_SIDES: dict[str, Say | str] = {"a": Say.A, "b": Say.B}
+_ANSWERS_TO_CONFLICTS: dict[str, Say | str] = {**SAID_OF_CONFLICTS, "no": Say.BOTH, **_ALWAYS}
+_REST = (
+    "s or Enter: leave both as they are. q: stop, ask about the rest another time. "
+    "e: write the text yourself. What is answered is asked again only if a text changes."
+)
+_MERGE_HELP = f"y: the same fact, merge them. n: different facts. {{sides}}{_REST}"
+_CONFLICT_HELP = (
+    "a: A holds, remove B. b: B holds, remove A. n: both hold. still: both hold as of today. "
+    f"same: both say one thing. {_REST}"
+)
+_CLUSTER_HELP = (
+    "Letters, such as a or ac: these hold, remove the others. all: all of them hold. same: one fact, merge "
+    "them. each: ask pair by pair. s or Enter: leave them as they are. q: stop, ask another time."
+)
+_OUTDATED_HELP = (
+    "still: it is true as of today. o: it is out of date, retire it. s or Enter: leave it as it is. q: stop."
+)
+_OUTDATED: dict[str, Say | str] = {
+    "still": Say.STILL, "t": Say.STILL, "n": Say.STILL, "o": Say.YES, "outdated": Say.YES,
+    "": Say.SKIP, "s": Say.SKIP, "skip": Say.SKIP, "q": _QUIT, "quit": _QUIT,
+}  # fmt: skip
+_CHANGE_HELP = (
+    "y or Enter: do it. n: never. s: not this time. e: write the text yourself. still: of what would go, it "
+    "is true as of today. q: the rest as proposed."
+)
+
+
+def attended() -> bool:
+    """Whether a person sees the output and can answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def may_ask(plan: Plan, *, review: bool) -> bool:
+    """Whether there are doubts, and a person to ask about them."""
+    return bool(plan.unsure) and (review or attended())
+
+
+class Questions:
+    """Asks a person about proposals; a no and a skip are kept at once, the rest with the run."""
+
+    def __init__(self, review: Review, shown: Report, *, now: datetime) -> None:
+        """Ask nothing yet.
+
+        Args:
+            review: Keeps the answers.
+            shown: Gives memories their short names.
+            now: When the answers are given.
+        """
+        self._review, self._shown, self._now = review, shown, now
+        self._touched: set[str] = set()
+        self._explained: set[str] = set()
+
+    def conflicts(self) -> None:
+        """Which side of each conflict holds; what was answered before stands until it is answered anew."""
+        review = self._review
+        earlier = {review.questions[key].id: given.say for key, given in review.answers.items()}
+        for conflict in review.plan.conflicts:
+            if conflict.choice is None:
+                echo(self._shown.sides(conflict))
+                given = earlier.get(conflict.id)
+                say = ask_choice(self._shown.question(conflict), given)
+                if say is not given:
+                    review.answer(conflict.id, say, now=self._now, held=True)
+
+    def doubts(self, *, asks: bool) -> None:
+        """What is likely or possible, as far as the person wants to be asked.
+
+        Args:
+            asks: They asked for it, so that there is no question whether to look.
+        """
+        from ..planning.doubts import open_question
+
+        review, plan = self._review, self._review.plan
+        if not may_ask(plan, review=asks):
+            return
+        pairs = "them" if len(plan.unsure) > 1 else "it"
+        told = "Please answer y, n, or all to take all that are likely the same as shown."
+        meanings = {"": False, "n": False, "no": False, "q": False, "y": True, "yes": True, "all": _ALL}
+        looks = asks or ask(f"{open_question(plan.unsure)}. Look at {pairs}? ", "[y/N/all]", meanings, told)
+        if looks == _ALL:
+            self._take_all()
+        elif looks:
+            self._ask_all()
+        if any(given.pair for key, given in review.answers.items() if review.questions[key] in plan.unsure):
+            click.echo("Your answers are kept; `mem0-dream calibrate` learns from them.", err=True)
+
+    def each(self, plan: Plan) -> None:
+        """Every change of a plan, one by one."""
+        from ..actions import Prune, Resolve
+
+        click.echo(f"  {_CHANGE_HELP}")
+        for action in plan.actions:
+            if isinstance(action, Resolve) or content_key(action) not in self._review.questions:
+                continue
+            click.echo(self._shown.line(action))
+            goes = isinstance(action, Prune)
+            meanings = {**_ANSWERS, "": Say.YES, **({"still": Say.STILL} if goes else {})}
+            say = ask("Do it? ", "[Y/n/still/s/q]" if goes else "[Y/n/s/e/q]", meanings, f"  {_CHANGE_HELP}")
+            if say == _QUIT:
+                return
+            self._keep(action, say)
+
+    def _take_all(self) -> None:
+        from ..actions import Merge
+
+        for doubt in self._shown.shown_doubts:
+            if isinstance(doubt, Merge) and content_key(doubt) not in self._review.answers:
+                self._review.answer(doubt.id, Say.YES, now=self._now, held=True)
+
+    def _ask_all(self) -> None:
+        from ..planning.doubts import clusters, ranked
+
+        review, plan = self._review, self._review.plan
+        answered, seen, pause = review.answers, 0, AT_ONCE
+        for group in clusters(plan.unsure) if review.unites else [[doubt] for doubt in ranked(plan.unsure)]:
+            # What was touched will read otherwise once the answers so far are applied.
+            pairs = [d for d in group if not self._touched & _ids(d) and content_key(d) not in answered]
+            if pairs and seen >= pause:
+                if not ask(f"{seen} of {len(plan.unsure)} pairs seen. Go on? ", "[y/N]", _GO_ON, _GO_ON_HELP):
+                    return
+                pause += AT_ONCE
+            say = self._cluster(pairs, seen + 1) if len(pairs) > 1 else _EACH
+            for place, doubt in enumerate(pairs if say == _EACH else (), seen + 1):
+                if say != _QUIT and not self._touched & _ids(doubt):
+                    say = self._single(doubt, place)
+            if say == _QUIT:
+                return
+            seen += len(pairs)
+
+    def _single(self, doubt: Doubt, place: int) -> str:
+        from ..actions import Merge, Prune
+
+        if isinstance(doubt, Prune):
+            self._head([doubt], place)
+            echo([f"  {self._shown.line(doubt)}"])
+            self._explain(_OUTDATED_HELP)
+            said = ask("Is it still true? ", "[still/outdated/skip/q]", _OUTDATED, f"  {_OUTDATED_HELP}")
+            return said if said == _QUIT else self._keep(doubt, said)
+        merge = isinstance(doubt, Merge)
+        self._head([doubt], place)
+        echo(self._shown.pair(doubt) if isinstance(doubt, Merge) else self._shown.sides(doubt))
+        sides = merge and Say.A in self._review.choices(doubt)
+        answers = {**_ANSWERS, **(_SIDES if sides else {})} if merge else _ANSWERS_TO_CONFLICTS
+        told = _CONFLICT_HELP
+        if merge:
+            told = _MERGE_HELP.format(sides="a: keep A alone. b: keep B alone. " if sides else "")
+            click.echo(f"  As one: {self._shown.line(doubt)}")
+        self._explain(told)
+        choices = "[y/n/a/b/s/q]" if sides else "[y/n/s/q]" if merge else "[a/b/n/still/s/q]"
+        say = ask("The same fact? " if merge else "Which holds? ", choices, answers, f"  {told}")
+        if say == _QUIT:
+            return say
+        say = self._keep(doubt, say)
+        self._touched |= _ids(doubt) if Say(say).changes else set()
+        return say
+
+    def _cluster(self, pairs: list[Doubt], place: int) -> str:
+        """Several memories at once: which of them hold, or whether all say one thing."""
+        letters, lines = self._shown.cluster(pairs)
+        self._head(pairs, place)
+        echo(lines)
+        self._explain(_CLUSTER_HELP)
+        names = [letter.lower() for letter in letters.values()]
+        some = [part for size in range(1, len(names)) for part in combinations(names, size)]
+        meanings: dict[str, str] = {mark.join(p): "".join(p) for p in some for mark in ("", " ", ",", ", ")}
+        meanings |= dict.fromkeys(("all", "n", "no", "both", "".join(names)), "".join(names))
+        meanings |= dict.fromkeys(("", "s", "skip"), Say.SKIP) | dict.fromkeys(("same", "y"), Say.SAME)
+        meanings |= {"each": _EACH, "q": _QUIT, "quit": _QUIT}
+        said = ask("Which hold? ", "[letters/all/same/each/s/q]", meanings, f"  {_CLUSTER_HELP}")
+        if said in (_QUIT, _EACH):
+            return said
+        stay = {name for name, letter in letters.items() if letter.lower() in said}
+        gone: set[str] = set()
+        for doubt in pairs:
+            a, b = (member.id for member in in_order(doubt)[:2])
+            say: str = said
+            if said not in (Say.SKIP, Say.SAME):
+                if {a, b} <= stay:
+                    say = Say.BOTH
+                elif not {a, b} & stay or {a, b} & gone:
+                    continue
+                else:
+                    say = Say.A if a in stay else Say.B
+                    gone |= {a, b} - stay
+            given = self._review.answer(doubt.id, say, now=self._now, held=say not in (Say.SKIP, Say.BOTH))
+            self._touched |= {a, b} if given.say.changes else set()
+        for name in (letters.keys() - stay - gone) if said not in (Say.SKIP, Say.SAME) else ():
+            click.echo(f"  {letters[name]} was held against none of these; it stays until the next pass.")
+        return said
+
+    def _head(self, doubts: list[Doubt], number: int) -> None:
+        from ..actions import Merge, Prune
+        from ..planning.doubts import probability
+        from ..reporting.report import visible
+
+        first, last = doubts[0], number + len(doubts) - 1
+        what = "may be duplicates" if isinstance(first, Merge) else "may contradict"
+        what = (
+            "may have gone out of date" if isinstance(first, Prune) else f"{what} ({probability(first):.0%})"
+        )
+        what = f"{number} of {len(self._review.plan.unsure)}: {what}"
+        if len(doubts) > 1:
+            memories = len(set().union(*map(_ids, doubts)))
+            what = f"{number} to {last} of {len(self._review.plan.unsure)}: {memories} memories"
+        where = f"{first.scope}, {first.category}" if first.category else str(first.scope)
+        click.echo("\n" + visible(f"{what}, {where}"))
+
+    def _explain(self, told: str) -> None:
+        """What may be answered, once for each sort of question."""
+        if told not in self._explained:
+            click.echo(f"  {told}")
+            self._explained.add(told)
+
+    def _keep(self, action: Action, say: str) -> str:
+        """Keep an answer, with the text that a person writes; what that leaves out is named."""
+        text = None
+        if say == Say.EDIT:
+            text = asked("  The text: ", "")
+            if say not in self._review.choices(action):
+                raise UsageError(f"The text of {action.id} cannot be written by hand; nothing was changed.")
+            _, words = self._review.lost(action, text)
+            if words:
+                click.echo(f"  That leaves out: {', '.join(words)}.")
+        return self._review.answer(action.id, say, text, now=self._now, held=Say(say).changes).say
+
+
+_GO_ON = {"": False, "n": False, "no": False, "q": False, "y": True, "yes": True}
+_GO_ON_HELP = "Please answer y or n."
+
+
+def told_added(review: Review, plan: Plan, shown: Report) -> None:
+    """What the answers add to the plan."""
+    before = {action.id for action in review.plan.actions}
+    doubts = {doubt.id for doubt in review.plan.unsure}
+    added = [action for action in plan.actions if action.id in doubts - before]
+    if added:
+        click.echo(f"\nAdded by your answers ({len(added)}):")
+    for action in added:
+        click.echo(shown.line(action))
+
+
+def _ids(doubt: Doubt) -> set[str]:
+    """What an answer changes: memories, or two sentences."""
+    return set(getattr(doubt, "said", ())) or {member.id for member in doubt.members}

@@ -51,11 +51,7 @@ def calibrate(options: Options, file: Path | None, *, precision: float, reset: b
 
 
 def answered_pairs(directory: Path) -> tuple[LabelledPair, ...]:
-    """What the answers in the journal teach.
-
-    Raises:
-        UsageError: If there are none yet.
-    """
+    """What the answers in the journal teach."""
     from ..judging.labelling import parse_pairs
     from ..writing.journal import Journal
 
@@ -71,11 +67,7 @@ def answered_pairs(directory: Path) -> tuple[LabelledPair, ...]:
 def fitted(
     labelled: Sequence[LabelledPair], directory: Path, *, scorer: str, encoder: str | None, precision: float
 ) -> str:
-    """Fit and keep the thresholds of a scorer, and say what they reach.
-
-    Raises:
-        UsageError: If there are too few pairs.
-    """
+    """Fit and keep the thresholds of a scorer, and say what they reach."""
     from ...models.registry import load_encoder, load_scorer
     from ..judging import calibration
 

@@ -8,11 +8,9 @@ import click
 
 from ...errors import IncompleteListingError, UsageError
 from .asking import confirmed
-from .logs import tell
-from .opening import open_session
+from .opening import again, open_session
 from .options import TROUBLE, Options, command
-from .places import again
-from .terminal import answer
+from .terminal import answer, tell
 
 if TYPE_CHECKING:
     from ..stores.mem0.doctor import Condition

@@ -12,11 +12,9 @@ from ...errors import RefusedChangeError, UsageError
 from ..planning.plan_file import parse_plan
 from ..reporting.text import visible
 from .asking import confirmed
-from .logs import tell
-from .opening import open_session
+from .opening import again, open_session
 from .options import GRAPH, Options, command
-from .places import again
-from .terminal import answer
+from .terminal import answer, tell
 
 if TYPE_CHECKING:
     from ..engine import Session

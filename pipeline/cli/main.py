@@ -14,10 +14,9 @@ from typing import Any
 import click
 
 from ...errors import DreamError
-from . import calibrate, doctor, memories, pages, passes, plans, runs, schedule
-from .graph import COMMANDS as GRAPH_COMMANDS
-from .logs import tell
-from .markdown import COMMANDS as MARKDOWN_COMMANDS
+from ..reporting.text import visible_lines
+from . import calibrate, doctor, graph, markdown, memories, night, pages, passes, runs
+from .opening import full_commands
 from .options import (
     GRAPH,
     GROUPS,
@@ -32,8 +31,7 @@ from .options import (
     parameters,
     running,
 )
-from .places import full_commands
-from .terminal import plain_terminal
+from .terminal import plain_terminal, tell
 
 _INTERRUPTED = 130
 _WIDE: dict[str, Any] = {"max_content_width": 100}
@@ -141,10 +139,7 @@ class DreamGroup(GroupedCommand, click.Group):
         try:
             return super().invoke(ctx)
         except DreamError as error:
-            from ..reporting.text import visible
-
-            told = full_commands(str(error), running(ctx))
-            tell("\n".join(visible(line) for line in told.split("\n")), level=logging.ERROR)
+            tell(visible_lines(full_commands(str(error), running(ctx))), level=logging.ERROR)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:
             tell(full_commands(passes.interrupted(ctx), running(ctx)))
@@ -174,7 +169,6 @@ def main(ctx: click.Context, /, **given: Any) -> None:
 
 
 def _pass_over(kind: str) -> click.Command:
-    """A pass over one kind of store as a command, with the options of that kind alone."""
     params = parameters(*PASS, kind=kind)
     place = next((name for name, row in ROWS.items() if row.argument and kind in row.kinds), None)
     if place is not None:
@@ -188,7 +182,6 @@ def _pass_over(kind: str) -> click.Command:
 
     @click.pass_context
     def run(ctx: click.Context, /, **given: Any) -> None:
-        """Pass over the place that was named."""
         named = given.pop("place", None)
         if place is not None and named is not None:
             given[place] = named
@@ -198,9 +191,8 @@ def _pass_over(kind: str) -> click.Command:
     return GroupedCommand(kind, params=params, callback=run, help=text, context_settings=_WIDE)
 
 
-for _command in (
-    *map(_pass_over, _PASSES),
-    *(*plans.COMMANDS, *pages.COMMANDS, *memories.COMMANDS, *runs.COMMANDS),
-    *(*schedule.COMMANDS, *calibrate.COMMANDS, *MARKDOWN_COMMANDS, *GRAPH_COMMANDS, doctor.doctor),
-):
+for _module in (passes, pages, memories, runs, night, calibrate, markdown, graph):
+    for _command in _module.COMMANDS:
+        main.add_command(_command)
+for _command in (*map(_pass_over, _PASSES), doctor.doctor):
     main.add_command(_command)

@@ -13,11 +13,9 @@ import click
 
 from ...errors import IncompleteListingError, UsageError
 from .asking import confirmed
-from .logs import tell
-from .opening import known_scopes, open_session, tell_fidelity
+from .opening import again, full_commands, known_scopes, open_session, tell_fidelity
 from .options import TROUBLE, Moment, Options, command
-from .places import again, full_commands
-from .terminal import answer, echo
+from .terminal import answer, echo, tell
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -223,11 +221,6 @@ def check(options: Options, texts: tuple[str, ...], *, learning: str | None, thr
 
 
 def _input_lines() -> list[str]:
-    """The lines of the input.
-
-    Raises:
-        UsageError: If it is no text.
-    """
     try:
         return sys.stdin.read().splitlines()
     except UnicodeDecodeError:
@@ -279,11 +272,7 @@ def forget(options: Options, query: str, *, limit: int) -> None:
 
 
 def found(session: Session, memories: Iterable[Memory], text: str) -> Memory:
-    """The one memory with this id, name or beginning of an id.
-
-    Raises:
-        UsageError: If there is none, or more than one.
-    """
+    """The one memory with this id, name or beginning of an id."""
     wanted = text.strip("[]").removeprefix(f"{session.store.kind}:")
     listed = list(memories)
     matching = [memory for memory in listed if memory.id == wanted] or [

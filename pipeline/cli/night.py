@@ -7,27 +7,29 @@ refused before anything is opened.
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 
 import click
 
-from ...errors import DreamError, JournalError, UsageError
-from .logs import tell
-from .options import TROUBLE
-from .places import again
-from .terminal import answer
+from ...errors import ConfigError, DreamError, JournalError, UsageError
+from .opening import again, arguments, require_place
+from .options import GRAPH, MEM0, PLATFORM, SERVER, TROUBLE, Options, command
+from .terminal import answer, tell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from ..engine import Session
     from ..plan import Plan
-    from ..reporting.night import Night
+    from ..reporting.status import Night
     from ..results import RunResult
-    from .options import Options
 
 logger = logging.getLogger(__name__)
 
@@ -37,13 +39,8 @@ _INTERRUPTED = 130
 
 @contextlib.contextmanager
 def night(ctx: click.Context, options: Options) -> Iterator[None]:
-    """Watch over a pass; nothing is done for one that a person looks at.
-
-    Raises:
-        UsageError: If something is to be told that nothing can be told to.
-        MissingExtraError: If metrics are wanted and cannot be written.
-    """
-    from ..reporting.night import Night, require_metrics
+    """Watch over a pass; nothing is done for one that a person looks at."""
+    from ..reporting.status import Night, require_metrics
 
     if not options.auto or options.dry_run:
         if options.metrics:
@@ -72,7 +69,7 @@ def tell_night(plan: Plan, result: RunResult) -> None:
 def tell_due(options: Options, due: bool, why: str) -> None:  # noqa: FBT001
     """Say whether a pass is due and why, on the error stream and to what watches over the night."""
     from ..planning.plan_file import json_text
-    from ..reporting.night import NightOutcome
+    from ..reporting.status import NightOutcome
 
     tell(f"{'due' if due else 'not due'}: {why}.")
     if due:
@@ -116,7 +113,7 @@ def note_pass(session: Session, options: Options, run: str) -> None:
 
 def show_last(options: Options, *, within: float, as_json: bool) -> None:
     """Tell how each job last ended; exit code 9 if one is in trouble, or none ever ran."""
-    from ..reporting.night import job_json, job_line
+    from ..reporting.status import job_json, job_line
     from ..stores.files.database import state_directory
     from ..writing.passes import Passes
 
@@ -138,7 +135,7 @@ def _change(change: Callable[[Night], Night]) -> None:
 
 
 def _end(ctx: click.Context, options: Options, error: BaseException | None, number: int | None) -> None:
-    from ..reporting.night import NightOutcome, write_metrics
+    from ..reporting.status import NightOutcome, write_metrics
 
     night: Night = replace(ctx.meta.pop(_KEPT), finished_at=datetime.now(UTC))
     code, said = _told(error)
@@ -167,7 +164,7 @@ def _told(error: BaseException | None) -> tuple[int, str]:
 
 def _noted(options: Options, night: Night, number: int | None) -> tuple[int | None, datetime | None]:
     """Note a pass that begins, or how the one of this number ended; its number, and the last good end."""
-    from ..reporting.night import NightOutcome
+    from ..reporting.status import NightOutcome
     from ..stores.files.database import state_directory
     from ..writing.passes import Passes
 
@@ -191,3 +188,75 @@ def _noted(options: Options, night: Night, number: int | None) -> tuple[int | No
 def _warn(what: str, why: str) -> None:
     if why:
         tell(f"warning: {what}: {why}.", level=logging.WARNING)
+
+
+KINDS = ("cron", "systemd", "launchd", "k8s")
+HOUR = 3
+"""The hour of the night at which a consolidation is looked at."""
+_SECRETS = {PLATFORM: "MEM0_API_KEY", SERVER: "MEM0_SERVER_API_KEY"}
+"""Where a key comes from, which is no option: the command line is visible to all users of a machine."""
+
+
+def schedule_text(kind: str, command: Sequence[str], *, zone: str, secret: str = "") -> str:
+    """An entry that runs a command once a night.
+
+    The zone is an IANA name such as "Europe/Berlin". `secret` names the variable that must hold a key, since
+    a scheduler has no shell's variables.
+    """
+    from importlib.resources import files
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    from jinja2 import Environment
+
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise UsageError(
+            f"There is no time zone {zone!r}; give an IANA name such as Europe/Berlin."
+        ) from None
+    text = (files(__package__) / "schedules" / f"{kind}.jinja").read_text(encoding="utf-8")
+    # Each template quotes with a filter of its own; none of them is a page.
+    environment = Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)  # noqa: S701
+    environment.filters |= {"shell": shlex.quote, "xml": escape, "json": json.dumps, "unit": _systemd_word}
+    return environment.from_string(text).render(command=command, zone=zone, secret=secret, hour=HOUR)
+
+
+def _systemd_word(word: str) -> str:
+    doubled = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{doubled}"' if doubled != word or not word or any(char.isspace() for char in word) else word
+
+
+@command("store", "scope", "plan")
+@click.option("--print", "printed", type=click.Choice(KINDS), required=True, help="For which scheduler.")
+@click.option("--time-zone", default="UTC", show_default=True, help="IANA name of the time zone.")
+@click.argument("further", nargs=-1, type=click.UNPROCESSED)
+def schedule(options: Options, printed: str, time_zone: str, further: tuple[str, ...]) -> None:
+    """Print an entry that looks every night whether a consolidation is due; installs nothing.
+
+    Options of a pass that the entry shall have, too, stand after two dashes.
+
+    Example:
+      mem0-dream schedule --print cron --time-zone Europe/Berlin --file memory.jsonl
+      mem0-dream schedule --print k8s --config mem0.yaml --all -- --retire --metrics /state/night.prom
+    """
+    _require_place(options)
+    # A scheduler has no search path of ours.
+    program = shutil.which(sys.argv[0]) or shutil.which("mem0-dream") or "mem0-dream"
+    words = [*arguments(options, judged=True), *further, "--if-due", "--auto"]
+    # An option that does not exist would fail every night, and nobody looks on.
+    group: Any = click.get_current_context().find_root().command
+    command = group if options.kind == MEM0 else group.commands[options.kind]
+    command.make_context("mem0-dream", words[command is not group :])  # click takes its list apart
+    secret = _SECRETS.get(options.kind, "")
+    click.echo(schedule_text(printed, [program, *words], zone=time_zone, secret=secret), nl=False)
+
+
+def _require_place(options: Options) -> None:
+    if not options.names_store or options.kind == GRAPH:
+        require_place(options)
+    if options.kind == MEM0 and options.config is None:
+        raise ConfigError("No configuration: give mem0's own with --config mem0.yaml.")
+    options.scopes()
+
+
+COMMANDS = (schedule,)

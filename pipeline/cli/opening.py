@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...errors import ConfigError, UsageError
-from .logs import tell
-from .options import GRAPH, JSONL, MARKDOWN, MEM0, PLATFORM, SERVER, Options
-from .places import note_place
-from .terminal import Bars
+from ..stores.base import LINKS
+from .options import GRAPH, JSONL, MARKDOWN, MEM0, PLATFORM, ROWS, SERVER, Options
+from .terminal import Bars, tell
 
 if TYPE_CHECKING:
     from ..engine import Session
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from ..stores.base import Store
     from ..stores.graph.file import Medium
     from ..stores.markdown.store import MarkdownStore
+    from ..writing.journal import Journal, Recorded, Run
+
+    Told = tuple[Run, tuple[Recorded, ...]]
 
 _OPENED = "mem0_dream.opened"
 KNOWN_SHOWN = 8
@@ -37,12 +42,7 @@ _VARIABLES = {
 
 @contextlib.contextmanager
 def open_session(options: Options, *, observer: Observer | None = None) -> Iterator[Session]:
-    """Open the configured store with its settings, and close it again; without an observer bars are drawn.
-
-    Raises:
-        ConfigError: If there is no configuration, or it is wrong.
-        StoreLockedError: If the running agent holds the store.
-    """
+    """Open the configured store with its settings, and close it again; without an observer bars are drawn."""
     openers = {MEM0: _open_mem0, PLATFORM: _open_remote, SERVER: _open_remote, MARKDOWN: _open_markdown}
     openers |= {GRAPH: _open_graph, JSONL: _open_export}
     watching = observer or Bars()
@@ -85,12 +85,7 @@ def known_scopes(session: Session, options: Options, *, held: object) -> list[st
 
 
 def require_store(options: Options) -> None:
-    """Refuse options that name no store, before anything is opened.
-
-    Raises:
-        UsageError: If they do not say whose memories, or ask what this kind of store cannot do.
-        ConfigError: If there is no such place.
-    """
+    """Refuse options that name no store, before anything is opened."""
     options.scopes()
     refuse_second_opinion(options)
     if options.kind == GRAPH:
@@ -107,11 +102,7 @@ def require_store(options: Options) -> None:
 
 
 def refuse_second_opinion(options: Options) -> None:
-    """Refuse a second opinion on a graph, whose proposals no language model judges.
-
-    Raises:
-        UsageError: If one is asked for.
-    """
+    """Refuse a second opinion on a graph, whose proposals no language model judges."""
     if options.kind == GRAPH and options.second_opinion is not None:
         raise UsageError("--second-opinion does not work on knowledge graphs; leave it out.")
 
@@ -124,11 +115,6 @@ def tell_fidelity(session: Session, notes: Iterable[str], *, begun: bool = True)
 
 
 def _open_graph(options: Options, observer: Observer) -> Session:
-    """A session on the graph that the options name.
-
-    Raises:
-        ConfigError: If they name none, or two.
-    """
     from ...settings import checked
     from ..kinds.graph import GraphKind
     from ..rules.graph.settings import GraphSettings
@@ -165,7 +151,6 @@ def require_place(options: Options) -> None:
 
 
 def _open_markdown(options: Options, observer: Observer) -> Session:
-    """A session on the memory directories of a project."""
     from ..stores.files.database import state_directory
     from ..stores.markdown.directories import discover
     from ..stores.markdown.store import MarkdownStore
@@ -178,11 +163,6 @@ def _open_markdown(options: Options, observer: Observer) -> Session:
 
 
 def _markdown_kind(store: MarkdownStore, options: Options) -> MarkdownKind:
-    """The kind with what the options ask for.
-
-    Raises:
-        UsageError: If they contradict each other.
-    """
     from ..kinds.markdown import MarkdownKind
 
     if options.supersede and not (options.scorer or "").startswith("keywords"):
@@ -268,11 +248,6 @@ def _mem0_session(store: Store, section: Mapping[str, Any], options: Options, ob
 
 
 def _configuration(options: Options) -> Path:
-    """mem0's own configuration.
-
-    Raises:
-        ConfigError: If none is named.
-    """
     if options.config is not None:
         return options.config
     if os.environ.get("MEM0_API_KEY"):
@@ -281,3 +256,131 @@ def _configuration(options: Options) -> Path:
             "platform`; for the open-source Memory give its configuration with --config mem0.yaml."
         )
     raise ConfigError("No configuration: give mem0's own with --config mem0.yaml.")
+
+
+_COMMAND = re.compile(r"`mem0-dream ((?:resume|undo)\b[^`]*)`")
+_NOTED = tuple(name for name, row in ROWS.items() if row.place and name not in ("mcp", "state_dir"))
+
+
+def again(options: Options, *words: str, judged: bool = False) -> str:
+    """A command on the same store, quoted for a shell.
+
+    Without words it is a pass; `judged` adds whose memories are meant and how they are judged.
+    """
+    return " ".join(map(quoted, ["mem0-dream", *arguments(options, *words, judged=judged)]))
+
+
+def arguments(options: Options, *words: str, judged: bool = False) -> list[str]:
+    """The words of `again` behind the program's name."""
+    kind = options.kind
+    line = list(words) if words or kind == MEM0 else [kind]
+    wanted = ("scope", "plan") if judged else ()
+    for name, row in ROWS.items():
+        value = getattr(options, name)
+        if name == "root" and kind == MARKDOWN:
+            value = value or Path()
+        if name == "store_kind":
+            value = kind if words and kind != MEM0 else None
+        if value is None or value is False or kind not in row.kinds or not (row.place or row.on in wanted):
+            continue
+        if row.argument and not words:
+            line.insert(1, _spoken(value))
+        elif value is True:
+            line.append(row.spoken)
+        else:
+            line += [w for each in (value if isinstance(value, tuple) else [value])
+                     for w in (row.spoken, _spoken(each))]  # fmt: skip
+    return line
+
+
+def quoted(word: str) -> str:
+    r"""A word for a shell, as it can be shown and copied: what a terminal would act on is an escape.
+
+    >>> quoted("my notes"), quoted("a\x1b'")
+    ("'my notes'", "$'a\\U0000001b\\''")
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    plain = word.replace("\\", r"\\").replace("'", r"\'")
+    return "$'" + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in plain) + "'"
+
+
+def full_commands(text: str, options: Options) -> str:
+    """A sentence in which the commands it names are complete."""
+    return _COMMAND.sub(lambda match: f"`{again(options, *match[1].split())}`", text)
+
+
+def _spoken(value: object) -> str:
+    if isinstance(value, Path):
+        return str(value.expanduser().absolute())
+    return ",".join(sorted(value)) if isinstance(value, frozenset) else str(value)
+
+
+def note_place(journal: Journal, store: str, options: Options) -> None:
+    """Remember how this store is opened, unless that takes a secret.
+
+    The command of a memory server and an address with a password may hold one; such a store is named again.
+    """
+    if options.mcp is not None or "@" in (options.url or ""):
+        return
+    values: dict[str, Any] = {name: getattr(options, name) for name in _NOTED}
+    if options.kind == MARKDOWN:
+        values["root"] = options.root or Path()
+    noted = {
+        name: list(map(_spoken, value)) if isinstance(value, tuple) else _spoken(value)
+        for name, value in values.items()
+        if value
+    }
+    journal.note_place(store, noted)
+
+
+def recalled(options: Options, run: str | None) -> Options:
+    """The options with the place of the run, where they name no store themselves."""
+    if options.names_store:
+        return options
+    with journal_of(options) as journal:
+        places = journal.places()
+        if run is not None:
+            place = places.get(journal.run(run).store.removesuffix(LINKS))
+            return at(options, place) if place else options
+        begun = {each.store.removesuffix(LINKS) for each in journal.runs()}
+    places = {store: place for store, place in places.items() if store in begun} or places
+    if len(places) > 1:
+        listed = "".join(f"\n  {again(at(options, place))}" for place in places.values())
+        raise UsageError(f"Name the run, or the store; these were worked on:{listed}")
+    return at(options, *places.values()) if places else options
+
+
+def known_runs(options: Options) -> list[tuple[str, list[Told]]]:
+    """Runs with their changes of each store that has any, newest first, by the command that reaches it."""
+    with journal_of(options) as journal:
+        places = journal.places()
+        runs: dict[str, list[Told]] = {}
+        for run in journal.runs():
+            runs.setdefault(run.store, []).append((run, journal.changes(run.id)))
+    named = {store: places.get(store.removesuffix(LINKS)) for store in runs}
+    return [
+        (again(at(options, place)) if (place := named[store]) else f"store {store}", rows)
+        for store, rows in runs.items()
+    ]
+
+
+def at(options: Options, place: Any) -> Options:
+    """The options with a place that was noted."""
+    told: dict[str, Any] = {
+        name: tuple(map(Path, value)) if isinstance(value, list) else _read(name, value)
+        for name, value in place.items()
+    }
+    return replace(options, **told)
+
+
+def _read(name: str, value: str) -> object:
+    return Path(value) if ROWS[name].how.get("metavar") in ("FILE", "FOLDER") else value
+
+
+def journal_of(options: Options) -> contextlib.closing[Journal]:
+    """The journal for a moment, without any store."""
+    from ..stores.files.database import state_directory
+    from ..writing.journal import Journal
+
+    return contextlib.closing(Journal(state_directory(options.state_dir)))

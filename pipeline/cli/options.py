@@ -18,8 +18,7 @@ import click
 from click.core import ParameterSource
 
 from ...errors import ConfigError, UsageError
-from .logs import set_up_logs
-from .terminal import color_option
+from .terminal import color_option, set_up_logs
 
 if TYPE_CHECKING:
     from ...records import ActionKind
@@ -219,11 +218,7 @@ class Options:
 
     @classmethod
     def gather(cls, ctx: click.Context, given: Mapping[str, Any], *, kind: str | None = None) -> Options:
-        """Take what the command was given, then what its group was given.
-
-        Raises:
-            UsageError: If an option belongs to another kind of store.
-        """
+        """Take what the command was given, then what its group was given."""
         above: Options = (ctx.parent.obj if ctx.parent is not None else None) or cls()
         options = cls(named=_named(ctx, given) | above.named)
         for name, row in ROWS.items():
@@ -263,11 +258,7 @@ class Options:
         return any(getattr(self, name) for name, row in ROWS.items() if row.place and name != "state_dir")
 
     def scopes(self) -> ScopeFilter:
-        """Whose memories are meant.
-
-        Raises:
-            UsageError: If nothing says so, or an id and --all contradict each other.
-        """
+        """Whose memories are meant."""
         from ..engine import SCOPE_IDS, scope_filter
 
         chosen = scope_filter(**{name: getattr(self, name) for name in SCOPE_IDS})
@@ -282,11 +273,7 @@ class Options:
         return chosen
 
     def wanted(self) -> frozenset[ActionKind] | None:
-        """The kinds of actions that --only names; None for all.
-
-        Raises:
-            UsageError: If this kind of store has none of that kind.
-        """
+        """The kinds of actions that --only names; None for all."""
         from ...records import ActionKind
 
         if self.only is None:
@@ -299,11 +286,7 @@ class Options:
         return frozenset(kinds[word] for word in self.only & kinds.keys())
 
     def section(self) -> dict[str, Any]:
-        """The section `mem0_dream` of a configuration, for stores that mem0 does not open; empty without one.
-
-        Raises:
-            ConfigError: If it cannot be read.
-        """
+        """The section `mem0_dream` of a configuration, for stores that mem0 does not open; else empty."""
         if self.config is None:
             return {}
         import yaml
@@ -349,12 +332,10 @@ def command(
     """
 
     def decorate(work: Callable[..., None]) -> click.Command:
-        """The command of one function."""
         own: list[click.Parameter] = list(reversed(getattr(work, "__click_params__", [])))
 
         @click.pass_context
         def run(ctx: click.Context, /, **given: Any) -> None:
-            """Gather the options, then do the work."""
             options = Options.gather(ctx, given, kind=kind)
             work(options, **{param: value for param, value in given.items() if param not in ROWS})
 
@@ -370,7 +351,6 @@ PASS = ("store", "scope", "plan", "write", "json", "pass")
 
 
 def _named(ctx: click.Context, given: Mapping[str, Any]) -> frozenset[str]:
-    """Names of the options that were given, as opposed to those left at their defaults."""
     written = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
     return frozenset(name for name in given if ctx.get_parameter_source(name) in written)
 

@@ -14,9 +14,8 @@ import click
 from ...errors import MissingExtraError, UsageError
 from .asking import looked
 from .night import note_pass
-from .opening import open_session, require_store
+from .opening import again, full_commands, open_session, require_store
 from .options import Options, command
-from .places import again, full_commands
 from .terminal import Bars
 
 if TYPE_CHECKING:
@@ -100,7 +99,6 @@ def review_command(options: Options, *, port: int, opens: bool | None) -> None:
     from ..stores.files.database import state_directory
 
     def opened(address: str, _end: Callable[[], None]) -> None:
-        """Tell the address, and open it where there is a browser."""
         click.echo(f"Review: {address}")
         click.echo("Answers are kept as you give them. End with Ctrl-C.", err=True)
         if opens or (opens is None and _has_browser()):
@@ -136,8 +134,7 @@ def mcp_command(options: Options, *, allow_write: bool) -> None:
         ) from error
     from ..mcp.tools import Tools
 
-    tools = Tools(access_of(options), may_write=allow_write)
-    DreamServer(tools, allow_write=allow_write).run("stdio")
+    DreamServer(Tools(access_of(options), may_write=allow_write)).run("stdio")
 
 
 def access_of(options: Options) -> StoreAccess:
@@ -150,7 +147,6 @@ def access_of(options: Options) -> StoreAccess:
 
     @contextlib.contextmanager
     def opened(observer: Observer) -> Iterator[Session]:
-        """A session that shares its models with the ones before."""
         with open_session(options, observer=observer) as session:
             for loaded in models:  # once, however often the store is opened
                 session.models.take(loaded)
@@ -158,7 +154,6 @@ def access_of(options: Options) -> StoreAccess:
             yield session
 
     def calibrated() -> str:
-        """Fit the thresholds of the scorer that judged the pairs, as `mem0-dream calibrate` does."""
         from ..stores.files.database import state_directory
         from .calibrate import answered_pairs, fitted
 

@@ -11,9 +11,8 @@ import click
 from ...errors import UsageError
 from .memories import found
 from .night import show_last
-from .opening import open_session
+from .opening import known_runs, open_session, recalled
 from .options import Options, command, keep
-from .places import known_runs, recalled
 from .terminal import answer
 
 if TYPE_CHECKING:

@@ -58,7 +58,6 @@ class KeptPlans:
     """The kept plans of a state directory, in the journal's file."""
 
     def __init__(self, directory: Path) -> None:
-        """Name the directory; the file is opened for a moment each time."""
         self._directory = directory
 
     def put(self, kept: KeptPlan) -> KeptPlan:
@@ -75,11 +74,7 @@ class KeptPlans:
         return kept
 
     def get(self, plan_id: str, *, store: str) -> KeptPlan:
-        """The plan of this name.
-
-        Raises:
-            PlanFileError: If there is none, or it was made for another store.
-        """
+        """The plan of this name."""
         found = self._rows("WHERE id = ?", plan_id) if _ID.match(plan_id) else []
         own = [kept for kept in found if kept.store == store]
         if not own:

@@ -1,4 +1,4 @@
-"""What each tool does, one call after the other, without the protocol.
+"""The tools for agents: what each takes, what it does, and what it gives, as plain data.
 
 Every call opens the store and closes it again: the agent whose memory it is uses the same store. What lies
 between two calls is a kept plan, and the answers in the journal. Only `apply`, `forget` and `undo` write,
@@ -8,64 +8,86 @@ under the store's lock.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
 
 from ...errors import DreamError, JournalError, PlanFileError, UsageError
-from ..answers import open_conflicts
+from ..actions import Action, Member, Merge, Prune, Resolve, TextChange
+from ..answers import content_key, open_conflicts
 from ..fronts import about, counts, mend
-from ..plan import Plan
+from ..plan import Plan, spoken_id
+from ..planning.doubts import open_question
 from ..planning.plan_file import parse_plan
-from ..reporting.report import summary, undo_summary, visible
+from ..planning.stages import Observer
+from ..reporting.pair import spoken
+from ..reporting.report import Report, explained, summary, undo_summary
 from ..reporting.status import answer_line
+from ..reporting.text import bracketed, visible_lines
 from ..results import RunResult
 from ..review import Review
+from ..rules.graph.relevance import Learning
 from ..stores.files.database import state_directory
 from ..writing.journal import RunState
-from . import showing
 from .kept import FORGET, KeptPlan, KeptPlans
-from .showing import Data
 
 if TYPE_CHECKING:
     from ..engine import Session
     from ..fronts import StoreAccess
-    from ..planning.stages import Observer
-    from ..rules.graph.relevance import Learning
 
+Data = dict[str, Any]
+PlanId = Annotated[str, Field(description="The plan_id that dream_plan gave.")]
+Answers = Literal["yes", "no", "skip", "edit", "a", "b", "both", "same", "still"]
 NOTHING = "Nothing had to be changed."
+SHOWN = 50
+"""Proposals that an answer names one by one; more would fill an agent's context."""
+REPORT_LINES = 400
+"""Lines of a report in an answer; the rest is asked for by dream_explain."""
 
 
 class Tools:
-    """Does what an agent asks for, on one store; every result is plain data that a terminal may show."""
+    """Does what an agent asks for, on one store.
+
+    Each public method with a docstring for the agent is a tool; see `DreamServer`.
+    """
 
     def __init__(self, access: StoreAccess, *, may_write: bool = False) -> None:
-        """Open nothing yet."""
         self._access = access
-        self._may_write = may_write
+        self.may_write = may_write
         self._plans = KeptPlans(state_directory(access.state_dir))
 
     def sentence(self, error: DreamError) -> str:
         """What an error says, with commands that can be copied."""
-        return "\n".join(visible(line) for line in self._access.spoken(str(error)).split("\n"))
+        return visible_lines(self._access.spoken(str(error)))
 
     def plan(self, observer: Observer) -> Data:
-        """Read, judge and propose; the plan is kept, and what was answered before still holds."""
+        """Look for duplicates, contradictions and stale memories, and propose what to do about them.
+
+        Changes nothing. Gives `plan_id`, `report` (show it to the person as it is), `conflicts` to ask
+        about, memories that may be `outdated`, the first `proposals` by id, what was `answered` before and
+        still holds, and in `over_budget` and `gaps` why dream_apply would refuse the plan.
+        """
         with self._access.open(observer) as session:
             plan = self._access.look(session).plan
             review = _review(session, plan)
             final = review.planned(session)
-            kept = self._plans.put(KeptPlan.of(plan, showing.report_of(session, final)))
-            shown = session.reporter(plan)
-
+            kept = self._plans.put(KeptPlan.of(plan, report_of(session, final)))
+            told = session.reporter(plan)
+            changes = [action for action in plan.actions if not isinstance(action, Resolve)][:SHOWN]
             return {
                 "plan_id": kept.id,
                 "store": plan.kind,
                 "report": kept.report,
-                "proposed": showing.proposed(final),
-                "proposals": showing.proposals(plan, shown),
-                "conflicts": showing.questions(review, plan.conflicts, shown),
-                "outdated": showing.outdated(review, plan, shown),
+                "proposed": proposed(final),
+                "proposals": [{"id": a.id, "kind": str(a.kind), "line": told.line(a)} for a in changes],
+                "conflicts": _questions(review, plan.conflicts, told),
+                "outdated": [
+                    {"id": doubt.id, "line": told.line(doubt), "answers": _choices(review, doubt)}
+                    for doubt in plan.unsure
+                    if isinstance(doubt, Prune)
+                ],
                 "answered": review.effects(final),
                 "unsure": len(plan.unsure),
                 "left_open": plan.left_open,
@@ -77,14 +99,14 @@ class Tools:
     def explain(
         self,
         observer: Observer,
-        plan_id: str,
-        ids: Sequence[str] | None,
         *,
-        unsure: bool,
-        offset: int,
-        limit: int,
+        plan_id: PlanId,
+        ids: Annotated[list[str] | None, Field(description="Only these proposals.")] = None,
+        unsure: Annotated[bool, Field(description="The doubtful pairs instead of the proposals.")] = False,
+        offset: Annotated[int, Field(ge=0)] = 0,
+        limit: Annotated[int, Field(ge=1, le=100)] = 20,
     ) -> Data:
-        """Texts, dates, scores and evidence of proposals."""
+        """Texts, dates, scores and evidence behind the proposals of a plan, and what may be answered."""
         with self._access.open(observer) as session:
             kept = self._kept(session, plan_id)
             plan = kept.plan
@@ -94,53 +116,105 @@ class Tools:
                 raise UsageError(
                     "The plan has no proposal with one of these ids; leave them out to list all."
                 )
-            page = chosen[offset : offset + limit]
-            explained = showing.explanations(_review(session, plan), page, session.reporter(plan))
-            return {"plan_id": kept.id, "total": len(chosen), "explanations": explained}
+            review, told = _review(session, plan), session.reporter(plan)
+            page = [_explanation(review, action, told) for action in chosen[offset : offset + limit]]
+            return {"plan_id": kept.id, "total": len(chosen), "explanations": page}
 
     def answer(
         self,
         observer: Observer,
-        plan_id: str,
-        answers: Mapping[str, str],
-        texts: Mapping[str, str],
-        withdraw: Sequence[str],
+        *,
+        plan_id: PlanId,
+        answers: Annotated[
+            dict[str, Answers] | None,
+            Field(description='What the person said, by the id of the proposal: {"c1": "b", "m2": "no"}.'),
+        ] = None,
+        texts: Annotated[
+            dict[str, str] | None, Field(description='The text a person wrote, for each answer "edit".')
+        ] = None,
+        withdraw: Annotated[list[str] | None, Field(description="Ids whose answers are taken back.")] = None,
     ) -> Data:
-        """Keep what a person said about proposals; what follows from it is shown, and not done."""
+        """Keep what the person said about proposals of a plan; nothing is changed before dream_apply.
+
+        Conflicts: a or b is the side that stays, both if both hold, same if both say one thing, skip leaves
+        both. Other proposals: no leaves it out for good, skip leaves it out this time, edit merges into the
+        text of the person. To a conflict or a removal also still: it holds, and counts as stated today.
+        Doubtful pairs: yes if they are the same fact. What may be outdated: yes if it is, still if not. Never
+        answer by yourself. Gives the report as it stands now, and in `answered` what dream_apply will do
+        about each answer.
+        """
         with self._access.open(observer) as session:
             kept, now = self._kept(session, plan_id), self._access.clock()
             review = _review(session, kept.plan)
-            for name, said in answers.items():
+            for name, said in (answers or {}).items():
                 if said.strip().lower() not in review.choices(review.find(name)):
                     review.answer(name, said, now=now)  # says what may be answered, before any is kept
-            for name in withdraw:
+            for name in withdraw or ():
                 review.withdraw(name)
-            for name, said in answers.items():
-                review.answer(name, said, texts.get(name), now=now)
+            for name, said in (answers or {}).items():
+                review.answer(name, said, (texts or {}).get(name), now=now)
             final = review.planned(session)
-            kept = self._plans.put(replace(kept, report=showing.report_of(session, final)))
-            said_about = {review.questions[key].id for key in review.answers}
+            kept = self._plans.put(replace(kept, report=report_of(session, final)))
             return {
                 "plan_id": kept.id,
                 "report": kept.report,
-                "proposed": showing.proposed(final),
+                "proposed": proposed(final),
                 "answered": review.effects(final),
-                "open_conflicts": sum(item.id not in said_about for item in kept.plan.conflicts),
+                "open_conflicts": len(_waiting(review, kept.plan)),
                 "over_budget": _over(session, final),
             }
 
-    def apply(self, observer: Observer, plan_id: str) -> Data:
-        """Apply a plan with its answers, as an attended pass does; finish it if that was cut off."""
+    def apply(self, observer: Observer, *, plan_id: PlanId) -> Data:
+        """Apply a plan that the person has seen and agreed to, with the answers that were given.
+
+        What changed since is skipped and named; conflicts nobody answered stay open; a plan over the delete
+        budget is refused. Called again after it was cut off, it finishes the run. Gives the `run` for
+        dream_undo, a `summary` for the person, what was `done`, and what became of each answer.
+        """
         with self._access.open(observer) as session, session.locked():
             kept = self._kept(session, plan_id)
             if kept.purpose == FORGET:
                 raise UsageError("This plan was made by dream_forget; pick from it there.")
             return self._applied(session, kept, kept.plan)
 
-    def forget(
-        self, observer: Observer, query: str | None, plan_id: str | None, pick: Sequence[str], *, limit: int
+    def undo(
+        self,
+        observer: Observer,
+        *,
+        run: Annotated[str | None, Field(description="The run to take back; the newest if left out.")] = None,
     ) -> Data:
-        """Find what matches a query; or forget what was picked of an earlier search."""
+        """Take a run back: restore what it removed, withdraw what it added."""
+        with self._access.open(observer) as session, session.locked():
+            done = session.undo(run, now=self._access.clock())
+            kept = [{"memory": name, "reason": reason} for name, reason in done.kept]
+            return {**asdict(done), "summary": undo_summary(done), "kept": kept}
+
+    def status(self, observer: Observer) -> Data:
+        """What the store holds, what was done to it, and what the person answered; changes nothing."""
+        with self._access.open(observer) as session:
+            last = self._plans.last(store=session.store.fingerprint)
+            answers = [given for given in session.answered if not given.applied]
+            return {
+                **self._access.status(session).to_json(),
+                "answers": [answer_line(given, session.store.kind).strip() for given in answers],
+                "last_plan": last.id if last else None,
+                "may_write": self.may_write,
+            }
+
+    def forget(
+        self,
+        observer: Observer,
+        *,
+        query: Annotated[str | None, Field(description="What to look for.")] = None,
+        plan_id: Annotated[str | None, Field(description="Of an earlier search, with pick.")] = None,
+        pick: Annotated[list[str] | None, Field(description="Ids of the search that are to go.")] = None,
+        limit: Annotated[int, Field(ge=1, le=50)] = 10,
+    ) -> Data:
+        """Forget memories, in two calls: with a query it finds them and removes nothing.
+
+        Show what was found; on the person's word call again with plan_id and pick. A memory without an id is
+        pinned and never touched. dream_undo brings back.
+        """
         with self._access.open(observer) as session, session.locked():
             if plan_id is None:
                 return self._search(session, query or "", limit)
@@ -152,35 +226,26 @@ class Tools:
             done = self._applied(session, kept, session.completed(replace(kept.plan, actions=actions)))
             return {"plan_id": kept.id, "found": [], "applied": done}
 
-    def undo(self, observer: Observer, run: str | None) -> Data:
-        """Take a run back, the newest if none is named."""
-        with self._access.open(observer) as session, session.locked():
-            done = session.undo(run, now=self._access.clock())
-            kept = [{"memory": name, "reason": reason} for name, reason in done.kept]
-            return {**asdict(done), "summary": undo_summary(done), "kept": kept}
-
-    def status(self, observer: Observer) -> Data:
-        """What the store holds, what was done to it, and what a person answered."""
-        with self._access.open(observer) as session:
-            last = self._plans.last(store=session.store.fingerprint)
-            return {
-                **self._access.status(session).to_json(),
-                "answers": [
-                    answer_line(given, session.store.kind).strip()
-                    for given in session.answered
-                    if not given.applied
-                ],
-                "last_plan": last.id if last else None,
-                "may_write": self._may_write,
-            }
-
     def check(
-        self, observer: Observer, texts: Sequence[str], learning: Learning | None, threshold: int | None
+        self,
+        observer: Observer,
+        *,
+        texts: Annotated[list[str] | None, Field(description="What you are about to remember.")] = None,
+        learning: Annotated[
+            Learning | None, Field(description="One learning, to be scored: is it worth remembering at all?")
+        ] = None,
+        threshold: Annotated[int | None, Field(description="Score from which a learning is saved.")] = None,
     ) -> Data:
-        """What each text is to what the store holds, and whether a learning is worth saving."""
+        """Ask before you store something whether it is known already; stores nothing.
+
+        Of each text: `new`, `same as` a memory, `says more than` one, or `contradicts` one, with the
+        evidence. What only may be so is not `sure`. Do not store what is the same; show the person what it
+        contradicts.
+        """
         from ..reporting.pair import check_json
         from ..rules.hygiene import shown_text
 
+        texts = texts or []
         if learning is None and not any(text.strip() for text in texts):
             raise UsageError("There is nothing to check; give texts, or a learning.")
         with self._access.open(observer) as session:
@@ -216,10 +281,8 @@ class Tools:
                 return {"plan_id": None, "conflicts": [], "left_open": left}
             plan = kept.plan
             review = _review(session, plan)
-            said_about = {review.questions[key].id for key in review.answers}
-            waiting = [conflict for conflict in plan.conflicts if conflict.id not in said_about]
-            questions = showing.questions(review, waiting, session.reporter(plan))
-            return {"plan_id": kept.id, "conflicts": questions, "left_open": plan.left_open}
+            asked = _questions(review, _waiting(review, plan), session.reporter(plan))
+            return {"plan_id": kept.id, "conflicts": asked, "left_open": plan.left_open}
 
     def _kept(self, session: Session, plan_id: str) -> KeptPlan:
         return self._plans.get(plan_id, store=session.store.fingerprint)
@@ -236,7 +299,7 @@ class Tools:
         chosen = [memory for memory, _, _ in matches if not memory.pinned]
         plan = forget_plan(chosen, inventory, kind=kind, now=now, settings=session.settings)
         names = {action.members[0].id: action.id for action in plan.actions}
-        kept = self._plans.put(KeptPlan.of(plan, showing.report_of(session, plan), purpose=FORGET))
+        kept = self._plans.put(KeptPlan.of(plan, report_of(session, plan), purpose=FORGET))
         found = [
             {"id": names.get(memory.id), "label": label, "text": text} for memory, label, text in matches
         ]
@@ -267,9 +330,9 @@ class Tools:
             self._plans.put(replace(kept, run=result.run, done=True))
         self._access.settled(session, result)
         mend(session, result, final, now=self._access.clock())
-        shown, actions = session.reporter(final), {action.id: action for action in final.actions}
+        told, actions = session.reporter(final), {action.id: action for action in final.actions}
         moved = [
-            {"id": name, "line": shown.line(actions[name]) if name in actions else name, "reason": reason}
+            {"id": name, "line": told.line(actions[name]) if name in actions else name, "reason": reason}
             for name, reason in result.moved
         ]
         return {
@@ -285,7 +348,7 @@ class Tools:
 def shown(value: Any) -> Any:  # noqa: ANN401
     """Data in which every character that a terminal acts on is an escape."""
     if isinstance(value, str):
-        return "\n".join(visible(line) for line in value.split("\n"))
+        return visible_lines(value)
     if isinstance(value, Mapping):
         return {shown(key): shown(inner) for key, inner in value.items()}
     return [shown(inner) for inner in value] if isinstance(value, list | tuple) else value
@@ -298,3 +361,103 @@ def _review(session: Session, plan: Plan) -> Review:
 def _over(session: Session, plan: Plan) -> str | None:
     over = session.overdraft(plan)
     return None if over is None else f"It removes {over}, more than {session.settings.max_delete:.0%}."
+
+
+def report_of(session: Session, plan: Plan) -> str:
+    """The whole report, with the sentence that stands for an empty one."""
+    left = [open_question(plan.unsure)] if plan.unsure else []
+    shown = session.reporter(plan, texts=True)
+    if not plan.actions:
+        return "\n".join([*shown.nothing(), *left])
+    lines, last = shown.lines(), shown.proposal()
+    if len(lines) > REPORT_LINES:
+        lines = [*lines[:REPORT_LINES], f"... and {len(lines) - REPORT_LINES} more lines: dream_explain"]
+    shown_lines = [*lines, *left, *(f"Read-only: {gap}" for gap in plan.gaps), last]
+    return "\n".join(map(bracketed, shown_lines))
+
+
+def proposed(plan: Plan) -> Data:
+    """The counts of a plan; the numbers of `--json`."""
+    return {
+        "merges": len(plan.merges),
+        "prunes": len(plan.prunes),
+        "conflicts": sum(conflict.choice is None for conflict in plan.conflicts),
+        "changes": len(plan.rewrites),
+    }
+
+
+def _choices(review: Review, action: Action) -> list[str]:
+    return list(map(str, review.choices(action)))
+
+
+def _waiting(review: Review, plan: Plan) -> list[Resolve]:
+    """Conflicts that nobody has answered."""
+    said_about = {review.questions[key].id for key in review.answers}
+    return [conflict for conflict in plan.conflicts if conflict.id not in said_about]
+
+
+def _questions(review: Review, conflicts: Iterable[Resolve], told: Report) -> list[Data]:
+    """The first conflicts, with what both sides say."""
+    shown_conflicts = []
+    for conflict in list(conflicts)[:SHOWN]:
+        members = {member.id: member for member in conflict.members}
+        first, second = members[conflict.a[0]], members[conflict.b[0]]
+        a, b = conflict.said or (first.text, second.text)
+        shown_conflicts.append(
+            {
+                "id": conflict.id,
+                "line": told.line(conflict),
+                "a": explained(a),
+                "b": explained(b),
+                "a_date": _day(first),
+                "b_date": _day(second),
+                "newer": conflict.newer,
+                "answers": _choices(review, conflict),
+            }
+        )
+    return shown_conflicts
+
+
+def _explanation(review: Review, action: Action, told: Report) -> Data:
+    """Everything behind a proposal."""
+    given = review.answers.get(content_key(action))
+    goes = set(action.removes)
+    verdicts = () if isinstance(action, Prune | TextChange) else action.verdicts
+    text = action.text if isinstance(action, Merge | TextChange) else None
+    kept = isinstance(action, Merge) and not (action.adds or action.rewrites)
+    return {
+        "id": action.id,
+        "kind": str(action.kind),
+        "line": told.line(action),
+        "scope": str(action.scope),
+        "category": action.category,
+        "memories": [
+            {"id": member.id, "text": member.text, "date": _day(member), "stays": member.id not in goes}
+            for member in action.members
+        ],
+        "becomes": None if kept else text,
+        "reason": _reason(action),
+        "scores": [
+            {
+                "a": spoken_id(verdict.pair.a),
+                "b": spoken_id(verdict.pair.b),
+                "label": str(verdict.label),
+                **dict(zip(("duplicate", "contradiction", "distinct"), verdict.probabilities, strict=True)),
+                "cosine": float(verdict.pair.cosine),
+                "evidence": spoken(verdict.evidence),
+            }
+            for verdict in verdicts
+        ],
+        "answers": _choices(review, action),
+        "answer": str(given.say) if given else None,
+    }
+
+
+def _day(member: Member) -> str | None:
+    return member.stated_at.date().isoformat() if member.stated_at else None
+
+
+def _reason(action: Action) -> str | None:
+    if isinstance(action, Prune):
+        return ", ".join(filter(None, (action.reason, action.detail)))
+    return action.reason if isinstance(action, TextChange) else None

@@ -69,22 +69,14 @@ class Report:
         return True
 
     def dry_run(self) -> list[str]:
-        """What a pass would do.
-
-        Raises:
-            IncompleteListingError: If nothing was found, but not everything was seen.
-        """
+        """What a pass would do."""
         self._refuse_unseen()
         if not self._plan.actions:
             return [*self._alone(), *self.nothing()]
         return [*self.lines(), *self._more(), *self.left_open(), self.proposal(), *self._gaps(), UNCHANGED]
 
     def opening(self, *, asks: bool) -> list[str]:
-        """What a person is shown before the questions.
-
-        Raises:
-            IncompleteListingError: If nothing was found, but not everything was seen.
-        """
+        """What a person is shown before the questions."""
         self._refuse_unseen()
         if not self._plan.actions:
             return [*self._alone(), *([] if asks else self.nothing())]

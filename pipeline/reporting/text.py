@@ -27,6 +27,11 @@ def visible(text: str) -> str:
     )
 
 
+def visible_lines(text: str) -> str:
+    """The same for a text of several lines."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def one_line(text: str) -> str:
     """The text with white space collapsed and every other control character as its escape."""
     return visible(" ".join(text.split()))

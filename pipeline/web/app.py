@@ -7,8 +7,11 @@ any time.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import hmac
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
+from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.applications import Starlette
@@ -21,7 +24,6 @@ from starlette.routing import Route
 from ...errors import DreamError, JournalError, MovedOnError, StoreError
 from ..reporting.html import render
 from .desk import ReviewDesk, ReviewObserver
-from .gate import HEADERS, DeniedError, Gate
 
 BODY_BYTES = 1_000_000
 """A longer request is refused; a merged text is far shorter."""
@@ -42,7 +44,6 @@ class ReviewRoutes:
     """The requests that a review answers."""
 
     def __init__(self, desk: ReviewDesk, gate: Gate, watched: ReviewObserver, executor: Executor) -> None:
-        """Bind what they work on."""
         self._desk = desk
         self._gate = gate
         self._watched = watched
@@ -85,7 +86,6 @@ class ReviewRoutes:
         desk = self._desk
 
         async def answer(request: Request) -> Response:
-            """Read, do, tell."""
             given = await _body(request)
             try:
                 result = await self._done(lambda: work(given))
@@ -106,11 +106,9 @@ class ReviewRoutes:
         desk = self._desk
 
         def kept(work: Callable[[dict[str, Any]], object]) -> Work:
-            """Something that changes the answers, and gives them."""
             return lambda given: (work(given), {"live": desk.live()})[1]
 
         def told(work: Callable[[dict[str, Any]], str]) -> Work:
-            """Something after which the whole page is another."""
             return lambda given: {"told": work(given), "fresh": True}
 
         return {
@@ -133,7 +131,6 @@ class ReviewRoutes:
         }
 
     async def _fresh(self) -> dict[str, Any]:
-        """The page's data once more, for the tab that has it."""
         data: dict[str, Any] = await self._done(self._desk.data)
         live = {"csrf": self._gate.csrf, "seat": self._gate.seat, "readonly": bool(data["gaps"])}
         return data | {"live": data["live"] | live}
@@ -143,11 +140,6 @@ class ReviewRoutes:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """The JSON object of a request.
-
-    Raises:
-        DeniedError: If it is none, or too long.
-    """
     import json
 
     whole = b""
@@ -165,11 +157,6 @@ async def _body(request: Request) -> dict[str, Any]:
 
 
 def _text(given: dict[str, Any], name: str) -> str:
-    """A text that a request must hold.
-
-    Raises:
-        DeniedError: If it does not.
-    """
     value = given.get(name)
     if not isinstance(value, str):
         raise DeniedError(400, f"This request names no {name}.")
@@ -181,5 +168,94 @@ def _nothing(value: object) -> object:
 
 
 def _keys(given: dict[str, Any]) -> list[str]:
-    """The proposals that a request names."""
     return [str(key) for key in given.get("keys", [])]
+
+
+TOKEN_BYTES = 32
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""Sent with every answer; there is none of CORS among them on purpose."""
+ELSEWHERE = "This review is open in another tab. Reload this one to go on here."
+
+
+class DeniedError(Exception):
+    """A request that is not answered.
+
+    Attributes:
+        status: The status to answer with.
+        moved: Whether the page lost its place to another tab.
+    """
+
+    def __init__(self, status: int, message: str, *, moved: bool = False) -> None:
+        super().__init__(message)
+        self.status = status
+        self.moved = moved
+
+
+def _secret() -> str:
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+@dataclass(slots=True)
+class Gate:
+    """The secrets of one review, and whose turn it is."""
+
+    port: int  # where the review listens
+    # In the address that the terminal prints; without it nothing can be changed, nor read.
+    token: str = field(default_factory=_secret)
+    csrf: str = field(default_factory=_secret)  # in the page that was given out for the token
+    seat: str = ""  # the tab that was opened last
+
+    def check_host(self, headers: Mapping[str, str]) -> None:
+        """Refuse names that are not ours."""
+        if headers.get("host", "") not in self._hosts:
+            raise DeniedError(421, "This address is not served here.")
+
+    def admits(self, token: str | None) -> bool:
+        """Whether a page may be given out whole; False for none of it but the numbers."""
+        if not token:
+            return False
+        if not _equal(token, self.token):
+            raise DeniedError(403, "This link is not the one that the terminal printed.")
+        return True
+
+    def take_seat(self) -> str:
+        """Make the page that is given out now the one that may write."""
+        self.seat = _secret()
+        return self.seat
+
+    def check_write(self, headers: Mapping[str, str]) -> None:
+        """Refuse whatever this page, in the tab opened last, did not send."""
+        if headers.get("origin", "") not in {f"http://{host}" for host in self._hosts}:
+            raise DeniedError(403, "This request comes from another page.")
+        if headers.get("content-type", "").split(";")[0].strip() != "application/json":
+            raise DeniedError(415, "This request is no JSON.")
+        if not _equal(headers.get("x-dream-token", ""), self.token):
+            raise DeniedError(
+                403, "Read-only: this page was opened without the token that the terminal printed."
+            )
+        if not _equal(headers.get("x-csrf-token", ""), self.csrf):
+            raise DeniedError(
+                403, "This page is of an earlier review; open the link that the terminal printed."
+            )
+        if not _equal(headers.get("x-dream-seat", ""), self.seat):
+            raise DeniedError(409, ELSEWHERE, moved=True)
+
+    @property
+    def address(self) -> str:
+        """What a person opens."""
+        return f"http://127.0.0.1:{self.port}/?token={self.token}"
+
+    @property
+    def _hosts(self) -> frozenset[str]:
+        return frozenset({f"127.0.0.1:{self.port}", f"localhost:{self.port}"})
+
+
+def _equal(given: str, held: str) -> bool:
+    return bool(held) and hmac.compare_digest(given.encode(), held.encode())

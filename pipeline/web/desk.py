@@ -35,11 +35,6 @@ class ReviewDesk:
     """A plan under review."""
 
     def __init__(self, access: StoreAccess, observer: Observer) -> None:
-        """Look at the store for the first time.
-
-        Raises:
-            DreamError: If it cannot be read.
-        """
         self._access, self._observer = access, observer
         with access.open(observer) as session:
             self.directory: Path = session.directory
@@ -47,11 +42,7 @@ class ReviewDesk:
             self._look_at(session)
 
     def answer(self, key: str, say: str, text: str | None = None) -> None:
-        """Keep an answer to a proposal; it takes the place of an earlier one.
-
-        Raises:
-            UsageError: If there is no such proposal, or the answer does not fit it.
-        """
+        """Keep an answer to a proposal; it takes the place of an earlier one."""
         self._review.answer(key, say, text, now=self._access.clock())
 
     def answer_all(self, keys: Iterable[str], say: str) -> None:
@@ -106,10 +97,6 @@ class ReviewDesk:
 
         `shown` is the digest of the plan that the person saw; `over` if they agreed to exceed the delete
         budget.
-
-        Raises:
-            BudgetExceededError: If it goes over the budget, and nobody agreed to that.
-            MovedOnError: If the store or the answers are no longer so; the plan was made anew.
         """
         with self._access.open(self._observer) as session, session.locked():
             plan, now = self._review.planned(session), self._access.clock()
@@ -191,7 +178,6 @@ class ReviewDesk:
         }
 
     def _look_at(self, session: Session) -> None:
-        """Make the plan anew; which answers hold follows from their keys."""
         plan = self._access.look(session).plan
         self._review = Review(self.directory, plan, opt_in=True, unites=session.kind.scoped)
         material = plan_material(session, plan)
@@ -222,7 +208,6 @@ class ReviewObserver:
     """The progress of a pass, which requests can read while it runs."""
 
     def __init__(self, shown: Observer | None = None) -> None:
-        """Nothing is under way; another observer is told the same."""
         self._shown = shown
         self._stages: list[tuple[str, int | None]] = []
         self._done = 0
@@ -237,7 +222,6 @@ class ReviewObserver:
             show = stack.enter_context(self._shown.stage(name, total)) if self._shown else None
 
             def advance(done: int) -> None:
-                """Note how much is done."""
                 self._done = done
                 if show is not None:
                     show(done)

@@ -11,17 +11,12 @@ from ...errors import MissingExtraError, StoreLockedError, UsageError
 from ..fronts import StoreAccess
 from ..writing.lock import store_lock
 from .desk import ReviewDesk, ReviewObserver
-from .gate import Gate
 
 LOOPBACK = "127.0.0.1"
 
 
 def require_web() -> None:
-    """Make sure that the server's parts are there.
-
-    Raises:
-        MissingExtraError: Naming the command that installs them.
-    """
+    """Make sure that the server's parts are there."""
     import importlib.util
 
     missing = [name for name in ("starlette", "uvicorn") if importlib.util.find_spec(name) is None]
@@ -41,14 +36,10 @@ def serve(
     """Answer the browser until the program is told to end.
 
     Port 0 takes a free one. `opened` is told the address, and how to end the review.
-
-    Raises:
-        UsageError: If the port is taken.
-        StoreLockedError: If another review of the same store is open.
     """
     import uvicorn
 
-    from .app import review_app
+    from .app import Gate, review_app
 
     listening = _listen(port)
     # SQLite's connections and most clients belong to the thread that opened them: all work is done in one.
@@ -79,7 +70,6 @@ def _alone(desk: ReviewDesk) -> Iterator[None]:
 
 
 def _listen(port: int) -> socket.socket:
-    """A socket that only this machine reaches."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -71,8 +71,8 @@ def by_agent(world: World, state: Path, _plan: Plan, answers: Answers) -> None:
     """All at once."""
     tools = tools_of(world, state)
     made = tools.plan(QUIET)["plan_id"]
-    tools.answer(QUIET, made, answers, {}, [])
-    tools.apply(QUIET, made)
+    tools.answer(QUIET, plan_id=made, answers=answers)
+    tools.apply(QUIET, plan_id=made)
 
 
 def by_plan_file(world: World, state: Path, _plan: Plan, answers: Answers) -> None:

@@ -82,7 +82,7 @@ def inside(config: Path, *, allow_write: bool = True, retire: bool | None = None
     given = Options(config=config, **{"user_id": "alice", "now": NOW} | options)
     given.retire = retire
     tools = Tools(access_of(given), may_write=allow_write)
-    return Agent(lambda: DreamServer(tools, allow_write=allow_write))
+    return Agent(lambda: DreamServer(tools))
 
 
 def over_stdio(*arguments: str, environment: dict[str, str]) -> Agent:

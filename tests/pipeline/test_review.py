@@ -12,7 +12,7 @@ import pytest
 from builders import ALICE, NOW, memory
 from mem0_dream.errors import UsageError
 from mem0_dream.pipeline.actions import Member, Merge, Resolve, Rewrite
-from mem0_dream.pipeline.cli.plans import careless, review_of_file
+from mem0_dream.pipeline.cli.passes import careless, review_of_file
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.planning.plan_file import dump_plan

@@ -394,6 +394,17 @@ class TestAtOnce:
         assert review.locator("#tab-applied").get_attribute("aria-selected") == "true"
         assert "tap" not in world.store.rows
 
+    def test_a_key_right_after_a_dialog_closed_counts(self, review: Page) -> None:
+        review.keyboard.press("?")
+        # Until the next frame the focus is still on the button of the dialog.
+        focused = review.evaluate("""() => {
+            const button = document.activeElement;
+            document.querySelector("dialog").close();
+            document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
+            return [button.closest("dialog") !== null, document.activeElement.id];
+        }""")
+        assert focused == [True, "search"]
+
 
 class TestTrouble:
     def test_an_answer_that_was_not_kept_does_not_move_on(self, review: Page) -> None:

@@ -6,8 +6,7 @@ text of a memory can run as code.
 
 from __future__ import annotations
 
-from .data import Material, page_data
-from .history import RunPoint, applied_data, done_data, run_point
+from .data import Material, RunPoint, applied_data, done_data, page_data, run_point
 from .page import render
 
 __all__ = ["Material", "RunPoint", "applied_data", "done_data", "page_data", "render", "run_point"]

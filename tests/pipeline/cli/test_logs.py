@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from mem0_dream.pipeline.cli.logs import set_up_logs
+from mem0_dream.pipeline.cli.terminal import set_up_logs
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_trees import MEMORY, write_tree
 from mem0_dream.pipeline.cli.main import COMMAND_GROUPS, main
+from mem0_dream.pipeline.cli.opening import again, full_commands, quoted
 from mem0_dream.pipeline.cli.options import GROUPS, PASS, ROWS, STORES, Options
-from mem0_dream.pipeline.cli.places import again, full_commands, quoted
 
 __all__ = ["dream", "store"]
 

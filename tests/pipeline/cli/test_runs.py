@@ -317,8 +317,8 @@ def test_of_two_known_stores_one_has_to_be_named(tmp_path: Path, own_state: Path
 
 def test_no_secret_is_noted(tmp_path: Path, own_state: Path) -> None:
     """A server's command and an address with a password are not kept; such a store is named again."""
+    from mem0_dream.pipeline.cli.opening import note_place
     from mem0_dream.pipeline.cli.options import Options
-    from mem0_dream.pipeline.cli.places import note_place
     from mem0_dream.pipeline.writing.journal import Journal
 
     journal = Journal(own_state)

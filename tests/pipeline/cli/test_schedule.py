@@ -9,7 +9,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 from mem0_dream.pipeline.cli.main import main
-from mem0_dream.pipeline.cli.schedule import KINDS
+from mem0_dream.pipeline.cli.night import KINDS
 
 
 def printed(*words: str, code: int = 0) -> Result:

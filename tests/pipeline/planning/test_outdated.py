@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from builders import BOB, CONTRADICTION, NOW, memory
 from mem0_dream.pipeline.answers import Say
-from mem0_dream.pipeline.cli.plans import review_of_file
+from mem0_dream.pipeline.cli.passes import review_of_file
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.planning.outdated import NEAREST, Settled, outdated
 from mem0_dream.pipeline.planning.plan_file import dump_plan

@@ -29,8 +29,7 @@ from mem0_dream.pipeline.plan import Plan, ScopeTotal
 from mem0_dream.pipeline.reporting.differences import changed_lines, differing
 from mem0_dream.pipeline.reporting.html import Material, RunPoint, page_data, render
 from mem0_dream.pipeline.reporting.html.cards import lost_words
-from mem0_dream.pipeline.reporting.html.data import nearby
-from mem0_dream.pipeline.reporting.html.history import history_data
+from mem0_dream.pipeline.reporting.html.data import history_data, nearby
 from mem0_dream.pipeline.writing.journal import Outcome
 from mem0_dream.records import Candidate, Evidence, Label, Verdict
 from reviewing import HOSTILE, crowded, many_world, small_world

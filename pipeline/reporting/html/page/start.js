@@ -31,7 +31,7 @@ const ALWAYS = {
   w: () => { const node = $(`c-${state.current}`); for (const each of node ? node.querySelectorAll("details") : []) if (each.matches(".why, .folded > details")) each.open = !each.open; },
 };
 document.addEventListener("keydown", (event) => {
-  if (event.target.closest("input, textarea, select, dialog") || event.ctrlKey || event.metaKey || event.altKey || state.busy) return;
+  if (event.target.closest("input, textarea, select, dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || state.busy) return;
   const card = $("list") && data.cards.find((item) => item.key === state.current), tab = TABS[Number(event.key) - 1];
   const done = tab ? openTab(tab[0]) || true : ALWAYS[event.key] ? ALWAYS[event.key]() || true : live && card && pressed(event.key, card);
   if (done) event.preventDefault();

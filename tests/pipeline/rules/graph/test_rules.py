@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from graph_world import NOW, apply, big_graph, entity, kind_of, models, propose, relation
 from mem0_dream.errors import RefusedChangeError, UsageError
-from mem0_dream.pipeline.cli.schedule import schedule_text
+from mem0_dream.pipeline.cli.night import schedule_text
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.judging.statements import Finding, Statement
 from mem0_dream.pipeline.planning.graph.judging import GraphJudge
