@@ -174,7 +174,11 @@ class Report:
 
     def explanation(self, action: Action) -> list[str]:
         """What is under an action's line with --explain: the texts, what stays, scores and evidence."""
-        return [_safe(line) for line in (*self._texts_of(action), *self._behind(action))]
+        if isinstance(action, Merge | Resolve) and action.said:
+            texts = _indented(self._sentences(action))
+        else:
+            texts = self._texts_of(action)
+        return [_safe(line) for line in (*texts, *self._behind(action))]
 
     def _sectioned(self, parts: Sequence[tuple[str, Sequence[Action]]]) -> list[str]:
         """Each part under its title, scope by scope; foreign controls are escaped, marks are kept."""
@@ -273,7 +277,8 @@ class Report:
     def pair(self, action: Action) -> list[str]:
         """Both texts of a doubt, what differs marked, and what is known of it in words."""
         if isinstance(action, Merge) and action.said:
-            return self._sentences(action)
+            told = (spoken(verdict.evidence, flipped=False) for verdict in action.verdicts)
+            return [*self._sentences(action), *(f"  {each}" for each in told if each)]
         a, b = in_order(action)[:2]
         lines: list[str] = []
         for side, member, text in zip("AB", (a, b), excerpts(a.text, b.text), strict=True):
@@ -301,14 +306,15 @@ class Report:
             lines.append(f"     {a} and {b} {what} ({probability(doubt):.0%}). {why}".rstrip())
         return letters, lines
 
-    def _sentences(self, merge: Merge) -> list[str]:
-        """Two sentences that say one thing, the one that goes first, each with its place."""
-        lines = []
-        heads = (f"  {word}: {place}  " for word, place in zip(("goes", "stays"), merge.places, strict=True))
-        for head, text in zip(heads, excerpts(*merge.said), strict=True):
+    def _sentences(self, action: Merge | Resolve) -> list[str]:
+        """Two sentences that say one thing or contradict each other, each with its place."""
+        lines: list[str] = []
+        words = ("goes", "stays") if isinstance(action, Merge) else ("A", "B")
+        places = action.places or ("", "")
+        heads = (f"  {word}: {place}  " for word, place in zip(words, places, strict=True))
+        for head, text in zip(heads, excerpts(*action.said), strict=True):
             lines.append(text.behind(visible(head)))
-        told = (spoken(verdict.evidence, flipped=False) for verdict in merge.verdicts)
-        return [*lines, *(f"  {each}" for each in told if each)]
+        return lines
 
     def _stated(self, action: Action, memory_id: str) -> str:
         member = next(member for member in action.members if member.id == memory_id)
@@ -321,11 +327,11 @@ class Report:
             return ["    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
         if isinstance(action, TextChange):
             return []
-        # Of two sentences in one memory there is no second memory.
-        second = in_order(action)[1].id if len(action.members) > 1 else ""
+        # Two sentences stand in their order, and maybe in one memory.
+        second = "" if action.said else in_order(action)[1].id
         lines = [line for verdict in action.verdicts for line in self._why(verdict, second)]
         if isinstance(action, Merge):
-            return [f"    {_what_stays(action, self.label)}", *lines]
+            return lines if action.said else [f"    {_what_stays(action, self.label)}", *lines]
         newer = newer_side(action)
         return [
             *([f"    {newer.upper()} was stated later and is the likely winner"] if newer else []),
