@@ -7,7 +7,7 @@ same vectors, but takes seconds to import. torch is imported late: counting toke
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.safetensors"
 TOKENIZER_FILE = "tokenizer.json"
+_MARKS = ("cls", "sep", "pad")
 
 
 class Tokens:
@@ -35,29 +36,20 @@ class Tokens:
 
     @classmethod
     def of(cls, folder: Path) -> Tokens:
-        """The tokens of the model in a folder.
-
-        Raises:
-            OSError: A file is missing.
-            KeyError, ValueError: A file is damaged.
-        """
+        """The tokens of the model in a folder; OSError, KeyError or ValueError if a file is not right."""
         from tokenizers import Tokenizer
 
         tokenizer = Tokenizer.from_str((folder / TOKENIZER_FILE).read_text(encoding="utf-8"))
-        marks = _json(folder / "tokenizer_config.json")
-        named = (marks[f"{name}_token"] for name in ("cls", "sep", "pad"))
-        vocabulary = tokenizer.get_vocab()
-        opens, closes, fills = (
-            vocabulary[mark["content"] if isinstance(mark, dict) else mark] for mark in named
-        )
-        return cls(tokenizer, cls=opens, sep=closes, pad=fills)
+        config, vocabulary = _json(folder / "tokenizer_config.json"), tokenizer.get_vocab()
+        marks = {name: config[f"{name}_token"] for name in _MARKS}
+        spelled = {name: m["content"] if isinstance(m, dict) else m for name, m in marks.items()}
+        return cls(tokenizer, **{name: vocabulary[mark] for name, mark in spelled.items()})
 
     @classmethod
     def within(cls, tokenizer: Any) -> Tokens:  # noqa: ANN401
         """The tokens of a fast tokenizer of `transformers`."""
-        ids = (int(getattr(tokenizer, f"{name}_token_id")) for name in ("cls", "sep", "pad"))
-        opens, closes, fills = ids
-        return cls(tokenizer.backend_tokenizer, cls=opens, sep=closes, pad=fills)
+        ids = {name: int(getattr(tokenizer, f"{name}_token_id")) for name in _MARKS}
+        return cls(tokenizer.backend_tokenizer, **ids)
 
     def __len__(self) -> int:
         return int(self._tokenizer.get_vocab_size())
@@ -85,11 +77,7 @@ def empty_encoder(folder: Path) -> nn.Module:
 
 
 def load_encoder(folder: Path) -> nn.Module:
-    """The encoder of a folder, for reading.
-
-    Raises:
-        OSError, KeyError, ValueError, RuntimeError: A file is missing or damaged.
-    """
+    """The encoder of a folder, for reading; an error of the system or of torch if a file is not right."""
     from safetensors.torch import load_file
 
     encoder = empty_encoder(folder)
@@ -99,6 +87,5 @@ def load_encoder(folder: Path) -> nn.Module:
     return encoder
 
 
-def _json(file: Path) -> Mapping[str, Any]:
-    content: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return content
+def _json(file: Path) -> Any:  # noqa: ANN401
+    return json.loads(file.read_text(encoding="utf-8"))

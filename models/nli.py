@@ -18,15 +18,14 @@ from .encoder import (
     encodable,
     equal_length_batches,
     folder_hash,
+    loading_library,
     local_folder,
 )
-from .loading import loading_library
 from .scorer import PairInput, PairScores, Thresholds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .encoder import LoadedModel
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 
@@ -80,7 +79,7 @@ class NliScorer:
         with loading_library(what):
             from sentence_transformers import CrossEncoder
 
-            self._model: LoadedModel = CrossEncoder(
+            self._model: Any = CrossEncoder(
                 str(folder or model), device=device, max_length=self._tokens, **source
             )
         version = folder_hash(folder) if folder else getattr(config, "_commit_hash", None) or "unknown"

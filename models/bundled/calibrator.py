@@ -8,21 +8,17 @@ Several boosters fitted with different seeds are averaged. Algorithm: gradient b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
 
 ROWS_AT_ONCE = 128  # few enough for the processor's cache
-_ARRAYS = ("feature", "threshold", "left", "right", "value", "root", "column", "member", "baseline")
-_MISSING = "missing_left"  # not in files of earlier versions, whose signals had no gaps
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +28,12 @@ class Calibrator:
     Attributes:
         feature: int32 [nodes], column that a node tests; -1 for a leaf.
         threshold: float64 [nodes]; a row goes left where its value is at most this.
-        missing_left: bool [nodes]; where a row goes that has no value (NaN).
         left: int32 [nodes], index of the left child. `right`: of the right child.
         value: float64 [nodes], what a leaf adds.
         root: int32 [trees], index of each tree's first node.
         column: int32 [trees], class a tree adds to. `member`: booster it belongs to.
         baseline: float64 [members, 3], where each booster starts.
+        missing_left: bool [nodes]; where a row goes that has no value (NaN).
     """
 
     feature: Ints
@@ -86,26 +82,19 @@ class Calibrator:
             goes_left = values <= self.threshold.take(node)
             if gaps:
                 goes_left |= np.isnan(values) & self.missing_left.take(node)
-            following = child.take(2 * node + goes_left)
+            following: NDArray[np.int64] = child.take(2 * node + goes_left)
             if np.array_equal(following, node):
-                leaves: NDArray[np.int64] = following
-                return leaves
+                return following
             node = following
 
-    def arrays(self) -> dict[str, Any]:
+    def arrays(self, prefix: str = "") -> dict[str, Any]:
         """All arrays by name: what a file holds."""
-        return {name: getattr(self, name) for name in (*_ARRAYS, _MISSING)}
+        return {prefix + field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
-    def of(cls, arrays: Mapping[str, Any]) -> Calibrator:
-        """The trees of `arrays`.
-
-        Raises:
-            KeyError: an array is missing.
-        """
-        known = {name: arrays[name] for name in _ARRAYS}
-        missing = arrays.get(_MISSING, np.zeros(len(known["feature"]), dtype=bool))
-        return cls(**known, missing_left=missing)
+    def of(cls, arrays: Mapping[str, Any], prefix: str = "") -> Calibrator:
+        """The trees of what `arrays` gave; KeyError if one is missing."""
+        return cls(*(arrays[prefix + field.name] for field in fields(cls)))
 
     def save(self, path: Path) -> None:
         """Write all arrays to an `.npz` file."""
@@ -116,9 +105,7 @@ class Calibrator:
         """Read what `save` wrote.
 
         Raises:
-            OSError: no such file.
-            ValueError: not such a file, or one that holds pickled objects.
-            KeyError: an array is missing.
+            OSError, ValueError, KeyError: no such file, one with pickled objects, or an array is missing.
         """
         with np.load(path, allow_pickle=False) as arrays:
             return cls.of(arrays)

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-if TYPE_CHECKING:
-    from ..bert import Tokens
+from ..bert import Tokens
 
 HEAD_WIDTH = 256
 DROPOUT = 0.1
@@ -44,8 +42,7 @@ class PairTokenizer:
     Args:
         tokens: of the base model.
         max_length: longest sequence in tokens, special tokens included.
-        multiple: pad to a multiple of this; fewer shapes spare the processor's kernels from being compiled
-        anew.
+        multiple: pad to a multiple of this: kernels are compiled for fewer shapes.
     """
 
     def __init__(self, tokens: Tokens, *, max_length: int, multiple: int = 1) -> None:

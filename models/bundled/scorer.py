@@ -8,37 +8,53 @@ is ever downloaded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..encoder import encodable
 from ..guards import FACTS_VERSION
-from ..scorer import PairInput, PairScores, Remember, Thresholds, distinct, forgetful
-from .checksums import check_sums, sums_digest
-from .config import base_folder, check_features, read_thresholds
-from .features import ENTAILS, feature_names, own_columns, placed, short_long, sure_distinct
+from ..scorer import PairInput, PairScores, Remember, distinct, forgetful
+from ..text.statements import split_statements
+from .calibrator import Calibrator
+from .columns import (
+    ENTAILS,
+    Floats,
+    PairSignals,
+    aligned,
+    feature_names,
+    own_columns,
+    placed,
+    read_once,
+    short_long,
+    sure_distinct,
+)
 from .screen import SCREEN_FILE, Screen
-from .turns import read_in_turns
+from .weights import base_folder, check_features, check_sums, load_network, read_thresholds, sums_digest
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from .calibrator import Calibrator
-    from .reader import PairReader
+    from .network import PairNetwork, PairTokenizer
 
 FOLDER = Path(__file__).parent / "memory_nli"
 CALIBRATOR_FILE = "calibrator.npz"
-
-
 DECIMALS = 4
 """Of what it says, so that a pair reads the same in any company, on one thread or eight."""
+READ_DECIMALS = 6
+"""What a pair gives beyond these depends on which pairs are read beside it, and by how many threads."""
+BATCH_TOKENS = 1_024  # what a core holds near itself; four times as many were a quarter slower
+ENOUGH = 8
+"""Readings sure of `distinct` after which a memory is not read any more (decision 21)."""
+
+Answers = dict[tuple[str, str], tuple[Floats, Floats]]
 
 
 class BundledScorer:
     """Judges pairs with the weights of a folder, loaded and checked at the first call of `score`.
+
+    Its name changes with every byte of the weights, and with the guards.
 
     Args:
         folder: the weights; the shipped ones by default.
@@ -49,40 +65,18 @@ class BundledScorer:
         ModelError: the folder has no list of checksums or no readable configuration.
     """
 
+    english_only = True
+    reads_context = True
+
     def __init__(self, folder: Path = FOLDER, *, base: Path | None = None, screen: bool = True) -> None:
         self._folder = folder
         self._base = base
-        self._thresholds = read_thresholds(folder)
-        self._alone = read_thresholds(folder, "thresholds_alone")
-        self._name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}{'' if screen else '.all'}"
+        self.thresholds = read_thresholds(folder)
+        self.thresholds_alone = read_thresholds(folder, "thresholds_alone")
+        self.name = f"bundled@{sums_digest(folder)[:16]}.{FACTS_VERSION}{'' if screen else '.all'}"
         self._screens = screen and (folder / SCREEN_FILE).exists()
         self._parts: tuple[PairReader, Calibrator] | None = None
         self._screen: Screen | None = None
-
-    @property
-    def name(self) -> str:
-        """Identity for plans and caches: changes with every byte of the weights, and with the guards."""
-        return self._name
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """Thresholds for pairs inside a store, fitted for the precision that the model card states."""
-        return self._thresholds
-
-    @property
-    def thresholds_alone(self) -> Thresholds:
-        """Thresholds for pairs of which no store is known."""
-        return self._alone
-
-    @property
-    def english_only(self) -> bool:
-        """Whether it has no say about other languages: it learnt English alone."""
-        return True
-
-    @property
-    def reads_context(self) -> bool:
-        """Whether the scorer uses the place of a pair inside its store."""
-        return True
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Probabilities and entailment of each pair; swapping a and b swaps the entailment columns only.
@@ -93,11 +87,7 @@ class BundledScorer:
         return self.score_with(pairs, forgetful)
 
     def score_with(self, pairs: Sequence[PairInput], remember: Remember) -> PairScores:
-        """Score as `score` does, with stage results taken from a cache.
-
-        Raises:
-            ModelError: the weights are missing, damaged or do not fit the base model.
-        """
+        """Score as `score` does, with stage results taken from a cache."""
         scores = distinct(len(pairs))
         worth = self._worth(pairs, remember)
         rows = np.flatnonzero(worth > 0).tolist()
@@ -105,29 +95,24 @@ class BundledScorer:
         def read(numbers: list[int], *, brief: bool = True) -> list[bool]:
             """Read and score pairs by number; whether one reading was sure that they are distinct."""
             chosen = [pairs[at] for at in numbers]
-            stage, compute = ("judge", self._glance) if brief else ("judge alone", self._read)
-            said = remember(stage, chosen, compute)
-            answers = self._conclude(chosen, said)
-            scores.probabilities[numbers], scores.entailment[numbers] = (
-                answers.probabilities,
-                answers.entailment,
-            )
+            stage = "judge" if brief else "judge alone"
+            said = remember(stage, chosen, lambda some: self._read(some, brief=brief))
+            found = self._conclude(chosen, said)
+            scores.probabilities[numbers], scores.entailment[numbers] = found.probabilities, found.entailment
             return [bool(sure) for sure in np.isnan(said[:, 0])]
 
-        placed_among = [at for at in rows if pairs[at].placed]
+        among = [at for at in rows if pairs[at].placed]
         alone = [at for at in rows if not pairs[at].placed]
-        if placed_among and self._screens:
-            some = [pairs[at] for at in placed_among]
-            read_in_turns(
-                some, worth[placed_among].tolist(), lambda turn: read([placed_among[at] for at in turn])
-            )
-        elif placed_among:
-            read(placed_among)
+        if among and self._screens:
+            some = [pairs[at] for at in among]
+            read_in_turns(some, worth[among].tolist(), lambda turn: read([among[at] for at in turn]))
+        elif among:
+            read(among)
         if alone:
             read(alone, brief=False)
         return scores
 
-    def _worth(self, pairs: Sequence[PairInput], remember: Remember) -> NDArray[np.float64]:
+    def _worth(self, pairs: Sequence[PairInput], remember: Remember) -> Floats:
         """How much speaks for reading each pair, float64 [n]; 0 where its store shows it to be distinct."""
         if not self._screens or all(pair.context is None for pair in pairs):
             return np.ones(len(pairs))
@@ -136,12 +121,11 @@ class BundledScorer:
             self._screen = Screen.load(self._folder / SCREEN_FILE)
         return self._screen.worth(pairs, remember)
 
-    def _glance(self, pairs: Sequence[PairInput]) -> NDArray[np.float32]:
-        """Read as `_read` does; a pair that one reading is sure to be distinct gets no columns (NaN)."""
-        return self._read(pairs, brief=True)
+    def _read(self, pairs: Sequence[PairInput], *, brief: bool) -> NDArray[np.float32]:
+        """What the texts of each pair say: their columns, and the entailments from and to the longer one.
 
-    def _read(self, pairs: Sequence[PairInput], *, brief: bool = False) -> NDArray[np.float32]:
-        """What the texts of each pair say: their columns, and the entailments from and to the longer one."""
+        If brief, a pair that one reading is sure to be distinct gets no columns (NaN).
+        """
         reader, _ = self._load()
         signals = reader.signals([(encodable(pair.a), encodable(pair.b)) for pair in pairs])
         told = [at for at, s in enumerate(signals) if not (brief and sure_distinct(s.whole_memory[0]))]
@@ -159,9 +143,8 @@ class BundledScorer:
         rows = placed(readings[told, :-2].astype(np.float64), [pairs[at] for at in told.tolist()])
         probabilities[told, :2] = calibrator.probabilities(rows)[:, :2].round(DECIMALS)
         probabilities[told, 2] = np.clip(1 - probabilities[told, :2].sum(axis=1), 0, 1)
-        long_first = np.array(
-            [short_long(encodable(p.a), encodable(p.b))[1] == encodable(p.a) for p in pairs]
-        )
+        texts = [(encodable(pair.a), encodable(pair.b)) for pair in pairs]
+        long_first = np.array([short_long(a, b)[1] == a for a, b in texts])
         down, up = readings[:, -2], readings[:, -1]
         forward, backward = np.where(long_first, down, up), np.where(long_first, up, down)
         entailment = np.stack([forward, backward], axis=1).astype(np.float32)
@@ -171,10 +154,125 @@ class BundledScorer:
         if self._parts is None:
             check_sums(self._folder)
             check_features(self._folder, feature_names(), facts=FACTS_VERSION)
-            from .calibrator import Calibrator
-            from .reader import PairReader
-            from .weights import load_network
-
             network, tokenizer = load_network(self._folder, self._base or base_folder(self._folder))
             self._parts = PairReader(network, tokenizer), Calibrator.load(self._folder / CALIBRATOR_FILE)
         return self._parts
+
+
+class PairReader:
+    """Runs the pair network over memories and gathers the signals of each pair.
+
+    Each distinct ordered pair of texts is read once, in an order that depends on the texts alone, so that two
+    calls with the same pairs give equal bytes.
+    """
+
+    def __init__(self, network: PairNetwork, tokenizer: PairTokenizer) -> None:
+        self.network = network.eval()
+        self.tokenizer = tokenizer
+
+    def signals(self, pairs: Sequence[tuple[str, str]], *, screen: bool = True) -> list[PairSignals]:
+        """Signals of pairs of texts, in their order.
+
+        Each pair is read once, longer text first; unless that reading is sure that the two are distinct (or
+        `screen` is off), the other order and every statement follow.
+        """
+        ordered = [short_long(a, b) for a, b in pairs]
+        answers = self.read(sorted({(long, short) for short, long in ordered}))
+        asked = {
+            (short, long)
+            for short, long in ordered
+            if not (screen and sure_distinct(answers[long, short][1]))
+        }
+        parts = {text: split_statements(text) for pair in asked for text in pair}
+        wanted = set(asked)
+        for short, long in asked:
+            wanted |= {(long, part) for part in parts[short]} | {(short, part) for part in parts[long]}
+            wanted |= set(aligned(parts[short], parts[long]))
+        answers |= self.read(sorted(wanted - answers.keys()))
+        return [
+            _gather(short, long, parts, answers)
+            if (short, long) in asked
+            else read_once(short, long, *answers[long, short])
+            for short, long in ordered
+        ]
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> Answers:
+        """Entailment [3] (premise first) and memory [3] probabilities of each ordered pair."""
+        import torch
+
+        texts = sorted({text for pair in pairs for text in pair})
+        known = dict(zip(texts, self.tokenizer.ids(texts), strict=True))
+        rows = [(known[a], known[b]) for a, b in pairs]
+        widths = [len(a) + len(b) for a, b in rows]
+        answers: Answers = {}
+        with torch.inference_mode():
+            for chosen in _batches(widths):
+                logits = self.network(self.tokenizer.batch([rows[row] for row in chosen]))
+                entailment, memory = (
+                    some.softmax(-1).double().numpy().round(READ_DECIMALS)
+                    for some in (logits.entailment, logits.memory)
+                )
+                for at, row in enumerate(chosen):
+                    answers[pairs[row]] = (entailment[at], memory[at])
+        return answers
+
+
+def _batches(widths: Sequence[int]) -> list[list[int]]:
+    """Runs of rows of growing width whose padded size stays below `BATCH_TOKENS`."""
+    batches: list[list[int]] = []
+    for row in sorted(range(len(widths)), key=widths.__getitem__):
+        if not batches or (len(batches[-1]) + 1) * (widths[row] + 3) > BATCH_TOKENS:
+            batches.append([])
+        batches[-1].append(row)
+    return batches
+
+
+def _gather(short: str, long: str, parts: dict[str, tuple[str, ...]], answers: Answers) -> PairSignals:
+    whole = [answers[long, short], answers[short, long]]
+    of_short = [answers[long, part] for part in parts[short]]
+    of_long = [answers[short, part] for part in parts[long]]
+    of_clauses = [answers[pair] for pair in aligned(parts[short], parts[long])] or whole
+    said = {
+        name: (np.stack([entailment for entailment, _ in some]), np.stack([memory for _, memory in some]))
+        for name, some in (("whole", whole), ("short", of_short), ("long", of_long), ("clauses", of_clauses))
+    }
+    return PairSignals(
+        short, long, *said["whole"], said["short"][0], said["long"][0], said["short"][1], said["long"][1],
+        said["clauses"][1],
+    )  # fmt: skip
+
+
+def read_in_turns(
+    pairs: Sequence[PairInput], worth: Sequence[float], read: Callable[[list[int]], Sequence[bool]]
+) -> None:
+    """Read the pairs of which both memories have not been read often enough, the likeliest first.
+
+    In a large store every memory has ever more neighbours that only sound like it, and what it is one with or
+    against stands first among them. So each memory is read until so many readings were sure that it says
+    something else; a reading that was not sure costs nothing: twenty wordings of one fact are all read.
+    Neither the order of the pairs nor which memory is called a plays a part.
+
+    Args:
+        pairs: Of any groups; what is read in one group leaves the others alone.
+        worth: How much speaks for reading each of them.
+        read: Reads pairs by number; says of each whether it is surely distinct.
+    """
+    ends = [tuple((pair.group, pair.category, text) for text in (pair.a, pair.b)) for pair in pairs]
+    room = {end: ENOUGH for both in ends for end in both}
+    waiting = sorted(range(len(pairs)), key=lambda at: (-worth[at], *sorted((pairs[at].a, pairs[at].b))))
+    while waiting:
+        chosen, later = [], []
+        for at in waiting:
+            if all(room[end] for end in ends[at]):
+                chosen.append(at)
+                for end in ends[at]:
+                    room[end] -= 1
+            else:
+                later.append(at)
+        if not chosen:
+            return
+        for at, distinct_surely in zip(chosen, read(chosen), strict=True):
+            if not distinct_surely:
+                for end in ends[at]:
+                    room[end] += 1
+        waiting = later

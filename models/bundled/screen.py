@@ -11,30 +11,22 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..encoder import encodable
-from ..scorer import forgetful
-from ..token_vectors import TokenVectors
+from ..encoder import TokenVectors, encodable
+from ..scorer import PairInput, Remember, forgetful
 from .calibrator import Calibrator
-from .context import context_row
+from .columns import DECIMALS, LONGEST_COMPARED, around
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ..scorer import PairContext, PairInput, Remember
-
-    Floats = NDArray[np.float64]
-    Vectors = NDArray[np.float32]
-    Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Vectors = NDArray[np.float32]
+Ints = NDArray[np.int64]
 
 SCREEN_FILE = "screen.npz"
-DECIMALS = 4  # as for the calibrator: hides differences of floating point from the trees
-LONGEST_COMPARED = 1_000  # characters
 MATCHED, UNMATCHED = 0.75, 0.6
 """Cosine of two tokens from which one says the other, and below which it does not."""
 
@@ -64,8 +56,7 @@ class _Text:
     words: int
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """Scores below which a pair is left out, by step."""
 
     words: float
@@ -135,21 +126,19 @@ class Screen:
     def texts(self, pairs: Sequence[PairInput]) -> dict[str, _Text]:
         """What is known of each text of the pairs."""
         texts = sorted({text for pair in pairs for text in (pair.a, pair.b)})
-        ids = self._vectors.ids([encodable(text) for text in texts])
-        return {text: self._text(text, row) for text, row in zip(texts, ids, strict=True)}
-
-    def _text(self, text: str, ids: tuple[int, ...]) -> _Text:
-        tokens = frozenset(ids)
-        read = text[:LONGEST_COMPARED]
-        plain = " ".join(re.findall(r"\w+", read.lower()))
-        return _Text(
-            ids,
-            tokens,
-            int(self.token_weight[list(tokens)].sum()),
-            frozenset(plain[at : at + 3] for at in range(len(plain) - 2)),
-            frozenset(_NUMBER.findall(read)),
-            len(read.split()),
-        )
+        known = {}
+        for text, ids in zip(texts, self._vectors.ids([encodable(text) for text in texts]), strict=True):
+            tokens, read = frozenset(ids), text[:LONGEST_COMPARED]
+            plain = " ".join(re.findall(r"\w+", read.lower()))
+            known[text] = _Text(
+                ids,
+                tokens,
+                mass=int(self.token_weight[list(tokens)].sum()),
+                trigrams=frozenset(plain[at : at + 3] for at in range(len(plain) - 2)),
+                numbers=frozenset(_NUMBER.findall(read)),
+                words=len(read.split()),
+            )
+        return known
 
     def word_rows(self, pairs: Sequence[PairInput], texts: dict[str, _Text]) -> Floats:
         """float64 [n, columns]: where a pair stands, and what its texts share literally."""
@@ -176,16 +165,13 @@ class Screen:
 
     def save(self, path: Path) -> None:
         """Write everything to one `.npz` file."""
-        parts = {"words": self.words, "late": self.late}
-        arrays: dict[str, Any] = {
-            f"{name}_{key}": value for name, one in parts.items() for key, value in one.arrays().items()
-        }
         np.savez_compressed(
             path,
             token_weight=self.token_weight.astype(np.int16),
-            limits=np.array([self.limits.words, self.limits.late]),
+            limits=np.array(self.limits),
             columns=np.array("\n".join(",".join(names) for names in self.names)),
-            **arrays,
+            **self.words.arrays("words_"),
+            **self.late.arrays("late_"),
         )
 
     @classmethod
@@ -193,21 +179,18 @@ class Screen:
         """Read what `save` wrote.
 
         Raises:
-            OSError: no such file.
-            ValueError: not such a file, one that holds pickled objects, or columns that are not known here.
-            KeyError: an array is missing.
+            OSError, ValueError, KeyError: no such file, one that holds pickled objects, columns that are not
+                known here, or an array is missing.
         """
         with np.load(path, allow_pickle=False) as arrays:
-            names = [tuple(line.split(",")) for line in str(arrays["columns"]).split("\n")]
-            words, late = (
-                Calibrator.of(
-                    {key[len(name) + 1 :]: arrays[key] for key in arrays if key.startswith(f"{name}_")}
-                )
-                for name in ("words", "late")
+            words, late = (tuple(line.split(",")) for line in str(arrays["columns"]).split("\n"))
+            return cls(
+                arrays["token_weight"].astype(np.int64),
+                Calibrator.of(arrays, "words_"),
+                Calibrator.of(arrays, "late_"),
+                Limits(*map(float, arrays["limits"])),
+                names=(words, late),
             )
-            limits = Limits(*map(float, arrays["limits"]))
-            weight = arrays["token_weight"].astype(np.int64)
-            return cls(weight, words, late, limits, names=(names[0], names[1]))
 
 
 def _word_row(pair: PairInput, a: _Text, b: _Text, weight: list[int]) -> list[float]:
@@ -217,18 +200,11 @@ def _word_row(pair: PairInput, a: _Text, b: _Text, weight: list[int]) -> list[fl
     least, most = sorted((len(a.trigrams), len(b.trigrams)))
     only = sorted((len(a.numbers - b.numbers), len(b.numbers - a.numbers)))
     return [
-        pair.cosine, *context_row(pair.context), *_sharing(pair.context),
+        pair.cosine, *around(pair.context),
         shared / 100, shared / max(many, 1), shared / max(few, 1),
         same / max(least, 1), same / max(least + most - same, 1), *sorted((a.words, b.words)),
         len(a.numbers & b.numbers), *only,
     ]  # fmt: skip
-
-
-def _sharing(context: PairContext | None) -> list[float]:
-    if context is None:
-        return [nan] * 5
-    ranks = sorted((context.shared_rank_a, context.shared_rank_b))
-    return [context.shared, *ranks, *sorted((context.shared_margin_a, context.shared_margin_b))]
 
 
 def _late_row(a: tuple[Vectors, Floats], b: tuple[Vectors, Floats]) -> list[float]:

@@ -1,40 +1,129 @@
-"""The shipped weights of the bundled scorer: matrices in int8 with a scale per row, the rest in float16.
+"""A folder of shipped weights: its checksums, its configuration, and the network packed in it.
 
-Embeddings and vocabulary are not shipped: they are frozen in training and come from the packaged base model.
+Matrices are int8 with a scale per row, the rest float16. Embeddings and vocabulary are not shipped: they are
+frozen in training and come from the packaged base model.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...errors import ModelError
 from ..bert import Tokens, empty_encoder, readable
-from .config import read_config
+from ..encoder import loading_library, local_folder, packaged_model_path
+from ..scorer import Thresholds
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
     from .network import PairNetwork, PairTokenizer
 
+CONFIG_FILE = "config.json"
+SUMS_FILE = "SHA256SUMS"
 WEIGHTS_FILE = "model.safetensors"
+PACKAGED_BASE = "sentence-transformers/all-MiniLM-L6-v2"
+"""Name of the packaged base; weights of any other base name its folder or its hub name."""
+_UNLISTED = frozenset({SUMS_FILE, "README.md"})
+_AGAIN = "reinstall mem0-dream"
 _SCALE = ".scale"
 _STEPS = 127.0
-_LAYERS = "encoder.encoder."
+
+
+def write_sums(folder: Path) -> str:
+    """Write the sums of every file that decides something, as `sha256sum` does; the digest of that list.
+
+    The model card is left out: its wording may change without changing the model.
+    """
+    names = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name not in _UNLISTED)
+    lines = "".join(f"{_digest(folder / name)}  {name}\n" for name in names)
+    (folder / SUMS_FILE).write_text(lines, encoding="utf-8")
+    return _digest(folder / SUMS_FILE)
+
+
+def check_sums(folder: Path) -> None:
+    """Refuse a folder of which the list or a file is missing, or a file differs from its sum (ModelError)."""
+    try:
+        text = (folder / SUMS_FILE).read_text(encoding="utf-8")
+        wrong = [
+            name for digest, name in map(str.split, text.splitlines()) if _digest(folder / name) != digest
+        ]
+    except (OSError, ValueError) as error:
+        raise ModelError(f"the weights in {folder} are incomplete: {error}; {_AGAIN}") from error
+    if wrong:
+        raise ModelError(f"damaged weights in {folder}: {', '.join(wrong)}; {_AGAIN}")
+
+
+def sums_digest(folder: Path) -> str:
+    """Digest of the list of sums: the identity of the weights, without reading them; ModelError if none."""
+    try:
+        return _digest(folder / SUMS_FILE)
+    except OSError as error:
+        raise ModelError(f"no {SUMS_FILE} in {folder}: {error}; {_AGAIN}") from error
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The configuration of a weights folder; ModelError if it is missing or no JSON object."""
+    try:
+        config = json.loads((folder / CONFIG_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{folder / CONFIG_FILE} cannot be read: {error}; {_AGAIN}") from error
+    if not isinstance(config, dict):
+        raise ModelError(f"{folder / CONFIG_FILE} is no JSON object; {_AGAIN}")
+    return config
+
+
+def read_thresholds(folder: Path, name: str = "thresholds") -> Thresholds:
+    """One of the sets of thresholds in the configuration of a weights folder; ModelError if there is none."""
+    try:
+        limits = read_config(folder)[name]
+        return Thresholds(**{key: float(limits[key]) for key in ("auto", "duplicate", "contradiction")})
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{folder / CONFIG_FILE} has no {name}: {error}; {_AGAIN}") from error
+
+
+def check_features(folder: Path, names: tuple[str, ...], *, facts: int) -> None:
+    """Refuse weights whose calibrator was fitted on other signals than this version computes.
+
+    Raises:
+        ModelError: the names of the columns, or the version of the guards that fill them, differ.
+    """
+    config = read_config(folder)
+    if tuple(config.get("features", ())) != names or config.get("facts") != facts:
+        raise ModelError(f"the weights in {folder} belong to another version; {_AGAIN}")
+
+
+def base_folder(folder: Path) -> Path:
+    """Folder of the base model that the weights were trained on; a hub name is fetched if need be.
+
+    Raises:
+        ModelError: the base is missing or cannot be fetched.
+    """
+    base = str(read_config(folder).get("base", PACKAGED_BASE))
+    if base == PACKAGED_BASE:
+        return packaged_model_path()
+    local = local_folder(base)
+    if local is not None:
+        return local
+    with loading_library(f"The base model {base}"):
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(base, allow_patterns=["*.json", "*.txt", "*.model", "*.safetensors"]))
 
 
 def pack(network: PairNetwork) -> dict[str, Tensor]:
-    """The trained tensors: int8 with a float32 scale per output row for matrices, float16 otherwise.
-
-    >>> pack(network)["encoder.encoder.layer.0.output.dense.weight"].dtype  # doctest: +SKIP
-    torch.int8
-    """
+    """The trained tensors: int8 with a float32 scale per output row for matrices, float16 otherwise."""
     import torch
 
     packed: dict[str, Tensor] = {}
     for name, tensor in network.state_dict().items():
-        if name.startswith("encoder.") and not name.startswith(_LAYERS):
+        if name.startswith("encoder.") and not name.startswith("encoder.encoder."):
             continue
         if tensor.ndim == 2:
             scale = tensor.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / _STEPS

@@ -22,14 +22,21 @@ from torch.nn.functional import log_softmax
 
 from ...models.bert import Tokens
 from ...models.bundled.calibrator import Calibrator
-from ...models.bundled.checksums import write_sums
-from ...models.bundled.config import CONFIG_FILE, PACKAGED_BASE, read_config
-from ...models.bundled.features import feature_names
+from ...models.bundled.columns import feature_names
 from ...models.bundled.network import PairBatch, PairNetwork, PairTokenizer
 from ...models.bundled.scorer import CALIBRATOR_FILE
-from ...models.bundled.weights import WEIGHTS_FILE, embedding_digest, pack, unpack
+from ...models.bundled.weights import (
+    CONFIG_FILE,
+    PACKAGED_BASE,
+    WEIGHTS_FILE,
+    embedding_digest,
+    pack,
+    read_config,
+    unpack,
+    write_sums,
+)
+from ...models.encoder import packaged_model_path
 from ...models.guards import FACTS_VERSION
-from ...models.packaged import packaged_model_path
 from .calibrate import Limits
 from .examples import Example
 

@@ -25,8 +25,7 @@ from torch import Tensor
 
 from ...models.bundled.calibrator import Calibrator
 from ...models.bundled.network import PairNetwork, PairTokenizer
-from ...models.bundled.reader import PairReader
-from ...models.bundled.scorer import FOLDER
+from ...models.bundled.scorer import FOLDER, PairReader
 from ...models.bundled.weights import WEIGHTS_FILE, unpack
 from ...models.encoder import SentenceEncoder
 from ...pipeline.judging.cache import Cache, CachedScorer

@@ -21,13 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.bundled.calibrator import Calibrator
-from ...models.bundled.checksums import write_sums
 from ...models.bundled.scorer import FOLDER
 from ...models.bundled.screen import LATE_NAMES, SCREEN_FILE, Limits, Screen
-from ...models.encoder import SentenceEncoder
+from ...models.bundled.weights import write_sums
+from ...models.encoder import SentenceEncoder, TokenVectors
 from ...models.scorer import PairInput
 from ...models.text.words import exact_key
-from ...models.token_vectors import TokenVectors
 from ...settings import Settings
 from ..evaluate.worlds import (
     CONTRADICTION,

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...models.bundled.calibrator import Calibrator
-from ...models.bundled.features import ENTAILS, PairSignals, feature_names, features, screened, short_long
+from ...models.bundled.columns import ENTAILS, PairSignals, feature_names, features, screened, short_long
 from ...models.bundled.network import PairNetwork, PairTokenizer
-from ...models.bundled.reader import PairReader
-from ...models.bundled.scorer import FOLDER, BundledScorer
+from ...models.bundled.scorer import FOLDER, BundledScorer, PairReader
 from ...models.bundled.screen import SCREEN_FILE, Screen
 from ...models.scorer import PairInput, Thresholds
 from ...pipeline.judging.judge import decide, differences
@@ -146,4 +145,4 @@ class FoldScorer(BundledScorer):
         super().__init__(folder)
         reader, _ = self._load()
         self._parts = KnownReader(reader, known), calibrator
-        self._name += f".fold{number}"
+        self.name += f".fold{number}"

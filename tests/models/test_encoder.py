@@ -10,15 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mem0_dream.errors import ModelError
-from mem0_dream.models import packaged as module
+from mem0_dream.models import encoder as module
 from mem0_dream.models.encoder import (
     BATCH_SIZE,
+    LONGEST,
     SentenceEncoder,
     encodable,
     equal_length_batches,
+    packaged_model_path,
     rows_at_once,
 )
-from mem0_dream.models.packaged import LONGEST, packaged_model_path
 
 TEXTS = [
     "Allergic to nuts.",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mem0_dream.models import kept_tokens, packaged, token_vectors
-from mem0_dream.models.encoder import SentenceEncoder
-from mem0_dream.models.kept_tokens import TokenCache
-from mem0_dream.models.token_vectors import TokenVectors
+from mem0_dream.models import encoder
+from mem0_dream.models.encoder import SentenceEncoder, TokenCache, TokenVectors
 
 pytestmark = pytest.mark.model
 TEXTS = ("Likes green tea.", "Owns a red dog.", "Moved to Porto in May.", "")
@@ -16,8 +14,7 @@ TEXTS = ("Likes green tea.", "Owns a red dog.", "Moved to Porto in May.", "")
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> TokenCache:
     empty = TokenCache()
-    for module in (kept_tokens, packaged, token_vectors):
-        monkeypatch.setattr(module, "KEPT", empty)
+    monkeypatch.setattr(encoder, "KEPT", empty)
     return empty
 
 
@@ -37,22 +34,22 @@ def test_what_the_encoder_made_is_not_made_again(kept: TokenCache, monkeypatch: 
     ids = dict(zip(TEXTS, reader.ids(TEXTS), strict=True))
     alone = reader.of(ids)
     SentenceEncoder(keep_tokens=True).encode(TEXTS)
-    monkeypatch.setattr(reader, "_forward", None)
+    monkeypatch.setattr(encoder, "_read", None)
     cached = reader.of(ids)
     for text in TEXTS[:3]:
         assert cached[text] == pytest.approx(alone[text], abs=5e-3)
 
 
 def test_a_byte_a_number_moves_a_cosine_by_next_to_nothing() -> None:
-    rows = np.random.default_rng(1).standard_normal((64, kept_tokens.DIMENSION)).astype(np.float32)
+    rows = np.random.default_rng(1).standard_normal((64, encoder.DIMENSION)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    data = kept_tokens.packed(rows)
+    data = encoder.packed(rows)
     assert len(data) == 64 * 388
-    assert kept_tokens.unpacked(data) @ rows.T == pytest.approx(rows @ rows.T, abs=2e-3)
+    assert encoder.unpacked(data) @ rows.T == pytest.approx(rows @ rows.T, abs=2e-3)
 
 
 def test_the_oldest_are_forgotten_first(kept: TokenCache, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_tokens, "KEPT_BYTES", 2)
+    monkeypatch.setattr(encoder, "KEPT_BYTES", 2)
     for number in (1, 2, 3):
         kept.add((number,), b"1")
-    assert [kept.get((number,)) is not None for number in (1, 2, 3)] == [False, True, True]
+    assert [(number,) in kept for number in (1, 2, 3)] == [False, True, True]

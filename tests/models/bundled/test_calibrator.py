@@ -53,15 +53,6 @@ def test_a_missing_value_goes_where_the_tree_sends_it(missing_left: bool) -> Non
     assert np.array_equal(gap, known)
 
 
-def test_a_file_of_an_earlier_version_loads(tmp_path: Path) -> None:
-    stump().save(tmp_path / "new.npz")
-    with np.load(tmp_path / "new.npz") as arrays:
-        np.savez(tmp_path / "old.npz", **{name: arrays[name] for name in arrays if name != "missing_left"})
-    rows = np.array([[0.2], [0.9], [np.nan]])
-    found = Calibrator.load(tmp_path / "old.npz").probabilities(rows)
-    assert np.array_equal(found, stump().probabilities(rows))
-
-
 def test_a_pickled_file_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "evil.npz", feature=np.array([{"a": 1}], dtype=object))
     with pytest.raises(ValueError, match="pickle"):

@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mem0_dream.models.bundled.context import CONTEXT_NAMES
-from mem0_dream.models.bundled.features import PairSignals, feature_names, features, short_long
-from mem0_dream.models.bundled.text_columns import text_row
+from mem0_dream.models.bundled.columns import (
+    CONTEXT_NAMES,
+    PairSignals,
+    feature_names,
+    features,
+    short_long,
+    text_row,
+)
 from mem0_dream.models.scorer import PairInput
 
 NAMES = feature_names()

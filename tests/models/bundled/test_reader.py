@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from mem0_dream.models.bundled.features import features, screened
-from mem0_dream.models.bundled.reader import Answers, PairReader
+from mem0_dream.models.bundled.columns import features, screened
+from mem0_dream.models.bundled.scorer import Answers, PairReader
 from mem0_dream.models.bundled.weights import load_network
-from mem0_dream.models.packaged import packaged_model_path
+from mem0_dream.models.encoder import packaged_model_path
 from mem0_dream.models.scorer import PairInput
 
 SURE = np.array([0.002, 0.003, 0.995])

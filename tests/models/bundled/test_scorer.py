@@ -131,7 +131,7 @@ def test_an_empty_folder_is_refused_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("changed", [{"features": ["cosine"]}, {"facts": FACTS_VERSION - 1}])
 def test_weights_of_another_version_are_refused(tmp_path: Path, changed: dict[str, object]) -> None:
-    from mem0_dream.models.bundled.checksums import write_sums
+    from mem0_dream.models.bundled.weights import write_sums
 
     shutil.copytree(FOLDER, tmp_path / "w")
     path = tmp_path / "w" / "config.json"

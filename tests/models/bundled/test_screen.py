@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from mem0_dream.models.bundled.scorer import FOLDER
 from mem0_dream.models.bundled.screen import SCREEN_FILE, Screen
-from mem0_dream.models.encoder import SentenceEncoder
+from mem0_dream.models.encoder import SentenceEncoder, TokenVectors
 from mem0_dream.models.scorer import PairInput
-from mem0_dream.models.token_vectors import TokenVectors
 from mem0_dream.pipeline.judging.cache import Cache, Remembered
 from mem0_dream.scripts.evaluate.worlds import CONTRADICTION, DISTINCT, DUPLICATE, read_worlds
 from mem0_dream.scripts.train.screen import candidates

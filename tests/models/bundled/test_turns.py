@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from mem0_dream.models.bundled.turns import ENOUGH, read_in_turns
+from mem0_dream.models.bundled.scorer import ENOUGH, read_in_turns
 from mem0_dream.models.scorer import PairInput
 
 MANY = ENOUGH + 4

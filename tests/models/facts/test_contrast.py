@@ -8,8 +8,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mem0_dream.models.bundled.features import contrast_row, feature_names, guard_row
-from mem0_dream.models.bundled.text_columns import text_row
+from mem0_dream.models.bundled.columns import feature_names, guard_row, text_row
 from mem0_dream.models.facts.contrast import CONTRAST_NAMES, contrast
 from mem0_dream.models.guards import FACTS_VERSION
 
@@ -71,6 +70,6 @@ def test_the_columns_are_symmetric(a: str, b: str) -> None:
 
 
 def test_a_change_of_the_columns_is_a_change_of_the_version() -> None:
-    rows = [[*text_row(a, b), *guard_row(a, b), *contrast_row(a, b)] for a, b in PAIRS]
+    rows = [[*text_row(a, b), *guard_row(a, b), *contrast(a, b)] for a, b in PAIRS]
     text = json.dumps([feature_names(), rows])
     assert hashlib.sha256(text.encode()).hexdigest()[:16] == DIGESTS[FACTS_VERSION]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mem0_dream.models.bundled.context import CONTEXT_NAMES, context_columns
+from mem0_dream.models.bundled.columns import CONTEXT_NAMES, context_columns
 from mem0_dream.models.scorer import PairContext, PairInput
 from mem0_dream.pipeline.judging import neighbourhood
 from mem0_dream.pipeline.judging.candidates import Near, find_candidates

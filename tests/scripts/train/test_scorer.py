@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from mem0_dream.models.bundled.config import read_config
+from mem0_dream.models.bundled.weights import read_config
 from mem0_dream.models.registry import load_scorer
 from mem0_dream.models.scorer import PairInput
 from mem0_dream.scripts.train import calibrate, screen

@@ -1,0 +1,364 @@
+"""The signals that the bundled scorer's calibrator reads, as one fixed row of numbers per pair.
+
+Each pair is seen as (short, long), ordered by number of words and then by text, so a row does not depend on
+which memory was called a. Model answers come in as arrays; this module loads no model and reads no clock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from math import nan
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import guards
+from ..bindings import BINDING_NAMES, binding_row
+from ..facts.contrast import CONTRAST_NAMES, contrast
+from ..scorer import PairContext, PairInput
+from ..text.tables import table_words
+from ..text.words import CACHED_TEXTS
+
+Floats = NDArray[np.float64]
+Item = TypeVar("Item")
+
+ENTAILS, NEUTRAL, CONTRADICTS = 0, 1, 2
+DISTINCT = 2  # column of the memory head
+SURE_DISTINCT = 0.99  # of one reading: decisions came out as with all readings (decision 19)
+DECIMALS = 4  # rounding hides differences of floating point between batch sizes from the decision trees
+LONGEST_COMPARED = 1_000  # characters; beyond them word statistics say nothing new
+MOST_PARTS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class PairSignals:
+    """What the network says of one pair; every array is float64.
+
+    Attributes:
+        short: the shorter memory. `long`: the other.
+        whole_entailment: [2, 3] entails, neutral, contradicts; row 0 long -> short, row 1 short -> long.
+        whole_memory: [2, 3] duplicate, contradiction, distinct; row 0 reads long first, row 1 short first.
+        short_parts: [n, 3] long -> each statement of short. `long_parts`: [m, 3] short -> those of long.
+        short_memory: [n, 3] memory head on (long, statement of short). `long_memory`: [m, 3] the mirror.
+        clauses: [k, 3] memory head on (statement of long, statement of short) where the two share words most;
+            the whole texts where one of them is one statement.
+    """
+
+    short: str
+    long: str
+    whole_entailment: Floats
+    whole_memory: Floats
+    short_parts: Floats
+    long_parts: Floats
+    short_memory: Floats
+    long_memory: Floats
+    clauses: Floats
+
+
+def sure_distinct(memory: Floats) -> bool:
+    """Whether one reading, [3] duplicate, contradiction, distinct, is so sure that no other is needed."""
+    return bool(np.round(memory[DISTINCT], DECIMALS) >= SURE_DISTINCT)
+
+
+def read_once(short: str, long: str, entailment: Floats, memory: Floats) -> PairSignals:
+    """The signals of a pair of which one reading is known, long first; the others are assumed to agree.
+
+    `entailment` and `memory` are the [3] answers of that reading.
+    """
+    unread = np.array([[0.0, 1.0, 0.0]])
+    read, said = entailment[np.newaxis], memory[np.newaxis]
+    return PairSignals(
+        short, long, whole_entailment=np.concatenate([read, unread]),
+        whole_memory=np.concatenate([said, said]), short_parts=read, long_parts=unread, short_memory=said,
+        long_memory=said, clauses=said,
+    )  # fmt: skip
+
+
+def screened(signals: PairSignals) -> PairSignals:
+    """What the scorer would have read of a pair that was read in full: one reading, if that is sure."""
+    memory = signals.whole_memory[0]
+    if not sure_distinct(memory):
+        return signals
+    return read_once(signals.short, signals.long, signals.whole_entailment[0], memory)
+
+
+def short_long(a: str, b: str) -> tuple[str, str]:
+    """The two texts as (short, long), the same whichever comes first."""
+    first, second = sorted((a, b), key=lambda text: (len(text.split()), text))
+    return first, second
+
+
+def features(signals: Sequence[PairSignals], inputs: Sequence[PairInput]) -> Floats:
+    """float64 [n, len(feature_names())], rounded to `DECIMALS`.
+
+    Args:
+        signals: What the network says of each pair.
+        inputs: The pairs themselves, in the same order; what they do not know is missing (NaN).
+    """
+    return placed(own_columns(signals), inputs)
+
+
+def own_columns(signals: Sequence[PairSignals]) -> Floats:
+    """The first of `feature_names()`: what the texts alone say, without cosine and place."""
+    rows = []
+    for s in signals:
+        short, long = s.short[:LONGEST_COMPARED], s.long[:LONGEST_COMPARED]
+        duplicate, contradiction = s.clauses[:, 0], s.clauses[:, 1]
+        clauses = [float(np.max(contradiction)), float(np.min(duplicate)), float(np.max(duplicate))]
+        words, details = text_row(short, long), guard_row(short, long)
+        rows.append(
+            [*_model_row(s), *words, *details, *clauses, *contrast(short, long), *binding_row(short, long)]
+        )
+    return np.round(np.asarray(rows, dtype=np.float64).reshape(len(rows), len(_OWN_NAMES)), DECIMALS)
+
+
+def placed(own: Floats, inputs: Sequence[PairInput]) -> Floats:
+    """The whole table of `features` out of `own_columns`, in whatever precision these were kept."""
+    table = own.astype(np.float64)
+    table[:, 0] = [pair.cosine if np.isfinite(pair.cosine) else 0.0 for pair in inputs]
+    around = np.asarray([context_columns(pair) for pair in inputs], dtype=np.float64)
+    joined: Floats = np.hstack([table, around.reshape(len(inputs), len(CONTEXT_NAMES))])
+    return np.round(joined, DECIMALS)
+
+
+_MODEL_NAMES = (
+    "cosine", "memory_duplicate", "memory_contradiction", "memory_gap",
+    "long_entails_short", "short_entails_long", "entails_low", "contradicts_high", "contradicts_low",
+    "short_covered_low", "short_covered_mean", "long_covered_low", "long_covered_mean", "long_covered_high",
+    "part_contradicts_high", "part_contradicts_mean",
+    "short_part_duplicate_low", "short_part_duplicate_mean", "long_part_duplicate_high",
+    "long_part_duplicate_mean",
+    "part_memory_contradiction_high", "short_statements", "long_statements",
+)  # fmt: skip
+
+
+def _model_row(s: PairSignals) -> list[float]:
+    """What the network says; the cosine is filled in by `placed`, which alone knows it."""
+    memory, gap = s.whole_memory.mean(axis=0), float(np.max(np.ptp(s.whole_memory, axis=0)))
+    entails, contradicts = s.whole_entailment[:, ENTAILS], s.whole_entailment[:, CONTRADICTS]
+    short, long = s.short_parts[:, ENTAILS], s.long_parts[:, ENTAILS]
+    against = np.concatenate([s.short_parts[:, CONTRADICTS], s.long_parts[:, CONTRADICTS]])
+    conflict = np.concatenate([s.short_memory[:, 1], s.long_memory[:, 1]])
+    return [
+        0.0, float(memory[0]), float(memory[1]), gap,
+        float(entails[0]), float(entails[1]), float(np.min(entails)), float(np.max(contradicts)),
+        float(np.min(contradicts)),
+        float(np.min(short)), float(short.mean()),
+        float(np.min(long)), float(long.mean()), float(np.max(long)),
+        float(np.max(against)), float(against.mean()),
+        float(np.min(s.short_memory[:, 0])), float(s.short_memory[:, 0].mean()),
+        float(np.max(s.long_memory[:, 0])), float(s.long_memory[:, 0].mean()),
+        float(np.max(conflict)), float(len(short)), float(len(long)),
+    ]  # fmt: skip
+
+
+def aligned(short: Sequence[str], long: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """(statement of long, statement of short): each statement beside the one that shares most of its words.
+
+    Statements that share no word with any other are left out. A text of one statement is read against each
+    statement of the other anyway.
+
+    >>> aligned(["Has finished the Rust book", "Has a cat"], ["Owns a dog", "Is reading the Rust book"])
+    (('Is reading the Rust book', 'Has finished the Rust book'),)
+    """
+    if min(len(short), len(long)) < 2:
+        return ()
+    words = {text: text_statistics(text).content for text in (*short, *long)}
+
+    def nearest(text: str, others: Sequence[str]) -> str | None:
+        """The other statement that shares most words; None if none shares any."""
+        near = [(_share(words[text] & words[other], words[text] | words[other]), other) for other in others]
+        best = max(near, key=lambda pair: pair[0])
+        return best[1] if best[0] > 0 else None
+
+    pairs = [(other, text) for text in short if (other := nearest(text, long))]
+    pairs += [(text, other) for text in long if (other := nearest(text, short))]
+    return tuple(dict.fromkeys(pairs))
+
+
+_GUARD_KINDS = (
+    "number", "date", "weekday", "time", "frequency", "name", "identifier", "version", "environment",
+    "kinship",
+    "quantifier", "negation", "trait",
+)  # fmt: skip
+_GUARD_NAMES = (
+    "vetoes", "veto_kinds", "soft_kinds", "order", "swap", "exception", "only_fewer", "only_more", "equal",
+    *(f"{kind}_conflict" for kind in _GUARD_KINDS), *(f"{kind}_only_min" for kind in _GUARD_KINDS),
+    *(f"{kind}_only_max" for kind in _GUARD_KINDS),
+)  # fmt: skip
+_SUMS = {"only_fewer": "_only_min", "only_more": "_only_max", "equal": "_equal"}
+
+
+def guard_row(short: str, long: str) -> list[float]:
+    """What the typed comparison of details says of a pair, in the order of the names' section."""
+    known, evidence = guards.described(short, long)
+    vetoes = {item.kind for item in evidence if item.veto} - guards.UNCOUNTED
+    soft = {item.kind for item in evidence if not item.veto} - {"order"}
+    columns = {
+        **known,
+        "veto_kinds": float(len(vetoes)),
+        "soft_kinds": float(len(soft)),
+        "swap": float("swap" in vetoes),
+        **{
+            name: sum(known[column] for column in guards.FEATURE_NAMES if column.endswith(ending))
+            for name, ending in _SUMS.items()
+        },
+    }
+    return [float(columns.get(name, 0.0)) for name in _GUARD_NAMES]
+
+
+_WORD = re.compile(r"[^\W_]+(?:[.:/'’-][^\W_]+)*")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_CAPITALISED = re.compile(r"\b[A-Z][\w-]+")
+_NAME = re.compile(r"(?<![.!?\n] )(?<!^)\b[A-Z][\w-]+")
+_PART = re.compile(r"[.;:!?]\s|,\s|[\n()–—]|\b(?:and|but|while|with|which|who|because|so that)\b")
+_NEGATIONS, _UPDATE_WORDS, _STOP = (
+    frozenset(table_words("statistics", key)) for key in ("negations", "updates", "stop")
+)
+TEXT_NAMES = (
+    "short_contained", "long_contained", "overlap", "short_words", "long_words", "length_ratio",
+    "short_only_words", "long_only_words", "trigram_overlap", "order_agreement",
+    "numbers_short_only", "numbers_long_only", "numbers_shared",
+    "names_short_only", "names_long_only", "names_shared",
+    "negation_differs", "updates_short_only", "updates_long_only", "same_start",
+    "clause_contains", "clause_overlap", "clause_adds",
+)  # fmt: skip
+
+
+def text_row(short: str, long: str) -> list[float]:
+    """What two texts share in words, numbers and names, in the order of `TEXT_NAMES`."""
+    s, t = text_statistics(short), text_statistics(long)
+    # capitalised words inside sentences, and those at a start that the other text also has
+    s_names, l_names = (
+        (one.inside | (one.capitalised & other.distinct)) - _STOP for one, other in ((s, t), (t, s))
+    )
+    shared = s.content & t.content
+    best = max(t.parts, key=lambda part: _share(part & s.content, part | s.content), default=None)
+    there = best & s.content if best else frozenset()
+    return [
+        _share(shared, s.content), _share(shared, t.content), _share(shared, s.content | t.content),
+        float(len(s.words)), float(len(t.words)), len(s.words) / max(1, len(t.words)),
+        float(len(s.content - t.content)), float(len(t.content - s.content)),
+        _share(s.trigrams & t.trigrams, s.trigrams), _share(s.neighbours & t.neighbours, s.neighbours),
+        float(len(s.numbers - t.numbers)), float(len(t.numbers - s.numbers)),
+        float(len(s.numbers & t.numbers)),
+        float(len(s_names - l_names)), float(len(l_names - s_names)), float(len(s_names & l_names)),
+        float(s.negations % 2 != t.negations % 2),
+        float(len(s.updates - t.updates)), float(len(t.updates - s.updates)),
+        float(s.words[:2] == t.words[:2]),
+        *((_share(there, s.content), _share(there, best | s.content), float(len(best - there)))
+          if best is not None else (0.0, 0.0, 0.0)),
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class TextStatistics:
+    """What `text_row` needs of one text, computed once for all its pairs."""
+
+    words: tuple[str, ...]
+    distinct: frozenset[str]
+    content: frozenset[str]
+    numbers: frozenset[str]
+    capitalised: frozenset[str]
+    inside: frozenset[str]
+    updates: frozenset[str]
+    negations: int
+    trigrams: frozenset[str]
+    neighbours: frozenset[tuple[str, str]]
+    parts: tuple[frozenset[str], ...]  # the content of each clause, and of each two and three in a row
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def text_statistics(text: str) -> TextStatistics:
+    """The statistics of one text."""
+    words = tuple(word.replace("’", "'") for word in _WORD.findall(text.lower()))
+    plain = " ".join(words)
+    clauses = [
+        frozenset(_stem(word) for word in _WORD.findall(piece) if word not in _STOP)
+        for piece in _PART.split(text.lower())[:MOST_PARTS]
+    ]
+    clauses = [clause for clause in clauses if clause]
+    joined = (
+        frozenset().union(*clauses[at : at + n]) for n in (1, 2, 3) for at in range(len(clauses) - n + 1)
+    )
+    return TextStatistics(
+        words=words,
+        distinct=frozenset(words),
+        content=frozenset(_stem(word) for word in words if word not in _STOP),
+        numbers=frozenset(_NUMBER.findall(text)),
+        capitalised=frozenset(word.lower() for word in _CAPITALISED.findall(text)),
+        inside=frozenset(name.lower() for name in _NAME.findall(text)),
+        updates=frozenset(_UPDATE_WORDS.intersection(words)),
+        negations=sum(word in _NEGATIONS for word in words),
+        trigrams=frozenset(plain[i : i + 3] for i in range(len(plain) - 2)),
+        neighbours=frozenset(pairwise(words)),
+        parts=tuple(dict.fromkeys(joined)),
+    )
+
+
+def _stem(word: str) -> str:
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def _share(part: frozenset[Item], whole: frozenset[Item]) -> float:
+    return len(part) / len(whole) if whole else 0.0
+
+
+# Columns about where and when: they may shift what the pair's own texts say and are never enough alone.
+# All are missing (NaN) where nothing is known, which decision trees read as a third answer.
+CONTEXT_NAMES = (
+    "rank_low", "rank_high", "margin_low", "margin_high", "shared", "shared_rank_low", "shared_rank_high",
+    "shared_margin_low", "shared_margin_high", "newer_updates", "older_updates",
+)  # fmt: skip
+_UPDATES = re.compile(
+    r"\b(?:now|nowadays|since|no longer|(?:not )?any ?more|switched|moved|changed|changes to|replaced|"
+    r"replaces|instead|cancell?ed|dropped|abandoned|gave up|left|former|formerly|previously|used to|already|"
+    r"finally|became|joined|postponed|delayed|reverted|retired|stopped|quit|back to|new|updated|"
+    r"from now on|as of|currently|these days|until|sold|ended|upgraded|migrated|renamed)\b",
+    re.IGNORECASE,
+)
+
+
+def around(context: PairContext | None) -> list[float]:
+    """The lower and the higher of each two-sided number, in the order of the fields: 13, or NaN."""
+    if context is None:
+        return [nan] * 13
+    c = context
+    return [
+        *sorted((c.rank_a, c.rank_b)), *sorted((c.margin_a, c.margin_b)), *sorted((c.crowd_a, c.crowd_b)),
+        c.bridge, c.size, c.shared, *sorted((c.shared_rank_a, c.shared_rank_b)),
+        *sorted((c.shared_margin_a, c.shared_margin_b)),
+    ]  # fmt: skip
+
+
+def context_columns(pair: PairInput) -> list[float]:
+    """The columns of `CONTEXT_NAMES`: the pair's place among other memories, and its two dates.
+
+    How crowded and large the place is stays out, since it told one labelled store from another, and so does
+    how many days lie between the dates, since writers of labelled data have habits (decision 20). Of the
+    dates there is whether the newer and the older statement speak of a change; on one day, whether any does.
+    """
+    place = around(pair.context if pair.placed else None)
+    newer = older = nan
+    if pair.a_date is not None and pair.b_date is not None:
+        days = (pair.b_date - pair.a_date).total_seconds() / 86_400
+        a, b = (float(bool(_UPDATES.search(text[:LONGEST_COMPARED]))) for text in (pair.a, pair.b))
+        newer, older = (max(a, b), max(a, b)) if abs(days) < 1 else (b, a) if days > 0 else (a, b)
+    return [*place[:4], *place[8:], newer, older]
+
+
+_CLAUSE_NAMES = ("clause_contradiction_high", "clause_duplicate_low", "clause_duplicate_high")
+_OWN_NAMES = (*_MODEL_NAMES, *TEXT_NAMES, *_GUARD_NAMES, *_CLAUSE_NAMES, *CONTRAST_NAMES, *BINDING_NAMES)
+
+
+def feature_names() -> tuple[str, ...]:
+    """Names of the columns of `features`; those of a pair's place and dates come last."""
+    return (*_OWN_NAMES, *CONTEXT_NAMES)
