@@ -47,12 +47,12 @@ def open_store(
         return open_mem0(source, wait_s=wait_s)
     client = getattr(source, "_tracked", source)
     if not _of_platform(client):
-        return Mem0Store(source)
+        return Mem0Store(client)
     if _is_asynchronous(client):
         raise UsageError(f"A {type(client).__name__} is consolidated with `await aconsolidate(...)`.")
     from .remote.platform import platform_of
 
-    return platform_of(source)
+    return platform_of(client)
 
 
 def store_over(client: Any) -> Store:  # noqa: ANN401  (mem0 is untyped)

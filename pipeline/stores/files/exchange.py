@@ -31,7 +31,6 @@ _TEMPORARY = ".mem0-dream.tmp"
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _CURRENT_DIRECTORY = -100  # AT_FDCWD
 _MODE = 0o600
-_WRITABLE = 0o222
 _LOOK_SECONDS = 0.002
 
 
@@ -89,11 +88,7 @@ def remove_file(path: Path, *, before: bytes) -> None:
 
 @contextlib.contextmanager
 def refusing(path: Path, verb: str = "changed", what: str = "file") -> Iterator[None]:
-    """A file that cannot be used ends one change, with the reason, and no more.
-
-    Raises:
-        RefusedChangeError: If the block met an error of the operating system.
-    """
+    """A file that the operating system refuses ends one change, with the reason, and no more."""
     try:
         yield
     except OSError as error:
@@ -124,10 +119,9 @@ def flush_folder(folder: Path) -> None:
 
 
 class OpenFile:
-    """A file that is open, and the lease on it if there is one; closing gives the lease back."""
+    """An open file, whatever happens to its name, and the lease on it; closing gives the lease back."""
 
     def __init__(self, path: Path, *, writable: bool = False) -> None:
-        """Open it; whatever happens to its name, this stays the same file."""
         self._handle = os.open(path, os.O_RDWR if writable else os.O_RDONLY)
 
     def __enter__(self) -> Self:
@@ -137,11 +131,9 @@ class OpenFile:
         os.close(self._handle)
 
     def lease(self, *, alone: bool = False, patience: float = 0.0) -> Grip:
-        """Make other programs that open this file wait until it is closed here.
+        """Make others that open this file to write (`alone`: also to read) wait until it is closed here.
 
-        Args:
-            alone: Readers too; else only those who want to write.
-            patience: How many seconds to wait for those who have it open already.
+        Those who have it open already are waited for, `patience` seconds at most.
         """
         if sys.platform != "linux":
             return "none"
@@ -237,7 +229,7 @@ def _rename(temporary: Path, path: Path, before: bytes | None, unguarded: Callab
 def _mode(path: Path, asked: int | None) -> int:
     """Permission bits for what takes the place of a file; a read-only one was made so on purpose."""
     mode = path.stat().st_mode & 0o7777
-    if not mode & _WRITABLE:
+    if not mode & 0o222:
         raise RefusedChangeError(f"the file {path.name} is read-only")
     return mode if asked is None else asked
 

@@ -106,9 +106,8 @@ def open_mem0(config: Mem0Config | Mapping[str, Any], *, wait_s: float = 0.0) ->
         StoreLockedError: If another process holds the store.
         StoreError: If the store does not answer.
     """
-    origin, values = (
-        (config.path, config.mem0) if isinstance(config, Mem0Config) else ("The configuration", config)
-    )
+    given = config if isinstance(config, Mem0Config) else Mem0Config(config, {}, "The configuration")
+    origin, values = given.path, given.mem0
     _check_keys(values, origin)
     # No telemetry and no progress bars unless the user decided so, and of its log only errors.
     os.environ.setdefault("MEM0_TELEMETRY", "False")
@@ -121,7 +120,6 @@ def open_mem0(config: Mem0Config | Mapping[str, Any], *, wait_s: float = 0.0) ->
     if provider == "faiss":
         finish_interrupted_save(Path(place.path), place.collection_name)
     require_collection(provider, place)
-    section = config.settings if isinstance(config, Mem0Config) else {}
     for attempt in Retrying(
         retry=retry_if_exception_type(StoreLockedError),
         stop=stop_after_delay(wait_s),
@@ -130,7 +128,7 @@ def open_mem0(config: Mem0Config | Mapping[str, Any], *, wait_s: float = 0.0) ->
     ):
         with attempt:
             memory = _constructed(checked, origin, _secrets(values))
-    return Mem0Store(memory, owned=True, section=section, llm=values.get("llm"))
+    return Mem0Store(memory, owned=True, section=given.settings, llm=values.get("llm"))
 
 
 def _mapping(file: Path) -> dict[Any, Any]:
@@ -187,9 +185,8 @@ def _expanded(value: Any, key: str, file: Path) -> Any:
         name, default = match.groups()
         setting = os.environ.get(name) or default
         if setting is None:
-            raise ConfigError(
-                f"{file}: the variable {name} is not set in the environment and has no default."
-            )
+            missing = f"the variable {name} is not set in the environment and has no default"
+            raise ConfigError(f"{file}: {missing}.")
         return str(setting)
 
     text = _VARIABLE.sub(_setting, value)

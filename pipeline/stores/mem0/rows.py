@@ -44,19 +44,12 @@ class Row:
 
 
 class Backend:
-    """Raw access to one collection; a provider brings what begins with an underscore.
+    """Raw access to one collection; a provider brings what begins with an underscore."""
 
-    Attributes:
-        provider: mem0's name of the vector store.
-        place: The collection, as a sentence names it.
-        verbatim: Vectors can be read and put back, and payloads be replaced as a whole.
-        page: Rows asked for at once: few enough for one message, or for what SQLite can bind.
-    """
-
-    provider = ""
-    place = ""
-    verbatim = True
-    page = 1000
+    provider = ""  # mem0's name of the vector store
+    place = ""  # the collection, as a sentence names it
+    verbatim = True  # vectors can be read and put back, and payloads be replaced as a whole
+    page = 1000  # rows asked for at once: few enough for one message, or for what SQLite can bind
 
     def __init__(self, client: Any, collection: Any) -> None:
         self._client, self._collection = client, collection
@@ -93,14 +86,14 @@ class Backend:
     def listed(self, filters: Filters) -> tuple[list[Row], tuple[str, ...]]:
         """The same, between two counts, and why these may not be all."""
         before, rows, after = self.count(filters), list(self.rows(filters)), self.count(filters)
-        listed = len({row.id for row in rows})
-        if before is None or after is None or before == listed == after:
-            return rows, self.faults()
-        reason = (
-            f"{before} rows were counted before the listing, {listed} listed and {after} counted after it; "
-            "stop the agent that writes to the store and run again"
-        )
-        return rows, (*self.faults(), reason)
+        listed, gaps = len({row.id for row in rows}), self.faults()
+        if before is not None and after is not None and not before == listed == after:
+            reason = (
+                f"{before} rows were counted before the listing, {listed} listed and {after} counted after "
+                "it; stop the agent that writes to the store and run again"
+            )
+            gaps = (*gaps, reason)
+        return rows, gaps
 
     def get(self, ids: Iterable[str]) -> dict[str, Row]:
         """The rows with these ids, vectors included."""
@@ -201,20 +194,15 @@ def url_address(url: str, default: int) -> str:
 
 def hang_up(client: Any) -> None:
     """Close what can be closed of a client; Chroma's own `close` leaves its connections to a server open."""
-    session = getattr(getattr(client, "_server", None), "_session", None)
+    session: Any = getattr(getattr(client, "_server", None), "_session", None)
     for part in (client, session):
-        close = getattr(part, "close", None)
-        if close is not None:
-            close()
+        if hasattr(part, "close"):
+            part.close()
 
 
 @contextmanager
 def asking(what: str) -> Iterator[None]:
-    """Turn whatever a client raises into one sentence that holds no memory text and no secret.
-
-    Raises:
-        StoreError: If the block raised anything but an error of this package.
-    """
+    """Turn whatever a client raises into a StoreError of one sentence, without memory text or secret."""
     try:
         yield
     except DreamError:
@@ -230,11 +218,9 @@ def sentence(text: str) -> str:
 
 def describe(error: Exception) -> str:
     """Name an error, with its own first line only where that is about a connection."""
-    name = type(error).__name__
-    if isinstance(error, OSError) or name in _CONNECTION_ERRORS:
-        lines = str(error).strip().splitlines()
-        return f"{name}: {lines[0][:_DETAIL_CHARACTERS]}" if lines else name
-    return name
+    name, lines = type(error).__name__, str(error).strip().splitlines()
+    told = lines and (isinstance(error, OSError) or name in _CONNECTION_ERRORS)
+    return f"{name}: {lines[0][:_DETAIL_CHARACTERS]}" if told else name
 
 
 def linked_ids(payload: Mapping[str, Any]) -> list[str]:
@@ -245,18 +231,14 @@ def linked_ids(payload: Mapping[str, Any]) -> list[str]:
 
 def links_of(entities: Backend | None, rows: Iterable[Row]) -> dict[str, tuple[Mapping[str, Any], ...]]:
     """For each row, everything outside its payload and dense vector that an undo needs."""
-    own = {row.id: row for row in rows}
-    links_by_id: dict[str, list[Mapping[str, Any]]] = {
-        key: [{"index": _SPARSE, "vectors": dict(row.sparse)}] if row.sparse else []
-        for key, row in own.items()
+    found: dict[str, list[Mapping[str, Any]]] = {
+        row.id: [{"index": _SPARSE, "vectors": dict(row.sparse)}] if row.sparse else [] for row in rows
     }
-    for entity in entities.linking(sorted(own)) if entities is not None else ():
-        for memory_id in own.keys() & set(linked_ids(entity.payload)):
-            links_by_id[memory_id].append(as_link(entity))
-    return {
-        key: tuple(sorted(links, key=lambda link: str(link.get("id", ""))))
-        for key, links in links_by_id.items()
-    }
+    linking = entities.linking(sorted(found)) if entities is not None else ()
+    for entity in sorted(linking, key=lambda row: row.id):
+        for memory_id in found.keys() & set(linked_ids(entity.payload)):
+            found[memory_id].append(as_link(entity))
+    return {memory_id: tuple(links) for memory_id, links in found.items()}
 
 
 def as_link(entity: Row) -> Mapping[str, Any]:

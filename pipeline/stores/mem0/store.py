@@ -59,14 +59,7 @@ class Mem0Store(Store):
         memory: The client, constructed by the user or by `open_mem0`.
         owned: Whether `close` closes the client too.
         section: The `mem0_dream:` section of the configuration it was opened with.
-        llm: The section `llm` of that configuration, as it stands there.
-
-    Attributes:
-        memory: The client itself.
-        backend: The raw rows of the collection.
-        fingerprint: Equal for equal places; holds no secret.
-        llm: Provider and configuration of the user's own language model; it may hold a key.
-        capabilities: What this vector store can do.
+        llm: The section `llm` of that configuration, as it stands there; it may hold a key.
 
     Raises:
         UsageError: If it is another kind of client.
@@ -160,16 +153,13 @@ class Mem0Store(Store):
             return False
         if row.vector is None:
             return True  # a store that gives out no vectors is read-only, so nothing rests on this
-        text, vector = str(row.payload.get("data")), list(row.vector)
-
-        def _hits(bound: int) -> Iterator[str]:
+        asked = {"query": str(row.payload.get("data")), "vectors": list(row.vector)}
+        for bound in _SEARCH_BOUNDS:
             with asking("searching the store"):
-                hits = self.memory.vector_store.search(
-                    query=text, vectors=vector, top_k=bound, filters=dict(scope)
-                )
-            return (str(hit.id) for hit in hits)
-
-        return any(memory_id in _hits(bound) for bound in _SEARCH_BOUNDS)
+                hits = self.memory.vector_store.search(**asked, top_k=bound, filters=dict(scope))
+            if any(str(hit.id) == memory_id for hit in hits):
+                return True
+        return False
 
     def write(self, change: Change) -> str:
         """Make one change, and see that the store did it."""
@@ -217,15 +207,13 @@ class Mem0Store(Store):
             own["created_at"] = as_utc(change.created_at).isoformat()
         created = own.setdefault("created_at", datetime.now(UTC).isoformat())
         own |= {"data": change.text, "hash": hashlib.md5(change.text.encode()).hexdigest()}  # noqa: S324  (mem0's)
-        own |= {
-            "updated_at": own.get("updated_at", created),
-            "text_lemmatized": lemmatize_for_bm25(change.text),
-        }
+        own.setdefault("updated_at", created)
+        own["text_lemmatized"] = lemmatize_for_bm25(change.text)
         with embedding(memory):
             vector = memory.embedding_model.embed(change.text, "add")
         with asking("adding a memory"):
             memory.vector_store.insert(vectors=[vector], ids=[added], payloads=[self._storable(own)])
-        if not self.backend.get([added]):
+        if self.backend.one(added) is None:
             raise StoreError(
                 f"mem0 reports memory {added} as added, but the store does not hold it.", ids=(added,)
             )
@@ -241,11 +229,10 @@ class Mem0Store(Store):
     def _kept_of(self, ids: Sequence[str]) -> dict[str, Any]:
         """What mem0 itself keeps of memories: their role, and when one of them was changed last."""
         payloads = [row.payload for row in self.backend.get(ids).values()]
-        roles = sorted({str(payload["role"]) for payload in payloads if payload.get("role")})
+        roles = [str(payload["role"]) for payload in payloads if payload.get("role")]
         dated = [at for payload in payloads if (at := moment(payload.get("updated_at"))) is not None]
-        return ({"role": roles[0]} if roles else {}) | (
-            {"updated_at": max(dated).isoformat()} if dated else {}
-        )
+        kept = {"role": min(roles)} if roles else {}
+        return kept | ({"updated_at": max(dated).isoformat()} if dated else {})
 
     def _update(self, change: Update) -> str:
         self._row(change.id)

@@ -84,7 +84,7 @@ def open_beside(client: Any) -> PlatformStore:
 def platform_of(client: Any) -> PlatformStore:
     """A store over a `MemoryClient` that the caller opened and closes."""
     _quieten_client()
-    return PlatformStore(getattr(client, "_tracked", client), Caller(_SERVICE))
+    return PlatformStore(client, Caller(_SERVICE))
 
 
 def _opened(key: str, host: str | None, patience: Patience | None = None) -> PlatformStore:

@@ -1,6 +1,7 @@
 """What the installed mem0 client sends, to the letter: a version that asks differently fails here.
 
-The doubles answer what is documented; this holds them to what is really asked.
+The doubles answer what is documented; this holds them to what is really asked. And how patiently a service
+is asked.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from typing import Any
 
 import pytest
 from loopback import LoopbackServer
+from mem0_dream.errors import StoreError
+from mem0_dream.models.http import failure_of
+from mem0_dream.pipeline.stores.remote.calling import Caller, Patience
 from platform_double import PlatformDouble
 
 pytestmark = pytest.mark.store
@@ -134,7 +138,6 @@ def test_the_asynchronous_client_sends_the_same(known, name):
 def test_the_clients_errors_say_what_is_relied_on(known):
     from loopback import Fault
     from mem0.exceptions import MemoryNotFoundError, RateLimitError
-    from mem0_dream.models.http import failure_of
 
     client, _, server = known
     absent = "00000000-0000-4000-8000-000000000000"
@@ -185,3 +188,37 @@ def test_the_double_names_the_run_differently_in_each_answer(known):
     assert (listed["session_id"], client.get(memory)["session_id"], found["run_id"]) == ("r1", "r1", "r1")
     assert "run_id" not in listed
     assert "session_id" not in found
+
+
+def caller(waits: list[float], **limits: Any) -> Caller:
+    now = [0.0]
+
+    def sleep(seconds: float) -> None:
+        waits.append(seconds)
+        now[0] += seconds
+
+    return Caller("The service", Patience(**limits), sleep=sleep, clock=lambda: now[0], jitter=lambda: 1.0)
+
+
+def test_pauses_double_up_to_a_bound():
+    waits: list[float] = []
+    patient = caller(waits, attempts=5, first_wait=1, longest_wait=3, per_minute=1e9)
+
+    def failing() -> None:
+        raise ConnectionError
+
+    with pytest.raises(StoreError, match="did not answer listing after 5 attempts: ConnectionError"):
+        patient.ask("listing", failing)
+    assert [round(wait, 3) for wait in waits] == [1, 2, 3, 3]
+
+
+def test_requests_keep_their_distance():
+    waits: list[float] = []
+    patient = caller(waits, per_minute=60)
+    for _ in range(4):
+        patient.ask("listing", lambda: 1)
+    assert sum(waits) == pytest.approx(3.0)
+
+
+def test_our_own_errors_pass_through():
+    assert not failure_of(StoreError("x")).passing
