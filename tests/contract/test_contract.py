@@ -25,7 +25,6 @@ from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.settings import Settings
 from mem0_stores import MILVUS
-from typed import on_store
 
 pytestmark = pytest.mark.store
 EVERYTHING = ScopeFilter()
@@ -41,23 +40,8 @@ def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.fixture
-def call(world: World, tmp_path: Path) -> Call:
-    config = tmp_path / "settings.yaml"
-    config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
-    has_users = world.kind not in OWN_WAYS
-    scope = ("--all",) if has_users else ("--config", str(config))
-
-    def invoke(*words: str, answers: str = "", code: int = 0) -> Result:
-        timed = (
-            () if {"undo", "resume", "apply", "reject", "runs"} & set(words) else ("--now", NOW.isoformat())
-        )
-        given = scope if timed or not has_users else ()
-        done = CliRunner().invoke(main, on_store([*words, *world.words, *given, *timed]), input=answers)
-        assert not isinstance(done.exception, Exception), done.exception
-        assert done.exit_code == code, done.output
-        return done
-
-    return invoke
+def call(world: World) -> Call:
+    return world.call
 
 
 @pytest.fixture
@@ -66,11 +50,6 @@ def session(world: World, tmp_path: Path) -> Iterator[Session]:
     state.mkdir(exist_ok=True)
     with world.session(state) as opened:
         yield opened
-
-
-def answered(*more: str) -> str:
-    """Skip every conflict, then what is given."""
-    return "".join(f"{word}\n" for word in more)
 
 
 def removed(world: World, before: dict[str, str]) -> set[str]:

@@ -8,19 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from fronts import QUIET, desk_of, tools_of
-from kinds import NOW, SETTINGS, World
+from kinds import NOW, World
 from mem0_dream.pipeline.actions import Resolve, acts
 from mem0_dream.pipeline.answers import content_key
-from mem0_dream.pipeline.cli.main import main
-from mem0_dream.pipeline.kinds import OWN_KINDS
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.pipeline.results import RunResult
 from mem0_dream.pipeline.review import Review
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from typed import on_store
 
 pytestmark = pytest.mark.store
 Answers = Mapping[str, str]
@@ -39,15 +35,7 @@ def applied(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def call(world: World, state: Path, *words: str, answers: str = "") -> str:
-    config = state.parent / "settings.yaml"
-    config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
-    given: tuple[str, ...] = ("--config", str(config)) if world.kind in OWN_KINDS else ()
-    given += () if "apply" in words else ("--now", NOW.isoformat())
-    given += () if "apply" in words or world.kind in OWN_KINDS else ("--all",)
-    line = on_store([*words, *world.words, *given, "--state-dir", str(state)])
-    done = CliRunner().invoke(main, line, input=answers)
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    return world.call(*words, "--state-dir", str(state), answers=answers).stdout
 
 
 def by_terminal(world: World, state: Path, plan: Plan, answers: Answers) -> None:

@@ -10,11 +10,8 @@ from pathlib import Path
 
 import pytest
 import real_server
-from click.testing import CliRunner
 from killing import KILLED
 from kinds import NOW, SETTINGS, real_server_world
-from mem0_dream.pipeline.cli.main import main
-from typed import on_store
 
 pytestmark = [
     pytest.mark.store,
@@ -58,8 +55,7 @@ def test_a_run_killed_at_any_write_is_finished_and_taken_back(
         for command in commands:
             if (command == "undo" and commands != ["undo"]) or not done.returncode:
                 after.append(sorted(world.texts().values()))
-            told = CliRunner().invoke(main, [command, *world.words, "--state-dir", state])
-            assert told.exit_code == 0, told.output
+            world.call(command, "--state-dir", state)
         assert world.content() == before, f"killed at write {step}"
         if not done.returncode:
             break
@@ -72,11 +68,8 @@ def test_a_night_that_retires_deletes_nothing_and_its_undo_gives_every_id_back(
 ) -> None:
     world = real_server_world(tmp_path, monkeypatch)
     before, texts = world.content(), world.texts()
-    line = on_store([*world.words, "--all", "--now", NOW.isoformat(), "--auto", "--retire"])
-    done = CliRunner().invoke(main, line)
-    assert done.exit_code == 0, done.output
+    world.call("--auto", "--retire")
     assert world.content() != before
     assert world.texts().keys() == texts.keys()
-    undone = CliRunner().invoke(main, ["undo", *world.words])
-    assert undone.exit_code == 0, undone.output
+    world.call("undo")
     assert (world.content(), world.texts()) == (before, texts)

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from fronts import desk_of
-from kinds import NOW, SETTINGS, World
+from kinds import NOW, World
 from mem0_dream.errors import MovedOnError, UsageError
 from mem0_dream.pipeline.cli.main import main
-from mem0_dream.pipeline.kinds import OWN_KINDS as OWN_WAYS
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.web.desk import ReviewDesk
 from typed import on_store
@@ -125,29 +124,20 @@ def test_a_text_that_loses_a_detail_is_named_and_refused(desk: ReviewDesk) -> No
 
 
 def test_the_report_of_the_command_line_holds_every_proposal(world: World, tmp_path: Path) -> None:
-    config = tmp_path / "settings.yaml"
-    config.write_text(f"mem0_dream: {SETTINGS}\n".replace("True", "true"))
-    scope = ("--all",) if world.kind not in OWN_WAYS else ("--config", str(config))
     state, out = ("--state-dir", str(tmp_path / "state")), tmp_path / "report.html"
-
-    def call(*words: str) -> str:
-        done = CliRunner().invoke(main, on_store([*words, *world.words, *state]))
-        assert done.exit_code == 0, done.output
-        return done.output
-
-    now = ("--now", NOW.isoformat())
-    call("report", *scope, *now, "-o", str(out))
+    world.call("report", *state, "-o", str(out))
     data = embedded_in(out)
-    planned = json.loads(call(*scope, *now, "--json", "--dry-run"))["plan"]
+    planned = json.loads(world.call("--json", "--dry-run", *state).output)["plan"]
     ids = [card["id"] for card in data["cards"]]
     assert ids[: len(planned["actions"])] == [action["id"] for action in planned["actions"]]
     assert sorted(ids) == sorted(a["id"] for a in (*planned["actions"], *planned["unsure"]))
     assert data["memories"]
     assert out.stat().st_mode & 0o077 == 0
-    call(*scope, *now, "--auto")
+    world.call("--auto", *state)
     with world.session(tmp_path / "state") as session:
         run = session.journal.runs(session.store.fingerprint)[0].id
-    call("report", run, "-o", str(out))
+    done = CliRunner().invoke(main, on_store(["report", run, "-o", str(out), *world.words, *state]))
+    assert done.exit_code == 0, done.output
     shown = embedded_in(out)
     assert shown["run"]["id"] == run
     assert run in shown["run"]["undo"]

@@ -196,37 +196,10 @@ def twins() -> list[str]:
 
 TODAY = date(2026, 11, 21)
 WORDS = [
-    "amber",
-    "basil",
-    "cedar",
-    "delta",
-    "ember",
-    "fjord",
-    "grove",
-    "heron",
-    "iris",
-    "jade",
-    "kelp",
-    "lotus",
-    "maple",
-    "north",
-    "olive",
-    "pearl",
-    "quartz",
-    "river",
-    "sable",
-    "tulip",
-    "umber",
-    "velvet",
-    "willow",
-    "xenon",
-    "yarrow",
-    "zephyr",
-    "acorn",
-    "birch",
-    "clover",
-    "dune",
-]
+    "amber", "basil", "cedar", "delta", "ember", "fjord", "grove", "heron", "iris", "jade", "kelp", "lotus", "maple",
+    "north", "olive", "pearl", "quartz", "river", "sable", "tulip", "umber", "velvet", "willow", "xenon", "yarrow",
+    "zephyr", "acorn", "birch", "clover", "dune",
+]  # fmt: skip
 
 
 def day(ago: int) -> str:
@@ -249,12 +222,12 @@ def big_graph(*, kept: int = 229, double: int = 20, old: int = 29) -> list[str]:
         lines.append(entity(f"{WORDS[number]}-gateway-keys", said + ".", f"Discovered: {day(40)}"))
     lines += [
         entity(
-            f"forgotten-{number}",
-            f"An idea nobody took up, number {number}",
+            f"forgotten-{n}",
+            f"An idea nobody took up, number {n}",
             f"Discovered: {day(300)}",
             kind="research",
         )
-        for number in range(old)
+        for n in range(old)
     ]
     proven = [f"Applied in p{number} - HELPFUL ({day(20)})" for number in range(18)]
     lines.append(

@@ -11,23 +11,20 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from graph_world import entity, relation, write
 from kinds import SETTINGS, small_config
 from markdown_trees import fingerprint
 from markdown_world import write_world
-from mem0_dream.pipeline.cli.main import main
 from mem0_dream.testing import FakeEncoder
-from typed import on_store
+from typed import CLOCKLESS, NOW, run
 
-NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-_CLOCKLESS = {"undo", "resume", "apply", "reject", "runs"}
 _MEMORIES: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
     ("alice", "Deploys the shop to staging on Tuesdays", 40, {}),
     ("alice", "Deploys the shop to staging on Tuesdays early", 20, {"source": "chat"}),
@@ -65,19 +62,15 @@ class Place:
 
     def call(self, *words: str, answers: str = "", code: int = 0) -> Result:
         """The command line on this store, at a fixed moment."""
-        timed = () if _CLOCKLESS & set(words) else ("--now", NOW.isoformat())
-        scope = ("--all",) if self.kind == "mem0" and timed else ()
-        done = CliRunner().invoke(main, on_store([*words, *self.words, *scope, *timed]), input=answers)
-        assert not isinstance(done.exception, Exception), done.exception
-        assert done.exit_code == code, done.output
-        return done
+        scope = ("--all",) if self.kind == "mem0" else ()
+        return run([*words, *self.words], scope=scope, answers=answers, code=code)
 
     def transcript(self, *steps: tuple[tuple[str, ...], str]) -> str:
         """What each call prints, on both streams."""
         parts = []
         for words, answers in steps:
             done = self.call(*words, answers=answers)
-            clock = _CLOCKLESS & set(words)
+            clock = CLOCKLESS & set(words)
             shown = f"$ mem0-dream {' '.join(words)}\n{done.stdout}--- errors\n{done.stderr}\n"
             parts.append(
                 re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d UTC|  taken back)", "<TIME>", shown) if clock else shown

@@ -1,11 +1,21 @@
-"""How a process ends itself for real, with SIGKILL, in the middle of its work."""
+"""Processes that end themselves for real, with SIGKILL, in the middle of a run.
+
+On a graph the command line dies before or after the n-th write, or the n-th "exchange" of the file with its
+successor. On a mem0 store a run dies there, too; with "undo" it takes a finished run back and dies on the way,
+with "inside" it dies in the middle of a write: before mem0 notes a delete in its "history", or at the "swap"
+of the files of a FAISS store.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
 from typing import Any
+
+from forks import Call, command_line
 
 KILLED = -signal.SIGKILL
 
@@ -29,3 +39,54 @@ def dying(real: Callable[..., Any], step: int, *, after: bool) -> Callable[..., 
         return answer
 
     return called
+
+
+def on_graph(call: Call) -> None:
+    """Be the command line, and die at the given place."""
+    from mem0_dream.pipeline.stores.files import exchange
+    from mem0_dream.pipeline.stores.graph.store import GraphStore
+
+    at, step, after = (call.options[name] for name in ("at", "step", "after"))
+    owner, name = {"write": (GraphStore, "write"), "exchange": (exchange, "_exchange")}[at]
+    setattr(owner, name, dying(getattr(owner, name), step, after=after))
+    command_line(call)
+
+
+def on_mem0(call: Call) -> None:
+    """Plan, answer every conflict "b", apply, and die at the given write, if there are so many."""
+    from mem0_dream.pipeline.cli.options import Options
+    from mem0_dream.pipeline.engine import Session, scope_filter
+    from mem0_dream.pipeline.stores import open_store
+    from mem0_dream.pipeline.stores.mem0.config import load_config
+    from mem0_dream.settings import Settings
+
+    case = call.options
+    store = open_store(load_config(case["config"]))
+    if not case.get("undo"):
+        _arm(store, case)
+    now = datetime.fromisoformat(case["now"])
+    with Session(store, settings=Settings(scorer="keywords")) as session, session.locked():
+        plan = session.propose(scope_filter(user_id="alice"), now=now)
+        choices: dict[str, Any] = {conflict.id: "b" for conflict in plan.conflicts}
+        session.apply(plan, now=Options().clock, choices=choices, retire=case.get("retire", False))
+        if case.get("undo"):
+            _arm(store, case)
+            session.undo(now=Options().clock)
+
+
+def _arm(store: Any, case: Mapping[str, Any]) -> None:
+    """Let the process die where the case says."""
+    if case.get("inside") == "history":
+        store.memory.db.add_history = die
+    elif case.get("inside") == "swap":
+        swap = Path.replace
+
+        def torn(self: Path, target: Path) -> Path:
+            swapped = swap(self, target)
+            if self.suffix == ".new":
+                die()
+            return swapped
+
+        Path.replace = torn  # type: ignore[method-assign, assignment]
+    else:
+        store.write = dying(store.write, case["step"], after=case["after"])

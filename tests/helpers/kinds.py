@@ -10,17 +10,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import real_server
+from click.testing import Result
 from graph_world import entity, relation, write
 from loopback import LoopbackServer
 from markdown_trees import fingerprint, memory_file, write_tree
 from mem0_dream.pipeline.engine import Session
+from mem0_dream.pipeline.kinds import OWN_KINDS
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter, Store, Update
 from mem0_dream.pipeline.stores.remote.calling import Patience
@@ -31,8 +33,8 @@ from mem0_dream.testing import FakeEncoder
 from mem0_stores import remember
 from platform_double import PlatformDouble
 from server_double import ServerDouble
+from typed import NOW, run
 
-NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 PINNED = "[pinned] Fixed bug"
 SETTINGS: dict[str, Any] = {"scorer": "keywords", "max_delete": 1.0, "min_delete": 0, "assume_unread": True}
 AREAS = ("checkout", "search", "billing", "catalogue", "shipping", "returns", "accounts", "pricing")
@@ -76,6 +78,13 @@ class World:
 
     def session(self, state: Path) -> Session:
         return Session(self.open(), settings=Settings(**SETTINGS), state_dir=state)
+
+    def call(self, *words: str, answers: str = "", code: int = 0) -> Result:
+        """The command line on all of it."""
+        own, file = self.kind in OWN_KINDS, self.folder / "settings.yaml"
+        file.write_text(f"mem0_dream: {json.dumps(SETTINGS)}\n")
+        given = [*words, *self.words, *(("--config", str(file)) if own else ())]
+        return run(given, scope=() if own else ("--all",), answers=answers, code=code)
 
     def add_words(self, memory_id: str, words: str) -> None:
         """Somebody else adds something to a memory."""

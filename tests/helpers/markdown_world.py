@@ -47,46 +47,26 @@ def evergreen() -> dict[str, str]:
 
 def doubtful() -> dict[str, str]:
     """Memories that are stale, partly stale, moved, duplicated, or contradicted."""
-    return {
-        f"{PROJECT}/old_cache.md": memory_file(
-            "`LruCache` lives in `services/cache/lru.py`.", name="old cache"
-        ),
-        f"{PROJECT}/old_queue.md": memory_file(
-            "Jobs go through `enqueue_job()` in services/queue/jobs.py.", name="old queue"
-        ),
-        f"{PROJECT}/ghost.md": memory_file("The helper ghost_function() does it.", name="ghost"),
-        f"{PROJECT}/moved.md": memory_file(
-            "`PaymentGateway` is in `services/payments/gateway.py`.", name="moved"
-        ),
-        f"{PROJECT}/partly.md": memory_file(
-            "`handle_search()` replaced all of `services/search/legacy.py` there yesterday.",
-            name="partly",
-            date="2026-06-10",
-        ),
-        f"{PROJECT}/tabs.md": memory_file(
-            "Use tabs for indentation in every Go file.", name="tabs", kind="feedback", date="2026-01-05"
-        ),
-        f"{PROJECT}/tabs_again.md": memory_file(
-            "Use tabs for indentation in every Go file.",
-            name="tabs again",
-            kind="feedback",
-            date="2026-04-05",
-        ),
-        f"{PROJECT}/friday.md": memory_file(
-            "Always deploy on Fridays from the release branch. Ines holds the pager.",
-            name="friday",
-            kind="user",
-            date="2026-01-07",
-        ),
-        f"{PROJECT}/no_friday.md": memory_file(
-            "Never deploy on Fridays from the release branch. Smoke tests take 20 minutes.",
-            name="no friday",
-            kind="user",
-            date="2026-05-07",
-        ),
-        f"{PROJECT}/pinned.md": memory_file("[PINNED] `gone_for_good()` stays in mind.", name="pinned"),
-        f"{PROJECT}/plain.md": "No frontmatter here, and `services/never/was.py` is gone.\n",
+    said: tuple[tuple[str, str, dict[str, str]], ...] = (
+        ("old cache", "`LruCache` lives in `services/cache/lru.py`.", {}),
+        ("old queue", "Jobs go through `enqueue_job()` in services/queue/jobs.py.", {}),
+        ("ghost", "The helper ghost_function() does it.", {}),
+        ("moved", "`PaymentGateway` is in `services/payments/gateway.py`.", {}),
+        ("partly", "`handle_search()` replaced all of `services/search/legacy.py` there yesterday.",
+         {"date": "2026-06-10"}),
+        ("tabs", "Use tabs for indentation in every Go file.", {"kind": "feedback", "date": "2026-01-05"}),
+        ("tabs again", "Use tabs for indentation in every Go file.", {"kind": "feedback", "date": "2026-04-05"}),
+        ("friday", "Always deploy on Fridays from the release branch. Ines holds the pager.",
+         {"kind": "user", "date": "2026-01-07"}),
+        ("no friday", "Never deploy on Fridays from the release branch. Smoke tests take 20 minutes.",
+         {"kind": "user", "date": "2026-05-07"}),
+        ("pinned", "[PINNED] `gone_for_good()` stays in mind.", {}),
+    )  # fmt: skip
+    files = {
+        f"{PROJECT}/{name.replace(' ', '_')}.md": memory_file(body, name=name, **more)
+        for name, body, more in said
     }
+    return files | {f"{PROJECT}/plain.md": "No frontmatter here, and `services/never/was.py` is gone.\n"}
 
 
 def lists() -> dict[str, bytes]:

@@ -25,24 +25,10 @@ from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
 HOSTILE = "<script>document.title='run'</script><img src=x onerror=\"document.title='run'\"> \x1b[31mred\x1b[0m \u202egnp.\nlast"
 LIMITS = Settings(floor=-1.0, scorer="keywords", max_delete=1.0, assume_unread=True)
 SURE, MAYBE, AGAINST = (0.97, 0.0, 0.03), (0.8, 0.0, 0.2), (0.05, 0.9, 0.05)
-PLACES = [
-    "Oslo",
-    "Bergen",
-    "Turku",
-    "Vilnius",
-    "Tartu",
-    "Riga",
-    "Gdansk",
-    "Malmo",
-    "Aarhus",
-    "Kiel",
-    "Rostock",
-    "Lund",
-    "Narva",
-    "Pori",
-    "Vaasa",
-    "Oulu",
-]
+PLACES = (
+    "Oslo", "Bergen", "Turku", "Vilnius", "Tartu", "Riga", "Gdansk", "Malmo", "Aarhus", "Kiel", "Rostock", "Lund",
+    "Narva", "Pori", "Vaasa", "Oulu",
+)  # fmt: skip
 
 
 def small_store() -> InMemoryStore:

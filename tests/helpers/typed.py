@@ -1,13 +1,18 @@
-"""Command lines that documents tell somebody to type, parsed and not run."""
+"""Command lines as they are typed: parsed and not run, or run in this process at a fixed moment."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
+from click.testing import CliRunner, Result
 from mem0_dream.pipeline.cli.main import main as command_line
 
 PROGRAM = "mem0-dream"
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+CLOCKLESS = frozenset({"undo", "resume", "apply", "reject", "runs"})
+"""Commands that take the moment from the clock."""
 
 
 def parse(line: str) -> None:
@@ -36,3 +41,14 @@ def on_store(words: Iterable[str]) -> list[str]:
         if not {*line[:at], *line[at + 2 :]} & command_line.commands.keys():
             line = [line[at + 1], *line[:at], *line[at + 2 :]]
     return line
+
+
+def run(words: Iterable[str], *, scope: Sequence[str] = (), answers: str = "", code: int = 0) -> Result:
+    """A command line on a store; who is meant, and the moment, are told to what looks at it."""
+    line = [*words]
+    looks = not CLOCKLESS & set(line)
+    line += [*scope, "--now", NOW.isoformat()] if looks else []
+    done = CliRunner().invoke(command_line, on_store(line), input=answers)
+    assert not isinstance(done.exception, Exception), done.exception
+    assert done.exit_code == code, done.output
+    return done
