@@ -29,17 +29,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import faiss
 import numpy as np
 from mem0_dream.indexes import FlatIndex
+from mem0_dream.models.encoder import Encoder
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
+from mem0_dream.models.scorer import PairScorer
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.judging.cache import Cache, CachedEncoder, CachedScorer
 from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.kinds.mem0 import build_plan
+from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
@@ -47,12 +50,7 @@ from mem0_dream.records import Inventory, Memory, Scope
 from mem0_dream.scripts.evaluate.worlds import read_worlds
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
-
-if TYPE_CHECKING:
-    from mem0_dream.models.encoder import Encoder
-    from mem0_dream.models.scorer import PairScorer
-    from mem0_dream.pipeline.plan import Plan
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 SCOPE = Scope.of(user_id="benchmark")

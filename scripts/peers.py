@@ -16,15 +16,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import faiss
 import numpy as np
 import torch
 from mem0_dream.errors import MissingExtraError
 from mem0_dream.models.cosine import DUPLICATE_COSINE
+from mem0_dream.models.encoder import Encoder
 from mem0_dream.models.keywords import DUPLICATE_OVERLAP
 from mem0_dream.models.registry import load_encoder, load_scorer
+from mem0_dream.models.scorer import PairScorer
 from mem0_dream.models.text.words import overlap
 from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.kinds.mem0 import build_plan
@@ -36,11 +38,7 @@ from mem0_dream.scripts.evaluate.semhash_scorer import load_semhash
 from mem0_dream.scripts.evaluate.worlds import World
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
-
-if TYPE_CHECKING:
-    from mem0_dream.models.encoder import Encoder
-    from mem0_dream.models.scorer import PairScorer
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 NEAR = DUPLICATE_COSINE
 """Cosine from which the others take two texts for duplicates: SemHash's default, the custom elsewhere."""
@@ -50,31 +48,21 @@ COLOURS = {"right": "#0072B2", "wrong": "#D55E00", "search": "#999999", "whole":
 
 T = TypeVar("T")
 Pairs = Iterable[tuple[int, int]]
-Way = Callable[[World, "NDArray[np.float32]"], Pairs]
+Way = Callable[[World, NDArray[np.float32]], Pairs]
 """Rows of the texts of a world: near ones, or what goes with what stays in its place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one of them did.
-
-    Attributes:
-        name: As the table shows it.
-        near: Share of the pairs of cosine >= `NEAR` among all texts that it finds.
-        same: Share of the labelled duplicates that it finds among all texts.
-        search: Processor seconds of that, given the vectors.
-        right: Removals from the worlds of which what stays is a duplicate.
-        wrong: Removals of which it is something else.
-        whole: Processor seconds of all worlds, from texts to removals.
-    """
+    """What one of them did; seconds are the processor's."""
 
     name: str
-    near: float
-    same: float
-    search: float
-    right: int
-    wrong: int
-    whole: float
+    near: float  # share of the pairs of cosine >= `NEAR` among all texts that it finds
+    same: float  # share of the labelled duplicates that it finds among all texts
+    search: float  # seconds of that, given the vectors
+    right: int  # removals from the worlds of which what stays is a duplicate
+    wrong: int  # removals of which it is something else
+    whole: float  # seconds of all worlds, from texts to removals
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -180,11 +168,12 @@ def _judged(worlds: Sequence[World], went: Sequence[Sequence[tuple[int, int]]]) 
 
 def _ways(encoder: Encoder, scorer: str) -> Iterator[tuple[str, Way, Way]]:
     """Name, search and removals of each of them; ours comes last."""
-    semhash, words = _SemHash(encoder), f"all pairs, more than {DUPLICATE_OVERLAP:.0%} of words"
-    yield f"SemHash, {NEAR}", semhash.near, semhash.removals
+    yield f"SemHash, {NEAR}", _semhash_near, _semhash_removals
     yield f"paraphrase_mining, {NEAR}", _mined, lambda *store: _dropped(_mined(*store))
+    words = f"all pairs, more than {DUPLICATE_OVERLAP:.0%} of words"
     yield words, _by_words, lambda *store: _dropped(_by_words(*store))
-    yield f"{OURS}, {scorer}", _candidates, _Ours(encoder, load_scorer(scorer)).removals
+    judge = load_scorer(scorer)
+    yield f"{OURS}, {scorer}", _candidates, lambda world, _: _merged(world, encoder, judge)
 
 
 def _unordered(pairs: Pairs) -> Iterator[tuple[int, int]]:
@@ -196,24 +185,22 @@ def _above(scores: NDArray[np.float32], limit: float) -> Pairs:
     return zip(first.tolist(), second.tolist(), strict=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _SemHash:
-    encoder: Encoder
+def _semhash(world: World, vectors: NDArray[np.float32]) -> Any:  # noqa: ANN401  (an optional package)
+    return load_semhash().from_embeddings(vectors, _texts(world), model=None)
 
-    def near(self, world: World, vectors: NDArray[np.float32]) -> Pairs:
-        """What its index gives for every text."""
-        index = self._of(world, vectors).index
-        found = index.query_threshold(index.vectors, threshold=NEAR)
-        return _unordered((row, int(other)) for row, (others, _) in enumerate(found) for other in others)
 
-    def removals(self, world: World, vectors: NDArray[np.float32]) -> Pairs:
-        """What it filters, with what it calls the original."""
-        rows = {text: row for row, text in enumerate(_texts(world))}
-        filtered = self._of(world, vectors).self_deduplicate(threshold=NEAR).filtered
-        return [(rows[each.record], rows[each.duplicate_of]) for each in filtered]
+def _semhash_near(world: World, vectors: NDArray[np.float32]) -> Pairs:
+    """What its index gives for every text."""
+    index = _semhash(world, vectors).index
+    found = index.query_threshold(index.vectors, threshold=NEAR)
+    return _unordered((row, int(other)) for row, (others, _) in enumerate(found) for other in others)
 
-    def _of(self, world: World, vectors: NDArray[np.float32]) -> Any:  # noqa: ANN401  (an optional package)
-        return load_semhash().from_embeddings(vectors, _texts(world), model=self.encoder)
+
+def _semhash_removals(world: World, vectors: NDArray[np.float32]) -> Pairs:
+    """What it filters, with what it calls the original."""
+    rows = {text: row for row, text in enumerate(_texts(world))}
+    filtered = _semhash(world, vectors).self_deduplicate(threshold=NEAR).filtered
+    return [(rows[each.record], rows[each.duplicate_of]) for each in filtered]
 
 
 def _mined(world: World, vectors: NDArray[np.float32]) -> Pairs:  # noqa: ARG001
@@ -250,21 +237,16 @@ def _candidates(world: World, vectors: NDArray[np.float32]) -> Pairs:
     return ((int(pair.a), int(pair.b)) for pair in pairs)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ours:
-    encoder: Encoder
-    scorer: PairScorer
-
-    def removals(self, world: World, vectors: NDArray[np.float32]) -> Pairs:  # noqa: ARG002
-        """What `--auto` merges, from the texts alone."""
-        now = max(line.stated_at for line in world.lines)
-        plan = build_plan(
-            Inventory("peers", _memories(world)), store=InMemoryStore(), encoder=self.encoder,
-            scorer=self.scorer, settings=Settings(scorer=self.scorer.name), now=now, unattended=True,
-        )  # fmt: skip
-        for merge in plan.merges:
-            stays = merge.survivor or merge.members[0].id
-            yield from ((int(member.id), int(stays)) for member in merge.members if member.id != stays)
+def _merged(world: World, encoder: Encoder, scorer: PairScorer) -> Pairs:
+    """What `--auto` merges, from the texts alone."""
+    now = max(line.stated_at for line in world.lines)
+    plan = build_plan(
+        Inventory("peers", _memories(world)), store=InMemoryStore(), encoder=encoder,
+        scorer=scorer, settings=Settings(scorer=scorer.name), now=now, unattended=True,
+    )  # fmt: skip
+    for merge in plan.merges:
+        stays = merge.survivor or merge.members[0].id
+        yield from ((int(member.id), int(stays)) for member in merge.members if member.id != stays)
 
 
 def table(rows: Sequence[Row]) -> str:

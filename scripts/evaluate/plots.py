@@ -1,6 +1,6 @@
-"""Draws what `evaluate --plots FOLDER` writes: a precision/recall curve and a reliability diagram, as PNG.
+"""Draws what `quality --plots FOLDER` writes: a precision/recall curve and a reliability diagram, as PNG.
 
-matplotlib is an extra, imported late; everything that is drawn is computed in `metrics`.
+matplotlib is an extra, imported late; everything that is drawn is reckoned in `metrics` or by scikit-learn.
 """
 
 from __future__ import annotations
@@ -14,22 +14,12 @@ from mem0_dream.errors import MissingExtraError, UsageError
 from mem0_dream.models.scorer import Thresholds
 from mem0_dream.scripts.evaluate.metrics import BINS, Decisions, calibration_error, reliability, share_right
 
-INCHES = (6.4, 5.6)
-DOTS_PER_INCH = 150
 COLOURS = ("#0072B2", "#D55E00", "#555555")
 """Blue, vermilion and grey of Okabe and Ito, which colour-blind people can tell apart."""
 
-EDGE = 0.02
-"""Room around the unit square, so that points at 0 and 1 are seen whole."""
-
 
 def prepare(folder: Path) -> None:
-    """Make the folder, and fail before anything is measured if nothing could be drawn afterwards.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
-        UsageError: If the folder cannot be made.
-    """
+    """Make the folder, and fail before anything is measured if nothing could be drawn afterwards."""
     new_figure()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -40,15 +30,7 @@ def prepare(folder: Path) -> None:
 def write(
     folder: Path, decisions: Decisions, *, scorer: str, name: str, thresholds: Thresholds
 ) -> list[Path]:
-    """Draw both diagrams of one scorer on one set of pairs; the paths of the files.
-
-    Args:
-        folder: Exists, see `prepare`.
-        decisions: What was decided about the pairs.
-        scorer: As it was named, for the title and the file names.
-        name: Of the set of pairs.
-        thresholds: The scorer's own, marked on its curves.
-    """
+    """Draw both diagrams of one scorer on one set of pairs, its thresholds marked; the paths of the files."""
     whole = decisions.weight.sum()
     weight = "" if whole == len(decisions) else f", weighted to {whole:.0f}"
     title = f"{scorer} on {name}, n = {len(decisions)}{weight}"
@@ -56,7 +38,7 @@ def write(
     files = [folder / f"{stem}-precision-recall.png", folder / f"{stem}-reliability.png"]
     figures = [_precision_recall(decisions, title, thresholds), _reliability(decisions, title)]
     for file, figure in zip(files, figures, strict=True):
-        figure.savefig(file, dpi=DOTS_PER_INCH)
+        figure.savefig(file, dpi=150)
     return files
 
 
@@ -71,19 +53,17 @@ def _precision_recall(decisions: Decisions, title: str, thresholds: Thresholds) 
         ("contradiction", "threshold", "reported", thresholds.contradiction, decisions.decided == 1),
     )
     for row, (name, limit, outcome, threshold, decided) in enumerate(rows):
-        score, positive = decisions.probabilities[:, row], decisions.gold == row
+        score, positive, colour = decisions.probabilities[:, row], decisions.gold == row, COLOURS[row]
         if len(np.unique(score)) < 2 or not positive.any():
             continue
-        colour = COLOURS[row]
         precisions, recalls, _ = precision_recall_curve(positive, score, sample_weight=weight)
         average = average_precision_score(positive, score, sample_weight=weight)
         label = f"{name}: {weight[positive].sum():.0f} pairs, average precision {average:.3f}"
         axes.plot(recalls, precisions, drawstyle="steps-post", color=colour, label=label)
-        marks = (
+        for chosen, said, marker, fill in (
             (score >= threshold, f"{limit} {threshold:.3f} alone", "D", "none"),
             (decided, f"{outcome}, all rules", "o", colour),
-        )
-        for chosen, said, marker, fill in marks:
+        ):
             precision, recall = share_right(chosen.astype(float), positive, weight, 1.0)
             label = f"{name}, {said}: precision {precision:.3f}, recall {recall:.3f}"
             style = {"marker": marker, "markerfacecolor": fill, "markeredgecolor": colour}
@@ -113,19 +93,15 @@ def _reliability(decisions: Decisions, title: str) -> Any:  # noqa: ANN401
 
 
 def _finished(figure: Any, axes: Any) -> Any:  # noqa: ANN401
-    """The unit square with a grid, and the legend below."""
-    axes.set(xlim=(-EDGE, 1 + EDGE), ylim=(-EDGE, 1 + EDGE))
+    """The unit square with room for points at 0 and 1, a grid, and the legend below."""
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     axes.grid(visible=True, linewidth=0.4, alpha=0.5)
     figure.legend(loc="outside lower center", fontsize="small", frameon=False)
     return figure
 
 
-def new_figure(inches: tuple[float, float] = INCHES) -> Any:  # noqa: ANN401  (a class of a lazily imported package)
-    """An empty figure.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
-    """
+def new_figure(inches: tuple[float, float] = (6.4, 5.6)) -> Any:  # noqa: ANN401  (a lazily imported package)
+    """An empty figure, or a MissingExtraError."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from mem0_dream.errors import DreamError, UsageError
+from mem0_dream.models.encoder import Encoder
 from mem0_dream.models.registry import CHOICES, load_encoder, load_scorer
-from mem0_dream.models.scorer import PairInput, limits_for
+from mem0_dream.models.scorer import PairInput, PairScorer, Thresholds, limits_for
 from mem0_dream.models.text.words import exact_key
 from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.judging.judge import judge
@@ -41,11 +42,7 @@ from mem0_dream.scripts.evaluate.metrics import (
 from mem0_dream.scripts.evaluate.semhash_scorer import SEMHASH, RememberingEncoder, SemHashScorer, judge_alone
 from mem0_dream.settings import Settings
 from mem0_dream.testing import InMemoryStore
-
-if TYPE_CHECKING:
-    from mem0_dream.models.encoder import Encoder
-    from mem0_dream.models.scorer import PairScorer, Thresholds
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 WORLDS = "worlds"
 

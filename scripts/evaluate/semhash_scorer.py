@@ -9,29 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from mem0_dream.errors import MissingExtraError
 from mem0_dream.models.cosine import NEVER
+from mem0_dream.models.encoder import Encoder
 from mem0_dream.models.scorer import DISTINCT, DUPLICATE, PairInput, PairScorer, PairScores, Thresholds
 from mem0_dream.pipeline.judging.judge import decide, pair_input
 from mem0_dream.records import Candidate, Memory, Verdict
-
-if TYPE_CHECKING:
-    from mem0_dream.models.encoder import Encoder
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 SEMHASH = "semhash"
-"""Name of this scorer; known to the evaluation only."""
 
 
 def load_semhash() -> Any:  # noqa: ANN401  (a class of an optional package)
-    """Its class.
-
-    Raises:
-        MissingExtraError: If SemHash is not installed.
-    """
+    """Its class, or a MissingExtraError."""
     try:
         from semhash import SemHash
     except ImportError as error:
@@ -65,9 +58,6 @@ class SemHashScorer:
     all texts at once the answer for one pair would depend on which other texts happen to be in the file,
     so each pair is a collection of its own: two records, threshold as it comes (0.9). It says yes or no,
     which is written as probability 1 or 0, and it knows no contradictions.
-
-    Raises:
-        MissingExtraError: If SemHash is not installed.
     """
 
     thresholds = Thresholds(auto=1.0, duplicate=1.0, contradiction=NEVER)
