@@ -45,7 +45,8 @@ ASKED = "Relative dates and moved paths are proposed to a person; --auto leaves 
 _ENTRY_WIDTH = 60
 _ALIKE = 3
 """From so many equal changes on they are told once, with the files they concern."""
-Gone = Merge | Resolve | Prune
+_VERBS = {Reindex: ("rebuild", "REBUILT"), Append: ("add to", "ADDED TO"), Rewrite: ("update", "UPDATED")}
+"""What would be done to a text, and what was done."""
 
 
 class PlanReport(Report):
@@ -62,11 +63,11 @@ class PlanReport(Report):
         removing = [action for action in self._plan.actions if not isinstance(action, TextChange)]
         for action in removing:
             for memory_id in action.removes:
-                reason = self.reason(memory_id, action)
-                lines += [f"Would delete: {self.place(memory_id)} ({reason})", *self._lost(memory_id, action)]
+                why = self.reason(memory_id, action)
+                lines += [f"Would delete: {self.place(memory_id)} ({why})", *self._lost(memory_id, action)]
         for action in removing:
             if isinstance(action, Resolve) and action.choice is None:
-                lines += [f"Would ask: {self.conflict(action)}", *self.sides(action)]
+                lines += [f"Would ask: {self.question(action)}[A/B/skip]", *self.sides(action)]
             elif isinstance(action, Merge) and action.rewrites:
                 place = self.place(action.rewrites)
                 lines.append(f"Would update: {place} (takes in what only the others say)")
@@ -76,13 +77,13 @@ class PlanReport(Report):
             alike[_moves(change, self._texts[change.survivor]) or (change.id,)].append(change)
         for key, same in alike.items():
             if len(same) >= _ALIKE and key != (same[0].id,):
-                places = ", ".join(self.place(change.survivor) for change in same)
                 files = counted(len(same), "memory", "memories")
                 lines.append(f"Would update: {files} ({same[0].reason}: {'; '.join(key)})")
-                lines.append(f"    {places}")
+                lines.append(f"    {', '.join(self.place(change.survivor) for change in same)}")
                 continue
             for change in same:
-                lines.append(f"Would {_verb(change)[0]}: {self.place(change.survivor)} ({change.reason})")
+                verb = _VERBS[type(change)][0]
+                lines.append(f"Would {verb}: {self.place(change.survivor)} ({change.reason})")
                 lines += changes(self._texts[change.survivor], change.text)
         return lines
 
@@ -94,12 +95,9 @@ class PlanReport(Report):
 
     def question(self, conflict: Resolve) -> str:
         """What a person is asked about a conflict."""
-        return self.conflict(conflict).removesuffix("[A/B/skip]")
-
-    def conflict(self, action: Resolve) -> str:
-        """The one line of a conflict."""
-        a, b = map(visible, action.places) if action.places else map(self.place, (action.a[0], action.b[0]))
-        return f'{a} vs {b} — "{one_line(action.topic)}" [A/B/skip]'
+        ids = (conflict.a[0], conflict.b[0])
+        a, b = map(visible, conflict.places) if conflict.places else map(self.place, ids)
+        return f'{a} vs {b} — "{one_line(conflict.topic)}" '
 
     def sides(self, conflict: Resolve) -> list[str]:
         """Both sentences of a conflict, in full."""
@@ -111,15 +109,13 @@ class PlanReport(Report):
 
     def place(self, memory_id: str) -> str:
         """The file of a memory; for an entry with the beginning of what it says."""
-        file = visible(file_of(memory_id))
-        text = self._texts.get(memory_id) if memory_id != file_of(memory_id) else None
-        return (
-            file
-            if text is None or memory_id.endswith("#whole-file")
-            else f'{file}: "{clip(text, _ENTRY_WIDTH)}"'
-        )
+        file = file_of(memory_id)
+        text = self._texts.get(memory_id) if memory_id != file else None
+        if text is None or memory_id.endswith("#whole-file"):
+            return visible(file)
+        return f'{visible(file)}: "{clip(text, _ENTRY_WIDTH)}"'
 
-    def reason(self, memory_id: str, action: Gone) -> str:
+    def reason(self, memory_id: str, action: Merge | Resolve | Prune) -> str:
         """Why a memory goes, as the original words it."""
         if isinstance(action, Prune):
             return one_line(action.detail) or str(Freshness.FULLY_STALE)
@@ -167,8 +163,7 @@ class MarkdownReport(PlanReport):
 
     def opening(self, *, asks: bool) -> list[str]:  # noqa: ARG002
         """What a person is shown before the questions."""
-        explained = self.explanations() if self._explain else []
-        return [*self.lines(), *self.remarks(), *self.doubtful(), *explained]
+        return [*self.lines(), *self.remarks(), *self.doubtful(), *self._explained()]
 
     def changed(self, before: Report) -> list[str]:
         """The changes that follow from the answers and were not shown yet."""
@@ -179,36 +174,32 @@ class MarkdownReport(PlanReport):
             blocks[-1].append(line)
         return [line for block in blocks if not set(block) <= known for line in block]
 
-    def explanations(self) -> list[str]:
-        """Texts, scores and evidence behind each merge, conflict and prune."""
-        return [
-            line
-            for action in self._plan.actions
-            if not isinstance(action, TextChange)
-            for line in (self.line(action), *self.explanation(action))
-        ]
-
     def dry_run(self) -> list[str]:
         """The whole dry run: what would be done, and the report of it."""
         shown = [f"{PREFIX} {line}" if line.startswith("Would ") else line for line in self.lines()]
         causes = {cause for a in self._plan.rewrites if isinstance(a, Rewrite) for cause in a.causes}
         asked = [ASKED] if causes & {Cause.DATES, Cause.PATHS} else []
-        lines = [UNTOUCHED, *shown, *asked, *self.table(self._plan.actions, applied=False)]
-        lines += [*self.remarks(), *self.current(), *self.doubtful()]
-        lines += self.explanations() if self._explain else []
+        lines = [UNTOUCHED, *shown, *asked, *self._table(self._plan.actions, applied=False)]
+        lines += [*self.remarks(), *self._current(), *self.doubtful(), *self._explained()]
         return [*(line if isinstance(line, Marked) else line.rstrip() for line in lines), *self._gaps()]
 
     def done(self, result: RunResult, *, auto: bool, took: timedelta) -> list[str]:  # noqa: ARG002
         """The report after a run."""
         moved = dict(result.moved)
         done = [action for action in self._plan.actions if action.id not in moved and acts(action)]
-        lines = self.table(done, applied=True)
+        lines = self._table(done, applied=True)
         notes = [
             f"Skipped {self.place(action.members[0].id)}: {visible(moved[action.id])}"
             for action in self._plan.actions
             if action.id in moved
         ]
-        notes += [*self.open(), *self.remarks(), *self.current(), *self.doubtful()]
+        left = [c for c in self._plan.conflicts if c.choice is None]
+        if left:
+            count = counted(len(left), "conflict is", "conflicts are")
+            notes.append(f"{count} open; run without --auto to choose:")
+        for conflict in left:
+            notes += [self.question(conflict).rstrip(), *self.sides(conflict)]
+        notes += [*self.remarks(), *self._current(), *self.doubtful()]
         lines += ["", *notes] if notes else []
         improved = counted(sum(not isinstance(action, Reindex) for action in done), "memory", "memories")
         return [*lines, "", f"Improved {improved}" if done else TIGHT]
@@ -216,36 +207,6 @@ class MarkdownReport(PlanReport):
     def skipped(self, result: RunResult) -> list[str]:  # noqa: ARG002
         """Nothing more: the report says so."""
         return []
-
-    def table(self, done: Iterable[Action], *, applied: bool) -> list[str]:
-        """The summary of the original: counts, changes, and what is flagged."""
-        done = [action for action in done if acts(action)]
-        lines = [TITLE, "", "| Metric | Count |", "|--------|-------|"]
-        lines += [f"| {name} | {count} |" for name, count in self._metrics(done)]
-        rows = self._changes(done)
-        if rows:
-            lines += ["", "### Changes Made" if applied else "### Changes", ""]
-            lines += ["| File | Action | Reason |", "|------|--------|--------|", *rows]
-        if applied:
-            lines += [line for action in done for line in self._diff(action)]
-        flagged = self._view.flagged(self._plan)
-        if flagged:
-            lines += ["", "### Flagged for Review (PARTIALLY_STALE)", ""]
-            lines += ["| File | Missing References |", "|------|-------------------|"]
-            for drift in flagged:
-                told = (path if " (now " in path else f"`{path}` no longer exists" for path in drift.missing)
-                lines.append(_row(self.place(drift.memory), visible(", ".join(told))))
-        return lines
-
-    def open(self) -> list[str]:
-        """Conflicts that are left to a person, both sides shown."""
-        left = [c for c in self._plan.conflicts if c.choice is None]
-        if not left:
-            return []
-        lines = [f"{counted(len(left), 'conflict is', 'conflicts are')} open; run without --auto to choose:"]
-        for conflict in left:
-            lines += [self.conflict(conflict).removesuffix(" [A/B/skip]"), *self.sides(conflict)]
-        return lines
 
     def remarks(self) -> list[str]:
         """What a person should look at: indexes, files left out, what transcripts say."""
@@ -261,7 +222,32 @@ class MarkdownReport(PlanReport):
         ]
         return [*warnings, *self._notes, *quoted]
 
-    def current(self) -> list[str]:
+    def _explained(self) -> list[str]:
+        """Texts, scores and evidence behind each merge, conflict and prune, if they were asked for."""
+        actions = [a for a in self._plan.actions if self._explain and not isinstance(a, TextChange)]
+        return [line for action in actions for line in (self.line(action), *self.explanation(action))]
+
+    def _table(self, done: Iterable[Action], *, applied: bool) -> list[str]:
+        """The summary of the original: counts, changes, and what is flagged."""
+        done = [action for action in done if acts(action)]
+        lines = [TITLE, "", "| Metric | Count |", "|--------|-------|"]
+        lines += [f"| {name} | {count} |" for name, count in self._metrics(done).items()]
+        rows = [row for action in done for row in self._changes(action)]
+        if rows:
+            lines += ["", "### Changes Made" if applied else "### Changes", ""]
+            lines += ["| File | Action | Reason |", "|------|--------|--------|", *rows]
+        if applied:
+            lines += [line for action in done for line in self._diff(action)]
+        flagged = self._view.flagged(self._plan)
+        if flagged:
+            lines += ["", "### Flagged for Review (PARTIALLY_STALE)", ""]
+            lines += ["| File | Missing References |", "|------|-------------------|"]
+        for drift in flagged:
+            told = (path if " (now " in path else f"`{path}` no longer exists" for path in drift.missing)
+            lines.append(_row(self.place(drift.memory), visible(", ".join(told))))
+        return lines
+
+    def _current(self) -> list[str]:
         """The sentence for a pass that finds nothing to change."""
         count = len(self._view.stored)
         any_change = any(not isinstance(action, TextChange) for action in self._plan.actions)
@@ -269,43 +255,35 @@ class MarkdownReport(PlanReport):
             return []
         return [f"All {counted(count, 'memory is', 'memories are')} current, nothing to prune"]
 
-    def _metrics(self, done: Sequence[Action]) -> list[tuple[str, int]]:
+    def _metrics(self, done: Sequence[Action]) -> dict[str, int]:
         drifts, pruned = self._view.drift.values(), {p.members[0].id for p in self._plan.prunes}
         partly = {Freshness.PARTIALLY_STALE, Freshness.FULLY_STALE}
         causes = [cause for a in done if isinstance(a, Rewrite) for cause in a.causes]
-        return [
-            ("Memory directories scanned", self._directories),
-            ("Total memory files scanned", self._files),
-            ("Stale entries pruned", sum(isinstance(action, Prune) for action in done)),
-            (
-                "Duplicates merged",
-                sum(len(a.removes) for a in done if isinstance(a, Merge)) + causes.count(Cause.DUPLICATE),
+        merged = sum(len(a.removes) for a in done if isinstance(a, Merge))
+        resolved = sum(isinstance(a, Resolve) for a in done)
+        return {
+            "Memory directories scanned": self._directories,
+            "Total memory files scanned": self._files,
+            "Stale entries pruned": sum(isinstance(action, Prune) for action in done),
+            "Duplicates merged": merged + causes.count(Cause.DUPLICATE),
+            "Contradictions resolved": resolved + causes.count(Cause.CONTRADICTION),
+            "Partially stale (kept, flagged)": sum(
+                d.freshness in partly and d.memory not in pruned for d in drifts
             ),
-            (
-                "Contradictions resolved",
-                sum(isinstance(a, Resolve) for a in done) + causes.count(Cause.CONTRADICTION),
-            ),
-            (
-                "Partially stale (kept, flagged)",
-                sum(d.freshness in partly and d.memory not in pruned for d in drifts),
-            ),
-            ("Evergreen (no external refs)", sum(d.freshness is Freshness.EVERGREEN for d in drifts)),
-            ("Surviving memories", len(self._view.stored) - len({name for a in done for name in a.removes})),
-            ("MEMORY.md indexes rebuilt", sum(isinstance(action, Reindex) for action in done)),
-        ]
+            "Evergreen (no external refs)": sum(d.freshness is Freshness.EVERGREEN for d in drifts),
+            "Surviving memories": len(self._view.stored) - len({name for a in done for name in a.removes}),
+            "MEMORY.md indexes rebuilt": sum(isinstance(action, Reindex) for action in done),
+        }
 
-    def _changes(self, done: Iterable[Action]) -> list[str]:
-        rows = []
-        for action in done:
-            if isinstance(action, TextChange):
-                rows.append(_row(self.place(action.survivor), _verb(action)[1], one_line(action.reason)))
-                continue
-            rows += [_row(self.place(i), "DELETED", self._full_reason(i, action)) for i in action.removes]
-            if isinstance(action, Merge) and action.rewrites:
-                rows.append(_row(self.place(action.rewrites), "UPDATED", "took in what only the others said"))
+    def _changes(self, action: Action) -> list[str]:
+        if isinstance(action, TextChange):
+            return [_row(self.place(action.survivor), _VERBS[type(action)][1], one_line(action.reason))]
+        rows = [_row(self.place(i), "DELETED", self._full_reason(i, action)) for i in action.removes]
+        if isinstance(action, Merge) and action.rewrites:
+            rows.append(_row(self.place(action.rewrites), "UPDATED", "took in what only the others said"))
         return rows
 
-    def _full_reason(self, memory_id: str, action: Gone) -> str:
+    def _full_reason(self, memory_id: str, action: Merge | Resolve | Prune) -> str:
         """The reason as it stands in the table of changes."""
         if isinstance(action, Prune):
             drift = self._view.drift.get(memory_id)
@@ -345,13 +323,6 @@ def _moves(change: TextChange, before: str) -> tuple[str, ...]:
     moved = [(a.strip("`*_(),.;:"), b.strip("`*_(),.;:")) for a, b in zip(old, new, strict=True) if a != b]
     folders = {(PurePosixPath(a).parent, PurePosixPath(b).parent) for a, b in moved}
     return tuple(f"{a}/ -> {b}/" for a, b in sorted(folders))
-
-
-def _verb(action: TextChange) -> tuple[str, str]:
-    """What would be done to a text, and what was done."""
-    if isinstance(action, Reindex):
-        return "rebuild", "REBUILT"
-    return ("add to", "ADDED TO") if isinstance(action, Append) else ("update", "UPDATED")
 
 
 def _row(file: str, *cells: str) -> str:

@@ -88,7 +88,9 @@ def absolute(text: str, written: date | DayOf | None) -> str:
             if not leading and day is None:
                 day = written(new) if callable(written) else written
             if day is not None and len(dates) <= bool(leading):  # a line that names other days is not certain
-                new = _line(new, day.date() if isinstance(day, datetime) else day)
+                anchor = day.date() if isinstance(day, datetime) else day
+                kept = [match.span() for match in _KEEP.finditer(new)]
+                new = "".join(_sentence(m[0], m.start(), kept, anchor) for m in _SENTENCE.finditer(new))
         pieces.append(new + line.ending)
     return "".join(pieces)
 
@@ -129,12 +131,8 @@ def _day(text: str) -> date | None:
         return None
 
 
-def _line(line: str, anchor: date) -> str:
-    kept = [match.span() for match in _KEEP.finditer(line)]
-    return "".join(_sentence(match[0], match.start(), kept, anchor) for match in _SENTENCE.finditer(line))
-
-
 def _sentence(said: str, offset: int, kept: list[tuple[int, int]], anchor: date) -> str:
+    """A sentence with its one word that certainly means a day, if it has one, written out."""
     matches = [
         match
         for match in _RELATIVE.finditer(said)
@@ -146,6 +144,7 @@ def _sentence(said: str, offset: int, kept: list[tuple[int, int]], anchor: date)
     phrase, before, after = match[0].lower(), said[: match.start()], said[match.end() :]
     plain = re.sub(r"`[^`]*`", "", before + after)
     opens = not re.search(r"\w", before)
+    ahead = phrase.startswith(("tomorrow", "next", "day after", "the day after"))
     uncertain = (
         _UNCERTAIN.search(plain)
         or _OTHER.search(plain)
@@ -153,10 +152,7 @@ def _sentence(said: str, offset: int, kept: list[tuple[int, int]], anchor: date)
         or _BEFORE.search(before)
         or not _AFTER.match(after)
         or (match[0][0].isupper() and not opens)
-        or (
-            phrase.startswith(("tomorrow", "next", "day after", "the day after"))
-            and not _PLANNED.search(plain)
-        )
+        or (ahead and not _PLANNED.search(plain))
     )
     if uncertain:
         return said

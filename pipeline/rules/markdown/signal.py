@@ -6,6 +6,7 @@ of a log say what happened that day; those are left where they are.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -64,8 +65,6 @@ _POINTS = tuple(
 )
 _CLOCK = re.compile(r"^\d{1,2}:\d{2}(?:\s*[ap]m)?\s*(?:[-–—:|]\s*)?")
 _LOG_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})")
-_Row = tuple[str, str | None, frozenset[str], frozenset[str]]
-"""A place: file or memory, heading of a section, what it is about, what it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,51 +83,45 @@ def relevance(line: str) -> int:
 
 def gather(directory: MemoryDirectory, memories: Iterable[Memory], *, now: datetime) -> list[Fact]:
     """Durable facts of the recent logs that no memory states yet, oldest first."""
+    logs = _recent_logs(directory, now=now)
     facts: list[Fact] = []
     held: dict[str, set[str]] = defaultdict(set)
-    known = [memory.text for memory in memories] if any(recent_logs(directory, now=now)) else []
+    known = [memory.text for memory in memories] if logs else []
     for line in dict.fromkeys(line for text in known for line in (text, *text.split("\n"))):
         for word in significant_words(line):
             held[word].add(line)
-    for path, day in recent_logs(directory, now=now):
+    for day, path in logs:
         for line in _statements(path):
             text = absolute(line, day)
             words = significant_words(text)
             if len(words) < MIN_WORDS or relevance(text) < RELEVANT:
                 continue
-            near = {other for word in words for other in held[word]}
-            if not any(
-                exact_key(text) == exact_key(other)
-                or overlap(text, other) > KNOWN_OVERLAP
-                or words <= significant_words(other)
-                for other in near
-                if not _against(text, other)
-            ):
+            if not any(_says(other, text) for other in {other for word in words for other in held[word]}):
                 facts.append(Fact(text, directory.relative(path), day))
                 for word in words:
                     held[word].add(text)
     return facts
 
 
-def recent_logs(directory: MemoryDirectory, *, now: datetime) -> Iterator[tuple[Path, datetime]]:
+def _says(known: str, text: str) -> bool:
+    """Whether a line says what another one says, and nothing against it."""
+    same = exact_key(text) == exact_key(known) or overlap(text, known) > KNOWN_OVERLAP
+    if not same and not significant_words(text) <= significant_words(known):
+        return False
+    return not (contradicting(text, known) is Contradicting.SURE or opposed(text, known))
+
+
+def _recent_logs(directory: MemoryDirectory, *, now: datetime) -> list[tuple[datetime, Path]]:
     """Logs and session notes of the last days, oldest first; the name says the day."""
     named: list[tuple[datetime, Path]] = []
     for path in [*directory.path.glob("logs/*/*/*.md"), *directory.path.glob("sessions/**/*.md")]:
         match = _LOG_NAME.search(path.name)
         if match is None or path.is_symlink() or directory.refusal(path) is not None:
             continue
-        try:
+        with contextlib.suppress(ValueError):
             day = datetime.fromisoformat(match[1]).replace(tzinfo=UTC)
-        except ValueError:
-            continue
-        if now - RECENT <= day <= now:
-            named.append((day, path))
-    yield from ((path, day) for day, path in sorted(named))
-
-
-def _against(a: str, b: str) -> bool:
-    """Whether two statements that share their words cannot both hold."""
-    return contradicting(a, b) is Contradicting.SURE or opposed(a, b)
+            named += [(day, path)] if now - RECENT <= day <= now else []
+    return sorted(named)
 
 
 def homes(
@@ -141,21 +134,45 @@ def homes(
     where no person looks on: a rule in the wrong file is worse than one in no file.
     """
     placed: dict[tuple[str, str | None], list[Fact]] = defaultdict(list)
-    rows = [*_files(memories), *_sections(memories)]
+    rows = list(_places(memories))
     for fact in facts:
         words = significant_words(fact.text)
-        scored = sorted(
-            (
-                (len(words & (about | said)), len(words & about), place, heading)
-                for place, heading, about, said in rows
-                if _belongs(words, about, said)
-            ),
-            reverse=True,
-        )
+        scored = []
+        for place, heading, about, said in rows:
+            named, shared = len(words & about), len(words & (about | said))
+            most = (named and shared >= BELONGS * len(words)) or (named > 1 and shared >= NAMED * len(words))
+            if shared >= MIN_SHARED and most:
+                scored.append((shared, named, place, heading))
+        scored.sort(reverse=True)
         tie = any(other[0] == scored[0][0] and other[2] != scored[0][2] for other in scored)
         nowhere = not scored or tie or (certain and _RULE.search(fact.text))
         placed[("", None) if nowhere else scored[0][2:]].append(fact)
     return placed
+
+
+def _places(memories: Iterable[Memory]) -> Iterator[tuple[str, str | None, frozenset[str], frozenset[str]]]:
+    """Where facts may go: file, heading of a section of a list, what it is about, what it says.
+
+    MEMORY.md is no topic file, whatever it lists.
+    """
+    entries: dict[tuple[str, str], list[Memory]] = defaultdict(list)
+    for memory in memories:
+        file = file_of(memory.id)
+        if memory.pinned:
+            continue
+        if "#" not in memory.id and not memory.id.endswith(GATHERED):
+            yield memory.id, None, _named(memory), significant_words(memory.text)
+        if file != memory.id and PurePosixPath(file).name not in (INDEX, GATHERED):
+            entries[file, str(memory.metadata.get("heading") or "")].append(memory)
+    for (file, heading), members in entries.items():
+        about = f"{re.sub(r'[_-]', ' ', PurePosixPath(file).stem)} {heading}"
+        said = frozenset(word for memory in members for word in significant_words(memory.text))
+        yield file, heading, significant_words(about) | _named(members[0]), said
+
+
+def _named(memory: Memory) -> frozenset[str]:
+    about = memory.metadata
+    return significant_words(f"{about.get('name') or ''} {about.get('description') or ''}")
 
 
 def with_bullets(text: str, facts: Iterable[Fact]) -> str:
@@ -179,40 +196,6 @@ def reason(facts: Iterable[Fact]) -> str:
     """How many facts are new, and from where."""
     facts = list(facts)
     return f"{len(facts)} new from {', '.join(dict.fromkeys(fact.source for fact in facts))}"
-
-
-def _files(memories: Iterable[Memory]) -> Iterator[_Row]:
-    """Files that are one memory."""
-    for memory in memories:
-        if not memory.pinned and "#" not in memory.id and not memory.id.endswith(GATHERED):
-            yield memory.id, None, _named(memory), significant_words(memory.text)
-
-
-def _sections(memories: Iterable[Memory]) -> Iterator[_Row]:
-    """Sections of files of entries; MEMORY.md is no topic file, whatever it lists."""
-    entries: dict[tuple[str, str], list[Memory]] = defaultdict(list)
-    for memory in memories:
-        file = file_of(memory.id)
-        if file != memory.id and not memory.pinned and PurePosixPath(file).name not in (INDEX, GATHERED):
-            entries[file, str(memory.metadata.get("heading") or "")].append(memory)
-    for (file, heading), members in entries.items():
-        about = f"{re.sub(r'[_-]', ' ', PurePosixPath(file).stem)} {heading}"
-        said = frozenset(word for memory in members for word in significant_words(memory.text))
-        yield file, heading, significant_words(about) | _named(members[0]), said
-
-
-def _belongs(words: frozenset[str], about: frozenset[str], said: frozenset[str]) -> bool:
-    """Whether a fact meets a file in what that is about, and in what it says."""
-    named, shared = len(words & about), len(words & (about | said))
-    return shared >= MIN_SHARED and bool(
-        (named and shared >= BELONGS * len(words)) or (named > 1 and shared >= NAMED * len(words))
-    )
-
-
-def _named(memory: Memory) -> frozenset[str]:
-    return significant_words(
-        f"{memory.metadata.get('name') or ''} {memory.metadata.get('description') or ''}"
-    )
 
 
 def _statements(path: Path) -> Iterator[str]:

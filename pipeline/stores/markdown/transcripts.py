@@ -34,16 +34,18 @@ def evidence(folder: Path, terms: Mapping[str, Sequence[str]]) -> dict[str, tupl
         name: [term.encode() for term in chosen if len(term) >= _MIN_TERM] for name, chosen in terms.items()
     }
     counts = {name: 0 for name, chosen in left.items() if chosen}
-    found: dict[str, list[Quotation]] = {}
+    found: dict[str, tuple[Quotation, ...]] = {}
     for file, line in _lines(folder):
         for name in [name for name, count in counts.items() if count < MATCHES]:
             term = next((term for term in left[name] if term in line), None)
-            counts[name] += term is not None
-            if term is not None and len(found.setdefault(name, [])) < SHOWN:
-                found[name].append(Quotation(file, _said(line, term)))
+            if term is None:
+                continue
+            counts[name] += 1
+            if counts[name] <= SHOWN:
+                found[name] = (*found.get(name, ()), Quotation(file, _said(line, term)))
         if all(count >= MATCHES for count in counts.values()):
             break
-    return {name: tuple(lines) for name, lines in found.items()}
+    return found
 
 
 def used_lately(folder: Path, terms: Mapping[str, Sequence[str]], *, since: float) -> frozenset[str]:
