@@ -51,31 +51,18 @@ _Words = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How the words of two texts are bound in each: what moved, and what only one of them says.
+    """How the words of two texts are bound in each: what moved, and what only one of them says."""
 
-    Attributes:
-        said: share of the words of the first text that the second says, and the reverse.
-        unsaid: the words of each text that the other does not say.
-        moved: shared words that do not keep their order.
-        crossed: pairs of shared words that may stand in each other's places.
-        displaced: those of them of which one stands where the other stood, or all where words are unsaid.
-        regrouped: words that changed their companions with each other.
-        differ: (family, words) of verbs, orders and directions whose sides changed places.
-        agree: families that have the same sides in both texts.
-        narrowed: (words, words) where only one text goes on: a bird, a bird feeder.
-        marked: shared words behind prepositions that say two things: near, in.
-    """
-
-    said: tuple[float, float]
-    unsaid: tuple[tuple[Unit, ...], tuple[Unit, ...]]
-    moved: tuple[Unit, ...]
-    crossed: _Words
-    displaced: _Words
-    regrouped: tuple[str, ...]
-    differ: _Words
-    agree: tuple[str, ...]
-    narrowed: _Words
-    marked: _Words
+    said: tuple[float, float]  # share of the words of the first text that the second says, and the reverse
+    unsaid: tuple[tuple[Unit, ...], tuple[Unit, ...]]  # the words of each text that the other does not say
+    moved: tuple[Unit, ...]  # shared words that do not keep their order
+    crossed: _Words  # pairs of shared words that may stand in each other's places
+    displaced: _Words  # those of which one stands where the other stood, or all where words are unsaid
+    regrouped: tuple[str, ...]  # words that changed their companions with each other
+    differ: _Words  # (family, words) of verbs, orders and directions whose sides changed places
+    agree: tuple[str, ...]  # families that have the same sides in both texts
+    narrowed: _Words  # (words, words) where only one text goes on: a bird, a bird feeder
+    marked: _Words  # shared words behind prepositions that say two things: near, in
 
     @property
     def one_way(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -55,70 +55,51 @@ def _families(key: str) -> dict[str, tuple[str, int]]:
     return families
 
 
+_THIRD_PERSONS, _PERSONS = _words("third"), _words("person")
 _KINDS = {
     word: kind
     for kind in ("auxiliary", "determiner", "relative", "conjunction", "preposition")
     for word in table_words("bindings", kind)
-} | dict.fromkeys((*table_words("bindings", "person"), *table_words("bindings", "third")), "person")
-_BE, _LISTING, _PERSONS, _THIRD_PERSONS, _POSSESSIVES = (
-    _words(key) for key in ("be", "listing", "person", "third", "possessive")
+} | dict.fromkeys(_PERSONS | _THIRD_PERSONS, "person")
+_BE, _LISTING, _POSSESSIVES, _TOGETHER, _THEMATIC, _PARTICIPLES, _NO_PARTICIPLES, _VERB_WORDS = map(
+    _words, ("be", "listing", "possessive", "together", "thematic", "participles", "no_participles", "verbs")
 )
-_PARTICIPLES, _NO_PARTICIPLES = _words("participles"), _words("no_participles")
 _LIGHT = (_words("light") | FRAME_WORDS) - _words("binding")
-_TOGETHER = _words("together")
 _LESS = frozenset({"less", "fewer", "worse"})
-_THEMATIC = _words("thematic")
-_PREFERRING = frozenset(rough_stem(word) for word in table_words("bindings", "preferring"))
+_PREFERRING = frozenset(map(rough_stem, _words("preferring")))
 _NUMBERS = {word: str(value) for word, value in {**SMALL, **TENS, **ORDINALS}.items()}
-_VERB_WORDS = _words("verbs")
 VERBS = frozenset(map(rough_stem, _VERB_WORDS))
-CONVERSE = _families("converse")
-"""Stem -> (family, side of its subject) of verbs and nouns that tell one fact from either side."""
-_ORDERS = _families("orders")
-_SCALES = _families("scales")
+CONVERSE, _ORDERS, _SCALES = map(_families, ("converse", "orders", "scales"))
+"""Stem -> (family, side of its subject) of verbs and nouns that tell one fact from either side, of words that
+set one thing before or above another, and of opposed comparatives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One word of content and its place.
+    """One word of content and its place."""
 
-    Attributes:
-        key: what is compared: stem, digits, `PERSON` or `THIRD`.
-        detail: a name, number or code span.
-        marker: the preposition before its phrase, "" for none.
-        chunk: its phrase. `item`: its part of an enumeration, between commas and conjunctions.
-        run: the enumeration. `at`: the place in the text.
-        head: the key of the word behind it in its phrase, or "".
-        near: the words beside it in its item; for a verb there, the side of the verb on which it stands.
-    """
-
-    key: str
+    key: str  # what is compared: stem, digits, `PERSON` or `THIRD`
     text: str
-    detail: bool
+    detail: bool  # a name, number or code span
     verb: bool
-    marker: str
-    chunk: int
-    item: int
-    run: int
-    at: int
-    head: str
-    near: frozenset[str]
+    marker: str  # the preposition before its phrase, or ""
+    chunk: int  # its phrase
+    item: int  # its part of an enumeration, between commas and conjunctions
+    run: int  # the enumeration
+    at: int  # the place in the text
+    head: str  # the key of the word behind it in its phrase, or ""
+    near: frozenset[str]  # the words beside it in its item; for a verb its side of the verb, as "+1lik"
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The words of content of a text, and what stands on which side (1, -1) of each family of verbs.
-
-    Attributes:
-        passive: a verb is passive. `person`: the text says "user" or "I".
-        opening: the key of a name that opens the text, or "".
-    """
+    """The words of content of a text, and what stands on which side (1, -1) of each family of verbs."""
 
     units: tuple[Unit, ...]
     sides: Mapping[tuple[str, int], frozenset[str]]
-    passive: bool
-    person: bool
-    opening: str
+    passive: bool  # a verb is passive
+    person: bool  # the text says "user" or "I"
+    opening: str  # the key of a name that opens the text, or ""
     keys: frozenset[str]
 
 
@@ -148,6 +129,10 @@ class _Token:
         return _NUMBERS.get(self.folded, self.stem)
 
 
+_START = _Token("\n", "\n", "\n", "stop")
+"""Before the first word."""
+
+
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def bound(text: str) -> Bound:
     """Read the places of the words of a text; the same text is read once.
@@ -157,12 +142,12 @@ def bound(text: str) -> Bound:
     """
     names = {name.folded for name in extract(text).names}
     reader = _Reader(text, names)
-    units = reader.units(names)
+    units = reader.units()
     first = next((token for token in reader.tokens if token.kind != "stop"), None)
     return Bound(
         units,
         reader.sides(),
-        any(reader.is_passive(at) for at in range(len(reader.tokens))),
+        any(map(reader.is_passive, range(len(reader.tokens)))),
         any(token.folded in _PERSONS and not reader.owner(at) for at, token in enumerate(reader.tokens)),
         first.key if first is not None and first.folded in names else "",
         frozenset(unit.key for unit in units),
@@ -173,53 +158,41 @@ class _Reader:
     """The words of one text with what each does; `sides` and `units` read their places."""
 
     def __init__(self, text: str, names: set[str]) -> None:
+        self.names = names
         self.tokens: list[_Token] = []
         for match in _TOKEN.finditer(_NOBODY_BUT.sub("only", normalise(text)[:_LONGEST_READ])):
             surface = match[0].strip() or "\n"
             folded = fold(surface.strip("`")).removesuffix("'s")
             stem = rough_stem(folded) if folded.isalpha() else folded
-            self.tokens.append(_Token(surface, folded, stem, self._kind(surface, folded, stem, names)))
+            self.tokens.append(_Token(surface, folded, stem, self._kind(surface, folded, stem)))
         self._place()
         self._sides: dict[tuple[str, int], set[str]] = {}
 
-    def _kind(self, surface: str, folded: str, stem: str, names: set[str]) -> str:
+    def _kind(self, surface: str, folded: str, stem: str) -> str:
         """What a word does in its sentence, by itself and the word before it."""
         if not surface[0].isalnum() and surface[0] != "`":
             return "stop"
         if folded in _KINDS:
             return _KINDS[folded]
-        last = self.tokens[-1] if self.tokens else None
-        if (
-            not surface.endswith(("'s", "s'"))
-            and not self._behind_article()
-            and self._verbal(surface, folded, stem, names)
-        ):
+        last = self.tokens[-1] if self.tokens else _START
+        # Behind an article, a preposition or a possessive stands a noun.
+        noun = last.folded != "to" and (last.owns or last.kind in {"determiner", "preposition"})
+        if not noun and not surface.endswith(("'s", "s'")) and self._verbal(surface, folded, stem, last):
             return "verb"
-        return (
-            "light" if folded in _LIGHT and last is not None else "unit" if folded not in _LIGHT else "light"
-        )
+        return "light" if folded in _LIGHT else "unit"
 
-    def _behind_article(self) -> bool:
-        """Whether the next word stands behind an article, a preposition or a possessive, as a noun does."""
-        if not self.tokens:
-            return False
-        last = self.tokens[-1]
-        if last.folded == "to":
-            return False
-        return last.owns or last.kind in {"determiner", "preposition"}
-
-    def _verbal(self, surface: str, folded: str, stem: str, names: set[str]) -> bool:
+    def _verbal(self, surface: str, folded: str, stem: str, last: _Token) -> bool:
         """Whether a word is a verb: a known one, or by its ending and the word before it."""
-        last = self.tokens[-1] if self.tokens else None
-        if last is not None and surface.islower() and folded not in _LIGHT and folded.endswith(("s", "ed")):
-            if last.kind == "person" or last.folded in {"who", "whom"} or last.folded in names:
-                return True
-            past = folded.endswith("ed") and len(folded) >= _SHORTEST_PAST
-            if past and last.kind in {"unit", "stop", "auxiliary"}:
-                return True
-        opens = last is None or last.kind == "stop"
+        ends = (
+            last is not _START and surface.islower() and folded not in _LIGHT and folded.endswith(("s", "ed"))
+        )
+        if ends and (last.kind == "person" or last.folded in {"who", "whom", *self.names}):
+            return True
+        past = folded.endswith("ed") and len(folded) >= _SHORTEST_PAST
+        if ends and past and last.kind in {"unit", "stop", "auxiliary"}:
+            return True
         doer = folded.endswith(("er", "ers", "ment", "ments")) and folded not in _VERB_WORDS  # "feeder"
-        return stem in VERBS and not doer and (opens or not surface[0].isupper())
+        return stem in VERBS and not doer and (last.kind == "stop" or not surface[0].isupper())
 
     def _place(self) -> None:
         """Give each word its phrase, its item, its enumeration, and the preposition before it."""
@@ -233,10 +206,10 @@ class _Reader:
                 run += token.text != ","
             elif token.kind == "conjunction":
                 listing = token.folded in _LISTING
-                item += listing or token.folded != "while" or behind_stop
+                item += token.folded != "while" or behind_stop
                 run += not listing
                 chunk, filled = chunk + 1, False
-                marker = marker if listing and not behind_stop else ""
+                marker = marker if listing else ""
             elif token.kind == "preposition":
                 chunk, marker, filled = chunk + 1, token.folded, False
             elif breaks or (token.kind in {"determiner", "person"} and filled):
@@ -246,7 +219,7 @@ class _Reader:
             token.chunk, token.item, token.run, token.marker = chunk, item, run, marker
             chunk += breaks
 
-    def units(self, names: set[str]) -> tuple[Unit, ...]:
+    def units(self) -> tuple[Unit, ...]:
         """The words of content with their places."""
         placed = [
             (at, token) for at, token in enumerate(self.tokens) if token.kind in {"unit", "verb", "person"}
@@ -254,22 +227,20 @@ class _Reader:
         units = []
         for number, (at, token) in enumerate(placed):
             after = placed[number + 1][1] if number + 1 < len(placed) else None
+            detail = token.text[0].isdigit() or token.text[0] == "`"
             units.append(
                 Unit(
-                    key=token.key,
-                    text=token.text,
-                    detail=token.text[0].isdigit()
-                    or token.text[0] == "`"
-                    or token.folded in names
-                    or token.folded in _NUMBERS,
-                    verb=token.kind == "verb" or token.stem in VERBS,
-                    marker=token.marker,
-                    chunk=token.chunk,
-                    item=token.item,
-                    run=token.run,
-                    at=at,
-                    head=after.key if after is not None and after.chunk == token.chunk else "",
-                    near=self._near(placed, number),
+                    token.key,
+                    token.text,
+                    detail or token.folded in self.names or token.folded in _NUMBERS,
+                    token.kind == "verb" or token.stem in VERBS,
+                    token.marker,
+                    token.chunk,
+                    token.item,
+                    token.run,
+                    at,
+                    after.key if after is not None and after.chunk == token.chunk else "",
+                    self._near(placed, number),
                 )
             )
         return tuple(units)
@@ -301,12 +272,14 @@ class _Reader:
             return False
         if not (word.folded.endswith(("ed", "en")) or word.folded in _PARTICIPLES):
             return False
-        before = [
-            each for each in self.tokens[max(0, at - 3) : at] if each.kind in {"auxiliary", "verb", "stop"}
-        ]
+        before = self._before(at, {"auxiliary", "verb", "stop"})
         if before and before[-1].folded in _BE:
             return True
         return at + 1 < len(self.tokens) and self.tokens[at + 1].folded == "by"
+
+    def _before(self, at: int, kinds: set[str]) -> list[_Token]:
+        """Words of some kinds among the three before a place."""
+        return [each for each in self.tokens[max(0, at - 3) : at] if each.kind in kinds]
 
     def sides(self) -> dict[tuple[str, int], frozenset[str]]:
         """What stands on which side of each verb, order, comparison and direction."""
@@ -321,8 +294,8 @@ class _Reader:
                 self._of_comparison(at)
             if token.folded in DIRECTIONS:
                 stop = self._next(at, {"stop", "conjunction", "auxiliary"}, len(self.tokens))
-                target = [keys for marker, keys, _ in self._phrases(at + 1, stop) if marker == token.folded]
-                self._put("*from", DIRECTIONS[token.folded], target[0] if target else ())
+                target = _first(self._phrases(at + 1, stop), {token.folded})
+                self._put("*from", DIRECTIONS[token.folded], target)
         if not (self._sides.get(("*from", 1)) and self._sides.get(("*from", -1))):
             self._sides = {key: keys for key, keys in self._sides.items() if key[0] != "*from"}
         told = Counter(_ORDERS[token.stem][0] for token in self.tokens if token.stem in _ORDERS)
@@ -363,56 +336,51 @@ class _Reader:
 
     def _of_verb(self, at: int) -> None:
         """Subject and object of one verb, or of a noun of its family behind "is the", each on its side."""
-        word = self.tokens[at]
+        word, last = self.tokens[at], self.tokens[at - 1] if at else _START
         known = CONVERSE.get(word.stem)
-        if word.kind != "verb" and (known is None or (self._stands_as_noun(at) and not self._predicate(at))):
-            return
+        if word.kind != "verb":
+            nominal = last.kind in {"determiner", "preposition", "person"} or last.text.endswith(("'s", "s'"))
+            if known is None or (nominal and not self._predicate(at)):
+                return
         family, side = known or (word.stem, 1)
         start, end = self._sentence(at)
-        owned = word.kind != "verb" and at > 0 and self.tokens[at - 1].owns  # "is the user's manager"
+        owned = last.owns  # "is the user's manager"
         if owned:
-            self._put(family, -side, [self.tokens[at - 1].key])
+            self._put(family, -side, [last.key])
         left = self._phrases(start, at - owned)
         right = self._phrases(at + 1, self._next(at, {"verb", "conjunction", "relative"}, end))
         bare = [keys for marker, keys, _ in left if not marker]
+        theme = _first(right, {""})
         subject = bare[-1] if bare else [] if left else [PERSON]
-        markers = _HANDED if family in _THEMATIC else _OBJECT_MARKERS  # "lent Ann 20 for the bed"
-        beside = next((keys for marker, keys, _ in right if marker in markers), [])
-        if family[0] == "~" and self.is_passive(at):  # "is married to"
+        handed = family in _THEMATIC  # "lent Ann 20 for the bed"
+        beside = _first(right, _HANDED if handed else _OBJECT_MARKERS)
+        passive = self.is_passive(at)
+        if family[0] == "~" and passive:  # "is married to"
             self._put(family, 1, (*subject, *beside))
             return
-        together = next((keys for marker, keys, _ in right if marker == "with"), [])
+        together = _first(right, {"with"})
         if together and word.folded in _TOGETHER:  # "works with", "shares a car with"
             self._put(f"~{family}", 1, (*subject, *together))
-            self._put(family, -1, next((keys for marker, keys, _ in right if not marker), ()))
+            self._put(family, -1, theme)
             return
-        has_theme = family in _THEMATIC and (bool(beside) or side < 0)
-        if self.is_passive(at):
-            doer = next((keys for marker, keys, _ in (*right, *left) if marker == "by"), ())
+        has_theme = handed and (bool(beside) or side < 0)
+        if passive:
             self._put(family, -side, beside if has_theme and beside else subject)
-            self._put(family, side, doer)
+            self._put(family, side, _first([*right, *left], {"by"}))
             return
         self._put(family, side, subject)
-        if family in _THEMATIC and side < 0:  # "borrowed Sana's tent"
-            owners = (token for token in self.tokens[at + 1 : end] if token.owns)
-            self._put(family, 1, (token.key for token in list(owners)[:1]))
-        objects = [[] if has_theme else next((keys for marker, keys, _ in right if not marker), []), beside]
+        if handed and side < 0:  # "borrowed Sana's tent"
+            owners = [token.key for token in self.tokens[at + 1 : end] if token.owns]
+            self._put(family, 1, owners[:1])
+        objects = [[] if has_theme else theme, beside]
         if not any(objects) and len(bare) > 1:  # "whom Anna called"
             objects = [bare[-2]]
         for keys in objects:
             self._put(family, -side, keys)
 
-    def _stands_as_noun(self, at: int) -> bool:
-        last = self.tokens[at - 1] if at else None
-        return last is not None and (
-            last.kind in {"determiner", "preposition", "person"} or last.text.endswith(("'s", "s'"))
-        )
-
     def _predicate(self, at: int) -> bool:
         """Whether a noun stands behind "is the"."""
-        before = [
-            each for each in self.tokens[max(0, at - 3) : at] if each.kind in {"auxiliary", "determiner"}
-        ]
+        before = self._before(at, {"auxiliary", "determiner"})
         return len(before) > 1 and before[-2].folded in _BE and before[-1].kind == "determiner"
 
     def _of_order(self, at: int) -> None:
@@ -451,9 +419,12 @@ class _Reader:
             return
         keys = {token.key for token in before if token.kind in {"unit", "person"}}
         keys = keys or {token.key for token in before[-1:]}  # "rather be texted than called"
-        self._put(family, side, keys - {PERSON} if len(keys) > 1 else keys)
+        self._put(family, side, keys - {PERSON} or keys)
         lesser = self._phrases(at + 1, self._next(at, {"stop", "auxiliary", "conjunction"}, end))
-        behind = [key for _, keys, _ in lesser for key in keys] or [
-            word.key for word in self.tokens[at + 1 : end][:1]
-        ]
-        self._put(family, -side, behind)
+        behind = [key for _, keys, _ in lesser for key in keys]
+        self._put(family, -side, behind or [word.key for word in self.tokens[at + 1 : end][:1]])
+
+
+def _first(phrases: Sequence[tuple[str, list[str], int]], markers: Collection[str]) -> list[str]:
+    """The keys of the first phrase behind one of some markers."""
+    return next((keys for marker, keys, _ in phrases if marker in markers), [])

@@ -12,10 +12,10 @@ from functools import lru_cache
 
 from ..records import Evidence
 from .facts.details import Expression
-from .facts.extraction import REMEMBERED_TEXTS
+from .facts.extraction import REMEMBERED_TEXTS, extract
 from .text.tables import marked, table_lines
 from .text.vocabulary import FRAME_WORDS
-from .text.words import fold, normalise, stem
+from .text.words import normalise, stem, words
 
 STANCE_NAMES = ("stage_rise", "stage_differs", "hedge_differs", "over_differs", "extent_differs")
 KINDS = ("stage", "hedge", "past", "extent")
@@ -29,7 +29,6 @@ _LONGEST_READ = 2_000  # characters
 _REACH = 6  # words of content behind a marker, and before one that stands behind its thing
 _ROOT = 5  # letters of a stem that another one goes on from
 _NEAR = 4  # of them must be half in the other text
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _CLAUSE = re.compile(
     r"[.;:!?\n()]|,(?! \w+ing\b)|\b(?:but|because|although|though|whereas|while|since)\b", re.IGNORECASE
 )
@@ -70,24 +69,15 @@ def marks(text: str) -> tuple[Mark, ...]:
     for kind, pattern in _PATTERNS.items():
         for match in pattern.all(clean):
             group = match.lastgroup or "r0"
-            end = _CLAUSE.search(clean, match.end())
-            ahead = _stems(clean[match.end() : end.start() if end else len(clean)])
-            if not ahead:
-                before = list(_CLAUSE.finditer(clean, 0, match.start()))
-                ahead = _stems(clean[before[-1].end() if before else 0 : match.start()])[::-1]
+            reach = _stems(_CLAUSE.split(clean[match.end() :], maxsplit=1)[0])
+            reach = reach or _stems(_CLAUSE.split(clean[: match.start()])[-1])[::-1]
             weak = group.endswith("weak")
-            found.append(Mark(kind, int(group[1]), match[0].strip(), tuple(ahead[:_REACH]), weak))
+            found.append(Mark(kind, int(group[1]), match[0].strip(), tuple(reach[:_REACH]), weak))
     return tuple(found)
 
 
 def _stems(part: str) -> list[str]:
-    folded = (fold(word).removesuffix("'s") for word in _WORD.findall(part))
-    return [stem(word) for word in folded if word not in FRAME_WORDS]
-
-
-@lru_cache(maxsize=REMEMBERED_TEXTS)
-def _vocabulary(text: str) -> frozenset[str]:
-    return frozenset(_stems(normalise(text[:_LONGEST_READ])))
+    return [stem(word.folded) for word in words(part) if word.folded not in FRAME_WORDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +99,7 @@ def steps(a: str, b: str) -> tuple[Step, ...]:
     first, second = marks(a), marks(b)
     if not first and not second:
         return ()
-    said, said_there = _vocabulary(a), _vocabulary(b)
+    said, said_there = extract(a[:_LONGEST_READ]).content, extract(b[:_LONGEST_READ]).content
     intended = all(any(mark.kind == "stage" and not (mark.rank or mark.weak) for mark in each)
                    for each in (first, second))  # fmt: skip
     found = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from itertools import dropwhile
 
 from .text.tables import table_lines, table_words
 from .text.vocabulary import synonyms
@@ -27,13 +28,11 @@ _SPELT_ALIKE = 0.85
 _SHORT = 3  # letters
 
 
-def _listed(key: str) -> frozenset[str]:
-    return frozenset(table_words("wording", key))
-
-
-_EMPTY, _PERSONS, _FORMS, _PREPOSITIONS = map(_listed, ("empty", "persons", "forms", "prepositions"))
+_EMPTY, _PERSONS, _FORMS, _PREPOSITIONS, _TURNING, _MODALS = (
+    frozenset(table_words("wording", key))
+    for key in ("empty", "persons", "forms", "prepositions", "turning", "modals")
+)
 _SMALL = _FORMS | _PREPOSITIONS
-_TURNING, _MODALS = _listed("turning"), _listed("modals")
 _GROUPS = [frozenset(line.split()) for line in table_lines("wording", "groups")]
 _ALIKE = [frozenset(map(stem, line.split())) for line in table_lines("wording", "alike")]
 _TOLD = re.compile(
@@ -55,7 +54,10 @@ def exchanged(a: str, b: str) -> tuple[str, ...]:
     """
     if b < a:
         return exchanged(b, a)[::-1]
-    return _told(a, b) or _in_place(_words(a), _words(b))
+    first, second = _TOLD.search(a), _TOLD.search(b)
+    if bool(first) != bool(second):  # who says what the other text states
+        return (first[0].strip() if first else "-", second[0].strip() if second else "-")
+    return _in_place(_words(a), _words(b))
 
 
 def _in_place(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
@@ -69,19 +71,18 @@ def _in_place(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
     equal = sum(word not in passed for block in blocks for word in first[block.a : block.a + block.size])
     if longest > _LONG or equal < NEARLY * longest:
         return ()
-    for block in blocks:
-        if block.size and block.a and block.b and _turned(first, second, block.a, block.b):
-            return first[block.a], second[block.b]
+    for i, k, size in blocks:
+        if size and i and k and _turned(first, second, i, k):
+            return first[i], second[k]
     steps = [step for step in match.get_opcodes() if step[0] != "equal"]
     moved = {each for _, i, j, _, _ in steps for each in stems[i:j]}
     moved &= {each for _, _, _, k, end in steps for each in other_stems[k:end]}
     for _, i, j, k, end in steps:
-        left, right = (
-            [word for word in part if stem(word) not in moved] for part in (first[i:j], second[k:end])
+        parts = (first[i:j], first[j:]), (second[k:end], second[end:])
+        (left, behind), (right, other) = (
+            ([word for word in part if stem(word) not in moved], rest) for part, rest in parts
         )
-        if _same_form(left, first[j:], right, second[end:]) or _same_form(
-            right, second[end:], left, first[j:]
-        ):
+        if _same_form(left, behind, right, other) or _same_form(right, other, left, behind):
             continue
         if _differ(left, right, ordered=min(i, k) <= 1 or _orders(first, second)):
             return " ".join(left) or "-", " ".join(right) or "-"
@@ -113,19 +114,9 @@ def _turned(first: Sequence[str], second: Sequence[str], i: int, k: int) -> bool
     return passive != other_passive and done != active and not done.endswith("ing")
 
 
-def _told(a: str, b: str) -> tuple[str, ...]:
-    """Who says what the other text states."""
-    first, second = _TOLD.search(a), _TOLD.search(b)
-    if bool(first) == bool(second):
-        return ()
-    return (first[0].strip() if first else "-", second[0].strip() if second else "-")
-
-
 def _words(text: str) -> list[str]:
     found = (word.lower().rstrip("'-/") for word in _WORD.findall(normalised(text)))
-    words = [word for word in found if word not in _EMPTY]
-    start = next((i for i, word in enumerate(words) if word not in _PERSONS), len(words))
-    return ["user", *words[start:]]
+    return ["user", *dropwhile(_PERSONS.__contains__, (word for word in found if word not in _EMPTY))]
 
 
 def _orders(first: Sequence[str], second: Sequence[str]) -> bool:
