@@ -61,8 +61,14 @@ _WHERE = _pattern(r"^\W*(?:(?:is|are) )?(?:defined|located|stored|hosted|based|p
 """Where a thing is, and no task that was done."""
 _STEP = _pattern(rf"^\W*(?:{'|'.join(sorted(_LABELS))})s? ?#?\d+")
 _REFERENCE = _pattern(r"^\W*(?:see|related|cf|compare|siehe|distinct from)\b.*(?:\[\[|\]\(|\.md\b)")
+_POINTER = re.compile(
+    r"^\W*(?:\[\[[^\]]+\]\]|\[[^\]]+\]\([^)]+\.md\))(?:\W*$|\W*[—–:-])|^\W*\S{1,4} \[\[[^\]]+\]\]\W*$"
+)
+"""A member of a list of links, with or without what it leads to: "[[servers]] - where they stand"."""
 _ANNOUNCES = re.compile(r":[\s*_]*$|^\*\*[^*]+[^*.!?]\*\*$")
 """What a statement that only says what follows ends with, or a heading in bold letters."""
+_PLAIN_VALUE = re.compile(r"[\w%-]+(?:,? \d{4})?")
+_DIGITS = re.compile(r"\d+")
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
 _EVENT = re.compile(r"#\d+|\b\d{4}-\d\d-\d\d\b|\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
 """An issue, a day, a commit: what is told of one is not told of another."""
@@ -81,7 +87,8 @@ Frame = tuple[str, ...]
 def says_something(text: str) -> bool:
     """Whether a sentence says enough by itself, and more than where to look or what follows."""
     words = [word for word in significant_words(text) if word.isalpha()]
-    return len(words) >= FEWEST and not _REFERENCE.match(text) and not _ANNOUNCES.search(text)
+    leads = _REFERENCE.match(text) or _POINTER.match(text)
+    return len(words) >= FEWEST and not leads and not _ANNOUNCES.search(text)
 
 
 def tells(text: str) -> bool:
@@ -123,6 +130,26 @@ def field(text: str) -> str:
     """The key that a text opens with, in small letters, behind a mark of correction; empty if it has none."""
     found = _FIELD.match(_CORRECTED.sub("", text))
     return found[1].casefold() if found else ""
+
+
+def bare_field(text: str) -> bool:
+    """Whether a text is a key with a day, a number or one plain word: it says something of its place alone.
+
+    >>> bare_field("**Severity**: MEDIUM"), bare_field("Found: 2026-06-06"), bare_field("Package: `com.a.b`")
+    (True, True, False)
+    """
+    found = _FIELD.match(text)
+    value = text[found.end() :].strip(" *_.") if found else ""
+    return bool(_PLAIN_VALUE.fullmatch(value))
+
+
+def numbered_apart(a: str, b: str) -> bool:
+    """Whether two names differ in numbers alone, as those of two issues do.
+
+    >>> numbered_apart("Issue #850", "Issue #851"), numbered_apart("Issue #850", "PR #850")
+    (True, False)
+    """
+    return a != b and _DIGITS.sub("0", a.casefold()) == _DIGITS.sub("0", b.casefold())
 
 
 def lists(text: str) -> bool:

@@ -25,6 +25,7 @@ from .screens import (
     KEY,
     LONGEST,
     Frame,
+    bare_field,
     brief,
     changes,
     codes_apart,
@@ -38,6 +39,7 @@ from .screens import (
     frame,
     lists,
     names,
+    numbered_apart,
     only_denied,
     own_subject,
     says_something,
@@ -352,7 +354,10 @@ def _worth_scoring(
 def _apart(a: Statement, b: Statement, one: Collection[Places]) -> bool:
     """Whether two statements are about two things: of two subjects, rows of one table, or two fields."""
     rows = a.row and b.row and a.block == b.block
-    if a.named and b.named and describes_itself(a.words, a.subject, b.words, b.subject):
+    if a.named and b.named:
+        if numbered_apart(a.subject, b.subject) or describes_itself(a.words, a.subject, b.words, b.subject):
+            return True
+    elif a.place != b.place and bare_field(a.words) and bare_field(b.words):
         return True
     return rows or fields_apart(a.words, b.words) or (a.place != b.place and not about_one(a, b, one))
 

@@ -37,6 +37,11 @@ def _found(
         # Fields of a template, what only says where to look, and what only says what follows.
         ("Functions: load, save, drop", "Exports: drop, load, save", SAME, None),
         ("See also [[price import notes]] for details", "See [[price import notes]] for the details", SAME, None),
+        ("[[price-import-notes]] — where the price list of shops comes from", "[[price-import-notes]] — where the price list of shops comes from", SAME, None),
+        # A key with one plain word or day tells of its own file; one with a name of code does not.
+        ("**Severity of price incident**: MEDIUM", "**Severity of price incident**: MEDIUM", SAME, None),
+        ("Day of the price incident: 2026-06-06", "Day of the price incident: 2026-06-06", SAME, None),
+        ("**Package name of shop**: `com.shop.App`", "**Package name of shop**: `com.shop.App`", SAME, Label.DUPLICATE),
         ("How to apply this price rule:", "How to apply this price rule to all:", SAME, None),
         # Other code, and too few words.
         ("The `load` step reads prices of the shop.", "The `save` step reads prices of the shop.", SAME, None),
@@ -97,6 +102,15 @@ def test_a_short_statement_is_read_with_the_heading_above_it() -> None:
 def test_one_statement_written_twice_needs_no_scorer() -> None:
     (finding,) = _found("Ask Ines before a release.", "- ask Ines before a release", verdict=(0.0, 0.0, 1.0))
     assert finding.exact
+
+
+def test_what_issues_that_differ_in_their_number_say_of_themselves_is_not_compared() -> None:
+    for names, found in ((("Issue #850", "Issue #851"), 0), (("Release", "Deploy"), 1)):
+        said = [
+            Statement(Memory(name, text, SCOPE), text, text, name, named=True)
+            for name, text in zip(names, ["All validation scripts of the shop have passed."] * 2, strict=True)
+        ]
+        assert len(findings(said, Reader(FakeEncoder(), FakeScorer(default=lambda _a, _b: SAME)))) == found
 
 
 def test_texts_that_share_most_of_their_words_are_compared() -> None:
