@@ -457,7 +457,7 @@ def _in_own_words(merge: Merge, text: str) -> Merge:
     """A merge with another text, and for an entity of a graph with what that says as a list."""
     said: Sequence[str] = ()
     if merge.observations:
-        from .stores.graph.text import edited_observations
+        from .stores.graph.entities import edited_observations
 
         said = edited_observations(merge.text.partition("\n- ")[0], text)
     return replace(merge, text=text, observations=tuple(said))

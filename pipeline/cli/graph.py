@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..engine import Session
     from ..kinds.graph import GraphKind
     from ..reporting.graph.reflection import LookBack
-    from ..rules.graph.nodes import Node
+    from ..stores.graph.entities import Node
     from ..stores.graph.store import GraphStore
 
 
@@ -157,8 +157,8 @@ COMMANDS = (restore, reflect, attention)
 @contextlib.contextmanager
 def _opened(options: Options) -> Iterator[tuple[Session, GraphKind, tuple[Node, ...]]]:
     """Open the graph that the options name, and read its entities."""
-    from ..rules.graph.nodes import nodes_of
     from ..stores.base import ScopeFilter
+    from ..stores.graph.entities import nodes_of
 
     with open_session(options) as session:
         yield session, _kind(session), nodes_of(session.read(ScopeFilter()).memories)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..kinds.markdown import MarkdownKind
     from ..planning.stages import Observer
     from ..stores.base import Store
-    from ..stores.graph.file import Medium
     from ..stores.markdown.store import MarkdownStore
     from ..writing.journal import Journal, Recorded, Run
 
@@ -117,21 +116,16 @@ def tell_fidelity(session: Session, notes: Iterable[str], *, begun: bool = True)
 def _open_graph(options: Options, observer: Observer) -> Session:
     from ...settings import checked
     from ..kinds.graph import GraphKind
-    from ..rules.graph.settings import GraphSettings
+    from ..rules.graph.use import GraphSettings
     from ..stores.files.database import state_directory
-    from ..stores.graph.file import FileMedium
+    from ..stores.graph.media import FileMedium, Medium, ServerMedium
     from ..stores.graph.store import GraphStore
 
     require_place(options)
     section = options.section()
     limits = checked(GraphSettings, section.pop("graph", {}), "mem0_dream.graph")
-    medium: Medium
-    if options.graph_file is not None:
-        medium = FileMedium(options.graph_file)
-    else:
-        from ..stores.graph.server import ServerMedium
-
-        medium = ServerMedium(str(options.mcp))
+    file, server = options.graph_file, options.mcp
+    medium: Medium = FileMedium(file) if file is not None else ServerMedium(str(server))
     kind = GraphKind(
         GraphStore(medium, state=state_directory(options.state_dir), core=options.core),
         limits=limits,

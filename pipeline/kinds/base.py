@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from ..reporting.graph.health import Health
     from ..reporting.report import Report
     from ..rules.graph.relevance import Learning, Relevance
-    from ..rules.graph.settings import GraphSettings
+    from ..rules.graph.use import GraphSettings
     from ..stores.base import Store
     from ..writing.journal import Journal, Run
 
@@ -182,15 +182,15 @@ class Kind(Hooks, Protocol):
             limits: Of a graph.
             core: Name and text of each core memory.
         """
-        from ..rules.graph.nodes import said_by
         from ..rules.graph.relevance import relevance
-        from ..rules.graph.settings import GraphSettings
+        from ..rules.graph.use import GraphSettings
+        from ..stores.graph.entities import nodes_of
 
         settings = limits or GraphSettings()
         if threshold is not None:
             settings = settings.model_copy(update={"keep_above": threshold})
         return relevance(
-            learning, said_by(memories), core, known=known, encoder=encoder, settings=settings, now=now
+            learning, nodes_of(memories), core, known=known, encoder=encoder, settings=settings, now=now
         )
 
     def condemned(self, inventory: Inventory, means: Means) -> int | None:  # noqa: ARG002

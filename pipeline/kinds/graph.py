@@ -23,9 +23,8 @@ from ..planning.graph.relations import Related, followed
 from ..planning.hooks import Entails, Found, Judge, United, View
 from ..planning.proposal import Means, OnStage, Proposal
 from ..rules.due import LastPass, due_reason
-from ..rules.graph.nodes import LEARNINGS, Node, nodes_of
-from ..rules.graph.settings import GraphSettings
 from ..rules.graph.use import (
+    GraphSettings,
     forget_reason,
     forgettable,
     promotion_mark,
@@ -34,10 +33,20 @@ from ..rules.graph.use import (
     weights_of,
 )
 from ..stores.base import ScopeFilter
-from ..stores.graph.notes import LastRun
-from ..stores.graph.store import GraphStore
-from ..stores.graph.text import BROKEN_LINES, edited_observations, entity_text, owner_of, statement
-from ..stores.graph.usage import Usage, content, usage
+from ..stores.graph.entities import (
+    BROKEN_LINES,
+    LEARNINGS,
+    Node,
+    Usage,
+    content,
+    edited_observations,
+    entity_text,
+    nodes_of,
+    owner_of,
+    statement,
+    usage,
+)
+from ..stores.graph.store import GraphStore, LastRun
 from .base import Kind
 
 if TYPE_CHECKING:

@@ -97,7 +97,7 @@ def _open_files(path: Path, state_dir: Path | str | None) -> Store:
         from .markdown.store import MarkdownStore
 
         return MarkdownStore(discover(path), root=path, state=state)
-    from .graph.file import FileMedium
+    from .graph.media import FileMedium
     from .graph.store import GraphStore
     from .jsonl import JsonlStore
 

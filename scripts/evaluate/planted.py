@@ -183,7 +183,7 @@ def look_at_markdown(root: Path, state: Path, settings: Settings) -> Plan:
 def look_at_graph(file: Path, state: Path, settings: Settings) -> Plan:
     """The same of a graph."""
     from mem0_dream.pipeline.kinds.graph import GraphKind
-    from mem0_dream.pipeline.stores.graph.file import FileMedium
+    from mem0_dream.pipeline.stores.graph.media import FileMedium
     from mem0_dream.pipeline.stores.graph.store import GraphStore
 
     store = GraphStore(FileMedium(file), state=state, core=None)

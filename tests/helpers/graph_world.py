@@ -18,9 +18,9 @@ from mem0_dream.pipeline.kinds.graph import GraphKind
 from mem0_dream.pipeline.plan import Plan
 from mem0_dream.pipeline.planning.graph.judging import GraphModels
 from mem0_dream.pipeline.results import RunResult
-from mem0_dream.pipeline.rules.graph.settings import GraphSettings
+from mem0_dream.pipeline.rules.graph.use import GraphSettings
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.pipeline.stores.graph.file import FileMedium
+from mem0_dream.pipeline.stores.graph.media import FileMedium
 from mem0_dream.pipeline.stores.graph.store import GraphStore
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer

@@ -217,7 +217,7 @@ def markdown_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 def graph_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """A file of a memory server."""
-    from mem0_dream.pipeline.stores.graph.file import FileMedium
+    from mem0_dream.pipeline.stores.graph.media import FileMedium
     from mem0_dream.pipeline.stores.graph.store import GraphStore
 
     file = folder / "memory.jsonl"

@@ -30,10 +30,10 @@ from ...rules.graph.names import (
     same_subject,
     siblings,
 )
-from ...rules.graph.nodes import Node, is_label
-from ...rules.graph.settings import GraphSettings
+from ...rules.graph.use import GraphSettings
+from ...stores.graph.entities import Node, is_label
 from ...stores.graph.lines import GraphDocument
-from ...stores.graph.notes import LastRun
+from ...stores.graph.store import LastRun
 from ..hooks import View
 from ..proposal import Means
 

@@ -12,9 +12,7 @@ from ....models.text.words import significant_words
 from ....records import Memory
 from ...actions import Member, Merge
 from ...judging.statements import Finding
-from ...rules.graph.nodes import Node
-from ...stores.graph.text import words_of
-from ...stores.graph.usage import MERGED_MARK, combined
+from ...stores.graph.entities import MERGED_MARK, Node, combined, words_of
 from .judging import GraphModels
 
 SHARED = 0.6

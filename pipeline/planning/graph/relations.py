@@ -16,12 +16,9 @@ from ....records import Candidate, Scope
 from ...actions import Action, Member, Merge, Prune, Relate
 from ...plan import Plan
 from ...rules.graph.names import siblings
-from ...rules.graph.nodes import Node
-from ...rules.graph.settings import GraphSettings
-from ...stores.graph.edit import handed_over
-from ...stores.graph.lines import Edge, GraphDocument
-from ...stores.graph.text import RELATIONS, owner_of, part_id, relations_text, words_of
-from ...stores.graph.usage import MERGED_MARK
+from ...rules.graph.use import GraphSettings
+from ...stores.graph.entities import MERGED_MARK, RELATIONS, Node, owner_of, part_id, relations_text, words_of
+from ...stores.graph.lines import Edge, GraphDocument, handed_over, without_entity
 
 RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM = "related_to", "supersedes", "applies_to", "derived_from"
 STANDARD = (RELATED_TO, SUPERSEDES, APPLIES_TO, DERIVED_FROM, "competes_in", "part_of")
@@ -119,24 +116,26 @@ def orphans(names: Iterable[str], edges: Iterable[Edge]) -> tuple[str, ...]:
 
 def relation_changes(document: GraphDocument, actions: Sequence[Action]) -> RelationChanges:
     """Every relation that the actions add, move or remove."""
-    edges = [(edge, edge) for edge in document.relations]
+    rows = [(edge, edge) for edge in document.relations]  # before, and as it leads by now
     removed: list[Edge] = []
     for name, survivor in _leaving(actions):
-        edges = _handed(edges, name, survivor, removed)
+        led = handed_over([edge for _, edge in rows], name, survivor)
+        removed += [before for (before, _), edge in zip(rows, led, strict=True) if edge is None]
+        rows = [(before, edge) for (before, _), edge in zip(rows, led, strict=True) if edge is not None]
     added: list[Edge] = []
     for action in actions:
         if isinstance(action, Relate):
             wanted = Counter((action.source, target, kind) for kind, target in action.relations)
             kept: list[tuple[Edge, Edge]] = []
-            for before, edge in edges:
+            for before, edge in rows:
                 if edge[0] != action.source or wanted[edge] > 0:
                     wanted[edge] -= 1
                     kept.append((before, edge))
                 else:
                     removed.append(before)
-            edges = kept
+            rows = kept
             added += sorted(wanted.elements())
-    moved = [(before, after) for before, after in edges if before != after]
+    moved = [(before, after) for before, after in rows if before != after]
     return RelationChanges(tuple(added), tuple(moved), tuple(removed))
 
 
@@ -149,7 +148,7 @@ def followed(plan: Plan, related: Related) -> Plan:
     earlier = [action for action in plan.actions if isinstance(action, Relate)]
     after = related.document
     for name, survivor in _leaving(others):
-        after = after.with_lines(handed_over(after, name, survivor)[0])
+        after = after.with_lines(without_entity(after, name, survivor))
     held = Counter(after.relations)
     faulty = set(dangling(after.names, held))
     twice = {edge for edge, count in held.items() if count > 1}
@@ -205,25 +204,6 @@ def _leaving(actions: Iterable[Action]) -> list[tuple[str, str | None]]:
         if isinstance(action, Merge | Prune)
         for name in action.removes
     ]
-
-
-def _handed(
-    edges: list[tuple[Edge, Edge]], name: str, survivor: str | None, removed: list[Edge]
-) -> list[tuple[Edge, Edge]]:
-    """The relations without an entity; `removed` gains those that go with it."""
-    held = {edge for _, edge in edges if name not in edge[:2]}
-    kept: list[tuple[Edge, Edge]] = []
-    for before, edge in edges:
-        if name not in edge[:2]:
-            kept.append((before, edge))
-            continue
-        source, target = (survivor if end == name else end for end in edge[:2])
-        if source is None or target is None or source == target or (source, target, edge[2]) in held:
-            removed.append(before)
-        else:
-            held.add((source, target, edge[2]))
-            kept.append((before, (source, target, edge[2])))
-    return kept
 
 
 def _led_on(relates: Iterable[Relate], others: Iterable[Action]) -> list[Edge]:

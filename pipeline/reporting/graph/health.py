@@ -15,15 +15,14 @@ from ....models.same_statement import statement_key
 from ....records import Inventory
 from ...planning.graph.relations import orphans
 from ...planning.proposal import Means
-from ...rules.graph.nodes import TYPES, Node
-from ...rules.graph.settings import GraphSettings
+from ...rules.graph.use import GraphSettings
 from ...rules.stale import age_of
-from ...stores.graph.usage import Usage
+from ...stores.graph.entities import TYPES, Node, Usage
 from ..text import visible
 
 if TYPE_CHECKING:
     from ...stores.graph.lines import GraphDocument
-    from ...stores.graph.notes import LastRun
+    from ...stores.graph.store import LastRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....records import Candidate, Label, Memory
-from ...rules.graph.nodes import Node
-from ...stores.graph.text import owner_of
+from ...stores.graph.entities import Node, owner_of
 from ..report import one_line
 from .health import spoken_share
 
 if TYPE_CHECKING:
     from ...planning.graph.judging import GraphModels
-    from ...stores.graph.notes import LastRun
+    from ...stores.graph.store import LastRun
 
 WEEK = timedelta(days=7)
 _EVIDENCE_ABOVE = 0.25

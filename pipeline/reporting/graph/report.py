@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +15,9 @@ from ...planning.graph.relations import RelationChanges, dangling, orphans, rela
 from ...planning.plan_file import parse_plan
 from ...planning.proposal import Means, Proposal
 from ...results import RunResult
-from ...rules.graph.nodes import Node, nodes_of
 from ...stores.base import ScopeFilter
 from ...stores.graph.core_memory import core_place
-from ...stores.graph.text import owner_of, split_part
-from ...stores.graph.usage import PROMOTED_MARK, advice, usage
+from ...stores.graph.entities import PROMOTED_MARK, Node, nodes_of, owner_of, split_part, usage
 from ...writing.journal import Journal, Outcome
 from ..report import UNCHANGED, Report, auto_summary, moved_lines, summary
 from ..text import one_line, visible
@@ -29,9 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...planning.graph.judging import GraphView
-    from ...rules.graph.settings import GraphSettings
+    from ...rules.graph.use import GraphSettings
     from ...stores.graph.store import GraphStore
 
+_ADVICE = (
+    'No memory here says how it was used: with "Discovered: DATE" and "Applied in PROJECT - HELPFUL '
+    '(DATE)" among its observations it could be ranked, promoted, and forgotten when it is stale.'
+)
 _MOST_ORPHANS = 20
 """Orphans that are listed by name."""
 
@@ -183,7 +185,7 @@ class GraphReport(Report):
     def _asides(self) -> list[str]:
         """Remarks about what is not changed."""
         nodes = self._view.nodes.values() if self._view else ()
-        return [*self.open_lines(), *advice(node.observations for node in nodes)]
+        return [*self.open_lines(), *_advice(nodes)]
 
     def _applied(self, result: RunResult) -> list[Action]:
         moved = {name for name, _ in result.moved}
@@ -264,6 +266,14 @@ class GraphReport(Report):
             f"- {name}: age {action.age_days} d, last used {last}, {used.uses} uses; {action.detail}",
             f"  archived in {self._store.archive}; back with: mem0-dream restore",
         ]
+
+
+def _advice(nodes: Iterable[Node]) -> list[str]:
+    """What a graph would gain by recording its use, in one line; nothing if it does, or is empty."""
+    used = [node.usage for node in nodes]
+    if not used or any(use.uses or use.discovered or use.last_used for use in used):
+        return []
+    return [_ADVICE]
 
 
 def changes_of_run(run: str, journal: Journal, store: GraphStore) -> RelationChanges | None:

@@ -15,10 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ....errors import UsageError
 from ....models.text.words import exact_key, overlap
 from ...judging.check import Finding, Known, Match
-from ...stores.graph.text import statement
-from ...stores.graph.usage import content
-from .nodes import Node, is_label
-from .settings import GraphSettings
+from ...stores.graph.entities import Node, content, is_label, statement
+from .use import GraphSettings
 
 if TYPE_CHECKING:
     from ....models.encoder import Encoder
@@ -224,11 +222,11 @@ def _nearest(
     for node in nodes if said else ():
         if said <= {exact_key(text) for text in node.content}:
             return node.id, SAID
-    said_by = [node for node in nodes if node.content]
-    if not said_by:
+    nodes_of = [node for node in nodes if node.content]
+    if not nodes_of:
         return None, 0.0
-    vectors = encoder.encode([statement_, *(node.statement for node in said_by)])
+    vectors = encoder.encode([statement_, *(node.statement for node in nodes_of)])
     cosines = vectors[1:] @ vectors[0]
-    best = max(range(len(said_by)), key=lambda place: (float(cosines[place]), said_by[place].id))
+    best = max(range(len(nodes_of)), key=lambda place: (float(cosines[place]), nodes_of[place].id))
     similarity = float(cosines[best])
-    return (said_by[best].id if similarity > 0 else None), similarity
+    return (nodes_of[best].id if similarity > 0 else None), similarity

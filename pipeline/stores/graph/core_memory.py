@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ....errors import RefusedChangeError
+from ....records import noted_moment
 from ..files.undo import FileHistory, Image, read_image
-from .text import parts_of
-from .usage import content, usage
+from .entities import content, parts_of, usage
 
 SECTIONS = {"pattern": "stablePatterns", "preference": "preferences"}
 """Which types of memories may be promoted, and where to."""
@@ -26,9 +26,7 @@ _UPDATED, _CONSOLIDATED, _CONFIG = "lastUpdated", "lastConsolidation", "memoryCo
 
 
 class _Open(BaseModel):
-    """What we do not know is kept."""
-
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow")  # what we do not know is kept
 
 
 class _Entry(_Open):
@@ -66,7 +64,7 @@ class CoreFile:
 
     def statements(self) -> tuple[tuple[str, str], ...]:
         """Name and content of everything in it, for reading."""
-        whole = self._load(self.read())
+        _, whole = self._now()
         statements: list[tuple[str, str]] = []
         for section in SECTIONS.values():
             held = whole.get(section, [])
@@ -76,7 +74,7 @@ class CoreFile:
 
     def limits(self) -> dict[str, Any]:
         """The settings of a graph that the core memory's own `memoryConfig` gives."""
-        config = _Config.model_validate(self._load(self.read()).get(_CONFIG, {}))
+        config = _Config.model_validate(self._now()[1].get(_CONFIG, {}))
         days = config.decayThresholdDays
         limits = {
             "keep_above": config.relevanceThreshold,
@@ -88,12 +86,7 @@ class CoreFile:
     @property
     def consolidated(self) -> datetime | None:
         """The day of the last consolidation that it notes, by whatever program; None if it notes none."""
-        noted = self._load(self.read()).get(_CONSOLIDATED)
-        try:
-            moment = datetime.fromisoformat(noted) if isinstance(noted, str) else None
-        except ValueError:
-            return None
-        return moment.replace(tzinfo=moment.tzinfo or UTC) if moment else None
+        return noted_moment(self._now()[1].get(_CONSOLIDATED))
 
     def promote(
         self, name: str, entity_type: str, observations: Sequence[str], *, at: datetime, key: str
@@ -106,8 +99,7 @@ class CoreFile:
         section = SECTIONS.get(entity_type.casefold())
         if section is None:
             raise RefusedChangeError(f"a memory of type {entity_type} has no place in the core memory")
-        before = read_image(self.path)
-        whole = self._load(before.data if before else None)
+        before, whole = self._now()
         lists = any(isinstance(whole.get(each), list) for each in SECTIONS.values())
         held = whole.get(section, [] if lists else {})
         place = core_key(name)
@@ -131,8 +123,7 @@ class CoreFile:
 
     def note_consolidation(self, *, at: datetime, key: str) -> None:
         """Note the day of a consolidation, in a file of the original form alone; taken back by `key`."""
-        before = read_image(self.path)
-        whole = self._load(before.data if before else None)
+        before, whole = self._now()
         original = {_CONSOLIDATED, _UPDATED, _CONFIG} & whole.keys()
         if original or any(isinstance(whole.get(section), dict) for section in SECTIONS.values()):
             self._write({**whole, _CONSOLIDATED: at.date().isoformat()}, before, key=key, name="")
@@ -150,8 +141,7 @@ class CoreFile:
                     self._demote(name)
 
     def _demote(self, name: str) -> None:
-        before = read_image(self.path)
-        whole = self._load(before.data if before else None)
+        before, whole = self._now()
         for section in SECTIONS.values():
             held = whole.get(section)
             if isinstance(held, list):
@@ -164,15 +154,16 @@ class CoreFile:
         _Core.model_validate(whole)
         data = (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "surrogatepass")
         self._history.write(self.path, data, before=before, key=key, note={"name": name})
-        if self._load(self.read()) != whole:
+        if self._now()[1] != whole:
             raise RefusedChangeError(f"the core memory {self.path.name} does not read back")
 
-    def _load(self, data: bytes | None) -> dict[str, Any]:
-        """Read and validate; an empty or missing file is an empty core memory."""
-        if data is None or not data.strip():
-            return {}
+    def _now(self) -> tuple[Image | None, dict[str, Any]]:
+        """The file, and what it holds, validated; an empty or missing file is an empty core memory."""
+        image = read_image(self.path)
+        if image is None or not image.data.strip():
+            return image, {}
         try:
-            whole: dict[str, Any] = json.loads(data)
+            whole: dict[str, Any] = json.loads(image.data)
             _Core.model_validate(whole)
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
@@ -182,7 +173,7 @@ class CoreFile:
             ) from None
         except ValueError:
             raise RefusedChangeError(f"the core memory {self.path.name} is no JSON") from None
-        return whole
+        return image, whole
 
 
 def core_key(name: str) -> str:

@@ -1,19 +1,22 @@
-"""The lines of a memory server's file, each kept to the letter until it is changed itself.
+"""The lines of a memory server's file and every change of them; what does not change is kept to the letter.
 
 What we do not know (other fields, other kinds of lines, blank lines, line ends) stays as it is.
 A line that the server could not read is broken, and nothing is written while there is one. A file that
-mostly holds something else was never written by the server: all its lines would count as broken, and
-moving them away would empty it, so it is refused as a whole.
+mostly holds something else was never written by the server, and is refused as a whole.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
+
+from ....errors import RefusedChangeError
+from .entities import observation_key
 
 Kind = Literal["entity", "relation", "other", "broken"]
 Edge = tuple[str, str, str]
@@ -28,7 +31,11 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 """The texts that a line of each kind must hold; an entity has `observations`, too."""
 
+KNOWN = frozenset({"type", "observations", *FIELDS["entity"]})
+"""What the server knows of an entity."""
+
 _SHOWN_NUMBERS, _SHOWN_KEYS, _SHOWN_LETTERS = 5, 4, 20
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _OTHER_SERVERS = "as some other servers"
 
 
@@ -55,9 +62,16 @@ class GraphLine:
             return cls(raw, "broken", {}, "it is no JSON")
         if not isinstance(item, dict):
             return cls(raw, "broken", {}, "it is no JSON object")
-        reason = _fault(item)
-        kind: Kind = "broken" if reason else item["type"] if item.get("type") in FIELDS else "other"
-        return cls(raw, kind, {} if reason else item, reason)
+        kind = item.get("type")
+        if not isinstance(kind, str) or kind not in FIELDS:
+            return cls(raw, "other", item)
+        reason = ""
+        observations = item.get("observations", [] if kind == "relation" else None)
+        if missing := [field for field in FIELDS[kind] if not isinstance(item.get(field), str)]:
+            reason = f"it is {'an' if kind == 'entity' else 'a'} {kind} without {missing[0]}"
+        elif not isinstance(observations, list) or not all(isinstance(each, str) for each in observations):
+            reason = "its observations are no list of texts"
+        return cls(raw, "broken" if reason else "entity" if kind == "entity" else "relation", item, reason)
 
     @classmethod
     def entity(cls, name: str, entity_type: str, observations: Sequence[str]) -> GraphLine:
@@ -85,23 +99,12 @@ class GraphLine:
         """From, to and type of a relation."""
         return self.item["from"], self.item["to"], self.item["relationType"]
 
-    def touches(self, name: str) -> bool:
-        """Whether this is a relation of the named entity."""
-        return self.kind == "relation" and name in self.edge[:2]
+    def names(self, name: str) -> bool:
+        """Whether this is the entity of that name."""
+        return self.kind == "entity" and self.item["name"] == name
 
 
-def _fault(item: Mapping[str, Any]) -> str:
-    """Why the server could not use this object."""
-    kind = item.get("type")
-    if not isinstance(kind, str) or kind not in FIELDS:
-        return ""
-    missing = [field for field in FIELDS[kind] if not isinstance(item.get(field), str)]
-    if missing:
-        return f"it is {'an' if kind == 'entity' else 'a'} {kind} without {missing[0]}"
-    observations = item.get("observations", [] if kind == "relation" else None)
-    if not isinstance(observations, list) or not all(isinstance(each, str) for each in observations):
-        return "its observations are no list of texts"
-    return ""
+Lines = Sequence[GraphLine]
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ class GraphDocument:
         return (("\ufeff" if self.mark else "") + text).encode("utf-8", "surrogateescape")
 
     @cached_property
-    def entities(self) -> Mapping[str, Sequence[GraphLine]]:
+    def entities(self) -> Mapping[str, Lines]:
         """The lines of each entity, by name."""
         found: dict[str, list[GraphLine]] = defaultdict(list)
         for line in self.lines:
@@ -141,7 +144,7 @@ class GraphDocument:
         return dict(found)
 
     @cached_property
-    def touching(self) -> Mapping[str, Sequence[GraphLine]]:
+    def touching(self) -> Mapping[str, Lines]:
         """The lines of all relations that begin or end at a name."""
         found: dict[str, list[GraphLine]] = defaultdict(list)
         for line in self.lines:
@@ -157,7 +160,7 @@ class GraphDocument:
 
     @property
     def relations(self) -> tuple[Edge, ...]:
-        """From, to and type of every relation, in order."""
+        """Every relation, in order."""
         return tuple(line.edge for line in self.lines if line.kind == "relation")
 
     @property
@@ -174,14 +177,16 @@ class GraphDocument:
         faults = []
         for reason, rows in numbers.items():
             shown = ", ".join(map(str, rows[:_SHOWN_NUMBERS])) + (" …" if len(rows) > _SHOWN_NUMBERS else "")
-            lines = (
-                f"line {shown} of the graph is"
-                if len(rows) == 1
-                else f"{len(rows)} lines of the graph ({shown}) are"
-            )
-            moves = "it" if len(rows) == 1 else "them"
-            faults.append(f"{lines} broken, {reason}; --repair moves {moves} to the archive")
+            what, moves = f"{len(rows)} lines of the graph ({shown}) are", "them"
+            if len(rows) == 1:
+                what, moves = f"line {shown} of the graph is", "it"
+            faults.append(f"{what} broken, {reason}; --repair moves {moves} to the archive")
         return tuple(faults)
+
+    def fields(self, name: str) -> dict[str, Any]:
+        """Fields of an entity's lines that the server does not know."""
+        lines = self.entities.get(name, ())
+        return {key: value for line in lines for key, value in line.item.items() if key not in KNOWN}
 
     def with_lines(self, lines: Iterable[GraphLine]) -> GraphDocument:
         """The same file with other lines."""
@@ -199,61 +204,48 @@ def foreign_reason(document: GraphDocument) -> str | None:
     'it is one JSON object with "entities" and "relations", as some other servers keep a graph'
     """
     lines = [line for line in document.lines if line.raw.strip()]
-    items = [_object(line.raw) for line in lines]
     own = sum(line.kind in FIELDS for line in lines)
     unknown = sum(
-        line.kind == "broken" or (line.kind == "other" and not isinstance((item or {}).get("type"), str))
-        for line, item in zip(lines, items, strict=True)
+        line.kind == "broken" or (line.kind == "other" and not isinstance(line.item.get("type"), str))
+        for line in lines
     )
     if not lines or (own and own >= READABLE_SHARE * (own + unknown)):
         return None
-    objects = [item for item in items if item is not None]
-    return (
-        _whole_reason(document.data)
-        or (_lines_reason(objects) if len(objects) >= READABLE_SHARE * len(lines) else None)
-        or f"{own} of its {len(lines)} lines are entities or relations, and the others are no JSON objects"
-    )
-
-
-def _whole_reason(data: bytes) -> str | None:
-    """What the file is if it is one JSON value, or no text of ours at all."""
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "it is written in UTF-16, and a memory server writes UTF-8"
-    try:
+    data, whole = document.data, None
+    with contextlib.suppress(ValueError, RecursionError):
         whole = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(whole, dict) and {"entities", "relations"} <= whole.keys():
-        return f'it is one JSON object with "entities" and "relations", {_OTHER_SERVERS} keep a graph'
-    if isinstance(whole, list):
-        return "it is one JSON list"
-    if isinstance(whole, dict) and "type" not in whole:
-        return f"it is one JSON object with the keys {_keys([whole])}"
-    return None
-
-
-def _lines_reason(items: Sequence[dict[str, Any]]) -> str:
-    """What the lines are if most of them are JSON objects."""
-    named = [item for item in items if {"name", "observations"} <= item.keys()]
-    if len(named) < READABLE_SHARE * len(items):
-        return f"its lines are no entities or relations; they have the keys {_keys(items)}"
-    if not all(isinstance(item.get("type"), str) for item in named):
-        return f'its entities have no "type", {_OTHER_SERVERS} write them'
-    return f"its observations are no texts, {_OTHER_SERVERS} write them"
+    top = whole if isinstance(whole, dict) else {}
+    objects = [line.item for line in lines if line.item or line.kind == "other"]
+    named = [item for item in objects if {"name", "observations"} <= item.keys()]
+    rows = (
+        (data[:2] in _UTF_16, "it is written in UTF-16, and a memory server writes UTF-8"),
+        (isinstance(whole, list), "it is one JSON list"),
+        (
+            {"entities", "relations"} <= top.keys(),
+            f'it is one JSON object with "entities" and "relations", {_OTHER_SERVERS} keep a graph',
+        ),
+        (top is whole and "type" not in top, f"it is one JSON object with the keys {_keys([top])}"),
+        (
+            len(objects) < READABLE_SHARE * len(lines),
+            f"{own} of its {len(lines)} lines are entities or relations, and the others are no JSON objects",
+        ),
+        (
+            len(named) < READABLE_SHARE * len(objects),
+            f"its lines are no entities or relations; they have the keys {_keys(objects)}",
+        ),
+        (
+            not all(isinstance(item.get("type"), str) for item in named),
+            f'its entities have no "type", {_OTHER_SERVERS} write them',
+        ),
+        (True, f"its observations are no texts, {_OTHER_SERVERS} write them"),
+    )
+    return next(reason for holds, reason in rows if holds)
 
 
 def _keys(items: Iterable[Mapping[str, Any]]) -> str:
     """The most common keys; foreign text, so all that is strange in it is escaped."""
     keys = [key for key, _ in Counter(key for item in items for key in item).most_common(_SHOWN_KEYS)]
     return ", ".join(json.dumps(key[:_SHOWN_LETTERS]) for key in keys) or "(none)"
-
-
-def _object(raw: str) -> dict[str, Any] | None:
-    try:
-        item = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    return item if isinstance(item, dict) else None
 
 
 def _dump(item: Mapping[str, Any]) -> str:
@@ -263,3 +255,145 @@ def _dump(item: Mapping[str, Any]) -> str:
     except UnicodeEncodeError:  # a lone surrogate is a text in JavaScript, but not in UTF-8
         return json.dumps(item, separators=(",", ":"))
     return text
+
+
+def with_relations(document: GraphDocument, name: str, wanted: Sequence[tuple[str, str]]) -> list[GraphLine]:
+    """The lines with exactly these relations (type, target) leaving an entity; what stays is not moved."""
+    left = list(wanted)
+    lines: list[GraphLine] = []
+    for line in document.lines:
+        if line.kind == "relation" and line.edge[0] == name:
+            key = (line.edge[2], line.edge[1])
+            if key not in left:
+                continue
+            left.remove(key)
+        lines.append(line)
+    if any(target not in document.names for _, target in left) or (left and name not in document.names):
+        raise RefusedChangeError(f"a relation of {name} would lead nowhere")
+    return [*lines, *(GraphLine.relation(name, target, kind) for kind, target in left)]
+
+
+def with_observations(document: GraphDocument, name: str, observations: Sequence[str]) -> list[GraphLine]:
+    """The lines with one entity that says exactly this; several lines of its name become one.
+
+    Raises:
+        RefusedChangeError: If there is no such entity.
+    """
+    if name not in document.names:
+        raise RefusedChangeError(f"memory {name} is gone")
+    first, *more = document.entities[name]
+    line = _with_fields(first, document.fields(name)) if more else first
+    new = line.changed(observations=list(observations))
+    at = next(place for place, each in enumerate(document.lines) if each.names(name))
+    others = [each for each in document.lines[at:] if not each.names(name)]
+    return [*document.lines[:at], new, *others]
+
+
+def without_observation(document: GraphDocument, name: str, key: str) -> list[GraphLine]:
+    """The lines without one observation of one entity, however often it stands in its line.
+
+    Raises:
+        RefusedChangeError: If several lines of that name hold it: an undo could not tell them apart.
+    """
+    lines: list[GraphLine] = []
+    touched = 0
+    for line in document.lines:
+        held = list(line.item["observations"]) if line.names(name) else []
+        kept = [text for text in held if observation_key(text) != key]
+        touched += len(kept) < len(held)
+        lines.append(line.changed(observations=kept) if len(kept) < len(held) else line)
+    if touched > 1:
+        raise RefusedChangeError(f"{name} stands in {touched} lines that say this; make one of them first")
+    return lines
+
+
+def without_entity(document: GraphDocument, name: str, survivor: str | None) -> list[GraphLine]:
+    """The lines without an entity; its survivor takes over its relations, and the fields that it lacks."""
+    fields = document.fields(name)
+    leads = iter(handed_over(document.relations, name, survivor))
+    lines: list[GraphLine] = []
+    for line in document.lines:
+        if line.kind == "relation":
+            edge = next(leads)
+            if edge is not None:
+                lines.append(line if edge == line.edge else line.changed(**{"from": edge[0], "to": edge[1]}))
+        elif not line.names(name):
+            stays = survivor is not None and line.names(survivor)
+            lines.append(_with_fields(line, fields) if stays else line)
+    return lines
+
+
+def handed_over(edges: Sequence[Edge], name: str, survivor: str | None) -> list[Edge | None]:
+    """Where each relation leads once an entity is gone; None for one that goes with it.
+
+    No relation is doubled, and none leads from the survivor to itself.
+    """
+    held = {edge for edge in edges if name not in edge[:2]}
+    led: list[Edge | None] = []
+    for edge in edges:
+        if name not in edge[:2]:
+            led.append(edge)
+            continue
+        source, target = (survivor if end == name else end for end in edge[:2])
+        if source is None or target is None or source == target or (source, target, edge[2]) in held:
+            led.append(None)
+        else:
+            held.add((source, target, edge[2]))
+            led.append((source, target, edge[2]))
+    return led
+
+
+def settled(base: Lines, ours: Lines, theirs: Lines) -> list[GraphLine] | None:
+    """Lines that an undo would turn back and that were written since; None where both changed one thing.
+
+    Entities are one by name: what was said since stays, and what the undo gives back returns among it.
+
+    Args:
+        base: As our change left them.
+        ours: As they were before it.
+        theirs: As they stand now.
+    """
+    lines = list(theirs)
+    gone: set[int] = set()
+    places = {line.name: place for place, line in enumerate(lines) if line.kind == "entity"}
+    known = {line.name: line for line in base if line.kind == "entity"}
+    own = {line.name for line in ours if line.kind == "entity"}
+    for line in base:
+        if line not in ours and not (line.kind == "entity" and line.name in own):
+            if line in theirs:
+                gone.add(theirs.index(line))
+            elif line.kind == "entity":
+                return None
+    for line in ours:
+        if line in base or line in theirs:
+            continue
+        if line.kind != "entity" or line.name not in places:
+            lines.append(line)
+        elif line.name in known:
+            lines[places[line.name]] = _said_again(known[line.name], line, lines[places[line.name]])
+        else:
+            return None
+    return [line for place, line in enumerate(lines) if place not in gone]
+
+
+def _said_again(left: GraphLine, was: GraphLine, now: GraphLine) -> GraphLine:
+    """An entity's line as it stands, with what our change took out of it between its neighbours."""
+    before, after, held = (list(line.item["observations"]) for line in (was, left, now))
+    held = [text for text in held if text not in after or text in before]
+    for place, text in enumerate(before):
+        if text not in after and text not in held:
+            earlier = set(before[:place])
+            at = max((spot + 1 for spot, each in enumerate(held) if each in earlier), default=0)
+            held[at:at] = [text] * before.count(text)
+    return was if Counter(held) == Counter(before) else now.changed(observations=held)
+
+
+def _with_fields(line: GraphLine, fields: Mapping[str, Any]) -> GraphLine:
+    """An entity's line with the fields it lacks; lists are united, other values of its own stay."""
+    new = {
+        key: [*line.item[key], *(item for item in value if item not in line.item[key])]
+        if isinstance(value, list) and isinstance(line.item.get(key), list)
+        else line.item.get(key, value)
+        for key, value in fields.items()
+    }
+    return line.changed(**new) if any(line.item.get(key) != value for key, value in new.items()) else line

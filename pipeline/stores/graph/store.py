@@ -2,39 +2,125 @@
 
 A memory is an entity: its id is its name, its metadata hold what it says as a list, its category is the
 entity type. One observation, and the relations that leave an entity, can be read and changed on their own,
-under ids that name the part (`pipeline.stores.graph.text`); that is how a contradiction is settled and a
-relation added through the same writer as everything else.
+under ids that name the part (`entities.part_id`); that is how a contradiction is settled and a relation
+added through the same writer as everything else.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from ....errors import RefusedChangeError, StoreError, UsageError
 from ....records import Inventory, Memory, Scope
 from ..base import Capabilities, Change, Delete, Restore, ScopeFilter, Snapshot, Store, Update
 from ..files import digest
+from ..files.database import Database
 from ..files.undo import FileHistory, Image, keep_entry, kept_entries
-from . import edit
 from .core_memory import CoreFile
-from .file import Medium
-from .lines import FIELDS, GraphDocument, GraphLine, foreign_reason
-from .notes import GraphNotes
-from .text import BROKEN_LINES, RELATIONS, entity_text, observation_key, relations_text, split_part
-from .usage import PROMOTED_MARK, usage
+from .entities import (
+    BROKEN_LINES,
+    PROMOTED_MARK,
+    RELATIONS,
+    entity_text,
+    observation_key,
+    relations_text,
+    split_part,
+    usage,
+)
+from .lines import (
+    KNOWN,
+    GraphDocument,
+    GraphLine,
+    foreign_reason,
+    settled,
+    with_observations,
+    with_relations,
+    without_entity,
+    without_observation,
+)
+from .media import Medium
 
-ENTITY, OBSERVATION, RELATION, BROKEN = "entity", "observation", "relations", "broken"
 _CORE = "core memory of"
 _WHOLE = "whole"
-_ARCHIVE, _FORGOTTEN, _BROKEN = "archive", "-forgotten.json", "-broken.json"
 _CODING = ("utf-8", "surrogateescape")
 _LEFT = "left by us"
 """What we left may hold nothing but lines of other tools; it can still be undone."""
+_LAST, _FOCUS, _BROUGHT_BACK = "last run", "focus", "brought back"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS graph_notes (
+    store TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (store, name));
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """A graph after a run, with which the next one is compared."""
+
+    at: datetime
+    memories: Mapping[str, tuple[int, float | None]]  # uses and effectiveness (None if unknown), by name
+    run: str = ""  # its name; empty if there was nothing to do
+
+
+class GraphNotes:
+    """What we remember about one graph and may not write into it: the last run, the focus, what came back."""
+
+    def __init__(self, directory: Path, store: str) -> None:
+        """Open the database of the state directory.
+
+        Raises:
+            JournalError: If it is damaged or cannot be written.
+        """
+        self._store = store
+        self._db = Database(directory, _SCHEMA)
+        self.close = self._db.close
+
+    def note(self, name: str, value: object) -> None:
+        """Remember anything else under a name."""
+        values = (self._store, name, json.dumps(value))
+        self._db.tell("INSERT OR REPLACE INTO graph_notes VALUES (?, ?, ?)", values)
+
+    def noted(self, name: str) -> Any:  # noqa: ANN401  (whatever was noted)
+        """What was remembered under a name, or None."""
+        statement = "SELECT value FROM graph_notes WHERE store = ? AND name = ?"
+        return next((json.loads(value) for (value,) in self._db.ask(statement, (self._store, name))), None)
+
+    @property
+    def last(self) -> LastRun | None:
+        """The state of every memory after the last run; None if there was none."""
+        noted = self.noted(_LAST)
+        if not isinstance(noted, dict):
+            return None
+        rows = {name: (int(uses), share) for name, (uses, share) in noted["memories"].items()}
+        return LastRun(datetime.fromisoformat(noted["at"]), rows, noted["run"])
+
+    def remember(self, state: LastRun) -> None:
+        """Note the present state of every memory."""
+        self.note(_LAST, {"at": state.at.isoformat(), "memories": state.memories, "run": state.run})
+
+    @property
+    def focus(self) -> str | None:
+        """The topic that a person set, to protect what is about it; setting None takes it back."""
+        noted = self.noted(_FOCUS)
+        return noted if isinstance(noted, str) else None
+
+    @focus.setter
+    def focus(self, topic: str | None) -> None:
+        self.note(_FOCUS, topic)
+
+    def bring_back(self, name: str, *, now: datetime) -> None:
+        """Note that a person brought a forgotten memory back."""
+        self.note(_BROUGHT_BACK, (self.noted(_BROUGHT_BACK) or {}) | {name: now.isoformat()})
+
+    def brought_back(self, now: datetime, *, within: timedelta) -> list[str]:
+        """What was brought back lately; it is kept as long as if it had been used on that day."""
+        rows = self.noted(_BROUGHT_BACK) or {}
+        return [name for name, at in rows.items() if now - datetime.fromisoformat(at) <= within]
 
 
 class GraphStore(Store):
@@ -47,12 +133,12 @@ class GraphStore(Store):
         """Bind a medium, the directory of our own state, and the core memory that promotions go to."""
         self.medium = medium
         self.place = medium.name.partition(":")[2]
-        self.fingerprint = hashlib.sha256(medium.name.encode()).hexdigest()[:16]
+        self.fingerprint = digest(medium.name.encode())[:16]
         self.scope = Scope.of(graph=Path(self.place).name or medium.name)
         self.notes = GraphNotes(state, self.fingerprint)
         self._history = FileHistory(state)
         self.core = CoreFile(core, self._history) if core is not None else None
-        self.archive = (medium.folder or state / "graph" / self.fingerprint) / _ARCHIVE
+        self.archive = (medium.folder or state / "graph" / self.fingerprint) / "archive"
         self._held = (b"", GraphDocument(()))
         self._run = ""
 
@@ -77,35 +163,36 @@ class GraphStore(Store):
         """List every entity; a broken line is a gap, so that nothing is written while there is one."""
         document = self.document()
         found = sorted(document.names) if scopes.matches(self.scope) else ()
-        memories = tuple(self.parse(self._entity(document, name)) for name in found)
+        memories = tuple(self.parse(_entity(document, name)) for name in found)
         fidelity = () if self.medium.verbatim else ("a running server decides the order of its lines itself",)
         return Inventory(self.fingerprint, memories, document.faults, fidelity)
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given entities and parts afresh."""
         document = self.document()
-        snapshots = ((memory_id, self._find(document, memory_id)) for memory_id in ids)
+        snapshots = ((memory_id, _find(document, memory_id)) for memory_id in ids)
         return {memory_id: snapshot for memory_id, snapshot in snapshots if snapshot is not None}
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
         payload = snapshot.payload
-        if payload["kind"] == ENTITY:
-            return self._entity_memory(snapshot)
-        if payload["kind"] == OBSERVATION:
-            kind, pinned = payload["type"], payload["pinned"]
-            return Memory(snapshot.id, payload["text"], self.scope, category=kind, pinned=pinned)
-        if payload["kind"] == BROKEN:
-            # Escaped, because a line that is not UTF-8 could not be written down in a plan.
-            text = "\n".join(json.dumps(raw) for raw in payload["raws"])
-            return Memory(snapshot.id, text, self.scope, category=BROKEN)
+        match payload["kind"]:
+            case "entity":
+                return self._entity_memory(snapshot)
+            case "observation":
+                text, kind, pinned = payload["text"], payload["type"], payload["pinned"]
+                return Memory(snapshot.id, text, self.scope, category=kind, pinned=pinned)
+            case "broken":
+                # Escaped, because a line that is not UTF-8 could not be written down in a plan.
+                text = "\n".join(json.dumps(raw) for raw in payload["raws"])
+                return Memory(snapshot.id, text, self.scope, category="broken")
         edges = [GraphLine.of(raw).edge for raw in payload["raws"]]
         text = relations_text((kind, target) for _, target, kind in edges)
         return Memory(snapshot.id, text, self.scope, category="relation")
 
     def finds(self, memory_id: str) -> bool:
         """Whether the server's search for the name, or for the observation, would find it."""
-        return self._find(self.document(), memory_id) is not None
+        return _find(self.document(), memory_id) is not None
 
     def write(self, change: Change) -> str:
         """Make one change, all at once.
@@ -124,7 +211,7 @@ class GraphStore(Store):
             case Delete():
                 self._delete(document, change)
             case Restore():
-                self._restore(change)
+                self._restore(change.snapshot.id)
             case _:
                 raise RefusedChangeError("a knowledge graph takes no such change")
         return str(memory_id)
@@ -185,7 +272,7 @@ class GraphStore(Store):
         names = document.names | {name}
         back = [line for line in relations if names.issuperset(line.edge[:2])]
         self._save(document, [*document.lines, *own, *back], key="")
-        self.notes.bring_back([name], now=now)
+        self.notes.bring_back(name, now=now)
         return len(back), len(relations) - len(back)
 
     def close(self) -> None:
@@ -212,35 +299,6 @@ class GraphStore(Store):
             self.notes.note(f"{_CORE} {self._run}", {"path": str(self.core.path), "changes": [*made, key]})
         return key
 
-    def _find(self, document: GraphDocument, memory_id: str) -> Snapshot | None:
-        """The record of an entity, or of the part that an id names."""
-        if memory_id in document.names:
-            return self._entity(document, memory_id)
-        if memory_id == BROKEN_LINES:
-            raws = [line.raw for _, line in document.broken]
-            return Snapshot(memory_id, {"kind": BROKEN, "name": "", "raws": raws})
-        name, key = split_part(memory_id) or ("", "")
-        if key == RELATIONS:
-            raws = [line.raw for line in document.touching.get(name, ()) if line.edge[0] == name]
-            return Snapshot(memory_id, {"kind": RELATION, "name": name, "raws": raws})
-        for line in document.entities.get(name, ()) if key else ():
-            for text in line.item["observations"]:
-                if observation_key(text) == key:
-                    payload = {
-                        "kind": OBSERVATION,
-                        "name": name,
-                        "type": line.item["entityType"],
-                        "text": text,
-                    }
-                    pinned = usage(line.item["observations"], line.item).critical
-                    return Snapshot(memory_id, payload | {"pinned": pinned})
-        return None
-
-    def _entity(self, document: GraphDocument, name: str) -> Snapshot:
-        """The record of an entity; a name in several lines is one, since the server finds only one by it."""
-        payload = {"kind": ENTITY, "name": name, "raws": [line.raw for line in document.entities[name]]}
-        return Snapshot(name, payload)
-
     def _entity_memory(self, snapshot: Snapshot) -> Memory:
         items = [GraphLine.of(raw).item for raw in snapshot.payload["raws"]]
         observations = [text for item in items for text in item["observations"]]
@@ -254,7 +312,7 @@ class GraphStore(Store):
             or split_part(snapshot.id) is not None
             or (not self.medium.verbatim and len(set(observations)) < len(observations))
         )
-        known = {"type", "observations", *FIELDS["entity"]}
+        unknown = {key: value for key, value in fields.items() if key not in KNOWN}
         return Memory(
             id=snapshot.id,
             text=entity_text(snapshot.id, observations),
@@ -263,10 +321,7 @@ class GraphStore(Store):
             created_at=used.discovered,
             accessed_at=used.last_used,
             pinned=used.critical or alone,
-            metadata={
-                "observations": observations,
-                "fields": {key: value for key, value in fields.items() if key not in known},
-            },
+            metadata={"observations": observations, "fields": unknown},
         )
 
     def _save(self, document: GraphDocument, lines: Sequence[GraphLine], *, key: str) -> None:
@@ -286,8 +341,11 @@ class GraphStore(Store):
         if change.id == BROKEN_LINES and change.id not in document.names:
             if change.at is None:
                 raise RefusedChangeError("broken lines are moved by a run alone")
-            if document.broken:
-                archive_broken(self.archive, document.broken, at=change.at)
+            if broken := document.broken:
+                rows = [{"number": number, "raw": line.raw} for number, line in broken]
+                entry = {"movedAt": change.at.isoformat(), "lines": rows}
+                path = self.archive / f"{change.at.date().isoformat()}-broken.json"
+                keep_entry(path, entry, same=("lines",))
                 kept = [line for line in document.lines if line.kind != "broken"]
                 self._save(document, kept, key=self._key(change.id))
             return
@@ -295,10 +353,10 @@ class GraphStore(Store):
         name, part = part_of or (change.id, "")
         if part == RELATIONS:
             text = relations_text(change.relations or ())
-            lines = edit.with_relations(document, name, change.relations or ())
+            lines = with_relations(document, name, change.relations or ())
         else:
             text = entity_text(name, change.observations)
-            lines = edit.with_observations(document, name, change.observations)
+            lines = with_observations(document, name, change.observations)
         # A plan that was edited by hand may say one thing and do another.
         if text != change.text:
             raise RefusedChangeError("the new text is not what the list beside it says")
@@ -317,51 +375,39 @@ class GraphStore(Store):
         self.core.promote(line.name, line.item["entityType"], observations, at=at, key=key)
 
     def _delete(self, document: GraphDocument, change: Delete) -> None:
-        part = None if change.id in document.names else split_part(change.id)
-        if part is not None:
-            self._save(document, edit.without_observation(document, *part), key=self._key(change.id))
-        elif change.id in document.names:
-            if change.into is None:
-                self._keep_forgotten(document, change)
-            else:
-                self._check_survivor(document, change.into, change.observations)
-            lines, _ = edit.handed_over(document, change.id, change.into)
-            self._save(document, lines, key=self._key(change.id))
+        if change.id not in document.names:
+            if part := split_part(change.id):
+                self._save(document, without_observation(document, *part), key=self._key(change.id))
+            return
+        if change.into is None:
+            if change.at is None or not change.reason:
+                raise RefusedChangeError(
+                    f"memory {change.id} would go without a reason, which the archive has to keep"
+                )
+            own, relations = document.entities[change.id], document.touching.get(change.id, ())
+            archive_forgotten(self.archive, own, relations, at=change.at, reason=change.reason)
+        else:
+            # The survivor must say all of it in the very state the other one is removed from: a server that
+            # had loaded the graph before our last change may have written it back since.
+            into = document.entities.get(change.into, ())
+            held = {text for line in into for text in line.item["observations"]}
+            if not into or not held.issuperset(change.observations):
+                raise RefusedChangeError(
+                    f"memory {change.into}, which takes its place, does not say all of it any more"
+                )
+        lines = without_entity(document, change.id, change.into)
+        self._save(document, lines, key=self._key(change.id))
 
-    def _check_survivor(self, document: GraphDocument, survivor: str, says: Sequence[str]) -> None:
-        """The survivor must say all of it in the very state the other one is removed from.
-
-        A server that had loaded the graph before our last change may have written it back since.
-        """
-        held = {text for line in document.entities.get(survivor, ()) for text in line.item["observations"]}
-        if survivor not in document.names or not held.issuperset(says):
-            raise RefusedChangeError(
-                f"memory {survivor}, which takes its place, does not say all of it any more"
-            )
-
-    def _keep_forgotten(self, document: GraphDocument, change: Delete) -> None:
-        """Put a memory into the archive.
-
-        Raises:
-            RefusedChangeError: If the change does not say why it goes, and when.
-        """
-        if change.at is None or not change.reason:
-            raise RefusedChangeError(
-                f"memory {change.id} would go without a reason, which the archive has to keep"
-            )
-        own, relations = document.entities[change.id], document.touching.get(change.id, ())
-        archive_forgotten(self.archive, own, relations, at=change.at, reason=change.reason)
-
-    def _restore(self, change: Restore) -> None:
+    def _restore(self, memory_id: str) -> None:
         """Take this run's change of a record back; what was written since stays."""
-        step = self._history.last(self.medium.name, self._key(change.snapshot.id))
+        step = self._history.last(self.medium.name, self._key(memory_id))
         if step is not None:
             now = self._held[0]
             after = self._history.without(self.medium.name, step, now, resolve=_settled)
             if after is not None and after != now:
                 self._replace(now, after)
             self._history.taken_back(step)
-        self._demote([self._key(f"core {change.snapshot.id}")])
+        self._demote([self._key(f"core {memory_id}")])
 
     def _demote(self, changes: Sequence[str]) -> None:
         """Take changes of the core memory back; a damaged file was told before, and what is in it stays."""
@@ -371,9 +417,34 @@ class GraphStore(Store):
                 self.core.take_back(changes)
 
 
+def _find(document: GraphDocument, memory_id: str) -> Snapshot | None:
+    """The record of an entity, or of the part that an id names."""
+    if memory_id in document.names:
+        return _entity(document, memory_id)
+    if memory_id == BROKEN_LINES:
+        raws = [line.raw for _, line in document.broken]
+        return Snapshot(memory_id, {"kind": "broken", "name": "", "raws": raws})
+    name, key = split_part(memory_id) or ("", "")
+    if key == RELATIONS:
+        raws = [line.raw for line in document.touching.get(name, ()) if line.edge[0] == name]
+        return Snapshot(memory_id, {"kind": "relations", "name": name, "raws": raws})
+    for line in document.entities.get(name, ()) if key else ():
+        observations, kind = line.item["observations"], line.item["entityType"]
+        for text in observations:
+            if observation_key(text) == key:
+                payload = {"kind": "observation", "name": name, "type": kind, "text": text}
+                return Snapshot(memory_id, payload | {"pinned": usage(observations, line.item).critical})
+    return None
+
+
+def _entity(document: GraphDocument, name: str) -> Snapshot:
+    """The record of an entity; a name in several lines is one, since the server finds only one by it."""
+    return Snapshot(name, {"kind": "entity", "name": name, "raws": [x.raw for x in document.entities[name]]})
+
+
 def _settled(*sides: Sequence[bytes]) -> list[bytes] | None:
-    """Lines that were written since one of our changes; see `edit.settled`."""
-    lines = edit.settled(*([GraphLine.of(raw.decode(*_CODING)) for raw in side] for side in sides))
+    """Lines that were written since one of our changes; see `lines.settled`."""
+    lines = settled(*([GraphLine.of(raw.decode(*_CODING)) for raw in side] for side in sides))
     return None if lines is None else [line.raw.encode(*_CODING) for line in lines]
 
 
@@ -393,18 +464,8 @@ def archive_forgotten(
         "lines": [line.raw for line in lines],
         "relationLines": [line.raw for line in relations],
     }
-    keep_entry(folder / f"{at.date().isoformat()}{_FORGOTTEN}", entry, same=("lines", "relationLines"))
-
-
-def archive_broken(folder: Path, lines: Sequence[tuple[int, GraphLine]], *, at: datetime) -> None:
-    """Keep unreadable lines, with their numbers.
-
-    Raises:
-        RefusedChangeError: If they cannot be kept.
-    """
-    rows = [{"number": number, "raw": line.raw} for number, line in lines]
-    entry = {"movedAt": at.isoformat(), "lines": rows}
-    keep_entry(folder / f"{at.date().isoformat()}{_BROKEN}", entry, same=("lines",))
+    path = folder / f"{at.date().isoformat()}-forgotten.json"
+    keep_entry(path, entry, same=("lines", "relationLines"))
 
 
 def find_forgotten(folder: Path, name: str) -> tuple[list[GraphLine], list[GraphLine]]:
@@ -413,7 +474,7 @@ def find_forgotten(folder: Path, name: str) -> tuple[list[GraphLine], list[Graph
     Raises:
         UsageError: If there is none.
     """
-    for path in sorted(folder.glob(f"*{_FORGOTTEN}"), reverse=True):
+    for path in sorted(folder.glob("*-forgotten.json"), reverse=True):
         for entry in reversed(kept_entries(path)):
             if entry.get("name") == name:
                 own, relations = (

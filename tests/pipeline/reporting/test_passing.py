@@ -29,9 +29,9 @@ from mem0_dream.pipeline.planning.proposal import Proposal
 from mem0_dream.pipeline.reporting.graph.report import GraphReport
 from mem0_dream.pipeline.reporting.markdown.report import PlanReport
 from mem0_dream.pipeline.reporting.report import Report
-from mem0_dream.pipeline.rules.graph.settings import GraphSettings
+from mem0_dream.pipeline.rules.graph.use import GraphSettings
+from mem0_dream.pipeline.stores.graph.entities import RELATIONS, part_id
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument
-from mem0_dream.pipeline.stores.graph.text import RELATIONS, part_id
 
 CHANGES: dict[str, list[type[TextChange]]] = {
     "mem0": [Rewrite],

@@ -6,9 +6,8 @@ import pytest
 from builders import skipped
 from graph_world import NOW, entity, relation, session, write
 from mem0_dream.pipeline.rules.graph.names import same_names, siblings
-from mem0_dream.pipeline.rules.graph.nodes import Node
 from mem0_dream.pipeline.stores.base import ScopeFilter
-from mem0_dream.pipeline.stores.graph.text import parts_of
+from mem0_dream.pipeline.stores.graph.entities import Node, parts_of
 from mem0_dream.records import Label, Memory, Scope
 
 

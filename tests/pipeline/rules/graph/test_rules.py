@@ -26,17 +26,20 @@ from mem0_dream.pipeline.reporting.graph.reflection import (
 )
 from mem0_dream.pipeline.review import Review
 from mem0_dream.pipeline.rules.due import LastPass, due_reason
-from mem0_dream.pipeline.rules.graph.nodes import TYPES, nodes_of
 from mem0_dream.pipeline.rules.graph.relevance import Learning, load_learning, relevance
-from mem0_dream.pipeline.rules.graph.settings import GraphSettings
-from mem0_dream.pipeline.rules.graph.use import forget_reason, promotion_reason, topics, weights_of
+from mem0_dream.pipeline.rules.graph.use import (
+    GraphSettings,
+    forget_reason,
+    promotion_reason,
+    topics,
+    weights_of,
+)
 from mem0_dream.pipeline.stores.base import ScopeFilter, Update
 from mem0_dream.pipeline.stores.files.undo import FileHistory
 from mem0_dream.pipeline.stores.graph.core_memory import CoreFile
+from mem0_dream.pipeline.stores.graph.entities import TYPES, combined, is_bookkeeping, nodes_of, usage
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
-from mem0_dream.pipeline.stores.graph.notes import GraphNotes, LastRun
-from mem0_dream.pipeline.stores.graph.store import archive_forgotten, find_forgotten
-from mem0_dream.pipeline.stores.graph.usage import combined, is_bookkeeping, usage
+from mem0_dream.pipeline.stores.graph.store import GraphNotes, LastRun, archive_forgotten, find_forgotten
 from mem0_dream.records import Candidate, Label, Memory, Scope, Verdict
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer

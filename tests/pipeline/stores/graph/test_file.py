@@ -25,10 +25,9 @@ from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.graph import GraphKind
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.files.exchange import OpenFile, keeps_waiting
-from mem0_dream.pipeline.stores.graph import file as graph_file
-from mem0_dream.pipeline.stores.graph.file import FileMedium
+from mem0_dream.pipeline.stores.graph import media as graph_file
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument
-from mem0_dream.pipeline.stores.graph.server import ServerMedium, tool_calls
+from mem0_dream.pipeline.stores.graph.media import FileMedium, ServerMedium, tool_calls
 from mem0_dream.pipeline.stores.graph.store import GraphStore
 from mem0_dream.settings import Settings
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from mem0_dream.pipeline.stores.graph.file import Process, server_on
+from mem0_dream.pipeline.stores.graph.media import Process, server_on
 
 NODE = ("node", "/opt/node_modules/@modelcontextprotocol/server-memory/dist/index.js")
 HOME = Path(NODE[1]).parent

@@ -6,9 +6,7 @@ import pytest
 from graph_world import entity, relation
 from hypothesis import given
 from hypothesis import strategies as st
-from mem0_dream.pipeline.stores.graph.edit import handed_over, with_relations
-from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine
-from mem0_dream.pipeline.stores.graph.text import (
+from mem0_dream.pipeline.stores.graph.entities import (
     edited_observations,
     entity_text,
     observation_key,
@@ -17,6 +15,7 @@ from mem0_dream.pipeline.stores.graph.text import (
     statement,
     words_of,
 )
+from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine, with_relations, without_entity
 
 names = st.text(max_size=12)
 
@@ -114,17 +113,16 @@ def test_relations_of_the_removed_go_to_the_survivor():
         relation("a", "b"),
         relation("a", "a"),
     ]
-    lines, made = handed_over(GraphDocument.parse("\n".join(raws).encode()), "a", "b")
+    lines = without_entity(GraphDocument.parse("\n".join(raws).encode()), "a", "b")
     found = [line.edge for line in lines if line.kind == "relation"]
     assert found == [("b", "c", "uses"), ("c", "b", "uses")]
-    assert made == [relation("c", "b")]
+    assert lines[-1].raw == relation("c", "b")
 
 
 def test_without_a_survivor_relations_go():
     raws = [entity("a"), entity("b"), relation("a", "b"), relation("b", "b")]
-    lines, made = handed_over(GraphDocument.parse("\n".join(raws).encode()), "a", None)
+    lines = without_entity(GraphDocument.parse("\n".join(raws).encode()), "a", None)
     assert [line.raw for line in lines] == [entity("b"), relation("b", "b")]
-    assert made == []
 
 
 def test_a_relation_to_nowhere_is_refused():
