@@ -17,8 +17,16 @@ from ..actions import Action, Member, Merge, Promote, Prune, Resolve, Rewrite, S
 from ..answers import prune_key, rewritten
 from ..judging.statements import Finding
 from ..plan import Plan
-from ..planning.graph.judging import GraphJudge, GraphModels, GraphView, judged_text, look_alikes
-from ..planning.graph.observations import once, question, united
+from ..planning.graph.judging import (
+    GraphJudge,
+    GraphModels,
+    GraphView,
+    judged_text,
+    look_alikes,
+    once,
+    question,
+    united,
+)
 from ..planning.graph.relations import Related, followed
 from ..planning.hooks import Entails, Found, Judge, United, View
 from ..planning.proposal import Means, OnStage, Proposal
@@ -46,24 +54,20 @@ from ..stores.graph.entities import (
     statement,
     usage,
 )
+from ..stores.graph.lines import GraphDocument
 from ..stores.graph.store import GraphStore, LastRun
 from .base import Kind
 
 if TYPE_CHECKING:
+    from ...models.encoder import Encoder
     from ..reporting.graph.health import Health
     from ..reporting.report import Report
     from ..rules.graph.relevance import Learning, Relevance
     from ..writing.journal import Journal, Run
 
-_HELD = "{count} memories may be forgotten; a person decides."
-
 
 class GraphKind(Kind):
-    """Plans changes of one graph.
-
-    Attributes:
-        graph: Limits of the graph; what was not set is as the core memory itself states it.
-    """
+    """Plans changes of one graph; what was not set of its limits is as the core memory itself states it."""
 
     store: GraphStore
     scoped = False
@@ -80,18 +84,14 @@ class GraphKind(Kind):
         repair_relations: bool = False,
         wanted: Collection[ActionKind] | None = None,
     ) -> None:
-        """Bind a store.
-
-        Args:
-            store: Whose memories.
-            limits: Limits of the graph.
-            relate: Propose new relations.
-            repair_relations: Propose to remove relations that lead nowhere or stand twice.
-            wanted: Kinds of actions to propose; all if omitted.
-        """
+        """Bind a store; propose new relations, or to remove those that lead nowhere, only where asked to."""
         self.store = store
         self.wanted = tuple(ActionKind if wanted is None else wanted)
-        self.graph = _with_stated(store, limits or GraphSettings())
+        self.graph = limits or GraphSettings()
+        with contextlib.suppress(RefusedChangeError):  # told when something is to be promoted
+            stated = store.core.limits() if store.core is not None else {}
+            new = {name: value for name, value in stated.items() if name not in self.graph.model_fields_set}
+            self.graph = self.graph.model_copy(update=new)
         self._relate = relate and ActionKind.RELATE in self.wanted
         self._repair = repair_relations and ActionKind.RELATE in self.wanted
         self._view: GraphView | None = None
@@ -104,21 +104,16 @@ class GraphKind(Kind):
 
     def models(self, means: Means, on_stage: OnStage | None = None) -> GraphModels:
         """Models and limits at a moment."""
-        models, plain = means.models, _counts_words(means)
+        models = means.models
         return GraphModels(
-            encoder=models.encoder if plain else models.read(on_stage=on_stage),
-            scorer=models.scorer if plain else models.asked(on_stage=on_stage),
+            encoder=_encoder(means, on_stage),
+            scorer=models.scorer if _counts_words(means) else models.asked(on_stage=on_stage),
             settings=self.graph,
             neighbours=means.settings.neighbours,
             now=means.now,
             thresholds=models.calibrated,
             rejected=means.rejected,
         )
-
-    def look_alikes(self, nodes: Sequence[Node], means: Means) -> int:
-        """How many memories another one may replace; no pair is judged, and no scorer loaded."""
-        encoder = means.models.encoder if _counts_words(means) else means.models.read()
-        return look_alikes(nodes, encoder, settings=self.graph, neighbours=means.settings.neighbours)
 
     def view(self, inventory: Inventory, means: Means) -> GraphView:
         """All entities; those that are not pinned are judged by what they say."""
@@ -142,16 +137,17 @@ class GraphKind(Kind):
 
     def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:  # noqa: ARG002
         """What is forgotten, promoted, or stands twice; and observations that may say the same."""
-        view = cast("GraphView", view)
-        prunes = self._forgotten(view, means)
-        # What may be a fact about a person, and is no learning, goes by a person's word alone.
-        held = [
-            item for item in prunes if means.unattended and (item.category or "").casefold() not in LEARNINGS
-        ]
-        prunes = [item for item in prunes if item not in held]
-        notes = (_HELD.format(count=len(held)),) if held else ()
+        view, going, held = cast("GraphView", view), list[Prune](), 0
+        for item in self._forgotten(view, means):
+            # What may be a fact about a person, and is no learning, goes by a person's word alone.
+            if means.unattended and (item.category or "").casefold() not in LEARNINGS:
+                held += 1
+            else:
+                going.append(item)
         return Found(
-            actions=(*prunes, *self._rewrites(view, means)), doubts=self._questions(view, prunes), notes=notes
+            actions=(*going, *self._rewrites(view, means)),
+            doubts=self._questions(view, going),
+            notes=(f"{held} memories may be forgotten; a person decides.",) if held else (),
         )
 
     def _questions(self, view: GraphView, gone: Iterable[Action]) -> tuple[Merge | Resolve, ...]:
@@ -167,15 +163,16 @@ class GraphKind(Kind):
     def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:  # noqa: ARG002
         """The most descriptive entity stays and says what all of them say."""
         assert self._view is not None and self._judge is not None  # noqa: PT018, S101  (asked during a pass alone)
-        members = [self._view.nodes[unit.id] for unit in units]
+        nodes, now = self._view.nodes, self._view.means.now
+        members = [nodes[unit.id] for unit in units]
         survivor, observations = united(members, self._judge.models)
-        used, nodes = usage(observations), self._view.nodes.values()
-        if records_use(nodes) and forget_reason(used, settings=self.graph, now=self._view.means.now):
+        used = usage(observations)
+        if records_use(nodes.values()) and forget_reason(used, settings=self.graph, now=now):
             raise MergeRefused("the united memory would be forgotten at once")
         text = statement(survivor.id, content(observations))
         self._judge.sources[text] = frozenset(unit.id for unit in units)
-        if self._promotion(used, survivor.type, self._view.means.now) is not None:
-            observations = (*observations, promotion_mark(self._view.means.now))
+        if self._promotion(used, survivor.type, now) is not None:
+            observations = (*observations, promotion_mark(now))
         said = {statement_key(each) for each in survivor.content}
         return United(
             text=text,
@@ -210,12 +207,10 @@ class GraphKind(Kind):
         view = self._view
         near: Sequence[Candidate] = ()
         if self._relate and view is not None:
-            units = [
-                replace(judged_text(node.memory, node.statement), category=None)
-                for node in view.nodes.values()
-                if node.content
-            ]
+            said = [node for node in view.nodes.values() if node.content]
+            units = [replace(judged_text(node.memory, node.statement), category=None) for node in said]
             near = self.models(view.means).near(units, floor=self.graph.related_above)
+        attended = view is not None and not view.means.unattended
         return Related(
             document=self.store.document(),
             scope=self.store.scope,
@@ -224,10 +219,7 @@ class GraphKind(Kind):
             near=near,
             proposes=self._relate and view is not None,
             repairs=self._repair,
-            copies=view is not None
-            and ActionKind.RELATE in self.wanted
-            and self.store.medium.verbatim
-            and not view.means.unattended,
+            copies=attended and ActionKind.RELATE in self.wanted and self.store.medium.verbatim,
         )
 
     def follow(self, plan: Plan, present: Related) -> Plan:
@@ -236,44 +228,43 @@ class GraphKind(Kind):
         lost = {owner_of(name) for conflict in plan.conflicts for name in conflict.removes}
         parts = [item for item in plan.merges if not item.observations]
         whole = {m.id for item in plan.actions for m in item.members if item not in parts}
-        kept = tuple(
-            action
-            for action in plan.actions
-            if not (
-                whole & {owner_of(member.id) for member in action.members}
-                if action in parts
-                else isinstance(action, Merge) and lost & {member.id for member in action.members}
-            )
-        )
-        return followed(replace(plan, actions=kept), present)
+        kept = []
+        for action in plan.actions:
+            ids = {member.id for member in action.members}
+            stays = not whole & set(map(owner_of, ids)) if action in parts else not lost & ids
+            if stays or not isinstance(action, Merge):
+                kept.append(action)
+        return followed(replace(plan, actions=tuple(kept)), present)
 
     def report(self, proposal: Proposal, journal: Journal, *, explain: bool, texts: bool) -> Report:  # noqa: ARG002
         """What is forgotten is archived, so no texts are added."""
         from ..reporting.graph.report import GraphReport
 
         return GraphReport(
-            self.store,
-            journal,
-            proposal,
-            settings=self.graph,
-            look_alikes=self.look_alikes,
-            explain=explain,
+            self.store, journal, proposal, settings=self.graph, health=self.health_at, explain=explain
         )
 
     def health(self, inventory: Inventory, means: Means) -> Health:
         """How the graph is doing as it stands; nothing is planned, and no pair is judged."""
+        return self.health_at(inventory, means, self.store.document(), self.store.notes.last)
+
+    def health_at(
+        self,
+        inventory: Inventory,
+        means: Means,
+        document: GraphDocument,
+        last: LastRun | None,
+        *,
+        duplicates: bool = True,
+    ) -> Health:
+        """How a graph is doing; the `duplicates` are counted by an encoder alone, or not at all."""
         from ..reporting.graph.health import graph_state
 
-        nodes = nodes_of(inventory.memories)
-        return graph_state(
-            nodes,
-            self.store.document(),
-            self.graph,
-            means.now,
-            self.look_alikes(nodes, means),
-            gaps=inventory.gaps,
-            last=self.store.notes.last,
-        )
+        nodes, alike = nodes_of(inventory.memories), 0
+        if duplicates:
+            most = means.settings.neighbours
+            alike = look_alikes(nodes, _encoder(means), settings=self.graph, neighbours=most)
+        return graph_state(nodes, document, self.graph, means.now, alike, gaps=inventory.gaps, last=last)
 
     def remark(self, journal: Journal, run: Run) -> str:
         """What the run did to relations."""
@@ -327,8 +318,14 @@ class GraphKind(Kind):
         if not count:
             return None
         memory = store.parse(store.fetch([BROKEN_LINES])[BROKEN_LINES])
-        reason = f"move {count} broken lines to the archive"
-        move = _rewrite(Rewrite, memory, "broken", text="", reason=reason)
+        move = Rewrite(
+            id="broken",
+            scope=memory.scope,
+            category=memory.category,
+            members=(Member.of(memory),),
+            text="",
+            reason=f"move {count} broken lines to the archive",
+        )
         return Plan(store.fingerprint, store.kind, now, "none", totals=(), actions=(move,))
 
     def _forgotten(self, view: GraphView, means: Means) -> list[Prune]:
@@ -356,7 +353,8 @@ class GraphKind(Kind):
         refused = rewritten(means.rejected)
         changes: list[Rewrite | Promote] = []
         for node in view.nodes.values():
-            if node.memory.pinned or node.memory.text_hash in refused:
+            memory = node.memory
+            if memory.pinned or memory.text_hash in refused:
                 continue
             texts = once(node)
             double = len(node.observations) - len(texts)
@@ -365,8 +363,18 @@ class GraphKind(Kind):
             if why is not None:
                 texts, reasons = [*texts, promotion_mark(means.now)], [*reasons, why]
             if reasons:
-                kind = Rewrite if why is None else Promote
-                changes.append(_rewrite(kind, node.memory, "", observations=texts, reason="; ".join(reasons)))
+                change = Rewrite if why is None else Promote
+                changes.append(
+                    change(
+                        id="",
+                        scope=memory.scope,
+                        category=memory.category,
+                        members=(Member.of(memory),),
+                        text=entity_text(node.id, texts),
+                        reason="; ".join(reasons),
+                        observations=tuple(texts),
+                    )
+                )
         return changes
 
     def _promotion(self, used: Usage, entity_type: str, now: datetime) -> str | None:
@@ -380,46 +388,17 @@ def _counts_words(means: Means) -> bool:
     return means.settings.scorer == "keywords" and means.settings.encoder in (None, "words")
 
 
-def _with_stated(store: GraphStore, given: GraphSettings) -> GraphSettings:
-    """The limits that were given, and for all others those that the core memory itself states."""
-    try:
-        stated = store.core.limits() if store.core is not None else {}
-    except RefusedChangeError:  # told when something is to be promoted
-        return given
-    new = {name: value for name, value in stated.items() if name not in given.model_fields_set}
-    return given.model_copy(update=new)
-
-
-def _rewrite(
-    kind: type[Rewrite | Promote],
-    memory: Memory,
-    name: str,
-    *,
-    reason: str,
-    text: str | None = None,
-    observations: Sequence[str] = (),
-) -> Rewrite | Promote:
-    return kind(
-        id=name,
-        scope=memory.scope,
-        category=memory.category,
-        members=(Member.of(memory),),
-        text=entity_text(memory.id, observations) if text is None else text,
-        reason=reason,
-        observations=tuple(observations),
-    )
+def _encoder(means: Means, on_stage: OnStage | None = None) -> Encoder:
+    return means.models.encoder if _counts_words(means) else means.models.read(on_stage=on_stage)
 
 
 def _as_edited(action: Action) -> Action:
     """A merge whose text a person has edited says what stands there."""
-    if not isinstance(action, Merge) or not action.observations or action.survivor is None:
-        return action
-    if action.text == entity_text(action.survivor, action.observations):
-        return action
-    try:
-        return replace(action, observations=tuple(edited_observations(action.survivor, action.text)))
-    except ValueError:  # the store refuses it
-        return action
+    if isinstance(action, Merge) and action.observations and action.survivor is not None:
+        with contextlib.suppress(ValueError):  # the store refuses it
+            said = edited_observations(action.survivor, action.text)
+            return replace(action, observations=tuple(said))
+    return action
 
 
 def _conflict(nodes: Mapping[str, Node], found: Finding) -> Resolve:
@@ -431,8 +410,7 @@ def _conflict(nodes: Mapping[str, Node], found: Finding) -> Resolve:
         moment = node.usage.discovered.isoformat() if node.usage.discovered else ""
         return (moment, node.observations.index(part.text), part.id)
 
-    pair = (found.a.memory, found.b.memory)
-    older, newer = sorted(pair, key=stated)
+    older, newer = sorted((found.a.memory, found.b.memory), key=stated)
     one = owner_of(older.id) == owner_of(newer.id)
     dated = stated(older)[0] and stated(older)[0] < stated(newer)[0]
     known: Side | None = "b" if one or dated else None
@@ -440,7 +418,7 @@ def _conflict(nodes: Mapping[str, Node], found: Finding) -> Resolve:
         id="",
         scope=older.scope,
         category=older.category,
-        members=tuple(Member.of(memory) for memory in sorted(pair, key=lambda memory: memory.id)),
+        members=tuple(Member.of(memory) for memory in sorted((older, newer), key=lambda each: each.id)),
         a=(older.id,),
         b=(newer.id,),
         topic=topic(older.text, newer.text) or owner_of(older.id),

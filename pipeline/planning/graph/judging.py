@@ -1,4 +1,4 @@
-"""Which entities are one, and which observations say the same or exclude each other.
+"""Which entities are one, which observations say the same or exclude each other, and what becomes of them.
 
 Observations are statements, compared across all entities and types by `judging.statements`. Two entities
 are merged by themselves only if they are of one type, more similar than `merge_above`, judged duplicates, and
@@ -15,15 +15,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....models.guards import compare
+from ....models.bindings import relation
+from ....models.guards import compare, missing
+from ....models.merger import ENTAILED
+from ....models.same_statement import statement_key
 from ....models.scorer import PairInput, limits_for, reads_context
+from ....models.text.words import significant_words
 from ....records import Candidate, Evidence, Label, Memory, Verdict, rejection_key
+from ...actions import Member, Merge
 from ...judging.candidates import Near, find_candidates
 from ...judging.judge import decide, judge
 from ...judging.neighbourhood import contexts_of
 from ...judging.statements import Finding, Reader, Statement, findings, repeating
 from ...rules.graph.names import (
     WITHOUT_GENERAL,
+    Pair,
     StatementWords,
     partners,
     same_names,
@@ -31,7 +37,7 @@ from ...rules.graph.names import (
     siblings,
 )
 from ...rules.graph.use import GraphSettings
-from ...stores.graph.entities import Node, is_label
+from ...stores.graph.entities import MERGED_MARK, Node, combined, is_label, words_of
 from ...stores.graph.lines import GraphDocument
 from ...stores.graph.store import LastRun
 from ..hooks import View
@@ -44,19 +50,16 @@ if TYPE_CHECKING:
 PLACE = "place"
 """Evidence that a detail has another place in the other text."""
 
-Pair = tuple[str, str]
 TELLING = 3
 """Observations from which on an entity shows by what it says, and not by its name, what it is."""
+
+SHARED = 0.6
+"""Share of the words of the shorter of two observations that both say, from which they are judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphView(View):
-    """How a graph stands at the beginning of a pass.
-
-    Attributes:
-        document: The same with their relations, as lines.
-        last: How it stood after the run before; None if there was none.
-    """
+    """How a graph stands at the beginning of a pass, and how it stood after the run before."""
 
     nodes: Mapping[str, Node]
     document: GraphDocument
@@ -66,19 +69,12 @@ class GraphView(View):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphModels:
-    """Models and limits of one pass.
-
-    Attributes:
-        neighbours: How many neighbours of each are judged.
-        thresholds: Calibrated thresholds instead of the scorer's own.
-        rejected: Keys of what a person refused.
-        now: The moment of the plan.
-    """
+    """Models and limits of one pass; `rejected` are the keys of what a person refused."""
 
     encoder: Encoder
     scorer: PairScorer
     settings: GraphSettings
-    neighbours: int
+    neighbours: int  # how many of each are judged
     now: datetime
     thresholds: Thresholds | None = None
     rejected: frozenset[str] = frozenset()
@@ -110,63 +106,45 @@ class GraphModels:
             near = [replace(pair, context=context) for pair, context in zip(near, placed, strict=True)]
         return self.verdicts([memories[name] for name in names], near)
 
-    def refused(self, a: Memory, b: Memory) -> bool:
-        """Whether a person was asked about these two already."""
-        return rejection_key(a, b) in self.rejected
-
 
 @dataclass(slots=True)
 class GraphJudge:
-    """Judges entities, see `planning.hooks.Judge`, and their observations.
-
-    Attributes:
-        sources: Names of the entities that a drafted statement was made of.
-        said: What a person may be asked about observations.
-        notes: None: pairs are found by words.
-    """
+    """Judges entities, see `planning.hooks.Judge`, and their observations."""
 
     nodes: Mapping[str, Node]
     models: GraphModels
-    sources: dict[str, frozenset[str]] = field(default_factory=dict)
-    said: tuple[Finding, ...] = ()
-    notes: tuple[str, ...] = ()
+    sources: dict[str, frozenset[str]] = field(default_factory=dict)  # names by the statement made of them
+    said: tuple[Finding, ...] = ()  # what a person may be asked about observations
+    notes: tuple[str, ...] = ()  # none: pairs are found by words
 
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
         """The verdicts on all pairs of entities that a person may be shown."""
         free = [self.nodes[memory.id] for memory in memories]
         verdicts, names = self._by_words(free), same_names(free)
-        likely = ((item.pair.a, item.pair.b) for item in verdicts if item.label is not Label.DISTINCT)
         statements = [
             Statement(part, part.text, part.text, node.id, named=True) for node in free for part in node.parts
         ]
         reader = Reader(self.models.encoder, self.models.scorer, self.models.thresholds)
-        one = {frozenset(pair) for pair in (*names, *likely)}
-        found = [
-            each
-            for each in findings(statements, reader, one=one)
-            if not self.models.refused(each.a.memory, each.b.memory)
-        ]
+        found = findings(statements, reader, one={*map(frozenset, names), *_likely(verdicts)})
+        found = [each for each in found if not self._refused(each.a.memory, each.b.memory)]
         repeats = {each.places for each in found if each.same}
         reasons = {
             pair: Evidence("name", rule)
             for pair, rule in names.items()
-            if rule != WITHOUT_GENERAL or frozenset(pair) in repeats or self._little_said(pair)
+            if rule != WITHOUT_GENERAL
+            or frozenset(pair) in repeats
+            or any(len(self.nodes[name].content) < TELLING for name in pair)
         }
-        for (a, b), (few, of) in (
-            (sorted(pair), counts) for pair, counts in repeating(found, statements).items()
-        ):
+        for places, (few, of) in repeating(found, statements).items():
+            a, b = sorted(places)
             if not siblings(self.nodes[a], self.nodes[b]):
                 reasons.setdefault((a, b), Evidence("repeated", f"{few} of {of} observations"))
         verdicts = self._with_questions(verdicts, reasons)
-        quarrels = {each.places for each in found if each.sure and not each.same}
-        asked = {
-            frozenset((item.pair.a, item.pair.b)) for item in verdicts if item.label is not Label.DISTINCT
-        }
+        asked = _likely(verdicts)
         self.said = tuple(each for each in found if each.alone and not (each.same and each.places in asked))
+        quarrels = {each.places for each in found if each.sure and not each.same}
         return tuple(
-            replace(item, label=Label.CONTRADICTION, auto=False)
-            if frozenset((item.pair.a, item.pair.b)) in quarrels
-            else item
+            replace(item, label=Label.CONTRADICTION, auto=False) if _ends(item) in quarrels else item
             for item in verdicts
         )
 
@@ -174,19 +152,19 @@ class GraphJudge:
         """Judge united entities against their sources and against all others of the type."""
         if not new:
             return ()
-        made = [(memory, StatementWords.of(memory.text), self._sources(memory)) for memory in new]
+        fresh = {memory.id: self.sources.get(memory.text, frozenset()) for memory in new}
+        made = [(memory, StatementWords.of(memory.text)) for memory in new]
         beside = [
             other
             for other in others
             if any(
-                other.id in sources
+                other.id in fresh[memory.id]
                 or said.may_be_near(StatementWords.of(other.text), labelled=is_label(memory.category))
-                for memory, said, sources in made
+                for memory, said in made
             )
         ]
         memories = [judged_text(memory, memory.text) for memory in (*beside, *new)]
         texts = {memory.id: memory.text for memory in memories}
-        fresh = {memory.id: sources for memory, _, sources in made}
 
         def own(pair: Candidate) -> bool:
             """Whether one is drafted and the other one of its sources, which must be judged in any case."""
@@ -199,30 +177,26 @@ class GraphJudge:
             for pair in self.models.near(memories, floor=0.0)
             if own(pair) or (pair.cosine >= line and (pair.a in fresh or pair.b in fresh))
         ]
-        return tuple(
-            item if own(item.pair) else self._lined(item, texts)
-            for item in self.models.verdicts(memories, pairs)
-        )
+        verdicts = self.models.verdicts(memories, pairs)
+        return tuple(item if own(item.pair) else self._lined(item, texts) for item in verdicts)
 
     def staying(self, memories: Sequence[Memory], verdicts: Sequence[Verdict]) -> list[Verdict]:
         """The verdicts on pairs of these memories."""
         ids = {memory.id for memory in memories}
         return [item for item in verdicts if item.pair.a in ids and item.pair.b in ids]
 
-    def _little_said(self, pair: Pair) -> bool:
-        return any(len(self.nodes[name].content) < TELLING for name in pair)
-
-    def _sources(self, memory: Memory) -> frozenset[str]:
-        return self.sources.get(memory.text, frozenset())
+    def _refused(self, a: Memory, b: Memory) -> bool:
+        """Whether a person was asked about these two already."""
+        return rejection_key(a, b) in self.models.rejected
 
     def _by_words(self, nodes: Sequence[Node]) -> tuple[Verdict, ...]:
         """The verdicts on pairs of one type that are similar enough to show a person."""
         worth = {
             (a, b)
             for a, b in partners(nodes)
-            if not self.models.refused(self.nodes[a].memory, self.nodes[b].memory)
+            if not self._refused(self.nodes[a].memory, self.nodes[b].memory)
         }
-        memories = _ends(nodes, worth)
+        memories = _judged(nodes, worth)
         near = self.models.near(memories, floor=self.models.settings.review_above)
         pairs = [pair for pair in near if (pair.a, pair.b) in worth]
         texts = {memory.id: memory.text for memory in memories}
@@ -236,7 +210,7 @@ class GraphJudge:
         asked = {
             (a, b): reason
             for (a, b), reason in reasons.items()
-            if not self.models.refused(self.nodes[a].memory, self.nodes[b].memory)
+            if not self._refused(self.nodes[a].memory, self.nodes[b].memory)
             and not ((a, b) in known and (known[a, b].auto or known[a, b].label is Label.UNSURE))
         }
         ends = sorted({end for pair in asked for end in pair})
@@ -283,26 +257,114 @@ def look_alikes(nodes: Sequence[Node], encoder: Encoder, *, settings: GraphSetti
     """How many entities another one may replace, by similarity and names alone: no pair is judged."""
     free = {node.id: node for node in nodes if not node.memory.pinned}
     worth = {(a, b) for a, b in partners(free.values()) if same_subject(free[a].statement, free[b].statement)}
-    line, ends = settings.merge_above, _ends(free.values(), worth)
+    line, ends = settings.merge_above, _judged(free.values(), worth)
     near: Sequence[Candidate] = ()
     if ends:
         vectors = encoder.encode([memory.text for memory in ends])
         near = find_candidates(ends, vectors, floor=line, neighbours=neighbours)
     pairs = [(pair.a, pair.b) for pair in near if pair.cosine > line and (pair.a, pair.b) in worth]
     group = {name: name for name in free}
-
-    def first(name: str) -> str:
-        """The representative of all that look like it."""
-        while group[name] != name:
-            name = group[name]
-        return name
-
     for a, b in (*pairs, *same_names(free.values())):
-        group[first(b)] = first(a)
-    return sum(group[name] != name for name in group)
+        group = {name: group[a] if of == group[b] else of for name, of in group.items()}
+    return len(group) - len(set(group.values()))
 
 
-def _ends(nodes: Iterable[Node], pairs: Collection[Pair]) -> list[Memory]:
+def united(members: Sequence[Node], models: GraphModels) -> tuple[Node, tuple[str, ...]]:
+    """Who survives a merge, and with which observations: all of them, but what another one says.
+
+    The name that says more stays: more words that mean something, none of them twice, then longer.
+    """
+
+    def rank(node: Node) -> tuple[int, int, int, int, str]:
+        """The more descriptive name first."""
+        words = words_of(node.id).casefold().split()
+        telling = len(significant_words(words_of(node.id)))
+        return len(words) - len(set(words)), -telling, -len(node.id), -len(node.content), node.id
+
+    survivor, *others = sorted(members, key=rank)
+    others.sort(key=lambda node: node.id)
+    kept = list(dict.fromkeys(survivor.content))
+    for node in others:
+        kept = _joined(kept, node, models)
+    if missing([" ".join(node.content) for node in members], " ".join(kept)):
+        every: dict[str, str] = {}
+        for text in (text for node in (survivor, *others) for text in node.content):
+            every.setdefault(statement_key(text), text)
+        kept = list(every.values())
+    used = combined([survivor.observations, *(node.observations for node in others)])
+    mark = f"{MERGED_MARK}{', '.join(node.id for node in others)} on {models.now.date().isoformat()}"
+    # What the survivor said stays in its place: a running server can only append.
+    staying = dict.fromkeys(text for text in survivor.observations if text in kept or text in used)
+    return survivor, tuple(dict.fromkeys((*staying, *kept, *used, mark)))
+
+
+def once(node: Node) -> list[str]:
+    """All observations; what an entity says twice, whatever its bullets and articles, only the first time."""
+    kept: dict[str, str] = {}
+    for place, text in enumerate(node.observations):
+        key = statement_key(text) if text in node.content else ""
+        kept.setdefault(key or f"\0{place}", text)
+    return list(kept.values())
+
+
+def question(found: Finding) -> Merge | None:
+    """Whether one observation may go because another one says all that it says; None if neither does.
+
+    A detail is lost only where the guards found that the two differ in one of its kind.
+    """
+    verdict, (a, b) = found.verdict, sorted((found.a.memory, found.b.memory), key=lambda part: part.id)
+    forth, back = verdict.entailment
+    # An item or a name that one text adds outweighs what a network reads into the other.
+    mine, theirs = (
+        (sum(unit.detail or unit.item > 0 for unit in units), len(units))
+        for units in relation(a.text, b.text).unsaid
+    )
+    order = [a, b] if (mine, forth, len(a.text), b.id) >= (theirs, back, len(b.text), a.id) else [b, a]
+    differing = {item.kind for item in verdict.evidence}
+    for stays, goes in (order, order[::-1]):
+        if all(item.kind not in differing for item in missing([goes.text], stays.text)):
+            return Merge(
+                id="",
+                scope=a.scope,
+                category=a.category,
+                members=(Member.of(a), Member.of(b)),
+                survivor=stays.id,
+                text=stays.text,
+                verdicts=(verdict,),
+            )
+    return None
+
+
+def _joined(kept: Sequence[str], node: Node, models: GraphModels) -> list[str]:
+    """What is kept already, with the observations of one more entity that add something."""
+    known = {statement_key(text) for text in kept}
+    new = [text for text in dict.fromkeys(node.content) if statement_key(text) not in known]
+    old, more = {f"k{i}": text for i, text in enumerate(kept)}, {f"n{j}": text for j, text in enumerate(new)}
+    ids = old | more
+    words = {name: significant_words(text) for name, text in ids.items()}
+    pairs = [
+        (a, b)
+        for a in old
+        for b in more
+        if words[a] and words[b] and len(words[a] & words[b]) >= SHARED * min(len(words[a]), len(words[b]))
+    ]
+    memories = {name: Memory(name, text, node.memory.scope) for name, text in ids.items()}
+    same = [verdict for verdict in models.side_by_side(memories, pairs) if verdict.auto]
+    said = {verdict.pair.b for verdict in same if verdict.entailment[0] >= ENTAILED}
+    said |= {v.pair.a for v in same if v.pair.b not in said and v.entailment[1] >= ENTAILED}
+    return [text for name, text in ids.items() if name not in said]
+
+
+def _ends(verdict: Verdict) -> frozenset[str]:
+    return frozenset((verdict.pair.a, verdict.pair.b))
+
+
+def _likely(verdicts: Iterable[Verdict]) -> set[frozenset[str]]:
+    """Pairs that may be one, or exclude each other."""
+    return {_ends(item) for item in verdicts if item.label is not Label.DISTINCT}
+
+
+def _judged(nodes: Iterable[Node], pairs: Collection[Pair]) -> list[Memory]:
     """The memories of these pairs, as they are judged."""
     wanted = {end for pair in pairs for end in pair}
     return [judged_text(node.memory, node.statement) for node in nodes if node.id in wanted]

@@ -30,67 +30,59 @@ class Indicator:
     """One figure and whether it is all right."""
 
     name: str  # what is counted; the same whatever the settings are
-    value: int  # how many
+    value: int | None  # how many; None if the store has no data for it
     limit: int  # more than this warns
     advice: str  # what to do then
-    known: bool = True  # the store has the data for it
-    meaning: str = ""  # from which figure on a memory counts, for a person
-
-    @property
-    def warns(self) -> bool:
-        """Whether it is above its limit."""
-        return self.known and self.value > self.limit
+    meaning: str  # from which figure on a memory counts, for a person
 
     @property
     def status(self) -> str:
         """OK, WARN or UNKNOWN."""
-        return "WARN" if self.warns else "OK" if self.known else "UNKNOWN"
+        if self.value is None:
+            return "UNKNOWN"
+        return "WARN" if self.value > self.limit else "OK"
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of a memory."""
+    """The state of a memory; an average is None if nothing is known to make it of."""
 
-    total: int  # all memories
-    by_type: Mapping[str, int]  # how many of each type
-    age: float | None  # average age in days; None if no age is known
-    effectiveness: float | None  # average effectiveness; None if none is known
-    indicators: tuple[Indicator, ...]  # all figures with a limit
-    gaps: tuple[str, ...] = ()  # why the figures may not be all of it, such as a broken line
-    at: datetime | None = None  # the moment of the report
+    total: int
+    by_type: Mapping[str, int]
+    age: float | None  # average, in days
+    effectiveness: float | None  # average
+    indicators: tuple[Indicator, ...]
+    gaps: tuple[str, ...]  # why the figures may not be all of it, such as a broken line
+    at: datetime
     last: datetime | None = None  # when the memory was consolidated last; None if never
     keeps_runs: bool = False  # it is known when that was
 
     @property
     def ok(self) -> bool:
         """Whether nothing warns, and all of the memory could be read."""
-        return not self.gaps and not any(item.warns for item in self.indicators)
+        return not self.gaps and not self.recommendations
 
     @property
     def recommendations(self) -> tuple[str, ...]:
         """What follows from the findings."""
-        return tuple(item.advice.format(item.value) for item in self.indicators if item.warns)
+        return tuple(item.advice.format(item.value) for item in self.indicators if item.status == "WARN")
 
     def value(self, name: str) -> int:
         """One indicator's figure."""
-        return next((item.value for item in self.indicators if item.name == name), 0)
+        return next((item.value or 0 for item in self.indicators if item.name == name), 0)
 
     def to_json(self) -> dict[str, Any]:
         """The health as JSON."""
         return {
             "status": "OK" if self.ok else "WARN",
-            "generated": self.at.isoformat() if self.at else None,
+            "generated": self.at.isoformat(),
             "last_consolidation": self.last.isoformat() if self.last else None,
             "total": self.total,
             "by_type": dict(self.by_type),
             "average_age_days": None if self.age is None else round(self.age, 1),
             "average_effectiveness": None if self.effectiveness is None else round(self.effectiveness, 4),
             "indicators": {
-                item.name: {
-                    "value": item.value if item.known else None,
-                    "limit": item.limit,
-                    "status": item.status,
-                }
+                item.name: {"value": item.value, "limit": item.limit, "status": item.status}
                 for item in self.indicators
             },
             "recommendations": list(self.recommendations),
@@ -109,8 +101,8 @@ def graph_state(
     last: LastRun | None = None,
 ) -> Health:
     """The state of a graph; `duplicates` are entities that another one may replace."""
-    health = health_of(
-        [(counted_type(node.type), node.usage) for node in nodes],
+    health = _health_of(
+        [(_counted_type(node.type), node.usage) for node in nodes],
         duplicates=duplicates,
         orphans=len(orphans(document.names, document.relations)),
         settings=settings,
@@ -121,25 +113,44 @@ def graph_state(
     return replace(health, by_type=by_type, last=last.at if last else None, keeps_runs=True)
 
 
-def counted_type(kind: str) -> str:
-    """The type under which a memory is counted: "market-research" is research.
+def health_of_store(inventory: Inventory, means: Means, *, ages: bool) -> Health:
+    """The state of a store without usage statistics: its dates, accesses and exact copies."""
+    living = [memory for memory in inventory.memories if not memory.is_retired(means.now.date())]
+    copies = Counter((memory.scope, memory.category, statement_key(memory.text)) for memory in living)
+    rows = []
+    for memory in living:
+        age = age_of(memory, now=means.now)  # since it was said, or confirmed
+        used = Usage(
+            discovered=None if age is None else means.now - age,
+            last_used=memory.accessed_at or means.accessed.get(memory.id),
+        )
+        rows.append((memory.category or "", used))
+    return _health_of(
+        rows,
+        duplicates=sum(count - 1 for count in copies.values()),
+        orphans=None,
+        settings=GraphSettings(forget_unused=means.settings.stale_after),
+        now=means.now,
+        ages=ages,
+        gaps=inventory.gaps,
+    )
 
-    >>> counted_type("market-research"), counted_type("Service")
-    ('research', 'Service')
-    """
+
+def _counted_type(kind: str) -> str:
+    """The type under which a memory is counted: "market-research" is research."""
     own = kind.casefold()
     return next((known for known in TYPES if own == known or own.endswith((f"-{known}", f"_{known}"))), kind)
 
 
-def health_of(
+def _health_of(
     memories: Iterable[tuple[str, Usage]],
     *,
-    duplicates: int | None,
+    duplicates: int,
     orphans: int | None,
     settings: GraphSettings,
     now: datetime,
     ages: bool = True,
-    gaps: Sequence[str] = (),
+    gaps: Sequence[str],
 ) -> Health:
     """The state of any memory, from type and use of each; None stands for what was not counted."""
     rows = list(memories)
@@ -166,57 +177,32 @@ def health_of(
         by_type=first | dict(sorted(count.items())),
         age=sum(known) / len(known) if known else None,
         effectiveness=sum(shares) / len(shares) if shares else None,
-        indicators=tuple(
-            Indicator(name, value or 0, limit, advice, known=value is not None, meaning=meaning)
-            for name, value, limit, advice, meaning in figures
-        ),
+        indicators=tuple(Indicator(*row) for row in figures),
         gaps=tuple(gaps),
         at=now,
     )
 
 
-def health_of_store(inventory: Inventory, means: Means, *, ages: bool) -> Health:
-    """The state of a store without usage statistics: its dates, accesses and exact copies."""
-    living = [memory for memory in inventory.memories if not memory.is_retired(means.now.date())]
-    copies = Counter((memory.scope, memory.category, statement_key(memory.text)) for memory in living)
-    used = [memory.accessed_at or means.accessed.get(memory.id) for memory in living]
-    aged = [age_of(memory, now=means.now) for memory in living]  # since it was said, or confirmed
-    return health_of(
-        [
-            (
-                memory.category or "",
-                Usage(discovered=None if age is None else means.now - age, last_used=last),
-            )
-            for memory, last, age in zip(living, used, aged, strict=True)
-        ],
-        duplicates=sum(count - 1 for count in copies.values()),
-        orphans=None,
-        settings=GraphSettings(forget_unused=means.settings.stale_after),
-        now=means.now,
-        ages=ages,
-        gaps=inventory.gaps,
-    )
-
-
 def health_lines(health: Health) -> list[str]:
     """The report for a person."""
-    lines = ["## Memory health", ""]
-    if health.at is not None:
-        last = f"{health.last:%Y-%m-%d %H:%M} UTC" if health.last else "Never"
-        lines.append(f"Generated: {health.at:%Y-%m-%d %H:%M} UTC")
-        lines += [f"Last Consolidation: {last}"] if health.keeps_runs else []
-        lines.append("")
+    last = f"{health.last:%Y-%m-%d %H:%M} UTC" if health.last else "Never"
     age = "-" if health.age is None else f"{health.age:.0f} d"
-    lines.append(f"{'Total':<24}{health.total:>6}")
-    lines += [f"  {kind:<22}{count:>6}" for kind, count in health.by_type.items()]
-    lines += [
+    lines = [
+        "## Memory health",
+        "",
+        f"Generated: {health.at:%Y-%m-%d %H:%M} UTC",
+        *([f"Last Consolidation: {last}"] if health.keeps_runs else []),
+        "",
+        f"{'Total':<24}{health.total:>6}",
+        *(f"  {kind:<22}{count:>6}" for kind, count in health.by_type.items()),
         f"{'Average age':<24}{age:>6}",
         f"{'Average effectiveness':<24}{spoken_share(health.effectiveness):>6}",
+        "",
+        "Indicators:",
     ]
-    lines += ["", "Indicators:"]
     for item in health.indicators:
-        state, value = (item.status, str(item.value)) if item.known else ("?", "unknown")
-        meaning = f" ({item.meaning})" if item.known and item.meaning else ""
+        state, value = ("?", "unknown") if item.value is None else (item.status, str(item.value))
+        meaning = f" ({item.meaning})" if item.value is not None and item.meaning else ""
         lines.append(f"  {state:<5}{item.name}{meaning}: {value} (limit {item.limit})")
     if health.recommendations:
         lines += ["", "Recommendations:", *(f"  - {text}" for text in health.recommendations)]

@@ -31,9 +31,8 @@ class Belief:
     """A core memory, and the observations that say the same or contradict it."""
 
     name: str
-    text: str
-    backing: tuple[Memory, ...]
-    against: tuple[Memory, ...]
+    backing: tuple[Memory, ...] = ()
+    against: tuple[Memory, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON."""
@@ -60,30 +59,34 @@ class Move:
             return self.now >= _WORKS
         return self.now > self.was
 
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON."""
-        return {"name": self.name, "was": self.was, "now": self.now, "uses": self.uses}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookBack:
     """The changes of a graph since the last run, and by that run."""
 
-    since: datetime  # when that was
+    since: datetime
     new: tuple[str, ...]  # names that were not there
     merged: tuple[str, ...]  # what it united, as "a + b -> c"
-    forgotten: tuple[str, ...]  # what it forgot
+    forgotten: tuple[str, ...]
     moves: tuple[Move, ...]  # memories that were used or judged since, the greatest change first
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON."""
+        worked, did_not = (
+            [
+                {"name": move.name, "was": move.was, "now": move.now, "uses": move.uses}
+                for move in self.moves
+                if move.better is works
+            ]
+            for works in (True, False)
+        )
         return {
             "since": self.since.isoformat(),
             "new": list(self.new),
             "merged": list(self.merged),
             "forgotten": list(self.forgotten),
-            "worked": [move.to_json() for move in self.moves if move.better],
-            "did_not": [move.to_json() for move in self.moves if not move.better],
+            "worked": worked,
+            "did_not": did_not,
         }
 
 
@@ -137,9 +140,13 @@ def this_week(nodes: Sequence[Node], *, now: datetime) -> tuple[list[Node], list
 def quick_lines(nodes: Sequence[Node], *, now: datetime) -> list[str]:
     """What was learned and used this week, for a person."""
     learned, used = this_week(nodes, now=now)
-    lines = [f"This week (since {now - WEEK:%Y-%m-%d}):", f"  learned: {len(learned)}"]
-    lines += [f"  + {node.id}" for node in learned[:_SHOWN]]
-    return [*lines, f"  used: {len(used)}", *(f"  * {_ranked(node)}" for node in used[:_SHOWN])]
+    return [
+        f"This week (since {now - WEEK:%Y-%m-%d}):",
+        f"  learned: {len(learned)}",
+        *(f"  + {node.id}" for node in learned[:_SHOWN]),
+        f"  used: {len(used)}",
+        *(f"  * {_ranked(node)}" for node in used[:_SHOWN]),
+    ]
 
 
 def node_json(node: Node) -> dict[str, Any]:
@@ -160,13 +167,17 @@ def memories_lines(nodes: Sequence[Node]) -> list[str]:
     return lines + [f"  {_ranked(node)}" for node in ranked]
 
 
+def _ranked(node: Node) -> str:
+    return f"{spoken_share(node.usage.effectiveness):>5}  {node.usage.uses:>3} uses  {node.id}"
+
+
 def beliefs(
     core: Sequence[tuple[str, str]], nodes: Sequence[Node], models: GraphModels
 ) -> tuple[Belief, ...]:
     """What long-term memory says for and against each core memory, given by name and text."""
     parts = [part for node in nodes for part in node.parts]
     if not core or not parts:
-        return tuple(Belief(name, text, (), ()) for name, text in core)
+        return tuple(Belief(name) for name, _ in core)
     vectors = models.encoder.encode([*(text for _, text in core), *(part.text for part in parts)])
     cosines = vectors[: len(core)] @ vectors[len(core) :].T
     held = []
@@ -180,7 +191,7 @@ def beliefs(
             tuple(about[item.pair.b] for item in verdicts if item.label is label)
             for label in (Label.DUPLICATE, Label.CONTRADICTION)
         )
-        held.append(Belief(name, text, backing, against))
+        held.append(Belief(name, backing, against))
     return tuple(held)
 
 
@@ -195,7 +206,3 @@ def belief_lines(held: Sequence[Belief]) -> list[str]:
         for side, parts in (("for", belief.backing), ("against", belief.against)):
             lines += [f"    {side}: {owner_of(part.id)} - {one_line(part.text)}" for part in parts[:_SHOWN]]
     return lines
-
-
-def _ranked(node: Node) -> str:
-    return f"{spoken_share(node.usage.effectiveness):>5}  {node.usage.uses:>3} uses  {node.id}"

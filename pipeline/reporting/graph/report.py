@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +17,13 @@ from ...planning.proposal import Means, Proposal
 from ...results import RunResult
 from ...stores.base import ScopeFilter
 from ...stores.graph.core_memory import core_place
-from ...stores.graph.entities import PROMOTED_MARK, Node, nodes_of, owner_of, split_part, usage
+from ...stores.graph.entities import PROMOTED_MARK, owner_of, split_part, usage
 from ...writing.journal import Journal, Outcome
 from ..report import UNCHANGED, Report, auto_summary, moved_lines, summary
 from ..text import one_line, visible
-from .health import Health, graph_state, spoken_share
+from .health import Health, spoken_share
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ...planning.graph.judging import GraphView
     from ...rules.graph.use import GraphSettings
     from ...stores.graph.store import GraphStore
@@ -51,14 +49,13 @@ class GraphReport(Report):
         proposal: Proposal,
         *,
         settings: GraphSettings,
-        look_alikes: Callable[[Sequence[Node], Means], int],
+        health: Callable[..., Health],
         explain: bool = False,
     ) -> None:
-        """Bind what is shown; of a mere plan only what follows from it is known."""
+        """Bind what is shown, and `GraphKind.health_at`; a mere plan has no findings."""
         super().__init__(proposal.plan, explain=explain)
         document = store.document()
-        self._store, self._journal = store, journal
-        self._settings, self._look_alikes = settings, look_alikes
+        self._store, self._journal, self._settings, self._health = store, journal, settings, health
         self._view: GraphView | None = proposal.findings
         self._relations = relation_changes(document, self._plan.actions)
         left = set(dangling(document.names, document.relations)) - set(self._relations.removed)
@@ -105,8 +102,8 @@ class GraphReport(Report):
     def dry_run(self) -> list[str]:
         """What a pass would do; see `Report.dry_run`."""
         lines = super().dry_run()
-        last = 1 if lines[-1:] == [UNCHANGED] else 0
-        return [*lines[: len(lines) - last], *self._asides(), *lines[len(lines) - last :]]
+        last = [UNCHANGED] if lines[-1:] == [UNCHANGED] else []
+        return [*lines[: len(lines) - len(last)], *self._asides(), *last]
 
     def opening(self, *, asks: bool) -> list[str]:
         """What a person is shown before the questions; see `Report.opening`."""
@@ -133,13 +130,13 @@ class GraphReport(Report):
         if self._view is None:
             return super().done(result, auto=auto, took=took)
         changes = changes_of_run(result.run, self._journal, self._store) or RelationChanges()
-        lines = self._passed(result, changes, self._view, took) if result.run or not auto else []
+        moved = {name for name, _ in result.moved}
+        done = [action for action in self._plan.actions if action.id not in moved]
+        lines = self._passed(result, done, changes, self._view, took) if result.run or not auto else []
         if not auto:
-            moved = moved_lines(result, self._plan, self)
             asked = open_question(self._plan.unsure)
             told = [f"{summary(result)}, {changes.counts}", *([f"{asked}."] if asked else [])]
-            return [*lines, *moved, "", *told, *self.left_open()]
-        done = self._applied(result)
+            return [*lines, *moved_lines(result, self._plan, self), "", *told, *self.left_open()]
         counts = {
             "relations_added": len(changes.added),
             "relations_moved": len(changes.moved),
@@ -183,32 +180,28 @@ class GraphReport(Report):
         return f"{line}; {action.detail}" if isinstance(action, Prune) and action.detail else line
 
     def _asides(self) -> list[str]:
-        """Remarks about what is not changed."""
-        nodes = self._view.nodes.values() if self._view else ()
-        return [*self.open_lines(), *_advice(nodes)]
-
-    def _applied(self, result: RunResult) -> list[Action]:
-        moved = {name for name, _ in result.moved}
-        return [action for action in self._plan.actions if action.id not in moved]
+        """What is not changed; and of a graph that records no use, what it would gain by that."""
+        used = [node.usage for node in self._view.nodes.values()] if self._view else []
+        recorded = any(use.uses or use.discovered or use.last_used for use in used)
+        return [*self.open_lines(), *([_ADVICE] if used and not recorded else [])]
 
     def _before(self, view: GraphView, *, duplicates: bool) -> Health:
-        nodes, limits, now = list(view.nodes.values()), self._settings, view.means.now
-        double = self._look_alikes(nodes, view.means) if duplicates else 0
-        return graph_state(
-            nodes, view.document, limits, now, double, gaps=view.inventory.gaps, last=view.last
-        )
+        return self._health(view.inventory, view.means, view.document, view.last, duplicates=duplicates)
 
     def _after(self, means: Means) -> Health:
         inventory, store = with_pins(self._store.read(ScopeFilter()), means.answers), self._store
-        nodes, limits, now = nodes_of(inventory.memories), self._settings, means.now
-        double, last = self._look_alikes(nodes, means), store.notes.last
-        return graph_state(nodes, store.document(), limits, now, double, gaps=inventory.gaps, last=last)
+        return self._health(inventory, means, store.document(), store.notes.last)
 
     def _passed(
-        self, result: RunResult, changes: RelationChanges, view: GraphView, took: timedelta
+        self,
+        result: RunResult,
+        done: Sequence[Action],
+        changes: RelationChanges,
+        view: GraphView,
+        took: timedelta,
     ) -> list[str]:
         """The report of a pass that was applied."""
-        done, document, settings = self._applied(result), self._store.document(), self._settings
+        document, settings, now = self._store.document(), self._settings, view.means.now
         merges = [item for item in done if isinstance(item, Merge) and item.observations]
         prunes = [item for item in done if isinstance(item, Prune)]
         before, after = self._before(view, duplicates=False), self._after(view.means)
@@ -224,15 +217,30 @@ class GraphReport(Report):
             ("Conflicts resolved", result.resolved),
             ("Orphans", len(alone)),
         )
-        merged = [
-            f"- {' + '.join(item.removes)} -> {item.survivor} (similarity "
-            f"{max((verdict.pair.cosine for verdict in item.verdicts), default=0.0):.2f})"
-            for item in merges
-        ]
-        more = [f"- and {len(alone) - _MOST_ORPHANS} more"] if len(alone) > _MOST_ORPHANS else []
-        changed = [f"- {item.survivor}: {item.reason}" for item in done if isinstance(item, Rewrite)]
-        again = f"- Run it again in {settings.due_after.days} days"
-        now = view.means.now
+        sections = {
+            "Merges Performed": list(map(_merge_line, merges)),
+            "Promoted to Core Memory": list(map(_promotion_line, _promotions(done))),
+            "Changed": [
+                *(f"- {item.survivor}: {item.reason}" for item in done if isinstance(item, Rewrite)),
+                *_folded(done),
+            ],
+            "Relationships": changes.lines,
+            "Forgotten": [line for item in prunes for line in self._forgotten(item, view)],
+            "Orphaned": [
+                *(f"- {name}" for name in alone[:_MOST_ORPHANS]),
+                *([f"- and {len(alone) - _MOST_ORPHANS} more"] if len(alone) > _MOST_ORPHANS else []),
+            ],
+            "Health After Consolidation": _table(before, after),
+            "Recommendations": [
+                f"- Run it again in {settings.due_after.days} days",
+                *(f"- {text}" for text in after.recommendations),
+            ],
+            "Next triggers": [
+                f"- more than {settings.max_memories} memories (now {after.total})",
+                f"- {settings.due_after.days} days from now ({now + settings.due_after:%Y-%m-%d})",
+                f"- {settings.due_new} new memories",
+            ],
+        }
         lines = [
             "# Memory Consolidation Report",
             "",
@@ -243,37 +251,19 @@ class GraphReport(Report):
             "",
             "## Summary",
             *(f"- {name}: {count}" for name, count in counts),
-            *_section("Merges Performed", merged),
-            *_section("Promoted to Core Memory", [_promotion_line(item) for item in _promotions(done)]),
-            *_section("Changed", [*changed, *_folded(done)]),
-            *_section("Relationships", changes.lines),
-            *_section("Forgotten", [line for item in prunes for line in self._forgotten(item, view.nodes)]),
-            *_section("Orphaned", [*(f"- {name}" for name in alone[:_MOST_ORPHANS]), *more]),
-            *_table(before, after),
-            *_section("Recommendations", [again, *(f"- {text}" for text in after.recommendations)]),
-            *("", "## Next triggers"),
-            f"- more than {settings.max_memories} memories (now {after.total})",
-            f"- {settings.due_after.days} days from now ({now + settings.due_after:%Y-%m-%d})",
-            f"- {settings.due_new} new memories",
         ]
+        for title, told in sections.items():
+            lines += ["", f"## {title}", *(told or ["none"])]
         return [visible(line) for line in lines]
 
-    def _forgotten(self, action: Prune, nodes: Mapping[str, Node]) -> list[str]:
+    def _forgotten(self, action: Prune, view: GraphView) -> list[str]:
         name = action.members[0].id
-        used = nodes[name].usage
+        used = view.nodes[name].usage
         last = used.last_used.date().isoformat() if used.last_used else "never"
         return [
             f"- {name}: age {action.age_days} d, last used {last}, {used.uses} uses; {action.detail}",
             f"  archived in {self._store.archive}; back with: mem0-dream restore",
         ]
-
-
-def _advice(nodes: Iterable[Node]) -> list[str]:
-    """What a graph would gain by recording its use, in one line; nothing if it does, or is empty."""
-    used = [node.usage for node in nodes]
-    if not used or any(use.uses or use.discovered or use.last_used for use in used):
-        return []
-    return [_ADVICE]
 
 
 def changes_of_run(run: str, journal: Journal, store: GraphStore) -> RelationChanges | None:
@@ -290,18 +280,17 @@ def changes_of_run(run: str, journal: Journal, store: GraphStore) -> RelationCha
 
 def _promotions(actions: Sequence[Action]) -> list[Promote | Merge]:
     """Actions that put a memory into the core memory."""
-    return [
-        action
-        for action in actions
-        if isinstance(action, Promote)
-        or (
-            isinstance(action, Merge)
-            and any(
-                text.startswith(PROMOTED_MARK) and not any(text in member.text for member in action.members)
-                for text in action.observations
-            )
-        )
-    ]
+
+    def promotes(merge: Merge) -> bool:
+        marks = [text for text in merge.observations if text.startswith(PROMOTED_MARK)]
+        return any(not any(mark in member.text for member in merge.members) for mark in marks)
+
+    return [a for a in actions if isinstance(a, Promote) or (isinstance(a, Merge) and promotes(a))]
+
+
+def _merge_line(merge: Merge) -> str:
+    similarity = max((verdict.pair.cosine for verdict in merge.verdicts), default=0.0)
+    return f"- {' + '.join(merge.removes)} -> {merge.survivor} (similarity {similarity:.2f})"
 
 
 def _promotion_line(action: Promote | Merge) -> str:
@@ -330,20 +319,16 @@ def _said(action: Action) -> list[str]:
 
 
 def _table(before: Health, after: Health) -> list[str]:
-    lines = ["", "## Health After Consolidation", f"{'':<16}{'before':>8}{'after':>8}{'change':>8}"]
-    rows = [("Total", before.total, after.total)]
-    rows += [
-        (name, before.value(key), after.value(key))
-        for name, key in (("Orphaned", "orphans"), ("Stale", "stale"))
+    """The figures before and after, with the change of each."""
+    rows = [
+        ("Total", before.total, after.total),
+        ("Orphaned", before.value("orphans"), after.value("orphans")),
+        ("Stale", before.value("stale"), after.value("stale")),
     ]
-    lines += [f"{name:<16}{old:>8}{new:>8}{new - old:>+8}" for name, old, new in rows]
-    shares = before.effectiveness, after.effectiveness
-    change = f"{shares[1] - shares[0]:+.0%}" if None not in shares else "-"  # type: ignore[operator]
+    old, new = before.effectiveness, after.effectiveness
+    change = "-" if old is None or new is None else f"{new - old:+.0%}"
     return [
-        *lines,
-        f"{'Effectiveness':<16}{spoken_share(shares[0]):>8}{spoken_share(shares[1]):>8}{change:>8}",
+        f"{'':<16}{'before':>8}{'after':>8}{'change':>8}",
+        *(f"{name:<16}{was:>8}{now:>8}{now - was:>+8}" for name, was, now in rows),
+        f"{'Effectiveness':<16}{spoken_share(old):>8}{spoken_share(new):>8}{change:>8}",
     ]
-
-
-def _section(title: str, lines: Sequence[str]) -> list[str]:
-    return ["", f"## {title}", *(lines or ["none"])]

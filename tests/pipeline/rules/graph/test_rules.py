@@ -12,8 +12,7 @@ from mem0_dream.errors import RefusedChangeError, UsageError
 from mem0_dream.pipeline.cli.night import schedule_text
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.judging.statements import Finding, Statement
-from mem0_dream.pipeline.planning.graph.judging import GraphJudge
-from mem0_dream.pipeline.planning.graph.observations import question, united
+from mem0_dream.pipeline.planning.graph.judging import GraphJudge, question, united
 from mem0_dream.pipeline.planning.graph.relations import dangling, orphans, proposed
 from mem0_dream.pipeline.reporting.graph.health import graph_state, health_lines
 from mem0_dream.pipeline.reporting.graph.reflection import (
@@ -411,7 +410,7 @@ def test_health_counts_and_warns(graph):
     state = health(nodes(graph, old, new)[0])
     assert state.by_type == dict.fromkeys(TYPES, 0) | {"pattern": 1, "mistake": 1}
     assert (state.total, state.age, state.effectiveness) == (2, 55, 0.5)
-    assert [item.name for item in state.indicators if item.warns] == ["stale", "low effectiveness"]
+    assert [item.name for item in state.indicators if item.status == "WARN"] == ["stale", "low effectiveness"]
     assert len(state.recommendations) == 2
     assert state.to_json()["status"] == "WARN"
     assert "  WARN stale (unused > 90 d): 1 (limit 0)" in health_lines(state)
