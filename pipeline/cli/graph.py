@@ -19,9 +19,7 @@ from .terminal import answer, tell
 if TYPE_CHECKING:
     from ..engine import Session
     from ..kinds.graph import GraphKind
-    from ..reporting.graph.reflection import LookBack
     from ..stores.graph.entities import Node
-    from ..stores.graph.store import GraphStore
 
 
 def ready(session: Session, options: Options) -> bool:
@@ -95,25 +93,19 @@ def reflect(options: Options, *, quick: bool, about_beliefs: bool, about_memorie
         raise UsageError("--quick, --beliefs and --memories exclude each other; choose one.")
     from ..reporting.graph import reflection
 
-    data: dict[str, Any]
     with _opened(options) as (session, kind, nodes):
         if about_beliefs:
-            held = reflection.beliefs(kind.core, nodes, kind.models(session.means(options.moment)))
-            lines, data = reflection.belief_lines(held), {"beliefs": [item.to_json() for item in held]}
+            data = reflection.beliefs(kind.core, nodes, kind.models(session.means(options.moment)))
+            lines = reflection.belief_lines(data)
         elif about_memories:
-            lines = reflection.memories_lines(nodes)
-            data = {"memories": [reflection.node_json(node) for node in reflection.ranking(nodes)]}
+            data = reflection.ranking(nodes)
+            lines = reflection.ranking_lines(data, len(nodes))
         elif quick:
-            lines = reflection.quick_lines(nodes, now=options.moment)
-            learned, used = reflection.this_week(nodes, now=options.moment)
-            data = {
-                "since": (options.moment - reflection.WEEK).isoformat(),
-                "learned": [reflection.node_json(node) for node in learned],
-                "used": [reflection.node_json(node) for node in used],
-            }
+            data = reflection.this_week(nodes, options.moment)
+            lines = reflection.this_week_lines(data)
         else:
-            looked = _looked_back(session, kind.store, nodes)
-            lines, data = reflection.look_back_lines(looked), looked.to_json() if looked else {"since": None}
+            data = _looked_back(session, kind, nodes)
+            lines = reflection.look_back_lines(data)
     answer(data, map(visible, lines), as_json=options.as_json)
 
 
@@ -168,16 +160,16 @@ def _kind(session: Session) -> GraphKind:
     return cast("GraphKind", session.kind)  # opened by `open_graph`
 
 
-def _looked_back(session: Session, store: GraphStore, nodes: Sequence[Node]) -> LookBack | None:
-    """What became of a graph since the last run; None if there was none."""
+def _looked_back(session: Session, kind: GraphKind, nodes: Sequence[Node]) -> dict[str, Any]:
+    """What became of a graph since the last run; what that did counts only while it stands."""
     from ..reporting.graph.reflection import look_back
     from ..writing.journal import Outcome, RunState
 
-    last = store.notes.last
-    if last is None or not last.run or session.journal.run(last.run).state is not RunState.APPLIED:
-        return look_back(nodes, last) if last else None
-    plan = parse_plan(session.journal.run(last.run).plan)
-    done = {name for name, row in session.journal.outcomes(last.run).items() if row[0] is Outcome.APPLIED}
+    last, journal = kind.store.notes.last, session.journal
+    if last is None or not last.run or journal.run(last.run).state is not RunState.APPLIED:
+        return look_back(nodes, last)
+    plan = parse_plan(journal.run(last.run).plan)
+    done = {name for name, row in journal.outcomes(last.run).items() if row[0] is Outcome.APPLIED}
     return look_back(
         nodes,
         last,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -32,34 +32,22 @@ Contexts = list[str] | Annotated[int, Field(ge=0)] | None
 
 
 class Learning(BaseModel):
-    """What an agent would like to remember.
-
-    Attributes:
-        summary: What was learned, in short; enough without observations.
-        contexts: Where it applies, as a list or a number.
-        appliesTo: The same, as the original calls it.
-        severity: How bad it is not to know it.
-        source: Where it was learned; "mistake", "failure" and "explicit_user_feedback" count for more.
-        userFeedback: The user said so in so many words.
-        common: It comes up often.
-        frequencyHint: "common" says the same, as the original puts it.
-        aligned: It agrees with the core memory; worked out if left out.
-    """
+    """What an agent would like to remember; some fields have a second name, that of the original skill."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
     name: str = Field(min_length=1)
     entityType: str = "pattern"  # noqa: N815  (the server's own spelling)
     observations: list[str] = Field(default_factory=list)
-    summary: str = ""
-    contexts: Contexts = None
+    summary: str = ""  # what was learned, in short; enough without observations
+    contexts: Contexts = None  # where it applies, as a list or a number
     appliesTo: Contexts = None  # noqa: N815
-    severity: Literal["critical", "high", "medium", "low"] | None = None
-    source: str = ""
-    userFeedback: bool = False  # noqa: N815
-    common: bool = False
-    frequencyHint: str | None = None  # noqa: N815
-    aligned: bool | None = None
+    severity: Literal["critical", "high", "medium", "low"] | None = None  # how bad it is not to know it
+    source: str = ""  # "mistake", "failure" and "explicit_user_feedback" count for more
+    userFeedback: bool = False  # noqa: N815  (the user said so in so many words)
+    common: bool = False  # it comes up often
+    frequencyHint: str | None = None  # noqa: N815  ("common")
+    aligned: bool | None = None  # it agrees with the core memory; worked out if left out
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -76,31 +64,20 @@ class Learning(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """What the filter says.
-
-    Attributes:
-        reasons: Each with its points.
-        similarity: To the nearest memory.
-        entity: What to store, with the metadata observations added; None if it is not saved.
-    """
+    """What the filter says."""
 
     save: bool
     score: int
-    reasons: tuple[str, ...]
-    similarity: float
+    reasons: list[str]  # each with its points
+    similarity: float  # to the nearest memory
     nearest: str | None
-    entity: dict[str, Any] | None
+    entity: (
+        dict[str, Any] | None
+    )  # what to store, with the metadata observations added; None if it is not saved
 
     def to_json(self) -> dict[str, Any]:
         """For the tool that asks."""
-        return {
-            "save": self.save,
-            "score": self.score,
-            "reasons": list(self.reasons),
-            "similarity": round(self.similarity, 4),
-            "nearest": self.nearest,
-            "entity": self.entity,
-        }
+        return asdict(self) | {"similarity": round(self.similarity, 4)}
 
 
 def load_learning(path: str) -> Learning:
@@ -137,7 +114,7 @@ def relevance(
     Args:
         learning: What would be saved.
         nodes: What is known.
-        core: Name and text of the core memory.
+        core: Name and text of each core memory.
         known: The same as `nodes`, to be asked about each statement.
         encoder: Embeds all of it.
         settings: The threshold and the limits of similarity.
@@ -163,7 +140,7 @@ def relevance(
         if similarity != SAID and told[0] is not None:
             nearest, similarity = told[0].memory.id, told[0].verdict.pair.cosine
         why = f"known already as {nearest} (similarity {similarity:.2f})"
-        return Relevance(False, 0, (why,), similarity, nearest, None)
+        return Relevance(False, 0, [why], similarity, nearest, None)
     points = _points(learning, said, core, settings)
     if against is not None:
         nearest, similarity = against.memory.id, against.verdict.pair.cosine
@@ -175,14 +152,14 @@ def relevance(
         points.append((settings.points.similar, f"similar to {nearest} (similarity {similarity:.2f})"))
     score = sum(value for value, _ in points)
     save = score >= settings.keep_above
-    notes = [f"Discovered: {now.date().isoformat()}", f"Relevance score: {score}"]
-    notes.append(f"Source: {learning.source or _DEFAULT_SOURCE}")
-    entity = {
-        "name": learning.name,
-        "entityType": learning.entityType,
-        "observations": [*learning.said, *notes],
-    }
-    reasons = tuple(f"{value:+d} {text}" for value, text in points)
+    observations = [
+        *learning.said,
+        f"Discovered: {now.date().isoformat()}",
+        f"Relevance score: {score}",
+        f"Source: {learning.source or _DEFAULT_SOURCE}",
+    ]
+    entity = {"name": learning.name, "entityType": learning.entityType, "observations": observations}
+    reasons = [f"{value:+d} {text}" for value, text in points]
     return Relevance(save, score, reasons, similarity, nearest, entity if save else None)
 
 
@@ -222,11 +199,10 @@ def _nearest(
     for node in nodes if said else ():
         if said <= {exact_key(text) for text in node.content}:
             return node.id, SAID
-    nodes_of = [node for node in nodes if node.content]
-    if not nodes_of:
+    telling = [node for node in nodes if node.content]
+    if not telling:
         return None, 0.0
-    vectors = encoder.encode([statement_, *(node.statement for node in nodes_of)])
-    cosines = vectors[1:] @ vectors[0]
-    best = max(range(len(nodes_of)), key=lambda place: (float(cosines[place]), nodes_of[place].id))
-    similarity = float(cosines[best])
-    return (nodes_of[best].id if similarity > 0 else None), similarity
+    vectors = encoder.encode([statement_, *(node.statement for node in telling)])
+    cosines = map(float, vectors[1:] @ vectors[0])
+    similarity, nearest = max(zip(cosines, (node.id for node in telling), strict=True))
+    return (nearest if similarity > 0 else None), similarity

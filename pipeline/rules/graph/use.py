@@ -97,14 +97,7 @@ _LEAST_PROTECTED = 10
 
 
 def forget_reason(used: Usage, *, settings: GraphSettings, now: datetime, weight: float = 0.0) -> str | None:
-    """Why a memory may be forgotten, with the figures; None if it may not.
-
-    Args:
-        used: What is known of its use.
-        settings: Limits.
-        now: The present moment.
-        weight: What its topic weighs in the present attention, 0 to 1.
-    """
+    """Why a memory whose topic has this weight may be forgotten, with the figures; None if it may not."""
     unused, age, share = used.unused_days(now), used.age_days(now), used.effectiveness
     if used.critical or used.promoted or unused is None or age is None or weight >= settings.attention_floor:
         return None
@@ -184,10 +177,8 @@ def topics(
         ordered = tuple(sorted(members, key=lambda member: (-own[member], member)))
         spoken = (each for member in ordered for each in words_of(member).lower().split())
         readable = next((each for each in spoken if name in significant_words(each)), name)
-        share = totals[name] / heaviest if heaviest else 0.0
-        ranked.append(
-            Topic(readable, 1.0 if inside & set(members) else share, ordered, bool(inside & set(members)))
-        )
+        share, seen = totals[name] / heaviest if heaviest else 0.0, not inside.isdisjoint(members)
+        ranked.append(Topic(readable, 1.0 if seen else share, ordered, seen))
     return tuple(sorted(ranked, key=lambda topic: (-topic.weight, topic.name)))
 
 

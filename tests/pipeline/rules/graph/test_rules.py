@@ -20,8 +20,9 @@ from mem0_dream.pipeline.reporting.graph.reflection import (
     beliefs,
     look_back,
     look_back_lines,
-    quick_lines,
     ranking,
+    this_week,
+    this_week_lines,
 )
 from mem0_dream.pipeline.review import Review
 from mem0_dream.pipeline.rules.due import LastPass, due_reason
@@ -583,25 +584,24 @@ def test_reflection_names_what_moved(graph):
     assert "  a: 50% -> 100%, +0 uses" in lines[lines.index("What worked:") :]
     assert "  b: 100% -> 0%, +0 uses" in lines[lines.index("What did not:") :]
     assert {"  + c", "  ~ d -> a", "  - e"} <= set(lines)
-    assert looked.to_json()["worked"] == [{"name": "a", "was": 0.5, "now": 1.0, "uses": 0}]
-    assert look_back_lines(None) == ["No run to look back to; consolidate first."]
-    assert [node.id for node in ranking(found)] == ["a", "b"]
+    assert looked["worked"] == [{"name": "a", "was": 0.5, "now": 1.0, "uses": 0}]
+    assert look_back_lines(look_back(found, None)) == ["No run to look back to; consolidate first."]
+    assert [row["name"] for row in ranking(found)["memories"]] == ["a", "b"]
 
 
 def test_what_is_judged_for_the_first_time_moved(graph):
     helped = [f"Applied in {name} - HELPFUL" for name in "ab"]
     uses = {"first": ["Applied in a - NOT HELPFUL"], "again": helped, "idle": helped[:1]}
     found, _ = nodes(graph, *(entity(name, name * 2, *lines) for name, lines in uses.items()))
-    moves = look_back(found, LastRun(NOW, {"first": (0, None), "again": (1, 1.0), "idle": (1, 1.0)})).moves
-    assert [(move.name, move.better, move.uses) for move in moves] == [
-        ("again", True, 1),
-        ("first", False, 1),
-    ]
+    looked = look_back(found, LastRun(NOW, {"first": (0, None), "again": (1, 1.0), "idle": (1, 1.0)}))
+    moved = [[(move["name"], move["uses"]) for move in looked[side]] for side in ("worked", "did_not")]
+    assert moved == [[("again", 1)], [("first", 1)]]
 
 
 def test_this_week_is_seven_days(graph):
     old = entity("old", "y", f"Discovered: {day(9)}", f"Applied in a ({day(1)})")
-    lines = quick_lines(nodes(graph, entity("new", "x", f"Discovered: {day(6)}"), old)[0], now=NOW)
+    found, _ = nodes(graph, entity("new", "x", f"Discovered: {day(6)}"), old)
+    lines = this_week_lines(this_week(found, NOW))
     assert "  + new" in lines
     assert "  + old" not in lines
     assert any("old" in line and line.startswith("  *") for line in lines)
@@ -611,11 +611,19 @@ def test_a_contradicted_belief_is_flagged(graph):
     rule = "Use tabs for Go code"
     said = {"rule": rule, "doubt": "Do not use tabs for Go code", "same": f"{rule}."}
     found, opened = nodes(graph, *(entity(name, text) for name, text in said.items()))
-    belief = beliefs([("rule", rule)], found, models(opened))[0]
-    assert [each.id.partition("::")[0] for each in belief.against] == ["doubt"]
-    assert [each.id.partition("::")[0] for each in belief.backing] == ["same"]
-    assert belief_lines([belief])[-1] == "    against: doubt - Do not use tabs for Go code"
-    assert belief.to_json()["for"] == [{"memory": "same", "observation": "Use tabs for Go code."}]
+    told = beliefs([("rule", rule)], found, models(opened))
+    assert told["beliefs"] == [
+        {
+            "name": "rule",
+            "for": [{"memory": "same", "observation": "Use tabs for Go code."}],
+            "against": [{"memory": "doubt", "observation": "Do not use tabs for Go code"}],
+            "contradicted": True,
+        }
+    ]
+    assert belief_lines(told)[-2:] == [
+        "    for: same - Use tabs for Go code.",
+        "    against: doubt - Do not use tabs for Go code",
+    ]
 
 
 def used(ago, *, helpful=True):
