@@ -77,12 +77,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposed:
-    """What every action has.
-
-    Attributes:
-        category: Shared by all members; None for what is in none, as an index or relations.
-        members: The memories it is about, sorted by id.
-    """
+    """What every action has; members, the memories it is about, are sorted by id."""
 
     id: str
     scope: Scope
@@ -198,13 +193,7 @@ class Resolve(Proposed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prune(Proposed):
-    """A memory that is stale, says nothing, or was asked to be forgotten.
-
-    Attributes:
-        reason: "stale", "vague", "forgotten", "outdated" (always a question), or a class of hygiene.
-        age_days: Age when the plan was made; None if unknown.
-        detail: What was measured, in a few words.
-    """
+    """A memory that is stale, says nothing, is to be forgotten, or is junk; `detail` is what was measured."""
 
     reason: PruneReason
     age_days: int | None = None
@@ -229,13 +218,7 @@ class Prune(Proposed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextChange(Proposed):
-    """A memory that stays, with another text; each kind of change is a class of its own.
-
-    Attributes:
-        text: Its new text; of relations, what a person is shown.
-        reason: Why, in a few words for a person.
-        observations: What a graph's entity says afterwards, one by one; `text` says the same for a person.
-    """
+    """A memory that stays, with another text; each kind of change is a class of its own."""
 
     text: str
     reason: str
@@ -259,11 +242,7 @@ class TextChange(Proposed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite(TextChange):
-    """A memory is worded anew.
-
-    Attributes:
-        causes: What the new text comes from, where its planner tells causes apart.
-    """
+    """A memory is worded anew; where its planner tells causes apart, the new text comes from these."""
 
     causes: tuple[Cause, ...] = ()
     kind: Literal[ActionKind.REWRITE] = ActionKind.REWRITE

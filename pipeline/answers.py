@@ -249,15 +249,10 @@ def _pairs_of(merge: Merge) -> frozenset[str]:
 
 
 def unanswered(plan: Plan, answered: Collection[str], *, asked: Collection[str] = ()) -> Plan:
-    """The plan without what a person answered already.
+    """The plan without what a person answered already; what is `asked` for just now stays.
 
     The pairs of merges and conflicts are left out where they are judged; planners that judge in another
     way are held to it here, too: an action goes if all it is about was answered.
-
-    Args:
-        plan: What is proposed.
-        answered: Keys of all that was answered.
-        asked: Memories whose new text is what a person has just asked for.
     """
     actions = tuple(
         action

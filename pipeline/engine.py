@@ -28,8 +28,8 @@ from .kinds import kind_of
 from .plan import Plan
 from .planning.budget import Overdraft, affordable, check_budget, overdrafts
 from .planning.engine import propose
+from .planning.hooks import Means, Proposal
 from .planning.plan_file import parse_plan
-from .planning.proposal import Means, Proposal
 from .planning.stages import Observer, Silent
 from .results import RunResult, UndoResult
 from .rules.hygiene import shown_text
@@ -70,14 +70,7 @@ class Session:
     ) -> None:
         """Open journal, access log and cache; models are loaded when they are first needed.
 
-        Args:
-            store: What to consolidate; the session closes it.
-            settings: Limits; those of the store's own configuration if omitted.
-            state_dir: Where journal and caches live; see `pipeline.stores.files.database`.
-            encoder: Instead of the one the settings name.
-            scorer: Instead of the one the settings name.
-            observer: Is told how far a pass has come.
-            kind: The adapter for this kind of store, with what is wanted; everything if omitted.
+        Settings are those of the store's own configuration if omitted; the session closes the store.
         """
         self.store = store
         self.kind = kind or kind_of(store)
@@ -137,11 +130,8 @@ class Session:
     ) -> Proposal:
         """Read the scopes and propose what to do about them; changes nothing.
 
-        Args:
-            scopes: Whose memories, or what was read of them already.
-            now: The moment ages are reckoned from.
-            unattended: No person will see the plan before it is applied: only what is certain.
-            say: Called with the outcome of a second opinion; without it none is asked for.
+        Unattended, no person will see the plan: only what is certain. `say` is called with the outcome of a
+        second opinion; without it none is asked for.
 
         Raises:
             DreamError: If the model named for second opinions cannot be used at all; silence is no error.
@@ -150,7 +140,6 @@ class Session:
         means = self.means(now, unattended=unattended)
 
         def advise(plan: Plan) -> Plan:
-            """The plan after a language model was asked about its doubts, if the settings name one."""
             if say is None or not self.settings.second_opinion or not plan.unsure or plan.gaps:
                 return plan
             from .planning.opinions import advise
@@ -196,13 +185,8 @@ class Session:
     ) -> tuple[Prune, ...]:
         """Questions whether memories still hold after conflicts were settled, but for those answered.
 
-        Of files and entities only those of a single statement, since an answer takes away the whole.
-
-        Args:
-            inventory: What the store holds.
-            plan: What it does anything about is not asked about.
-            now: The present moment.
-            several: The files and entities of several statements instead: to be looked at, not answered.
+        Of files and entities only those of a single statement, since an answer takes away the whole; with
+        `several` the others, to be looked at and not answered. What the plan touches is not asked about.
         """
         from .planning.outdated import MOST, outdated, settled
 
@@ -235,11 +219,7 @@ class Session:
     ) -> Known:
         """What the matching scopes hold, to be asked about new texts; reads, and changes nothing.
 
-        Args:
-            scopes: Whose memories.
-            now: The present moment: what is retired by then is not known.
-            only: Nothing but this very scope.
-            into: What was known before, whose vectors serve again.
+        With `only` nothing but this very scope; `into` is what was known before, whose vectors serve again.
         """
         inventory, models = self.read(scopes), self.models
         if only is not None:
@@ -372,13 +352,7 @@ class Session:
         return next(iter(overdrafts(plan, self.settings)), None)
 
     def reporter(self, proposed: Plan | Proposal, *, explain: bool = False, texts: bool = True) -> Report:
-        """What shows a plan to a person, with all that its kind of store does besides.
-
-        Args:
-            proposed: What to show; of a mere plan only what follows from it alone is known.
-            explain: Add texts, scores and evidence under each line.
-            texts: Add the texts of what is to go, even without `explain`.
-        """
+        """What shows a plan to a person, with all that its kind of store does besides."""
         proposal = Proposal.of(proposed) if isinstance(proposed, Plan) else proposed
         return self.kind.report(proposal, self.journal, explain=explain, texts=texts)
 

@@ -23,7 +23,7 @@ from .writing.journal import Journal, Outcome
 
 if TYPE_CHECKING:
     from .engine import Session
-    from .planning.proposal import Proposal
+    from .planning.hooks import Proposal
     from .planning.stages import Observer
     from .reporting.status import Status
     from .stores.base import ScopeFilter

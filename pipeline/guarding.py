@@ -17,7 +17,7 @@ from .answers import Answer, Say
 from .engine import SCOPE_IDS, Session, scope_filter
 from .judging.check import Checked, Finding, Known
 from .plan import Plan
-from .planning.engine import conflict_of_pair
+from .planning.drafts import conflict_of_pair
 from .stores import open_store
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ class RunResult:
     """What a run did.
 
     Attributes:
-        run: Name of the run in the journal; empty if nothing had to be done.
+        run: Empty if nothing had to be done.
         skipped: Conflicts left open, and actions whose memories had moved.
         moved: Id of each action that was not applied as planned, and why.
         held: What the delete budget held back, one sentence for each scope.

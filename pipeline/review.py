@@ -25,7 +25,7 @@ from .actions import Action, Member, Merge, Prune, Resolve, Side, acts, in_order
 from .answers import Answer, Say, content_key, pinned_ids
 from .plan import Plan
 from .planning.doubts import Doubt, lesson
-from .planning.engine import merge_action, merge_of
+from .planning.drafts import merge_action, merge_of
 from .planning.merges import Consolidated
 from .planning.plan_file import dump_plan
 from .results import RunResult

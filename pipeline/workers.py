@@ -106,11 +106,7 @@ def judge_ahead(
 ) -> None:
     """Fill the cache with what a plan of these shares will ask; never more than a serial pass would ask.
 
-    Args:
-        shares: Those that were judged before, unchanged, are left out; a single one stays with the caller.
-        cache: Where the pass will look.
-        settings: `workers`, `engine` and `address`.
-        advance: Told how many shares are done.
+    Those that were judged before, unchanged, are left out; a single one stays with the caller.
 
     Raises:
         MissingExtraError: If Ray is wanted and not installed.
@@ -128,11 +124,9 @@ def judge_ahead(
 
 
 def judged(share: Share, directory: Path | None = None) -> dict[bytes, bytes]:
-    """Plan one share; what the models said is in the cache of the directory.
+    """Plan one share; what the models said is in the cache of the directory, a state directory.
 
-    Args:
-        share: Whole scopes.
-        directory: A state directory that the caller reads, too; without one the entries are returned.
+    Without one, which the caller reads, too, the entries are returned.
     """
     from .kinds.mem0 import build_plan
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..engine import Session
     from ..plan import Plan
     from ..planning.doubts import Doubt
-    from ..planning.proposal import Proposal
+    from ..planning.hooks import Proposal
     from ..reporting.report import Report
     from ..review import Review
     from .options import Options

@@ -16,8 +16,7 @@ from .options import Options, command
 MEGABYTE = 1 << 20
 
 if TYPE_CHECKING:
-    from ..judging.calibration import Calibration
-    from ..judging.labelling import LabelledPair
+    from ..judging.calibration import Calibration, LabelledPair
 
 
 @command()
@@ -38,7 +37,7 @@ def calibrate(options: Options, file: Path | None, *, precision: float, reset: b
     from ...models.registry import load_scorer
     from ...settings import Settings
     from ..judging import calibration
-    from ..judging.labelling import read_pairs
+    from ..judging.calibration import read_pairs
     from ..stores.files.database import state_directory
 
     spec, directory = options.scorer or Settings().scorer, state_directory(options.state_dir)
@@ -52,7 +51,7 @@ def calibrate(options: Options, file: Path | None, *, precision: float, reset: b
 
 def answered_pairs(directory: Path) -> tuple[LabelledPair, ...]:
     """What the answers in the journal teach."""
-    from ..judging.labelling import parse_pairs
+    from ..judging.calibration import parse_pairs
     from ..writing.journal import Journal
 
     with contextlib.closing(Journal(directory)) as journal:

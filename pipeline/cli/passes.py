@@ -34,7 +34,7 @@ from .terminal import echo, tell
 if TYPE_CHECKING:
     from ..engine import Session
     from ..plan import Plan
-    from ..planning.proposal import Proposal
+    from ..planning.hooks import Proposal
     from ..reporting.report import Report
     from ..results import RunResult
     from ..review import Review
@@ -164,7 +164,7 @@ def _carried_out(session: Session, proposal: Proposal, options: Options, began: 
 def _asked_after(session: Session, plan: Plan, options: Options, began: float) -> None:
     """What the answers to conflicts may have made untrue besides, asked about at once."""
     from ..planning.doubts import open_question
-    from ..planning.proposal import Proposal
+    from ..planning.hooks import Proposal
 
     inventory = session.read(options.scopes())
     more = session.outdated(inventory, now=options.moment)

@@ -17,11 +17,11 @@ import sqlite3
 import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...models.encoder import Encoder
 from ...models.scorer import (
@@ -33,9 +33,6 @@ from ...models.scorer import (
     StagedScorer,
     Wrapped,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 FILE_NAME = "cache.sqlite3"
 
@@ -66,11 +63,7 @@ _log = logging.getLogger(__name__)
 
 
 class Cache:
-    """Bytes by hash in one SQLite file, shared by any number of processes.
-
-    Args:
-        directory: The state directory.
-    """
+    """Bytes by hash in one SQLite file, shared by any number of processes."""
 
     def __init__(self, directory: Path) -> None:
         self.path = directory / FILE_NAME
@@ -78,7 +71,11 @@ class Cache:
     def load(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The values of those keys that are known and undamaged."""
         entries: dict[bytes, bytes] = self._attempt(lambda session: _select(session, keys), {})
-        return {key: value[_CHECKSUM_BYTES:] for key, value in entries.items() if _sound(key, value)}
+        return {
+            key: value[_CHECKSUM_BYTES:]
+            for key, value in entries.items()
+            if isinstance(value, bytes) and value[:_CHECKSUM_BYTES] == _checksum(key, value[_CHECKSUM_BYTES:])
+        }
 
     def store(self, entries: Mapping[bytes, bytes]) -> None:
         """Keep the values; a failure to do so is logged, not raised."""
@@ -125,40 +122,21 @@ class Cache:
 
 
 class CachedEncoder:
-    """An encoder that embeds each text once, ever.
-
-    Args:
-        encoder: Computes what is not known.
-        cache: Where vectors are kept.
-        on_stage: Told how many texts are embedded.
-    """
+    """An encoder that embeds each text once, ever."""
 
     def __init__(self, encoder: Encoder, cache: Cache, *, on_stage: OnStage | None = None) -> None:
         self._encoder = encoder
-        self._cache = cache
-        self._on_stage = on_stage or _ignore
-
-    @property
-    def name(self) -> str:
-        """Identity of the encoder inside."""
-        return self._encoder.name
+        self._known = Remembered(encoder.name, cache, on_stage)
+        self.name = encoder.name
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed all texts: float32 [n, d], the same bytes as the encoder inside gives."""
         if not texts:
             return self._encoder.encode(texts)
         keys = [_key("vector", self.name, text) for text in texts]
-        known = _usable(self._cache.load(list(dict.fromkeys(keys))))
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        self._on_stage("embed", len(known), len(known) + len(missing))
-        order = sorted(missing, key=lambda key: (len(missing[key]), missing[key]))
-        for part in _parts(order):
-            vectors = self._encoder.encode([missing[key] for key in part])
-            fresh = {key: vector.tobytes() for key, vector in zip(part, vectors, strict=True)}
-            self._cache.store(fresh)
-            known |= fresh
-            self._on_stage("embed", len(known), len(known.keys() | missing.keys()))
-        return np.stack([np.frombuffer(known[key], dtype=np.float32) for key in keys])
+        return self._known.rows(
+            "embed", keys, texts, self._encoder.encode, order=lambda text: (len(text), text)
+        )
 
 
 class CachedScorer(Wrapped):
@@ -169,17 +147,12 @@ class CachedScorer(Wrapped):
 
     The expensive stages of a `StagedScorer` are cached by the texts alone: a new neighbour changes the
     place of pairs, and no text is read again.
-
-    Args:
-        scorer: Computes what is not known.
-        cache: Where scores are kept.
-        on_stage: Told how many pairs are done.
     """
 
     def __init__(self, scorer: PairScorer, cache: Cache, *, on_stage: OnStage | None = None) -> None:
         super().__init__(scorer)
         self._cache = cache
-        self._on_stage = on_stage or _ignore
+        self._known = Remembered(scorer.name, cache, on_stage)
 
     def score(self, pairs: Sequence[PairInput]) -> PairScores:
         """Score all pairs, with the same bytes as the scorer inside gives."""
@@ -189,60 +162,62 @@ class CachedScorer(Wrapped):
             return self._staged(self._scorer, pairs)
         sides = [_ordered(pair) for pair in pairs]
         keys = [_pair_key(self.name, pair) for pair, _ in sides]
-        known = self._cache.load(list(dict.fromkeys(keys)))
-        known = {key: value for key, value in known.items() if len(value) == 5 * 4}
-        missing = {key: pair for key, (pair, _) in zip(keys, sides, strict=True) if key not in known}
-        self._on_stage("judge", len(known), len(known) + len(missing))
-        for part in _parts(list(missing)):
-            fresh = self._computed({key: missing[key] for key in part})
-            self._cache.store(fresh)
-            known |= fresh
-            self._on_stage("judge", len(known), len(known.keys() | missing.keys()))
-        rows = np.stack([np.frombuffer(known[key], dtype=np.float32) for key in keys])
+        asked = [pair for pair, _ in sides]
+        rows = self._known.rows("judge", keys, asked, lambda part: _table(self._scorer.score(part)))
         entailment = rows[:, 3:].copy()
         swapped = np.array([swap for _, swap in sides])
         entailment[swapped] = entailment[swapped, ::-1]
         return PairScores(np.ascontiguousarray(rows[:, :3]), entailment)
-
-    def _computed(self, pairs: Mapping[bytes, PairInput]) -> dict[bytes, bytes]:
-        scores = self._scorer.score(list(pairs.values()))
-        rows = np.hstack([scores.probabilities, scores.entailment]).astype(np.float32)
-        return {key: row.tobytes() for key, row in zip(pairs, rows, strict=True)}
 
     def _staged(self, scorer: StagedScorer, pairs: Sequence[PairInput]) -> PairScores:
         """All scores from one entry where nothing changed; else only the stages that depend on the texts."""
         key = _pairs_key(self.name, pairs)
         known = self._cache.load([key]).get(key, b"")
         if len(known) != len(pairs) * 5 * 4:
-            scores = scorer.score_with(pairs, Remembered(self.name, self._cache, self._on_stage))
-            known = np.hstack([scores.probabilities, scores.entailment]).astype(np.float32).tobytes()
+            known = _table(scorer.score_with(pairs, self._known)).tobytes()
             self._cache.store({key: known})
         rows = np.frombuffer(known, dtype=np.float32).reshape(len(pairs), 5)
         return PairScores(np.ascontiguousarray(rows[:, :3]), rows[:, 3:].copy())
 
 
 class Remembered:
-    """What the stages of a scorer said of texts and of pairs, ever."""
+    """What a model, or the stages of a scorer, said of texts and of pairs, ever."""
 
-    def __init__(self, name: str, cache: Cache, on_stage: OnStage) -> None:
+    def __init__(self, name: str, cache: Cache, on_stage: OnStage | None = None) -> None:
         self._name = name
         self._cache = cache
-        self._on_stage = on_stage
+        self._on_stage = on_stage or (lambda *_: None)
 
     def __call__(self, stage: str, pairs: Sequence[PairInput], compute: Compute, /) -> NDArray[np.float32]:
-        """Rows for pairs; those that are not known are computed in parts, and each part is kept."""
+        """The rows of a stage for pairs, whichever side comes first."""
         keys = [_key(stage, self._name, *sorted((pair.a, pair.b))) for pair in pairs]
-        known = _usable(self._cache.load(list(dict.fromkeys(keys))))
-        missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
-        self._on_stage(stage, len(known), len(known) + len(missing))
-        # alike in length, so that little is padded; by text, so that the order of the pairs plays no part
-        order = sorted(missing, key=lambda key: (len(missing[key].a) + len(missing[key].b), key))
-        for part in _parts(order):
+        # alike in length, so that little is padded
+        return self.rows(stage, keys, pairs, compute, order=lambda pair: len(pair.a) + len(pair.b))
+
+    def rows(
+        self,
+        stage: str,
+        keys: Sequence[bytes],
+        items: Sequence[T],
+        compute: Callable[[list[T]], NDArray[np.float32]],
+        *,
+        order: Callable[[T], Any] | None = None,
+    ) -> NDArray[np.float32]:
+        """Rows of one width; those that are not known are computed in parts, and each part is kept."""
+        known = self._cache.load(list(dict.fromkeys(keys)))
+        if len({len(value) for value in known.values()}) > 1:
+            known = {}  # a width never mixes with another
+        missing = {key: item for key, item in zip(keys, items, strict=True) if key not in known}
+        total = len(known) + len(missing)
+        self._on_stage(stage, len(known), total)
+        # by key among equals, so that the order of the items plays no part
+        wanted = sorted(missing, key=lambda key: (order(missing[key]), key)) if order else list(missing)
+        for part in _parts(wanted):
             rows = compute([missing[key] for key in part]).astype(np.float32)
             fresh = {key: row.tobytes() for key, row in zip(part, rows, strict=True)}
             self._cache.store(fresh)
             known |= fresh
-            self._on_stage(stage, len(known), len(known.keys() | missing.keys()))
+            self._on_stage(stage, len(known), total)
         return np.stack([np.frombuffer(known[key], dtype=np.float32) for key in keys])
 
     def texts(
@@ -259,39 +234,39 @@ class Remembered:
         return [known[key] for key in keys]
 
 
+def _table(scores: PairScores) -> NDArray[np.float32]:
+    return np.hstack([scores.probabilities, scores.entailment]).astype(np.float32)
+
+
 def _ordered(pair: PairInput) -> tuple[PairInput, bool]:
     """The pair with its sides in one order, and whether they were swapped."""
-    if (pair.a, _moment(pair.a_date)) <= (pair.b, _moment(pair.b_date)):
-        return pair, False
-    return pair.swapped(), True
+    a, b, a_date, b_date, _ = _read(pair)
+    return (pair, False) if (a, a_date) <= (b, b_date) else (pair.swapped(), True)
 
 
-def _moment(moment: datetime | None) -> str:
-    return moment.isoformat() if moment else ""
+def _read(pair: PairInput) -> tuple[str, ...]:
+    """The texts, their dates and the category."""
+    dates = (moment.isoformat() if moment else "" for moment in (pair.a_date, pair.b_date))
+    return pair.a, pair.b, *dates, "" if pair.category is None else f"={pair.category}"
 
 
 def _pair_key(name: str, pair: PairInput) -> bytes:
     cosine = struct.pack("<d", pair.cosine).hex()
-    category = "" if pair.category is None else f"={pair.category}"
-    parts = ["pair", name, pair.a, pair.b, _moment(pair.a_date), _moment(pair.b_date), category, cosine]
-    return _key(*parts, *([] if pair.context is None else [_standing(pair.context).hex()]))
+    place = [] if pair.context is None else [_standing(pair.context).hex()]
+    return _key("pair", name, *_read(pair), cosine, *place)
 
 
 def opinion_key(name: str, pair: PairInput) -> bytes:
     """Key of a language model's opinion on a pair: the model, and everything it read."""
-    side, _ = _ordered(pair)
-    dates = (_moment(side.a_date), _moment(side.b_date))
-    return _key("opinion", name, side.a, side.b, *dates, "" if side.category is None else f"={side.category}")
+    return _key("opinion", name, *_read(_ordered(pair)[0]))
 
 
 def _pairs_key(name: str, pairs: Sequence[PairInput]) -> bytes:
     """One key for all pairs in their order, and for everything that a scorer may read of them."""
     digest = hashlib.sha256(_key("pairs", name))
-    digests: dict[str | None, bytes] = {}
+    digests: dict[str, bytes] = {}
     for pair in pairs:
-        dates = _moment(pair.a_date), _moment(pair.b_date)
-        category = "" if pair.category is None else f"={pair.category}"
-        for text in (pair.a, pair.b, *dates, category, repr(pair.group)):
+        for text in (*_read(pair), repr(pair.group)):
             if text not in digests:
                 digests[text] = _key(text)
             digest.update(digests[text])
@@ -300,9 +275,7 @@ def _pairs_key(name: str, pairs: Sequence[PairInput]) -> bytes:
 
 
 def _standing(context: PairContext | None) -> bytes:
-    if context is None:
-        return b"-" * 104
-    return struct.pack("<13d", *_NUMBERS(context))
+    return b"-" * 104 if context is None else struct.pack("<13d", *_NUMBERS(context))
 
 
 def _key(*parts: str) -> bytes:
@@ -316,15 +289,6 @@ def _key(*parts: str) -> bytes:
 
 def _checksum(key: bytes, value: bytes) -> bytes:
     return hashlib.blake2b(value, key=key, digest_size=_CHECKSUM_BYTES).digest()
-
-
-def _sound(key: bytes, value: object) -> bool:
-    return isinstance(value, bytes) and value[:_CHECKSUM_BYTES] == _checksum(key, value[_CHECKSUM_BYTES:])
-
-
-def _usable(vectors: dict[bytes, bytes]) -> dict[bytes, bytes]:
-    """All vectors if they are of one width; else none, so that a width never mixes with another."""
-    return vectors if len({len(value) for value in vectors.values()}) < 2 else {}
 
 
 def _select(session: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, bytes]:
@@ -379,7 +343,3 @@ def _parts(keys: list[bytes]) -> Iterator[list[bytes]]:
             size = min(2 * size, AT_ONCE)
         elif spent > PART_S:
             size = max(size // 2, 1)
-
-
-def _ignore(_stage: str, _done: int, _total: int) -> None:
-    return None

@@ -1,4 +1,4 @@
-"""Thresholds fitted on a person's own labelled pairs, for a stated precision.
+"""Labelled pairs of a person's own memories, and thresholds fitted on them for a stated precision.
 
 The scorer stays as it is; only where its probabilities become decisions moves. Too few pairs fit
 nothing: a threshold that was right five times may be wrong the sixth.
@@ -7,18 +7,18 @@ nothing: a threshold that was right five times may be wrong the sixth.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import UsageError
-from ...models.scorer import CONTRADICTION, DUPLICATE, Thresholds
-from ...records import Label
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from ...models.scorer import CONTRADICTION, DUPLICATE, PairInput, Thresholds
+from ...records import Label, rejection_key
+from ..actions import Member
 
 AUTO_PRECISION = 0.98
 """Share of automatic merges that must be right on the labelled pairs."""
@@ -32,13 +32,7 @@ _STRICTEST = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What a threshold gives on the labelled pairs.
-
-    Attributes:
-        precision: Share of the pairs above it that are right; 1 if there are none.
-        recall: Share of the right pairs that are above it.
-        predicted: Number of pairs above it.
-    """
+    """What a threshold gives: the share of pairs above it that are right, and the reverse."""
 
     threshold: float
     precision: float
@@ -96,16 +90,10 @@ def calibrate(
 
 
 def fit_threshold(scores: NDArray[np.float32], right: NDArray[np.bool_], precision: float) -> Reached:
-    """The lowest threshold above which the wanted share of pairs is right.
+    """The lowest threshold above which the wanted share of pairs is right (scores and right: [n]).
 
-    Args:
-        scores: float32 [n].
-        right: bool [n].
-        precision: Wanted share.
-
-    Returns:
-        Halfway between the last score that counts and the next lower one. If no threshold with
-        enough pairs reaches the precision, one that practically nothing passes.
+    Halfway between the last score that counts and the next lower one. If no threshold with enough pairs
+    reaches the precision, one that practically nothing passes.
     """
     import numpy as np
 
@@ -155,3 +143,70 @@ def _held(directory: Path) -> dict[str, dict[str, float]]:
             f"{_file(directory)} is damaged; remove it and run `mem0-dream calibrate` again."
         ) from error
     return held
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPair:
+    """A pair as the scorer reads it, its cosine left to compute, and what it is."""
+
+    pair: PairInput
+    label: Label
+
+
+def pair_line(a: Member, b: Member, label: Label, *, category: str | None = None) -> str:
+    """One labelled pair as a line of JSON."""
+    key = rejection_key(a, b)
+    record = {
+        "id": key[:16],
+        "key": key,
+        "a": a.text,
+        "b": b.text,
+        "category": category,
+        "a_date": a.stated_at.isoformat() if a.stated_at else None,
+        "b_date": b.stated_at.isoformat() if b.stated_at else None,
+        "label": str(label),
+        "kind": "own",
+    }
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def read_pairs(file: Path) -> tuple[LabelledPair, ...]:
+    """Read a file of labelled pairs; raises UsageError if that cannot be done."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The pairs in {file} cannot be read: {error}.") from None
+    return parse_pairs(lines, source=str(file))
+
+
+def parse_pairs(lines: Iterable[str], *, source: str) -> tuple[LabelledPair, ...]:
+    """Labelled pairs by their lines, each key once, the last line first; those labelled unsure are left out.
+
+    Raises:
+        UsageError: If a line is no labelled pair.
+    """
+    pairs: dict[str, LabelledPair] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+            pair = PairInput(
+                a=str(record["a"]),
+                b=str(record["b"]),
+                cosine=0.0,
+                category=record.get("category"),
+                a_date=_moment(record.get("a_date")),
+                b_date=_moment(record.get("b_date")),
+            )
+            pairs[str(record.get("key") or number)] = LabelledPair(pair, Label(record["label"]))
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise UsageError(f"Line {number} of {source} is no labelled pair ({error}).") from None
+    return tuple(pair for pair in pairs.values() if pair.label is not Label.UNSURE)
+
+
+def _moment(text: object) -> datetime | None:
+    if not text:
+        return None
+    moment = datetime.fromisoformat(str(text))
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

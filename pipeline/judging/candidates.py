@@ -7,21 +7,18 @@ of them, too: a short fact is far from a long memory that says it among others, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...indexes import RowPairs, choose_index, exact_groups, row_pairs
+from ...models.scorer import PairContext
 from ...records import Candidate, Memory, Scope
 from .neighbourhood import contexts_of
 from .subjects import NO_KEYS, KeysOf, keys_by_scope, signature
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ...models.scorer import PairContext
 
 SAME_TEXT = 1.0
 """Cosine of an exact pair."""
@@ -65,7 +62,7 @@ def find_candidates(
     but: Collection[tuple[str, str]] = (),
     notes: list[str] | None = None,
 ) -> tuple[Candidate, ...]:
-    """Find all pairs to judge.
+    """Find all pairs to judge, sorted by ids, each unordered pair once, in whichever order the memories are.
 
     Groups of one statement come as stars: the member with the smallest id with each of the others, which is
     enough because equality of keys is transitive. It stands for the group in the search for near ones.
@@ -75,16 +72,11 @@ def find_candidates(
         vectors: float32 [n, d], one row for each memory, in the same order.
         floor: Lowest cosine of a pair.
         neighbours: Most partners that one memory looks for.
-        keys: What the metadata keys of each scope mean; read from the given memories if omitted. Equal
-            texts about different subjects are no copies of each other.
+        keys: Of the metadata; equal texts about different subjects are no copies of each other.
         contexts: Give near pairs as `Near`, for a scorer that reads where a pair stands.
-        parts: Statements of compound memories, searched for where a group has more memories than one looks
-            for partners.
-        but: Near pairs by their ids, the smaller first, that need not be judged; they are left out.
+        parts: Searched, too, where a group has more memories than one looks for partners.
+        but: Near pairs by their ids, the smaller first, that need not be judged.
         notes: Takes up how many near pairs an approximate search found.
-
-    Returns:
-        Sorted by ids, each unordered pair once. The order of the memories plays no part.
 
     Raises:
         ValueError: If there is not one vector for each memory.
@@ -95,67 +87,34 @@ def find_candidates(
             f"{len(memories)} memories need as many vectors, not an array of shape {vectors.shape}"
         )
     pairs: list[Candidate] = []
-    notes = [] if notes is None else notes
     known = keys_by_scope(memories) if keys is None else keys
-    for rows in _partitions(memories):
-        members = [memories[row] for row in rows]
-        subjects = [signature(memory, known.get(memory.scope, NO_KEYS)) for memory in members]
-        inside = parts.of(rows) if parts is not None and len(rows) > neighbours else None
-        pairs.extend(
-            _of_group(
-                members,
-                subjects,
-                vectors[rows],
-                inside,
-                floor=floor,
-                neighbours=neighbours,
-                contexts=contexts,
-                but=but,
-                notes=notes,
-            )
-        )
-    return tuple(sorted(pairs, key=lambda pair: (pair.a, pair.b)))
-
-
-def _partitions(memories: Sequence[Memory]) -> Iterator[list[int]]:
-    """Rows of each scope and category, sorted by id."""
-    groups: dict[tuple[Scope, str | None], list[int]] = {}
+    partitions: dict[tuple[Scope, str | None], list[int]] = defaultdict(list)
     for row in sorted(range(len(memories)), key=lambda row: memories[row].id):
-        groups.setdefault((memories[row].scope, memories[row].category), []).append(row)
-    yield from groups.values()
-
-
-def _of_group(
-    memories: Sequence[Memory],
-    subjects: Sequence[Hashable],
-    vectors: NDArray[np.float32],
-    parts: Parts | None,
-    *,
-    floor: float,
-    neighbours: int,
-    contexts: bool,
-    but: Collection[tuple[str, str]],
-    notes: list[str],
-) -> Iterator[Candidate]:
-    groups = exact_groups([memory.text for memory in memories], subjects)
-    for first, *copies in groups:
-        for copy in copies:
-            yield Candidate(memories[first].id, memories[copy].id, SAME_TEXT, exact=True)
-    chosen = [rows[0] for rows in groups]
-    near = choose_index(len(chosen)).pairs(vectors[chosen], floor=floor, neighbours=neighbours)
-    if parts is not None and len(parts.rows):
-        near = _with_parts(near, vectors[chosen], parts.of(chosen))
-    notes += near.note.splitlines()
-    ids = [memories[row].id for row in chosen]
-    if but:
-        kept = np.array([(ids[i], ids[j]) not in but for i, j in near.rows.tolist()], dtype=bool)
-        near = replace(near, rows=near.rows[kept], cosines=near.cosines[kept])
-    if not contexts:
-        yield from (Candidate(ids[i], ids[j], cosine) for i, j, cosine in near)
-        return
-    known = contexts_of(vectors[chosen], [memories[row].text for row in chosen], near.rows)
-    for (i, j, cosine), context in zip(near, known, strict=True):
-        yield Near(ids[i], ids[j], cosine, context=context)
+        partitions[memories[row].scope, memories[row].category].append(row)
+    for (scope, _), rows in partitions.items():
+        subjects = [signature(memories[row], known.get(scope, NO_KEYS)) for row in rows]
+        groups = exact_groups([memories[row].text for row in rows], subjects)
+        for first, *copies in ([memories[rows[at]].id for at in group] for group in groups):
+            pairs += [Candidate(first, copy, SAME_TEXT, exact=True) for copy in copies]
+        chosen = [rows[group[0]] for group in groups]
+        near = choose_index(len(chosen)).pairs(vectors[chosen], floor=floor, neighbours=neighbours)
+        if parts is not None and len(rows) > neighbours and len(parts.of(rows).rows):
+            near = _with_parts(near, vectors[chosen], parts.of(chosen))
+        if notes is not None:
+            notes += near.note.splitlines()
+        ids = [memories[row].id for row in chosen]
+        if but:
+            kept = np.array([(ids[i], ids[j]) not in but for i, j in near.rows.tolist()], dtype=bool)
+            near = replace(near, rows=near.rows[kept], cosines=near.cosines[kept])
+        if contexts:
+            texts = [memories[row].text for row in chosen]
+            for (i, j, cosine), place in zip(
+                near, contexts_of(vectors[chosen], texts, near.rows), strict=True
+            ):
+                pairs.append(Near(ids[i], ids[j], cosine, context=place))
+        else:
+            pairs += [Candidate(ids[i], ids[j], cosine) for i, j, cosine in near]
+    return tuple(sorted(pairs, key=lambda pair: (pair.a, pair.b)))
 
 
 def _with_parts(near: RowPairs, vectors: NDArray[np.float32], parts: Parts) -> RowPairs:

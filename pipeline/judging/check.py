@@ -11,24 +11,20 @@ import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...models.encoder import Encoder
 from ...models.merger import whole_of
-from ...models.scorer import reads_context
+from ...models.scorer import PairScorer, Thresholds, reads_context
 from ...models.text.statements import split_statements
 from ...records import Candidate, Label, Memory, Scope, Verdict, rejection_key
 from .candidates import PART_FLOOR, Near
 from .judge import RIVALS, judge
 from .neighbourhood import contexts_of
 from .subjects import KeysOf
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ...models.encoder import Encoder
-    from ...models.scorer import PairScorer, Thresholds
 
 NEAREST = 6
 """How many memories and statements a text is judged against: its nearest,"""
@@ -53,13 +49,11 @@ _ORDER = tuple(Finding)
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What a text is to one memory.
+    """What a text is to one memory, the first side of the verdict.
 
     Attributes:
-        finding: The same, more, or against it.
-        said: The statement of it that was compared; empty if all of it.
+        said: The statement of the memory that was compared; empty if all of it.
         sure: Otherwise a person would be asked.
-        verdict: The memory is the first side, the text the second.
         part: The statement of the text that was compared; empty if all of it.
     """
 
@@ -86,8 +80,6 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A memory, or one statement of it."""
-
     memory: Memory
     text: str
     whole: bool
@@ -103,14 +95,6 @@ class Known:
         thresholds: Thresholds | None = None,
         single: Collection[str] = (),
     ) -> None:
-        """Know nothing yet.
-
-        Args:
-            encoder: Embeds all texts.
-            scorer: Judges pairs.
-            thresholds: Calibrated thresholds instead of the scorer's own.
-            single: Attributes of which a person says that they have one value.
-        """
         self._single = single
         self._encoder, self._scorer, self._thresholds = encoder, scorer, thresholds
         self._vectors: dict[str, NDArray[np.float32]] = {}
@@ -123,12 +107,9 @@ class Known:
         keys: KeysOf,
         rejected: Collection[str] = (),
     ) -> None:
-        """Know these memories, and no others.
+        """Know these memories, in the words in which they are judged, each with its statements; no others.
 
-        Args:
-            memories: In the words in which they are judged, each with its statements.
-            keys: What the metadata keys of each scope mean.
-            rejected: Keys of pairs of which a person said that both stay; see `records.rejection_key`.
+        Pairs of a rejected key (see `records.rejection_key`) are not told of again.
         """
         self._keys, self._rejected = keys, rejected
         if len(self._vectors) > MOST_VECTORS:
@@ -217,7 +198,6 @@ class Known:
             return Match(Finding.AGAINST, row.memory, said, sure, verdict)
 
         def entails(premise: str, _hypothesis: str) -> float:
-            """The scorer's entailment, as the merger asks for it."""
             return verdict.entailment[0 if premise == held.text else 1]
 
         whole = whole_of((held, new), among=(held,), entails=entails)

@@ -9,26 +9,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...models.scorer import Thresholds, reads_context
+from ...models.encoder import Encoder
+from ...models.scorer import PairContext, PairScorer, Thresholds, reads_context
 from ...models.text.statements import split_statements
 from ...records import Candidate, Label, Memory, Verdict, rejection_key
+from ...settings import Settings
 from ..plan import draft_id
 from .candidates import Near, Parts, find_candidates
-from .judge import judge
-from .original_rules import close_for
+from .judge import close_for, judge
+from .subjects import KeysOf
 
-if TYPE_CHECKING:
-    from ...models.encoder import Encoder
-    from ...models.scorer import PairContext, PairScorer
-    from ...settings import Settings
-    from .subjects import KeysOf
-
-    Known = tuple[str, str, str, PairContext | None]
-
+Known = tuple[str, str, str, PairContext | None]
 
 FAR = 0.97
 """Distinct with this probability, two texts stay so within one plan, whatever is merged beside them.
@@ -40,10 +34,8 @@ class Circumstances:
     """What a plan depends on besides the inventory and the models.
 
     Attributes:
-        now: The moment ages are reckoned from, aware UTC.
         accessed: Latest reads from the access log, by memory id.
         rejected: Keys of pairs a person refused (see `rejection_key`).
-        thresholds: Calibrated thresholds instead of the scorer's own.
         unattended: No person sees the plan before it is applied, so age alone removes less.
         tracked: Ids that the agent's own client is known to have read.
         hygiene: Classes of junk that may be proposed to go (see `rules.hygiene`).
@@ -62,9 +54,7 @@ class Circumstances:
 class Judging:
     """One encoder and one scorer under the circumstances of one plan.
 
-    Attributes:
-        known: Verdicts so far by ids, texts and place: drafting asks about the same pairs again and again.
-        notes: How the pairs were found, where that was not by exact search alone.
+    Drafting asks about the same pairs again and again: verdicts so far are known by ids, texts and place.
     """
 
     encoder: Encoder
@@ -127,7 +117,6 @@ class Judging:
         )
 
     def _parts(self, memories: Sequence[Memory]) -> Parts:
-        """The statements of memories that have several."""
         statements = [(row, split_statements(memory.text)) for row, memory in enumerate(memories)]
         said = [(row, text) for row, texts in statements if len(texts) > 1 for text in texts]
         rows = np.array([row for row, _ in said], dtype=np.int64)
@@ -137,17 +126,22 @@ class Judging:
     def _judge(self, memories: Sequence[Memory], pairs: Sequence[Candidate]) -> tuple[Verdict, ...]:
         by_id = {memory.id: memory for memory in memories}
         named = [
-            (pair.a, pair.b, rejection_key(by_id[pair.a], by_id[pair.b]), _place(pair)) for pair in pairs
+            (p.a, p.b, rejection_key(by_id[p.a], by_id[p.b]), p.context if isinstance(p, Near) else None)
+            for p in pairs
         ]
         new = [
             pair
             for pair, name in zip(pairs, named, strict=True)
             if name[2] not in self.circumstances.rejected and name not in self.known
         ]
-        close, limits = close_for(self.encoder.name), self.circumstances.thresholds
-        single = self.settings.single
         judged = judge(
-            new, by_id, self.scorer, thresholds=limits, keys=self.keys, asks_from=close, single=single
+            new,
+            by_id,
+            self.scorer,
+            thresholds=self.circumstances.thresholds,
+            keys=self.keys,
+            asks_from=close_for(self.encoder.name),
+            single=self.settings.single,
         )
         fresh = {(item.pair.a, item.pair.b): item for item in judged}
         self._far |= {
@@ -157,7 +151,3 @@ class Judging:
         }
         self.known |= {name: fresh[name[:2]] for name in named if name[:2] in fresh}
         return tuple(self.known[name] for name in named if name in self.known)
-
-
-def _place(pair: Candidate) -> PairContext | None:
-    return pair.context if isinstance(pair, Near) else None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ...models.bindings import HALF_SAID, relation
 from ...models.doubts import (
@@ -24,6 +23,7 @@ from ...models.doubts import (
     two_states,
 )
 from ...models.guards import Contradicting, compare, contradicting
+from ...models.keywords import CONTRADICTION_OVERLAP, opposed
 from ...models.language import is_english, only_denied
 from ...models.same_statement import sameness, statement_key
 from ...models.scorer import (
@@ -37,15 +37,10 @@ from ...models.scorer import (
 )
 from ...models.single import two_values
 from ...models.text.tables import table_words
-from ...models.text.words import exact_key, significant_words
+from ...models.text.words import exact_key, overlap, significant_words, tokens
 from ...records import Candidate, Evidence, Label, Memory, Verdict
 from .candidates import Near
-from .original_rules import RULE, suspected
 from .subjects import NO_KEYS, UNCLEAR, KeysOf, apart, judged_text, keys_by_scope, unnamed
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 EXACT = Evidence("exact", "same text but for case, white space or final punctuation")
 SAME = "same"
@@ -54,6 +49,8 @@ SAME = "same"
 ADDS = Evidence("adds", "one text has all words of the other, and no detail differs")
 
 
+RULE = "rule"
+"""Kind of the evidence that names a rule of the original skill; such a pair becomes a question."""
 FOREIGN = Evidence("language", "not in English, which is all that the scorer reads")
 ORDER = "order"
 _ASKED = DOUBTS | {UNCLEAR, "narrower"}
@@ -65,6 +62,13 @@ HINTED = 0.9
 """Contradiction probability from which two texts of a store conflict though they only hint at why."""
 UNSTATED, UNSHARED = 0.95, 0.98
 """The same where no word of them does, and where besides less than half of their words is shared."""
+CLOSE, CLOSE_IN_WORDS = 0.65, 0.25
+"""Cosine of two preferences about one thing, and where an encoder only counts words: one of four in common.
+On 18 pairs written for it, pairs about one thing had 0.69 and more, pairs about two things 0.61 and less."""
+_RANKING = frozenset(["prefer", "favor", "favour", "favourit", "favorit", "better", "rather"])
+_TASTE = _RANKING | frozenset(["lik", "lov", "enjoy", "hat", "dislik", "fond"])
+_REVERSING = frozenset(table_words("grammar", "reversing"))
+"""Words that can turn a fact round when they are all that one text has more than the other."""
 
 
 def decide(
@@ -75,12 +79,6 @@ def decide(
     entailment: Sequence[float] = (1.0, 1.0),
 ) -> tuple[Label, bool]:
     """Turn the probabilities of one pair into a label, and whether a merge needs no person.
-
-    Args:
-        probabilities: Duplicate, contradiction, distinct.
-        evidence: What the guards found; one veto keeps a pair from being a duplicate.
-        thresholds: Where the scorer's probabilities become decisions.
-        entailment: a entails b, b entails a.
 
     >>> decide((0.99, 0.0, 0.01), (), Thresholds(auto=0.9, duplicate=0.5, contradiction=0.5))
     (<Label.DUPLICATE: 'duplicate'>, True)
@@ -114,7 +112,7 @@ def judge(
     asks_from: float | None = None,
     single: Collection[str] = (),
 ) -> tuple[Verdict, ...]:
-    """Judge every candidate; memories about different subjects are distinct, whatever they say.
+    """One verdict for each candidate, in their order; memories about different subjects are distinct.
 
     Args:
         candidates: Pairs of ids; those of one statement are not scored.
@@ -125,39 +123,34 @@ def judge(
         asks_from: Ask about pairs that a rule of the original would report and the scorer calls distinct;
             two preferences from this cosine on. None asks about none of them.
         single: Attributes of which a person says that they have one value.
-
-    Returns:
-        One verdict for each candidate, in the same order.
     """
     known = keys_by_scope(memories.values()) if keys is None else keys
-    differing = {pair: evidence for pair in candidates if (evidence := _apart(pair, memories, known))}
-    same = {pair: said for pair in candidates if (said := _sameness(pair, memories))}
-    to_score = [pair for pair in candidates if pair not in same and not _vetoed(differing.get(pair))]
-    inputs = [pair_input(pair, memories, known) for pair in to_score]
-    scores = scorer.score(inputs)
     english = english_only(scorer)
-    scored = {
-        pair: _suspect(
-            _verdict(
-                pair,
-                texts,
-                (row, directions),
-                differing.get(pair),
-                thresholds or limits_for(scorer, texts),
-                unread=english and not (is_english(texts.a) and is_english(texts.b)),
-            ),
-            texts,
-            asks_from,
-        )
-        for pair, texts, row, directions in zip(
-            to_score, inputs, scores.probabilities, scores.entailment, strict=True
-        )
-    }
-    scored = {pair: _one_value(verdict, memories, single) for pair, verdict in scored.items()}
-    return tuple(
-        scored[pair] if pair in scored else _unscored(pair, same.get(pair, EXACT), differing.get(pair))
-        for pair in candidates
-    )
+    verdicts: dict[Candidate, Verdict] = {}
+    asked: dict[Candidate, tuple[PairInput, Evidence | None]] = {}
+    for pair in candidates:
+        same, differing = _sameness(pair, memories), _apart(pair, memories, known)
+        if differing is not None and differing.veto:
+            verdicts[pair] = Verdict(_plain(pair), Label.DISTINCT, evidence=(differing,))
+        elif same is not None:
+            verdicts[pair] = one_statement(pair, same, differing)
+        else:
+            asked[pair] = pair_input(pair, memories, known), differing
+    scores = scorer.score([texts for texts, _ in asked.values()])
+    for (pair, (texts, differing)), *row in zip(
+        asked.items(), scores.probabilities.tolist(), scores.entailment.tolist(), strict=True
+    ):
+        evidence = () if differing is None else (differing,)
+        if english and not (is_english(texts.a) and is_english(texts.b)):
+            verdict = _unread(pair, texts, evidence)
+        else:
+            verdict = _verdict(pair, texts, row, evidence, thresholds or limits_for(scorer, texts))
+        if asks_from is not None and verdict.label is Label.DISTINCT:
+            rule = suspected(texts.a, texts.b, cosine=verdict.pair.cosine, close=asks_from)
+            if rule:
+                verdict = replace(verdict, label=Label.UNSURE, evidence=(*verdict.evidence, rule))
+        verdicts[pair] = _one_value(verdict, memories, single)
+    return tuple(verdicts[pair] for pair in candidates)
 
 
 def _one_value(verdict: Verdict, memories: Mapping[str, Memory], single: Collection[str]) -> Verdict:
@@ -201,7 +194,6 @@ def pair_input(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf | N
 
 
 def _apart(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf) -> Evidence | None:
-    """Whether the metadata of two memories names different subjects, or may."""
     a, b = memories.get(pair.a), memories.get(pair.b)
     if a is None or b is None or not (a.metadata or b.metadata):
         return None
@@ -211,26 +203,8 @@ def _apart(pair: Candidate, memories: Mapping[str, Memory], keys: KeysOf) -> Evi
     return apart(a, b, meaning)
 
 
-def _vetoed(evidence: Evidence | None) -> bool:
-    return evidence is not None and evidence.veto
-
-
-def _unscored(pair: Candidate, same: Evidence, differing: Evidence | None) -> Verdict:
-    """The verdict on one statement written twice, or on memories about different subjects."""
-    if differing is None:
-        return _exact(pair, same)
-    if differing.veto:
-        return Verdict(_plain(pair), Label.DISTINCT, evidence=(differing,))
-    return replace(_exact(pair, same), auto=False, evidence=(same, differing))
-
-
 def differences(texts: PairInput, *, entailment: Sequence[float] = (1.0, 1.0)) -> tuple[Evidence, ...]:
-    """What the guards find, and what leaves a merge to a person.
-
-    Args:
-        texts: The pair.
-        entailment: a entails b, b entails a, by the scorer.
-    """
+    """What the guards find, and what leaves a merge to a person; entailment is of b by a, and of a by b."""
     found = compare(texts.a, texts.b, a_date=texts.a_date, b_date=texts.b_date)
     if any(item.kind == "place" for item in found) and settled(texts.a, texts.b, entailment):
         found = tuple(item for item in found if item.kind != "place")
@@ -268,32 +242,27 @@ def _plain(pair: Candidate) -> Candidate:
     return Candidate(pair.a, pair.b, pair.cosine, pair.exact)
 
 
-def _exact(pair: Candidate, same: Evidence) -> Verdict:
+def one_statement(pair: Candidate, same: Evidence, differing: Evidence | None = None) -> Verdict:
+    """The verdict on one statement written twice; a person decides where it may be about two subjects."""
     return Verdict(
         _plain(pair),
         Label.DUPLICATE,
-        auto=True,
+        auto=differing is None,
         probabilities=(1.0, 0.0, 0.0),
         entailment=(1.0, 1.0),
-        evidence=(same,),
+        evidence=(same,) if differing is None else (same, differing),
     )
 
 
 def _verdict(
     pair: Candidate,
     texts: PairInput,
-    scores: tuple[NDArray[np.float32], NDArray[np.float32]],
-    differing: Evidence | None,
+    row: Sequence[Sequence[float]],
+    evidence: tuple[Evidence, ...],
     limits: Thresholds,
-    *,
-    unread: bool,
 ) -> Verdict:
-    row, directions = scores
-    probabilities = (float(row[0]), float(row[1]), float(row[2]))
-    evidence = () if differing is None else (differing,)
-    if unread:
-        return _unread(pair, texts, evidence)
-    entailment = (float(directions[0]), float(directions[1]))
+    (duplicate, contradiction, distinct), (there, back) = row
+    probabilities, entailment = (duplicate, contradiction, distinct), (there, back)
     rivals = contradicting(texts.a, texts.b)
     if rivals or decide(probabilities, (), limits)[0] is not Label.DISTINCT:
         evidence = (*differences(texts, entailment=entailment), *evidence)
@@ -308,14 +277,8 @@ def _verdict(
         label = Label.UNSURE
     elif label is Label.UNSURE and _two_states(texts, probabilities, evidence):
         label = Label.CONTRADICTION
-    return Verdict(
-        _plain(pair),
-        label,
-        auto=auto and label is Label.DUPLICATE,
-        probabilities=probabilities,
-        entailment=entailment,
-        evidence=evidence,
-    )
+    auto = auto and label is Label.DUPLICATE
+    return Verdict(_plain(pair), label, auto, probabilities, entailment, evidence)
 
 
 def _unread(pair: Candidate, texts: PairInput, evidence: tuple[Evidence, ...]) -> Verdict:
@@ -325,18 +288,6 @@ def _unread(pair: Candidate, texts: PairInput, evidence: tuple[Evidence, ...]) -
     told = (0.0, 1.0, 0.0) if opposed else (0.0, 0.0, 1.0)
     found = (*differences(texts), *evidence) if opposed else evidence
     return Verdict(_plain(pair), label, probabilities=told, evidence=(*found, FOREIGN))
-
-
-def _suspect(verdict: Verdict, texts: PairInput, asks_from: float | None) -> Verdict:
-    """The verdict; unsure where a rule of the original applies and the scorer says distinct."""
-    if asks_from is None or verdict.label is not Label.DISTINCT:
-        return verdict
-    suspicion = suspected(texts.a, texts.b, cosine=verdict.pair.cosine, close=asks_from)
-    return (
-        replace(verdict, label=Label.UNSURE, evidence=(*verdict.evidence, suspicion))
-        if suspicion
-        else verdict
-    )
 
 
 def _only_adds(a: str, b: str, evidence: Iterable[Evidence]) -> bool:
@@ -350,14 +301,27 @@ def _only_adds(a: str, b: str, evidence: Iterable[Evidence]) -> bool:
     first, second = significant_words(a), significant_words(b)
     if not (first <= second or second <= first):
         return False
-    added = _plain_words(a) ^ _plain_words(b)
-    return not added & _REVERSING
+    mine, theirs = (set(re.findall(r"[\w'’]+", text.lower())) for text in (a, b))
+    return not (mine ^ theirs) & _REVERSING
 
 
-def _plain_words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.lower()))
+def suspected(a: str, b: str, *, cosine: float, close: float = CLOSE) -> Evidence | None:
+    """The rule by which two statements of one category would be reported, if any.
+
+    >>> suspected("Prefers tea", "Prefers coffee", cosine=0.7).detail
+    'turned against each other, with 50% of their words in common'
+    """
+    shared = overlap(a, b)
+    if shared >= CONTRADICTION_OVERLAP and opposed(a, b):
+        return Evidence(RULE, f"turned against each other, with {shared:.0%} of their words in common")
+    if cosine < close:
+        return None
+    first, second = ({token.stem for token in tokens(text)} for text in (a, b))
+    if first & _TASTE and second & _TASTE and (first | second) & _RANKING:
+        return Evidence(RULE, "two preferences about one thing, at least one of which ranks it")
+    return None
 
 
-_WORD = re.compile(r"[\w'’]+")
-_REVERSING = frozenset(table_words("grammar", "reversing"))
-"""Words that can turn a fact round when they are all that one text has more than the other."""
+def close_for(encoder: str) -> float:
+    """The cosine that fits an encoder, by its name."""
+    return CLOSE_IN_WORDS if encoder.startswith("words-") else CLOSE

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ...models.encoder import Encoder
+from ...models.scorer import PairScorer, Thresholds
+from ...settings import Settings
 from .cache import Cache, CachedEncoder, CachedScorer, OnStage
 from .calibration import load_thresholds
 
-if TYPE_CHECKING:
-    from ...models.encoder import Encoder
-    from ...models.scorer import PairScorer, Thresholds
-    from ...settings import Settings
-
 
 class Models:
-    """Loads what the settings name, and puts a cache before it.
+    """Loads what the settings name, or uses what is given, and puts a cache before it.
 
-    Attributes:
-        cache: Outputs of the models from earlier passes.
-        named: Another process can load the same, from the settings alone.
+    `named` says that another process can load the same, from the settings alone.
     """
 
     def __init__(
@@ -30,14 +25,6 @@ class Models:
         encoder: Encoder | None = None,
         scorer: PairScorer | None = None,
     ) -> None:
-        """Load nothing yet.
-
-        Args:
-            settings: They name the models.
-            directory: The state directory, with the cache and a person's calibration.
-            encoder: Instead of the one the settings name.
-            scorer: Instead of the one the settings name.
-        """
         self._settings = settings
         self._directory = directory
         self.cache = Cache(directory)

@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...models.bindings import ALIKE, HALF_SAID, relation
+from ...models.encoder import Encoder
 from ...models.same_statement import statement_key
+from ...models.scorer import PairScorer, Thresholds
 from ...models.text.vocabulary import opposite
 from ...models.text.words import significant_words
 from ...records import Candidate, Evidence, Label, Memory, Scope, Verdict
 from .judge import EXACT, SAME, judge
+from .neighbourhood import shared_words
 from .screens import (
     FIELDS,
     KEY,
@@ -47,11 +50,6 @@ from .screens import (
     tells,
     turns,
 )
-from .shared_words import shared_words
-
-if TYPE_CHECKING:
-    from ...models.encoder import Encoder
-    from ...models.scorer import PairScorer, Thresholds
 
 MOST_HOLDERS = 60
 """Words that more statements have make no pairs."""
@@ -150,7 +148,6 @@ class Finding:
     Attributes:
         verdict: Of their memories; its label is DUPLICATE or CONTRADICTION.
         told: What of a is said by b, and of b by a.
-        sure: Whether it is more than a doubt.
         alone: Whether it is worth a question by itself, and not only as one of many between two places.
     """
 
@@ -184,13 +181,10 @@ def findings(
     of: Collection[str] | None = None,
     one: Collection[Places] = (),
 ) -> list[Finding]:
-    """Judge all pairs of statements that may be one, or against each other; in the order of their places.
+    """Judge all pairs of statements of one scope that may be one, or against each other, in their order.
 
-    Args:
-        statements: All of one scope.
-        reader: Models.
-        of: Only pairs with a statement of one of these memories.
-        one: Pairs of named places that are known to be about the same thing.
+    Only pairs with a statement of one of the memories `of`; `one` holds pairs of named places that are known
+    to be about the same thing.
     """
     said = sorted(filter(_states, statements), key=lambda each: each.key)
     shared = _sharing(said)

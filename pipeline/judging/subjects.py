@@ -20,7 +20,7 @@ from ...settings import Settings
 SUBJECT = "subject"
 UNCLEAR = "metadata"
 _PROVENANCE_KEY = ""
-"""Kinds of evidence: different subjects forbid a merge, an unclear key leaves it to a person."""
+"""What a key may say. As evidence different subjects forbid a merge, unclear keys leave it to a person."""
 
 _SUBJECTS = frozenset(table_words("metadata", "subjects"))
 _PROVENANCE = frozenset(table_words("metadata", "provenance"))
@@ -48,12 +48,7 @@ _HARDLY_REPEATS = 0.8
 
 @dataclass(frozen=True, slots=True)
 class MetadataKeys:
-    """What the metadata keys of one scope mean, by their plain names; all others say where a memory is from.
-
-    Attributes:
-        subjects: Keys that name whom or what a memory is about.
-        unclear: Keys that may.
-    """
+    """The keys of one scope, by plain names, that name what a memory is about, and those that may."""
 
     subjects: frozenset[str] = frozenset()
     unclear: frozenset[str] = frozenset()
@@ -66,45 +61,32 @@ NO_KEYS = MetadataKeys()
 def keys_by_scope(
     memories: Iterable[Memory], *, settings: Settings | None = None
 ) -> dict[Scope, MetadataKeys]:
-    """The meaning of the metadata keys, for each scope by itself."""
-    limits = settings or Settings()
-    scopes: dict[Scope, list[Memory]] = defaultdict(list)
-    for memory in memories:
-        if memory.metadata:
-            scopes[memory.scope].append(memory)
-    return {
-        scope: MetadataKeys(subject_keys(members, settings=limits), unclear_keys(members, settings=limits))
-        for scope, members in scopes.items()
-    }
+    """The meaning of the metadata keys, for each scope by itself.
 
-
-def subject_keys(memories: Iterable[Memory], *, settings: Settings) -> frozenset[str]:
-    """The plain names of the keys of one scope that name a subject.
-
-    The settings come first, then the built-in lists, for the whole name and then for its last word.
+    The settings come first, then the built-in lists, for the whole name and then for its last word. Of a key
+    that none of these knows, values that are dates, numbers, ids, addresses or remarks, or that hardly
+    repeat, group nothing.
 
     >>> from .records import Scope
     >>> about = {"Account-Name": "Kestrel", "source_url": "https://a.example", "created_at": "2026-01-04"}
-    >>> sorted(subject_keys([Memory("1", "Pays late.", Scope(()), metadata=about)], settings=Settings()))
-    ['account_name']
+    >>> keys_by_scope([Memory("1", "Pays late.", Scope(()), metadata=about)])[Scope(())].subjects
+    frozenset({'account_name'})
     """
-    named = {plain_key(key) for memory in memories for key in memory.metadata}
-    return frozenset(key for key in named if _meaning(key, settings) == SUBJECT)
-
-
-def unclear_keys(memories: Iterable[Memory], *, settings: Settings) -> frozenset[str]:
-    """The plain names of the keys of one scope of which neither the name nor the values tell what they mean.
-
-    Values that are dates, numbers, ids, addresses or remarks, or that hardly repeat, group nothing.
-    """
-    held: dict[str, list[str]] = defaultdict(list)
+    values: dict[Scope, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for memory in memories:
         for key, value in memory.metadata.items():
             name = plain_key(key)
-            if _meaning(name, settings) == UNCLEAR:
-                said = _spoken(value, lists=name in _UNCLEAR_LISTS)
-                held[name] += ["/".join(said)] if said else []
-    return frozenset(name for name, values in held.items() if name in _UNCLEAR_LISTS or _groups(values))
+            said = _spoken(value, lists=name in _UNCLEAR_LISTS)
+            values[memory.scope][name] += ["/".join(said)] if said else []
+    found = {}
+    for scope, held in values.items():
+        meaning = {name: _meaning(name, settings or Settings()) for name in held}
+        doubtful = (name for name, known in meaning.items() if known == UNCLEAR)
+        found[scope] = MetadataKeys(
+            frozenset(name for name, known in meaning.items() if known == SUBJECT),
+            frozenset(name for name in doubtful if name in _UNCLEAR_LISTS or _groups(held[name])),
+        )
+    return found
 
 
 def plain_key(key: str) -> str:
@@ -127,36 +109,25 @@ def subjects_of(memory: Memory, keys: Iterable[str]) -> Mapping[str, str]:
     return dict(sorted(subjects.items()))
 
 
-def different_subjects(
-    a: Memory, b: Memory, keys: frozenset[str], unclear: frozenset[str] = frozenset()
-) -> Evidence | None:
+def apart(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:
     """Why two memories are not, or may not be, about the same: a key that both have with other values.
 
-    Args:
-        a: One memory.
-        b: The other; swapping swaps only the order of the values.
-        keys: Those that name a subject: a difference is a veto.
-        unclear: Those that may: a difference keeps a merge from being automatic. So does a name that is
-            part of the other ("Kestrel" / "Kestrel Optics").
+    A subject is a veto; an unclear key, or a name that is part of the other ("Kestrel" / "Kestrel Optics"),
+    keeps a merge from being automatic. Swapping the memories swaps only the order of the values.
     """
     if not a.metadata or not b.metadata:
         return None
-    mine, theirs = subjects_of(a, keys | unclear), subjects_of(b, keys | unclear)
+    mine, theirs = (subjects_of(each, keys.subjects | keys.unclear) for each in (a, b))
     doubts = []
     for key in (key for key in mine if key in theirs):
-        apart, doubtful = _compared(mine[key], theirs[key])
-        if not apart:
+        first, second = (frozenset(_PLAIN.findall(said[key].casefold())) for said in (mine, theirs))
+        if first == second:
             continue
         detail = f"{key}: {mine[key]} / {theirs[key]}"
-        if key in keys and not doubtful:
+        if key in keys.subjects and not (first <= second or second <= first):
             return Evidence(SUBJECT, detail, veto=True)
         doubts.append(detail)
     return Evidence(UNCLEAR, "; ".join(doubts)) if doubts else None
-
-
-def apart(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:
-    """`different_subjects` by all keys of a scope."""
-    return different_subjects(a, b, keys.subjects, keys.unclear)
 
 
 def unnamed(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:
@@ -169,10 +140,8 @@ def unnamed(a: Memory, b: Memory, keys: MetadataKeys) -> Evidence | None:
 
 def signature(memory: Memory, keys: MetadataKeys) -> tuple[tuple[str, str], ...]:
     """What the metadata of a memory says of its subject, for grouping: equal ones are never apart."""
-    if not memory.metadata:
-        return ()
     said = subjects_of(memory, keys.subjects | keys.unclear)
-    return tuple((key, " ".join(_plain_words(value))) for key, value in said.items())
+    return tuple((key, " ".join(_PLAIN.findall(value.casefold()))) for key, value in said.items())
 
 
 def judged_text(memory: Memory, keys: frozenset[str]) -> str:
@@ -184,7 +153,7 @@ def judged_text(memory: Memory, keys: frozenset[str]) -> str:
     'Kestrel Optics: Pays 45 days net.'
     """
     if not memory.metadata or not keys:
-        return memory.text
+        return memory.text  # as nearly always
     words = significant_words(memory.text)
     front = [value for value in subjects_of(memory, keys).values() if not significant_words(value) <= words]
     return ", ".join(dict.fromkeys(front)) + ": " + memory.text if front else memory.text
@@ -196,8 +165,9 @@ def _meaning(key: str, settings: Settings) -> str:
     while len(parts) > 1 and parts[-1] in _HANDLES:
         parts = parts[:-1]
     whole = {key, "_".join(parts)}
+    stated = (settings.subject_keys, settings.provenance_keys)
     for subjects, provenance, names in (
-        (_plain(settings.subject_keys), _plain(settings.provenance_keys), whole),
+        (*(frozenset(map(plain_key, keys)) for keys in stated), whole),
         (_SUBJECTS, _PROVENANCE, whole),
         (_SUBJECTS, _PROVENANCE | _MOMENTS, {parts[-1]}),
     ):
@@ -206,10 +176,6 @@ def _meaning(key: str, settings: Settings) -> str:
         if not provenance.isdisjoint(names):
             return _PROVENANCE_KEY
     return _PROVENANCE_KEY if key.rpartition("_")[2] in _MOMENTS else UNCLEAR
-
-
-def _plain(keys: Iterable[str]) -> frozenset[str]:
-    return frozenset(plain_key(key) for key in keys)
 
 
 def _spoken(value: object, *, lists: bool) -> tuple[str, ...]:
@@ -221,7 +187,6 @@ def _spoken(value: object, *, lists: bool) -> tuple[str, ...]:
 
 
 def _groups(values: list[str]) -> bool:
-    """Whether the values of a key look like names that several memories share."""
     names = [
         value for value in values if not _OF_NO_GROUP.match(value) and len(value.split()) <= _LONGEST_NAME
     ]
@@ -229,15 +194,3 @@ def _groups(values: list[str]) -> bool:
         return False
     different = len({value.casefold() for value in values})
     return different > 1 and (len(values) < _FEW or different < _HARDLY_REPEATS * len(values))
-
-
-def _compared(mine: str, theirs: str) -> tuple[bool, bool]:
-    """Whether two values differ, and whether one is part of the other, so that they may still be one."""
-    first, second = frozenset(_plain_words(mine)), frozenset(_plain_words(theirs))
-    if first == second:
-        return False, False
-    return True, first <= second or second <= first
-
-
-def _plain_words(value: str) -> list[str]:
-    return _PLAIN.findall(value.casefold())

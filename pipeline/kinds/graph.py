@@ -28,8 +28,7 @@ from ..planning.graph.judging import (
     united,
 )
 from ..planning.graph.relations import Related, followed
-from ..planning.hooks import Entails, Found, Judge, United, View
-from ..planning.proposal import Means, OnStage, Proposal
+from ..planning.hooks import Entails, Found, Judge, Means, OnStage, Proposal, United, View
 from ..rules.due import LastPass, due_reason
 from ..rules.graph.use import (
     GraphSettings,

@@ -19,10 +19,10 @@ from ..actions import Action, Merge, Resolve
 from ..answers import held
 from ..judging.candidates import SAME_TEXT
 from ..judging.inventory import Judging
-from ..judging.original_rules import RULE
+from ..judging.judge import RULE
 from ..judging.statements import Finding, Reader, Statement, findings, sharing
 from ..plan import Plan
-from ..planning.engine import merge_action
+from ..planning.drafts import merge_action
 from ..planning.hooks import Entails, Found, Judge, United, View
 from ..planning.markdown.follow import follow
 from ..planning.markdown.look import (
@@ -49,7 +49,7 @@ from .base import Kind
 
 if TYPE_CHECKING:
     from ...settings import Settings
-    from ..planning.proposal import Means, OnStage, Proposal
+    from ..planning.hooks import Means, OnStage, Proposal
     from ..reporting.report import Report
     from ..writing.journal import Journal
 

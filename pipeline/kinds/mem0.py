@@ -10,13 +10,12 @@ from ...records import ActionKind, Candidate, Evidence, Inventory, Label, Memory
 from ..actions import Merge, Prune
 from ..answers import noted_pairs, prune_key
 from ..judging.subjects import keys_by_scope
-from ..planning.engine import conflict_of_pair, planned
-from ..planning.hooks import Entails, Found, United, View
+from ..planning.drafts import conflict_of_pair
+from ..planning.engine import planned
+from ..planning.hooks import Entails, Found, Means, Proposal, United, View
 from ..planning.merges import most_complete
-from ..planning.proposal import Means, Proposal
 from ..rules.hygiene import find_junk, prunes_of, without_junk
-from ..rules.stale import stale_prune, vague_prune
-from ..rules.unattended import kept_although_old, notes_of
+from ..rules.stale import kept_although_old, notes_of, stale_prune, vague_prune
 from .base import Kind
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from ..judging.cache import Cache
     from ..judging.models import Models
     from ..plan import Plan
-    from ..planning.proposal import OnStage
+    from ..planning.hooks import OnStage
     from ..reporting.report import Report
     from ..stores.base import Store
     from ..writing.journal import Journal
@@ -37,14 +36,7 @@ NOTED = Evidence("noted", "the newer one was against the older when it was store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsView(View):
-    """A view of single records.
-
-    Attributes:
-        living: All but the retired ones, and but junk that goes and secrets, which no report may show.
-        junk: What goes because it is no memory.
-        old: What is past its age, by id; nothing that a person wants to keep.
-        vague: What says nothing, by id; nothing that a person wants to keep.
-    """
+    """What lives, but for junk that goes and secrets; and by id what is past its age or says nothing."""
 
     living: tuple[Memory, ...]
     junk: tuple[Prune, ...]
@@ -59,12 +51,6 @@ class Mem0Kind(Kind):
     collapses = True
 
     def __init__(self, store: Store, *, wanted: Collection[ActionKind] | None = None) -> None:
-        """Bind a store.
-
-        Args:
-            store: Whose memories.
-            wanted: Kinds of actions to propose; all if omitted.
-        """
         self.store = store
         self.wanted = tuple(ActionKind if wanted is None else wanted)
         self.amends = store.capabilities.amend
@@ -160,18 +146,7 @@ def build_plan(
     cache: Cache | None = None,
     **circumstances: Any,  # noqa: ANN401
 ) -> Plan:
-    """What the engine proposes about single records with these models; for evaluations and tests.
-
-    Args:
-        inventory: Every memory of the scopes in question.
-        store: Says what it can do.
-        encoder: Embeds the texts, float32 [n, d], L2-normalised.
-        scorer: Judges pairs.
-        settings: Limits.
-        thresholds: Calibrated thresholds instead of the scorer's own.
-        cache: Where scopes that did not change are remembered.
-        circumstances: As `Means` has them; `now` at least.
-    """
+    """What the engine proposes about single records with these models; for evaluations and tests."""
     kind = Mem0Kind(store)
     models = cast("Models", GivenModels(encoder, scorer, thresholds, cache))
     means = Means(models=models, settings=settings, **circumstances)

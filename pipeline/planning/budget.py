@@ -16,13 +16,7 @@ MEMORIES, RELATIONS = "memories", "relations"
 
 @dataclass(frozen=True, slots=True)
 class Overdraft:
-    """A scope of which a plan takes away too much.
-
-    Attributes:
-        removed: Facts the plan takes away, exact copies not counted.
-        memories: Living memories of the scope, or relations between them.
-        unit: Which of these.
-    """
+    """A scope of which a plan takes away too many memories, or relations; exact copies are not counted."""
 
     scope: Scope
     removed: int
@@ -36,12 +30,10 @@ class Overdraft:
 
 
 def overdrafts(plan: Plan, limits: Settings) -> tuple[Overdraft, ...]:
-    """The scopes of which a plan takes away too much; exact copies are not counted.
+    """The scopes of which a plan, with its conflicts answered, takes away too much.
 
-    Args:
-        plan: With the conflicts answered as they would be applied.
-        limits: `max_delete` is the largest share of a scope's living memories; `min_delete` removals are
-            always allowed, unless the share is 0: that means none.
+    `max_delete` is the largest share of a scope's living memories; `min_delete` removals are always allowed,
+    unless the share is 0: that means none.
     """
     taken: Counter[tuple[Scope, str]] = Counter()
     for action in plan.actions:
@@ -114,5 +106,4 @@ def _allowed(memories: int, limits: Settings) -> int:
 
 
 def _certainty(merge: Merge) -> float:
-    """How probable the least probable of its pairs is."""
     return min((verdict.probabilities[0] for verdict in merge.verdicts), default=0.0)

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 from ...models.merger import whole_of
 from ...models.same_statement import statement_key
-from ...records import Candidate, Evidence, Label, Memory, Scope, Verdict, rejection_key
-from ..judging.judge import EXACT, same_evidence
+from ...records import Candidate, Memory, Scope, Verdict, rejection_key
+from ..judging.judge import EXACT, one_statement, same_evidence
 from ..judging.subjects import NO_KEYS, KeysOf, apart, keys_by_scope, signature
-from .merges import Consolidated, about
+from .merges import Consolidated, of_copy
 
 Copies = dict[str, tuple[Memory, ...]]
 """The copies of each representative that has any, by its id."""
@@ -25,15 +25,9 @@ Copies = dict[str, tuple[Memory, ...]]
 def collapse(
     memories: Sequence[Memory], *, rejected: frozenset[str] = frozenset(), keys: KeysOf | None = None
 ) -> tuple[tuple[Memory, ...], Copies]:
-    """Choose a representative of each group of copies: the newest wording, well spelt.
+    """A representative of each group of copies, the newest wording, sorted by id; and the copies of each.
 
-    Args:
-        memories: The memories to judge.
-        rejected: Keys of pairs that a person does not want merged; such a copy stands for itself.
-        keys: What the metadata keys of each scope mean; read from the given memories if omitted.
-
-    Returns:
-        The representatives, sorted by id, and their copies.
+    A copy that a person does not want merged stands for itself.
     """
     known = keys_by_scope(memories) if keys is None else keys
     standing: list[Memory] = []
@@ -110,24 +104,14 @@ def _with_copies(merge: Consolidated, copies: Copies) -> Consolidated:
 
 def _verdict_of_copy(copy: Memory, standing: Memory, merge: Consolidated) -> Verdict:
     """A copy of the survivor is an exact duplicate; any other shares its representative's verdict."""
-    if standing.id == merge.survivor:
-        return Verdict(
-            Candidate(min(copy.id, standing.id), max(copy.id, standing.id), 1.0, exact=True),
-            Label.DUPLICATE,
-            auto=True,
-            probabilities=(1.0, 0.0, 0.0),
-            entailment=(1.0, 1.0),
-            evidence=(_same(copy, standing, first=min(copy.id, standing.id)),),
-        )
-    judged = next(item for item in merge.verdicts if standing.id in (item.pair.a, item.pair.b))
-    stays = judged.pair.b if judged.pair.a == standing.id else judged.pair.a
-    swapped = (copy.id < stays) != (judged.pair.a == standing.id)
-    shared = about(judged, copy.id, stays, swapped=swapped)
-    same = _same(copy, standing, first=shared.pair.a)
-    return replace(shared, evidence=(*judged.evidence, same))
-
-
-def _same(copy: Memory, standing: Memory, *, first: str) -> Evidence:
-    """Why a copy is one; the side of the copy is named first where it is the first of the pair."""
-    sides = (copy, standing) if copy.id == first else (standing, copy)
-    return same_evidence(*sides) or EXACT
+    exact = standing.id == merge.survivor
+    if exact:
+        pair = Candidate(min(copy.id, standing.id), max(copy.id, standing.id), 1.0, exact=True)
+    else:
+        judged = next(item for item in merge.verdicts if standing.id in (item.pair.a, item.pair.b))
+        shared = of_copy(judged, standing.id, copy.id)
+        pair = shared.pair
+    # the side of the copy is named first where it is the first of the pair
+    sides = (copy, standing) if copy.id == pair.a else (standing, copy)
+    same = same_evidence(*sides) or EXACT
+    return one_statement(pair, same) if exact else replace(shared, evidence=(*judged.evidence, same))

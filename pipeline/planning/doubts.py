@@ -14,7 +14,7 @@ from ...models.scorer import CONTRADICTION, DUPLICATE
 from ...records import ActionKind, Label
 from ..actions import Action, Member, Merge, Prune, Resolve
 from ..answers import Say
-from ..judging.labelling import pair_line
+from ..judging.calibration import pair_line
 
 Pair = Merge | Resolve
 Doubt = Pair | Prune
@@ -28,7 +28,6 @@ def ranked(doubts: Iterable[Doubt]) -> list[Doubt]:
     """The most probable first; equally probable ones by id. What may be untrue follows, as it was ranked."""
 
     def place(doubt: Doubt) -> tuple[float, list[str]]:
-        """Its place among the others."""
         asked = isinstance(doubt, Prune)
         return (1.0, []) if asked else (-probability(doubt), [member.id for member in doubt.members])
 
@@ -63,11 +62,7 @@ def probability(doubt: Doubt) -> float:
 
 
 def open_question(doubts: Iterable[Doubt]) -> str:
-    """How many questions are left to a person, in words.
-
-    >>> open_question(())
-    ''
-    """
+    """How many questions are left to a person, in words."""
     kinds = [str(doubt.kind) for doubt in doubts]
     return suspicion(*map(kinds.count, (ActionKind.MERGE, ActionKind.RESOLVE, ActionKind.PRUNE)))
 

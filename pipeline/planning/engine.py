@@ -7,34 +7,36 @@ with the side that loses. A plan is a pure function of its arguments: no clock, 
 from __future__ import annotations
 
 import functools
-import itertools
-from collections import defaultdict
+import hashlib
+import logging
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from difflib import SequenceMatcher
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ...models.facts import extract
-from ...models.facts.attributes import named_attribute
-from ...models.merger import MergeRefused
-from ...models.same_statement import statement_key
-from ...models.text.words import normalised, tokens, topic
+from ...indexes import FLAT_LIMIT
 from ...records import Inventory, Label, Memory, Scope, Verdict
-from ..actions import Action, Member, Merge, Prune, Resolve, Side, TextChange
+from ..actions import Action, Merge, Prune, Resolve, TextChange
 from ..answers import unanswered
-from ..judging.clauses import opposing_statements
+from ..judging.cache import Cache
 from ..judging.judge import RIVALS
+from ..judging.subjects import NO_KEYS
 from ..plan import Plan, ScopeTotal
 from .copies import Copies, collapse, expand, kept_apart
-from .hooks import Found, Hooks, Judge, View
-from .merges import LONG_AGO, Consolidated, draft_merges, last_stated
-from .metadata import longest_life, united_metadata
-from .proposal import Means, OnStage, Proposal
+from .drafts import conflict_of_pair, merge_action, merge_of
+from .hooks import Found, Hooks, Judge, Means, OnStage, Proposal, United, View
+from .merges import Consolidated, draft_merges
 from .stages import DRAFT, Stages
-from .unchanged import Unchanged
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 Doubt = Merge | Resolve
+_RULES = ("models", "indexes", "pipeline/judging", "pipeline/planning", "records.py", "settings.py")
 _PREFIX = {"merge": "m", "resolve": "c", "prune": "p"}
+
+_log = logging.getLogger(__name__)
 
 
 def propose(kind: Hooks, inventory: Inventory, means: Means) -> Proposal:
@@ -58,28 +60,26 @@ def planned(kind: Hooks, view: View, means: Means, on_stage: OnStage = lambda *_
     units, copies = tuple(sorted(view.units, key=lambda unit: unit.id)), Copies()
     if kind.collapses:
         units, copies = collapse(units, rejected=means.rejected, keys=view.keys)
-    known = Unchanged(kind, view, means, units)
-    verdicts = known.verdicts(judge.all_pairs)
+    known = Unchanged(kind, view, means, units, judge)
+    verdicts = known.verdicts()
     found, merges = kind.rules(view, means, ()), []
     while True:
         going = {memory_id for prune in _prunes(found) for memory_id in prune.removes}
         gone = {m.id for m in units if going.issuperset({m.id, *(c.id for c in copies.get(m.id, ()))})}
-        draft = functools.partial(_drafts, judge, view, gone=gone, on_stage=on_stage)
-        drafts = known.merges(judge.all_pairs, draft, gone=gone)
-        whole = expand(drafts, units, copies)
+        whole = expand(known.merges(view, gone, on_stage), units, copies)
         merges = [merge_action(kind, view.stored, merge) for merge in whole if not merge.ids <= going]
         more = kind.rules(view, means, merges)
         if going.issuperset(name for prune in _prunes(more) for name in prune.removes):
             break
         found = more
     actions = _actions(kind, view, verdicts, merges, found)
-    present = [memory for memory in view.inventory.memories if not memory.is_retired(means.now.date())]
+    present = [memory.scope for memory in view.inventory.memories if not memory.is_retired(means.now.date())]
     return Plan(
         store=view.inventory.store,
         kind=kind.kind,
         now=means.now,
         scorer=means.models.scorer.name,
-        totals=_totals(present),
+        totals=tuple(ScopeTotal(scope, count) for scope, count in sorted(Counter(present).items())),
         actions=actions,
         unsure=_doubts(kind, view, verdicts, actions, found),
         gaps=view.inventory.gaps,
@@ -160,44 +160,9 @@ def _drafts(
     return drafts
 
 
-def merge_action(kind: Hooks, memories: Mapping[str, Memory], merge: Consolidated) -> Merge:
-    """A drafted merge as an action of a plan; it has no id yet."""
-    united = merge.united
-    survivor = merge.survivor or (united.survivor if united else None)
-    stored = [memories[memory.id] for memory in merge.members]
-    exact = united.exact if united and united.exact is not None else _exact_copies(merge)
-    return Merge(
-        id="",
-        scope=merge.members[0].scope,
-        category=merge.members[0].category,
-        members=tuple(map(Member.of, stored)),
-        survivor=survivor,
-        text=united.stored if united and united.stored is not None else merge.text,
-        metadata=united_metadata(stored) if kind.amends or survivor is None else {},
-        expires=longest_life(stored, survivor) if kind.amends else None,
-        created_at=min((m.created_at for m in stored if m.created_at), default=None),
-        observations=united.observations if united else (),
-        exact=exact,
-        verdicts=merge.verdicts,
-    )
-
-
-def _exact_copies(merge: Consolidated) -> tuple[str, ...]:
-    """Members that say literally what another member says: removing them takes no fact away."""
-    seen = {statement_key(merge.text)} if merge.survivor else set()
-    copies = []
-    for memory in merge.members:
-        key = statement_key(memory.text)
-        if memory.id != merge.survivor and key in seen:
-            copies.append(memory.id)
-        seen.add(key)
-    return tuple(copies)
-
-
 def _actions(
     kind: Hooks, view: View, verdicts: Sequence[Verdict], merges: Sequence[Merge], found: Found
 ) -> tuple[Action, ...]:
-    """All actions, each with its name; what yields to others is left out."""
     merged = {member.id for merge in merges for member in merge.members}
     prunes = [prune for prune in _prunes(found) if not merged.intersection(prune.removes)]
     conflicts = kind.conflicts(view, verdicts, [*merges, *prunes])
@@ -209,124 +174,15 @@ def _actions(
         if isinstance(action, TextChange) and not taken.intersection(m.id for m in action.members)
     ]
     named = [replace(text, id=text.id or f"w{number}") for number, text in enumerate(texts, 1)]
-    return (*numbered(actions), *named)
+    numbered: list[Action] = []
+    for kind_of, prefix in _PREFIX.items():
+        same = sorted((each for each in actions if each.kind == kind_of), key=_place)
+        numbered += [replace(action, id=f"{prefix}{number}") for number, action in enumerate(same, 1)]
+    return (*numbered, *named)
 
 
-def numbered(actions: Sequence[Action]) -> tuple[Action, ...]:
-    """Give each merge, conflict and prune its name: by kind, then in order of scope and members."""
-    named: list[Action] = []
-    for kind, prefix in _PREFIX.items():
-        same = [action for action in actions if action.kind == kind]
-        same.sort(key=lambda action: (action.scope, [member.id for member in action.members]))
-        named += [replace(action, id=f"{prefix}{number}") for number, action in enumerate(same, 1)]
-    return tuple(named)
-
-
-def _totals(living: Iterable[Memory]) -> tuple[ScopeTotal, ...]:
-    ordered = sorted(memory.scope for memory in living)
-    return tuple(ScopeTotal(scope, len(list(same))) for scope, same in itertools.groupby(ordered))
-
-
-def conflicts_of(view: View, verdicts: Iterable[Verdict], actions: Sequence[Action]) -> list[Resolve]:
-    """One conflict for each two facts that contradict, however many memories state them.
-
-    A side holds the memory that was judged, and of those merged with it the ones that certainly say the same:
-    nothing else goes with an answer.
-    """
-    verdicts = list(verdicts)
-    merge_of = {m.id: action for action in actions if isinstance(action, Merge) for m in action.members}
-    pruned = {name for action in actions if isinstance(action, Prune) for name in action.removes}
-    same = {(v.pair.a, v.pair.b) for v in verdicts if v.auto}
-    same |= {(v.pair.a, v.pair.b) for merge in merge_of.values() for v in merge.verdicts if v.auto}
-
-    def fact(memory_id: str) -> frozenset[str]:
-        """All memories that are merged with this one."""
-        merge = merge_of.get(memory_id)
-        return frozenset(member.id for member in merge.members) if merge else frozenset({memory_id})
-
-    def side(memory_id: str) -> frozenset[str]:
-        """Those of them that certainly say what this one says."""
-        key = statement_key(view.stored[memory_id].text)
-        return frozenset(
-            name
-            for name in fact(memory_id)
-            if name == memory_id
-            or (min(name, memory_id), max(name, memory_id)) in same
-            or statement_key(view.stored[name].text) == key
-        )
-
-    between: dict[frozenset[frozenset[str]], list[Verdict]] = defaultdict(list)
-    for verdict in verdicts:
-        facts = frozenset({fact(verdict.pair.a), fact(verdict.pair.b)})
-        if verdict.label is Label.CONTRADICTION and len(facts) == 2 and not any(f <= pruned for f in facts):
-            between[facts].append(verdict)
-    conflicts = []
-    for pairs in between.values():
-        judged = min(pairs, key=lambda item: (-item.probabilities[1], item.pair.a, item.pair.b)).pair
-        sides = {judged.a: side(judged.a), judged.b: side(judged.b)}
-        shown = frozenset().union(*sides.values())
-        told = [item for item in pairs if {item.pair.a, item.pair.b} <= shown]
-        conflicts.append(conflict(view.stored, sides, told))
-    return conflicts
-
-
-def conflict(
-    stored: Mapping[str, Memory], sides: Mapping[str, frozenset[str]], pairs: Sequence[Verdict]
-) -> Resolve:
-    """The question which of two facts holds; it has no id yet.
-
-    Args:
-        stored: The memories by id.
-        sides: By the two memories that were judged: all that say the same as it.
-        pairs: What was judged.
-    """
-
-    def stated(judged: str) -> tuple[datetime, str]:
-        """When a side was last stated; ties go by id."""
-        return max(last_stated(stored[name]) or LONG_AGO for name in sides[judged]), min(sides[judged])
-
-    older, newer = sorted(sides, key=stated)
-    known: Side | None = "b" if LONG_AGO < stated(older)[0] < stated(newer)[0] else None
-    a, b = (
-        tuple(sorted(sides[judged], key=lambda name: (name != judged, name))) for judged in (older, newer)
-    )
-    return Resolve(
-        id="",
-        scope=stored[older].scope,
-        category=stored[older].category,
-        members=tuple(Member.of(stored[name]) for name in sorted({*a, *b})),
-        a=a,
-        b=b,
-        topic=_topic(stored[older], stored[newer]),
-        newer=known,
-        verdicts=tuple(pairs),
-    )
-
-
-def _topic(older: Memory, newer: Memory) -> str:
-    said = opposing_statements(older.text, newer.text)
-    for pair in (said, (older.text, newer.text)):
-        if words := topic(*pair):
-            return _shared_phrase(*pair, words) or words
-    return named_attribute(extract(older.text), extract(newer.text)) or older.category or "same topic"
-
-
-def _shared_phrase(older: str, newer: str, words: str) -> str:
-    """The longest run of words in both texts, as the newer one has it, if it holds all of these words.
-
-    >>> _shared_phrase("The default branch is main", "Default branch here: trunk", "Default branch")
-    'Default branch'
-    """
-    wanted = {token.stem for token in tokens(words)}
-    first, second = tokens(older), tokens(newer)
-    match = SequenceMatcher(
-        None, [token.stem for token in first], [token.stem for token in second], autojunk=False
-    ).find_longest_match()
-    run = second[match.b : match.b + match.size]
-    places = [place for place, token in enumerate(run) if token.stem in wanted]
-    if len(places) < len(wanted) or len(places) < 2:
-        return ""
-    return normalised(newer)[run[places[0]].start : run[places[-1]].end]
+def _place(action: Action) -> tuple[Scope, list[str]]:
+    return action.scope, [member.id for member in action.members]
 
 
 def _doubts(
@@ -350,7 +206,7 @@ def _doubts(
         else:
             doubt = conflict_of_pair(verdict, view.stored)
         doubts += [doubt] if doubt else []
-    doubts.sort(key=lambda action: (action.scope, [member.id for member in action.members]))
+    doubts.sort(key=_place)
     known = {frozenset(member.id for member in doubt.members) for doubt in doubts}
     going = {name for action in actions for name in action.removes}
     merged = {member.id for action in actions if isinstance(action, Merge) for member in action.members}
@@ -361,39 +217,161 @@ def _doubts(
     return tuple(replace(doubt, id=f"u{number}") for number, doubt in enumerate(doubts, 1))
 
 
-def merge_of(
-    kind: Hooks, units: Mapping[str, Memory], stored: Mapping[str, Memory], verdicts: Sequence[Verdict]
-) -> Merge | None:
-    """What merging just these pairs would give, if that can be written down without loss.
-
-    Only a memory that is in all of the pairs may stay as it is.
-    """
-    pairs = [frozenset((verdict.pair.a, verdict.pair.b)) for verdict in verdicts]
-    members = tuple(units[name] for name in sorted(frozenset().union(*pairs)))
-    entailed = {
-        (units[a].text, units[b].text): likely
-        for verdict in verdicts
-        for (a, b), likely in zip(
-            ((verdict.pair.a, verdict.pair.b), (verdict.pair.b, verdict.pair.a)),
-            verdict.entailment,
-            strict=True,
-        )
-    }
-    among = [unit for unit in members if all(unit.id in pair for pair in pairs)]
-    try:
-        united = kind.unite(members, among, lambda premise, said: entailed.get((premise, said), 0.0))
-    except MergeRefused:
-        return None
-    return merge_action(kind, stored, Consolidated.of(members, united, verdicts))
-
-
-def conflict_of_pair(verdict: Verdict, stored: Mapping[str, Memory]) -> Resolve:
-    """The question which of just these two holds."""
-    sides = {name: frozenset({name}) for name in (verdict.pair.a, verdict.pair.b)}
-    return conflict(stored, sides, [verdict])
-
-
 def judged(kind: Hooks, inventory: Inventory, means: Means) -> tuple[View, tuple[Verdict, ...]]:
     """How a kind looks at an inventory, and the verdicts on its units; plans nothing."""
     view = kind.view(inventory, means)
     return view, kind.judge(view, means, lambda *_: None).all_pairs(view.units)
+
+
+class Unchanged:
+    """The scopes of one plan: what is known of those that did not change, and what is found of the rest.
+
+    The verdicts of a scope that lead to anything, and its merges, follow from its memories, the limits, the
+    models and the rules. They are kept in the cache under a digest of all of these, so that a scope that is
+    as it was is neither searched nor judged again; ages, budgets and answers are looked at anew each time.
+    """
+
+    def __init__(
+        self, kind: Hooks, view: View, means: Means, units: Sequence[Memory], judge: _Allowed
+    ) -> None:
+        """Look up what is known; nothing, where the kind or the models keep nothing."""
+        self._judge = judge
+        self._cache: Cache | None = means.models.cache if kind.keeps else None
+        self._scopes: dict[Scope, list[Memory]] = defaultdict(list)
+        for unit in units:
+            self._scopes[unit.scope].append(unit)
+        self._keys = _digests(kind, view, means, self._scopes) if self._cache else {}
+        stored = self._cache.load(list(self._keys.values())) if self._cache else {}
+        verdicts = _adapter(tuple[Verdict, ...])
+        self._known = {
+            scope: verdicts.validate_json(stored[key]) for scope, key in self._keys.items() if key in stored
+        }
+        self._all: dict[Scope, list[Verdict]] = {}
+        if self._known:
+            _log.info(
+                "%d of %d memories are in scopes that did not change since they were judged: %d of %d scopes",
+                sum(len(self._scopes[scope]) for scope in self._known),
+                len(units),
+                len(self._known),
+                len(self._scopes),
+            )
+
+    def verdicts(self) -> list[Verdict]:
+        """What was judged about pairs; where a scope is as it was, only what leads to anything."""
+        self._judge_all([scope for scope in self._scopes if scope not in self._known])
+        said = {**self._known, **self._all}
+        return [verdict for scope in self._scopes for verdict in said[scope]]
+
+    def merges(self, view: View, gone: set[str], on_stage: OnStage) -> list[Consolidated]:
+        """The merges of all scopes, drafted anew where a scope changed or something else of it goes."""
+        said = {**self._known, **self._all}
+        scopes = [scope for scope in self._scopes if any(verdict.auto for verdict in said[scope])]
+        keys = {scope: self._merge_key(scope, gone) for scope in scopes if scope in self._keys}
+        stored = self._cache.load(list(keys.values())) if self._cache else {}
+        new = [scope for scope in scopes if scope not in keys or keys[scope] not in stored]
+        self._judge_all([scope for scope in new if scope not in self._all])
+        units = [unit for scope in new for unit in self._scopes[scope]]
+        verdicts = [verdict for scope in new for verdict in self._all[scope]]
+        of_scope: dict[Scope, list[Consolidated]] = defaultdict(list)
+        for merge in _drafts(self._judge, view, units, verdicts, gone=gone, on_stage=on_stage):
+            of_scope[merge.members[0].scope].append(merge)
+        rows = _adapter(list[tuple[tuple[str, ...], str | None, str, tuple[Verdict, ...], United | None]])
+        fresh = {
+            keys[scope]: rows.dump_json(
+                [
+                    (tuple(m.id for m in each.members), each.survivor, each.text, each.verdicts, each.united)
+                    for each in of_scope[scope]
+                ]
+            )
+            for scope in new
+            if scope in keys
+        }
+        if self._cache:
+            self._cache.store(fresh)
+        for scope, key in keys.items():
+            if key in stored:
+                by_id = {unit.id: unit for unit in self._scopes[scope]}
+                of_scope[scope] = [
+                    Consolidated(tuple(by_id[name] for name in members), *rest)
+                    for members, *rest in rows.validate_json(stored[key])
+                ]
+        return [merge for scope in scopes for merge in of_scope[scope]]
+
+    def _judge_all(self, scopes: Sequence[Scope]) -> None:
+        """Judge all pairs of these scopes, and keep what leads to anything."""
+        if not scopes:
+            return
+        scope_of = {unit.id: scope for scope in scopes for unit in self._scopes[scope]}
+        self._all |= {scope: [] for scope in scopes}
+        for verdict in self._judge.all_pairs([unit for scope in scopes for unit in self._scopes[scope]]):
+            self._all[scope_of[verdict.pair.a]].append(verdict)
+        if self._cache:
+            told = {
+                self._keys[scope]: tuple(v for v in self._all[scope] if v.label is not Label.DISTINCT)
+                for scope in scopes
+                if scope in self._keys
+            }
+            dump = _adapter(tuple[Verdict, ...]).dump_json
+            self._cache.store({key: dump(verdicts) for key, verdicts in told.items()})
+
+    def _merge_key(self, scope: Scope, gone: set[str]) -> bytes:
+        going = sorted(unit.id for unit in self._scopes[scope] if unit.id in gone)
+        return hashlib.sha256(repr(("merges", self._keys[scope], going)).encode()).digest()
+
+
+@functools.cache
+def _adapter(kept: Any) -> TypeAdapter[Any]:  # noqa: ANN401  (a type)
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kept)
+
+
+def _digests(
+    kind: Hooks, view: View, means: Means, scopes: Mapping[Scope, Sequence[Memory]]
+) -> dict[Scope, bytes]:
+    """For each scope a digest of all that its verdicts and merges depend on.
+
+    A scope that is searched approximately has none: the recall of each search is told.
+    """
+    models, settings = means.models, means.settings
+    scopes_of: dict[str, set[Scope]] = defaultdict(set)
+    for memory in view.inventory.memories:
+        scopes_of[memory.text_hash].add(memory.scope)
+    refused: dict[Scope | None, list[str]] = defaultdict(list)
+    for name in sorted(means.rejected):
+        for scope in {scope for part in name.split(":") for scope in scopes_of.get(part, (None,))}:
+            refused[scope].append(name)
+    common = (
+        rules_digest(),
+        kind.keeps,
+        models.encoder.name,
+        models.scorer.name,
+        models.calibrated,
+        (settings.floor, settings.neighbours, settings.single),
+        refused[None],
+    )
+    digests = {}
+    for scope, units in scopes.items():
+        if len(units) > FLAT_LIMIT:
+            continue
+        keys = view.keys.get(scope, NO_KEYS)
+        subjects = (sorted(keys.subjects), sorted(keys.unclear))
+        told = [
+            (m.id, m.text, m.scope.ids, m.category, m.created_at, m.updated_at, m.metadata) for m in units
+        ]
+        said = repr(("verdicts", common, refused[scope], subjects, told))
+        digests[scope] = hashlib.sha256(said.encode("utf-8", "surrogatepass")).digest()
+    return digests
+
+
+@functools.cache
+def rules_digest() -> str:
+    """A digest of the code and the tables that decide: other rules decide everything anew."""
+    root = Path(__file__).resolve().parents[2]
+    digest = hashlib.sha256()
+    for name in _RULES:
+        place = root / name
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if path.suffix in (".py", ".toml"):
+                digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
+from ...models.encoder import Encoder
 from ...models.text.words import significant_words
 from ...records import Inventory, Memory
 from ...settings import Settings
@@ -14,22 +14,12 @@ from ..plan import Plan, ScopeTotal
 from ..rules.hygiene import shown_text
 from ..rules.stale import prune_of
 
-if TYPE_CHECKING:
-    from ...models.encoder import Encoder
-
 _CLOSE = 0.35
 """Cosine from which a memory is worth showing for a query, unless it shares a word with it."""
 
 
 def rank(query: str, inventory: Inventory, *, encoder: Encoder, now: datetime) -> list[Memory]:
-    """Living memories that match a query, best first: shared words, then similarity.
-
-    Args:
-        query: What to look for.
-        inventory: Where to look.
-        encoder: Embeds query and texts.
-        now: Retired memories of this day are left out.
-    """
+    """Living memories that match a query, best first: shared words, then similarity."""
     living = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
     if not living or not query.strip():
         return []

@@ -1,26 +1,73 @@
-"""What the engine asks of a kind of store while it plans; `pipeline.kinds.base` says all a kind is.
+"""What a plan is made with, and what the engine asks of a kind of store while it plans.
 
-The engine (`planning.engine`) makes every plan in the same steps:
+The engine (`planning.engine`) makes every plan in the same steps, and never asks what kind of store it works
+on; whatever differs is one of the hooks:
 
-    view -> rules -> judge -> merges (may_merge, unite) -> conflicts -> doubts
+    view -> rules -> judge -> merges (may_merge, unite) -> rules again -> conflicts -> doubts
          -> second opinion -> what was answered before -> follow
-
-It never asks what kind of store it works on; whatever differs is one of these hooks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from ...models.merger import MergeRefused, drafted, whole_of
 from ...records import ActionKind, Inventory, Memory, Verdict
+from ...settings import Settings
 from ..actions import Action, Merge, Resolve
+from ..answers import Answer
+from ..judging.inventory import Circumstances, Judging
+from ..judging.models import Models
 from ..judging.subjects import KeysOf
 from ..plan import Plan
-from .proposal import Means, OnStage
+from .stages import Observer, Silent
 
 Entails = Callable[[str, str], float]
+OnStage = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means(Circumstances):
+    """What a plan is made with, besides what the store holds; settings as the kind's `limits` gave them.
+
+    `advise` asks a second opinion about the doubts of a plan, if one is wanted.
+    """
+
+    models: Models
+    settings: Settings
+    answers: tuple[Answer, ...] = ()
+    observer: Observer = Silent()  # noqa: RUF009  (it holds nothing)
+    advise: Callable[[Plan], Plan] = lambda plan: plan
+
+    @property
+    def circumstances(self) -> Circumstances:
+        """The same, with the thresholds of a person's calibration; loads the scorer."""
+        return replace(self, thresholds=self.models.calibrated)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a pass would do.
+
+    Attributes:
+        plan: All of it, as it follows from the answers so far.
+        asked: What a person decides about: the plan before answers and consequences. With choices the plan
+            is `follow(asked.with_choices(choices), present)`.
+        findings: How the kind looked at the inventory, for the report: its `View`.
+        present: What the consequences were worked out from; see `Hooks.follow`.
+    """
+
+    plan: Plan
+    asked: Plan
+    findings: Any = None
+    present: Any = None
+
+    @classmethod
+    def of(cls, plan: Plan) -> Proposal:
+        """A plan from which nothing else follows."""
+        return cls(plan, plan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +129,14 @@ class United:
 
 
 class Judge(Protocol):
-    """Judges pairs of units; `judging.inventory.Judging` is one."""
+    """Judges pairs of units; `judging.inventory.Judging` is one.
+
+    `notes` say what a person should know about how the pairs were found.
+    """
 
     @property
     def notes(self) -> Sequence[str]:
-        """What a person should know about how the pairs were found."""
+        """See the class."""
         ...
 
     def all_pairs(self, memories: Sequence[Memory]) -> tuple[Verdict, ...]:
@@ -114,10 +164,10 @@ class Hooks(Protocol):
             that they may be kept until one of these changes; None where that cannot be said.
     """
 
-    wanted: Collection[ActionKind]
-    amends: bool
-    collapses: bool
-    keeps: str | None
+    wanted: Collection[ActionKind] = tuple(ActionKind)
+    amends: bool = False
+    collapses: bool = False
+    keeps: str | None = None
 
     @property
     def kind(self) -> str:
@@ -125,30 +175,33 @@ class Hooks(Protocol):
         ...
 
     def view(self, inventory: Inventory, means: Means) -> View:
-        """What there is to judge. May read the store besides, writes nothing."""
+        """What there is to judge, by the store's ids and in the words in which it is judged.
+
+        The only hook of planning that may read the store. What else a kind finds out (drift, nodes, secrets)
+        it keeps in a subclass of `View`, which every later hook and the report get.
+        """
         ...
 
     def rules(self, view: View, means: Means, merges: Sequence[Merge]) -> Found:
         """What this kind alone proposes: prunes, new texts, doubts.
 
-        Args:
-            view: Of `view`.
-            means: Settings, moment, answers.
-            merges: What would be merged, as far as that is known: asked first with none, then again with what
-                the engine drafted, until no more prunes are found. Nothing but prunes may depend on it.
+        It is asked first with no merges, then again with what the engine drafted, until no more prunes are
+        found. Nothing but prunes may depend on them.
         """
         ...
 
     def judge(self, view: View, means: Means, on_stage: OnStage) -> Judge:
-        """Who judges the units."""
-        ...
+        """Who judges the units; a kind may put a screen before the scorer, or have pairs of its own."""
+        models = means.models
+        scorer, encoder = models.asked(on_stage=on_stage), models.read(on_stage=on_stage)
+        return Judging(encoder, scorer, means.settings, means.circumstances, view.keys)
 
-    def may_merge(self, a: Memory, b: Memory) -> bool:
+    def may_merge(self, a: Memory, b: Memory) -> bool:  # noqa: ARG002
         """Whether these two units may be merged without a person, if they are judged duplicates."""
-        ...
+        return True
 
     def unite(self, units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:
-        """What these units become.
+        """What these units become: the one that says it all, else a new text of their sentences.
 
         Args:
             units: At least two, sorted by id.
@@ -156,9 +209,9 @@ class Hooks(Protocol):
             entails: Probability that the first text entails the second; of units' texts only.
 
         Raises:
-            MergeRefused: If anything could be lost.
+            MergeRefused: If anything could be lost, or only a unit that is not `among` says it all.
         """
-        ...
+        return extractive(units, among, entails)
 
     def conflicts(
         self, view: View, verdicts: Sequence[Verdict], actions: Sequence[Action]
@@ -166,10 +219,27 @@ class Hooks(Protocol):
         """What contradicts among what stays after these merges and prunes."""
         ...
 
-    def present(self) -> Any:  # noqa: ANN401
-        """What `follow` needs of the store as it is now."""
-        ...
+    def present(self) -> Any:  # noqa: ANN401  (each kind has its own)
+        """What `follow` needs of the store as it is now (texts by id, relations); changes nothing."""
+        return None
 
-    def follow(self, plan: Plan, present: Any) -> Plan:  # noqa: ANN401  (each kind has its own)
-        """The plan with all that follows from its actions; see `pipeline.kinds.base.Kind.follow`."""
-        ...
+    def follow(self, plan: Plan, present: Any) -> Plan:  # noqa: ANN401, ARG002
+        """The plan with all that follows from its actions: links, indexes, relations, cut sentences.
+
+        The one function for it: of the plan that is proposed, of the plan with answers, and of a plan read
+        from a file. It is pure, judges nothing, and gives its own result back unchanged: what it added
+        earlier (`Reindex`, `Relate`, or by its cause) it takes out and makes anew. The ids of all other
+        actions stay; its own are named by what they change, never by counting.
+        """
+        return plan
+
+
+def extractive(units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:
+    """The default of `Hooks.unite`."""
+    whole = whole_of(units, among=among, entails=entails)
+    if whole is not None:
+        return United(text=whole.text, survivor=whole.id, whole=True)
+    draft = drafted(units, entails=entails)
+    if draft.whole is not None:
+        raise MergeRefused("what says it all was not judged a duplicate of each")
+    return United(text=draft.text)

@@ -16,12 +16,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ...models.guards import compare
-from ...models.merger import CERTAIN, MergeRefused, drafted, puts_together, whole_of
+from ...models.merger import CERTAIN, MergeRefused, puts_together
 from ...models.text.statements import sentences
 from ...records import LAST_STATED_KEY, Candidate, Label, Memory, Verdict, noted_moment
 from ..judging.subjects import NO_KEYS, KeysOf, apart, keys_by_scope
 from ..plan import draft_id
-from .hooks import Entails, United
+from .hooks import Entails, United, extractive
 
 MAX_ROUNDS = 25
 """Re-planning rounds before what still moves is left alone; two or three are usual."""
@@ -46,21 +46,6 @@ JudgeNew = Callable[[Sequence[Memory], Sequence[Memory]], tuple[Verdict, ...]]
 """Judge drafted memories against each other and against living ones of the same category."""
 Unite = Callable[[Sequence[Memory], Sequence[Memory], Entails], United]
 """See `Hooks.unite`."""
-
-
-def extractive(units: Sequence[Memory], among: Sequence[Memory], entails: Entails) -> United:
-    """Unite single records: the one that says it all, else a new text of their sentences; see `Hooks.unite`.
-
-    Raises:
-        MergeRefused: If anything could be lost, or only a unit that is not `among` says it all.
-    """
-    best = whole_of(units, among=among, entails=entails)
-    if best is not None:
-        return United(text=best.text, survivor=best.id, whole=True)
-    draft = drafted(units, entails=entails)
-    if draft.whole is not None:
-        raise MergeRefused("what says it all was not judged a duplicate of each")
-    return United(text=draft.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +87,6 @@ class _Known:
     blocked: set[Pair] = field(default_factory=set)
 
     def learn(self, verdicts: Iterable[Verdict]) -> None:
-        """Add verdicts; a later one about the same pair replaces the earlier."""
         self.verdicts.update({(item.pair.a, item.pair.b): item for item in verdicts})
 
     def changed(self, fresh: Iterable[Verdict], present: Container[str]) -> bool:
@@ -113,21 +97,17 @@ class _Known:
         return bool(new)
 
     def get(self, a: str, b: str) -> Verdict | None:
-        """The verdict about a pair, in whichever order."""
         return self.verdicts.get((min(a, b), max(a, b)))
 
     def duplicate(self, a: str, b: str) -> bool:
-        """Whether two memories may be merged without a person."""
         verdict = self.get(a, b)
         return verdict is not None and verdict.auto and (min(a, b), max(a, b)) not in self.blocked
 
     def contradicts(self, a: str, b: str) -> bool:
-        """Whether two memories were judged to contradict each other."""
         verdict = self.get(a, b)
         return verdict is not None and verdict.label is Label.CONTRADICTION
 
     def probability(self, a: str, b: str) -> float:
-        """How likely two memories state the same fact; 0 if they were not judged."""
         verdict = self.get(a, b)
         return verdict.probabilities[0] if verdict else 0.0
 
@@ -163,7 +143,7 @@ def draft_merges(
     unite: Unite = extractive,
     keys: KeysOf | None = None,
 ) -> tuple[Consolidated, ...]:
-    """Find the merges of one scope and category that survive their own second pass.
+    """The disjoint merges of one scope and category that survive their own second pass, by smallest id.
 
     Args:
         memories: The living, unpinned memories of one scope and category.
@@ -171,9 +151,6 @@ def draft_merges(
         judge_new: Judges a drafted text against living memories, as a second pass would.
         unite: Drafts the text.
         keys: What the metadata keys of each scope mean; read from the given memories if omitted.
-
-    Returns:
-        Disjoint merges, sorted by their smallest id.
     """
     known = _Known(keys=keys_by_scope(memories) if keys is None else keys)
     known.learn(verdicts)
@@ -203,16 +180,18 @@ def _of_copies(known: _Known) -> list[Verdict]:
     for same in copies:
         for standing, copy in ((same.pair.a, same.pair.b), (same.pair.b, same.pair.a)):
             for item in partners[standing]:
-                a, b = item.pair.a, item.pair.b
-                other = b if a == standing else a
+                other = item.pair.b if item.pair.a == standing else item.pair.a
                 if other != copy and known.get(copy, other) is None:
-                    shared.append(about(item, copy, other, swapped=(copy < other) != (a == standing)))
+                    shared.append(of_copy(item, standing, copy))
     return shared
 
 
-def about(verdict: Verdict, a: str, b: str, *, swapped: bool) -> Verdict:
-    """The same verdict about another pair; swapped where the first of it stands for the second of that."""
-    pair = Candidate(min(a, b), max(a, b), verdict.pair.cosine)
+def of_copy(verdict: Verdict, standing: str, copy: str) -> Verdict:
+    """The same verdict about a copy instead of the memory that stands for it."""
+    a, b = verdict.pair.a, verdict.pair.b
+    other = b if a == standing else a
+    pair = Candidate(min(copy, other), max(copy, other), verdict.pair.cosine)
+    swapped = (copy < other) != (a == standing)
     return replace(verdict, pair=pair, entailment=verdict.entailment[::-1] if swapped else verdict.entailment)
 
 
@@ -258,8 +237,6 @@ def _after(
 
 @dataclass(frozen=True, slots=True)
 class _Pass:
-    """One greedy pass over the stars of duplicates among some memories."""
-
     by_id: Mapping[str, Memory]
     known: _Known
     unite: Unite
@@ -307,7 +284,6 @@ class _Pass:
         return best
 
     def _other_subject(self, a: str, b: str) -> bool:
-        """Whether two memories are, or may be, about different subjects."""
         keys = self.known.keys.get(self.by_id[a].scope, NO_KEYS)
         return apart(self.by_id[a], self.by_id[b], keys) is not None
 
@@ -427,12 +403,9 @@ def _newly_contradicting(
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """A centre and the memories judged duplicates of it: every member is one of the centre, directly.
+    """A centre and its duplicates, sorted: every member is one of the centre, directly.
 
     Connected components would let A~B~C drop C although A and C differ; a star cannot.
-
-    Attributes:
-        others: Ids of its duplicates, sorted, without the centre.
     """
 
     centre: str
@@ -440,14 +413,9 @@ class Star:
 
 
 def stars(edges: Mapping[str, Collection[str]], *, rank: Mapping[str, tuple[float, ...]]) -> tuple[Star, ...]:
-    """Cover a graph of duplicates with disjoint stars, the memory with most unclaimed duplicates first.
+    """Cover a symmetric graph of duplicates with disjoint stars, most unclaimed duplicates first.
 
-    Args:
-        edges: For each id, the ids judged duplicates of it; symmetric.
-        rank: Ties between equally connected ids go to the larger rank, then to the smaller id.
-
-    Returns:
-        Stars with at least one other member, in the order they were found.
+    Ties go to the larger rank, then to the smaller id. Stars have at least one other member.
 
     >>> stars({"a": {"b"}, "b": {"a", "c"}, "c": {"b"}}, rank={})
     (Star(centre='b', others=('a', 'c')),)
@@ -456,7 +424,6 @@ def stars(edges: Mapping[str, Collection[str]], *, rank: Mapping[str, tuple[floa
     degree = {node: sum(other in free for other in edges[node]) for node in free}
 
     def key(node: str) -> tuple[int, tuple[float, ...], str]:
-        """Sorts the next centre first."""
         return (-degree[node], tuple(-part for part in rank.get(node, ())), node)
 
     queue = [key(node) for node in free]

@@ -22,7 +22,7 @@ from ..judging.subjects import UNCLEAR
 from ..plan import Plan
 from ..stores.base import Store
 from .doubts import Doubt, Pair, pairs
-from .engine import conflict_of_pair, merge_of
+from .drafts import conflict_of_pair, merge_of
 from .hooks import Hooks
 
 KIND = "second-opinion"
@@ -49,16 +49,8 @@ def advise(
 ) -> Plan:
     """The plan after the language model that the settings name was asked about its doubts.
 
-    Args:
-        plan: What is proposed so far.
-        settings: The model, the number of pairs and the time for an answer.
-        store: Its configuration may name the model, and it has the memories.
-        kind: Unites two memories.
-        cache: Keeps opinions.
-        unattended: No person will see the proposals, so only conflicts are added, unless
-            `second_opinion_auto` says otherwise.
-        say: Told before and after, in one line each.
-        progress: Told the number of pairs done.
+    Unattended, only conflicts are added, unless `second_opinion_auto` says otherwise. `say` is told before
+    and after, in one line each; `progress` the number of pairs done.
     """
     adviser = load_adviser(settings.second_opinion, llm=store.llm, timeout=settings.second_opinion_timeout)
     if adviser is None:
@@ -82,7 +74,6 @@ def advise(
         labels |= _asked(adviser, asked, keys, cache, settings.second_opinion_timeout, say, progress)
 
     def lookup(ids: Iterable[str]) -> dict[str, Memory]:
-        """Memories as they are in the store now."""
         return {name: store.parse(row) for name, row in store.fetch(list(ids)).items()}
 
     merging = not unattended or settings.second_opinion_auto
@@ -96,7 +87,6 @@ def _askable(doubt: Pair) -> bool:
 
 
 def _pair_of(doubt: Doubt) -> PairInput:
-    """What a model may read of a doubt."""
     a, b = doubt.members
     return PairInput(
         a=a.text, b=b.text, cosine=0.0, category=doubt.category, a_date=a.stated_at, b_date=b.stated_at
@@ -139,14 +129,9 @@ def _asked(  # noqa: PLR0917
 
 
 def _advised(plan: Plan, labels: Mapping[str, str], *, merging: bool, lookup: Lookup, kind: Hooks) -> Plan:
-    """The plan after the opinions.
+    """The plan after the opinions, by the id of the doubt.
 
-    Args:
-        plan: As the scorer and the guards left it.
-        labels: Opinions by the id of the doubt.
-        merging: What is called a duplicate becomes a merge of the plan; else it stays a doubt that says so.
-        lookup: Memories by id, for a doubt that turns out to be of the other sort.
-        kind: Unites two memories.
+    Where `merging`, what is called a duplicate becomes a merge; else it stays a doubt that says so.
     """
     actions: list[Action] = list(plan.actions)
     unsure: list[Doubt] = []

@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...models.guards import missing
 from ...models.text.words import significant_words
 from ...records import SUPERSEDED_KEYS, ActionKind, Memory, Scope
 from ..actions import Member, Prune
 from ..answers import About, Answer, Say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
 
 NEAREST = 3
 """Questions that one settled conflict leads to at most,"""
@@ -46,13 +41,7 @@ class Settled:
 
 
 def settled(answers: Iterable[Answer], memories: Iterable[Memory], *, now: datetime) -> list[Settled]:
-    """What runs settled and nobody took back, the latest first.
-
-    Args:
-        answers: What a person answered about the store.
-        memories: All that it holds, retired ones with their marks included.
-        now: Decides which of them still hold.
-    """
+    """What runs settled and nobody took back, the latest first; retired memories have marks of it."""
     memories = list(memories)
     living = {memory.id: memory for memory in memories if not memory.is_retired(now.date())}
     found = []
@@ -85,15 +74,7 @@ def outdated(
     show: Callable[[str], str],
     now: datetime,
 ) -> list[Prune]:
-    """Whether these memories still hold, at most `NEAREST` for each conflict, the likeliest first.
-
-    Args:
-        conflicts: What was settled.
-        memories: What holds and may be asked about.
-        encode: The encoder of a pass, unit vectors.
-        show: A text as it may be shown.
-        now: For the age of the memories.
-    """
+    """Whether these memories still hold, at most `NEAREST` for each conflict, the likeliest first."""
     memories = list(memories)
     found: dict[str, tuple[bool, float, Prune]] = {}
     for conflict in conflicts:

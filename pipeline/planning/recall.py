@@ -10,18 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...records import Memory, text_hash
 from ..actions import Action, Merge, TextChange
 from ..plan import Plan, draft_id, spoken_id
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 TOP = 10
 """Memories an agent gets for a question: mem0's own `search` gives ten by default."""
@@ -68,14 +65,9 @@ def checked(
     questions: int,
     accessed: Mapping[str, datetime],
 ) -> Recall:
-    """The plan after as many questions were asked before and after it.
+    """The plan after as many questions were asked before and after it; open conflicts change nothing.
 
-    Args:
-        plan: What is proposed; open conflicts change nothing.
-        memories: The living memories of its scopes, pinned ones included.
-        encode: Embeds texts: float32 [n, d], L2-normalised.
-        questions: How many to ask.
-        accessed: Latest reads, by memory id.
+    The memories are the living ones of its scopes, pinned ones included; reads are by memory id.
     """
     asked = _questions(plan, memories, questions, accessed)
     losses: list[Loss] = []

@@ -51,7 +51,6 @@ class Stages:
     """Turns reports of (stage, done, total) into the stages of an observer, one open at a time."""
 
     def __init__(self, observer: Observer) -> None:
-        """Open nothing yet."""
         self._observer = observer
         self._open = contextlib.ExitStack()
         self._stage: tuple[str, int] | None = None

@@ -9,11 +9,7 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True, slots=True)
 class LastPass:
-    """The last pass over the same memories.
-
-    Attributes:
-        known: Names of the memories there were, or became; see `writing.nights`.
-    """
+    """The last pass over the same memories, with the names of what there was, or became."""
 
     at: datetime
     known: Collection[Hashable]
@@ -28,15 +24,9 @@ def due_reason(
     now: datetime,
     most: int | None = None,
 ) -> tuple[bool, str]:
-    """Whether a pass is due, and why or why not.
+    """Whether a pass is due, and why or why not; of `present`, the names of the memories, some may be new.
 
-    Args:
-        present: Names of the memories there are now.
-        last: The last pass, if there was one.
-        after: So much time must have gone by.
-        new: And so many memories must be new.
-        now: The present moment.
-        most: More memories than this are reason enough; where it is given, time or news alone is one, too.
+    More memories than `most` are reason enough; where it is given, time or news alone is one, too.
     """
     if last is None:
         return True, "never consolidated"

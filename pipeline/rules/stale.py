@@ -7,7 +7,9 @@ never vague, and pinned or already retired memories are never listed.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -30,9 +32,9 @@ from ...models.text.vocabulary import (
     TASTES,
 )
 from ...models.text.words import Token, significant_words, tokens
-from ...records import CONFIRMED_KEY, LAST_STATED_KEY, Memory, as_utc, noted_moment, says_pinned
+from ...records import CONFIRMED_KEY, LAST_STATED_KEY, Memory, Scope, as_utc, noted_moment, says_pinned
 from ...settings import Settings
-from ..actions import Member, Prune, PruneReason
+from ..actions import Member, Merge, Prune, PruneReason
 
 _ABOUT = frozenset(("about", "with", "for", "to", "regarding", "on", "in", "around"))
 _ATTRIBUTE_SHAPE = re.compile(r"\b(?:is|are)\b|[:=]", re.IGNORECASE)
@@ -48,11 +50,7 @@ def stale_prune(
 ) -> Prune | None:
     """The removal of a memory that is past its age and unread; None if it is not, or is pinned or retired.
 
-    Args:
-        memory: As read.
-        settings: Ages and the window of reads.
-        now: The moment from which ages are reckoned.
-        accessed: Its last read by the access log, if there is one.
+    `accessed` is its last read by the access log.
     """
     if _stays(memory, now) or not is_stale(memory, settings=settings, now=now, accessed=accessed):
         return None
@@ -221,3 +219,115 @@ def _retention(memory: Memory, settings: Settings) -> timedelta:
 def _last_access(memory: Memory, logged: datetime | None) -> datetime | None:
     known = [as_utc(moment) for moment in (memory.accessed_at, logged) if moment is not None]
     return max(known, default=None)
+
+
+UNTRACKED = (
+    "Past their age, but kept: {count}. Nothing says what the agent reads in their scope; wrap its client "
+    "with track_access, or add --assume-unread to remove them."
+)
+CROWD = (
+    "Past their age, but not proposed: {count}. They are a large part of what is stored, and nothing says "
+    "what the agent reads; wrap its client with track_access, or see them with --only prunes."
+)
+PROTECTED = (
+    "Past their age, but kept: {count}. They may be about health, identity, family, law or safety, which "
+    "only a person removes."
+)
+
+
+def _pattern(*keys: str) -> re.Pattern[str]:
+    """A word ends where it is written to end, unless a star lets it go on; `_` joins words of a phrase."""
+    words = sorted({word for key in keys for word in table_words("protected", key)})
+    parts = [word.replace("*", r"\S*").replace("_", " ").replace("/", " ") for word in words]
+    return re.compile(rf"(?<= )(?:{'|'.join(parts)})(?= )")
+
+
+_PROTECTED = _pattern("health", "identity", "family", "legal", "safety")
+_DOSE = re.compile(r"\d\s*(?:mg|mcg|µg|ml|iu)\b", re.IGNORECASE)
+
+
+def kept_although_old(
+    old: Sequence[Memory],
+    living: Sequence[Memory],
+    merges: Sequence[Merge],
+    *,
+    settings: Settings,
+    unattended: bool,
+    tracked: frozenset[str],
+) -> dict[str, str]:
+    """Old memories that are not proposed to go, by id, each with the sentence that says why.
+
+    `living` are all memories of their scopes, the old ones included; `tracked` the ids that the agent's own
+    client is known to have read. With `assume_unread` what is not on record counts as unread.
+    """
+    read = {memory.scope for memory in living if memory.id in tracked or memory.accessed_at is not None}
+    unread = [] if settings.assume_unread else [memory for memory in old if memory.scope not in read]
+    if unattended:
+        protected = {memory.id: PROTECTED for memory in old if is_protected(memory)}
+        return protected | {memory.id: UNTRACKED for memory in unread}
+    too_many = _mostly_old({memory.id for memory in unread}, living, merges, settings)
+    return {memory.id: CROWD for memory in unread if memory.scope in too_many}
+
+
+def _mostly_old(
+    old: set[str], living: Sequence[Memory], merges: Sequence[Merge], settings: Settings
+) -> set[Scope]:
+    """Scopes of which so much is old that age is no sign of disuse, before the merges and after them."""
+    merged = {member.id for merge in merges for member in merge.members}
+    counts = [Counter[Scope]() for _ in range(4)]
+    old_before, all_before, old_after, all_after = counts
+    for memory in living:
+        old_before[memory.scope] += memory.id in old
+        all_before[memory.scope] += 1
+        old_after[memory.scope] += memory.id in old and memory.id not in merged
+        all_after[memory.scope] += memory.id not in merged
+    for merge in merges:
+        old_after[merge.scope] += old.issuperset(member.id for member in merge.members)
+        all_after[merge.scope] += 1
+
+    def crowd(part: int, whole: int) -> bool:
+        """More than one run may remove; of a few, which the budget leaves alone, more than half."""
+        few = part <= settings.min_delete and 2 * part <= max(whole, 2)
+        return part > settings.max_delete * whole and not few
+
+    return {
+        scope
+        for scope in old_before
+        if crowd(old_before[scope], all_before[scope]) and crowd(old_after[scope], all_after[scope])
+    }
+
+
+def notes_of(kept: Mapping[str, str]) -> tuple[str, ...]:
+    """One sentence for each reason that kept something."""
+    counted = Counter(kept.values())
+    reasons = (UNTRACKED, PROTECTED, CROWD)
+    return tuple(reason.format(count=counted[reason]) for reason in reasons if counted[reason])
+
+
+def is_protected(memory: Memory) -> bool:
+    """Whether a memory may be about health, identity, family, law or safety, or cannot be told.
+
+    >>> from .records import Scope
+    >>> is_protected(Memory("1", "Is allergic to penicillin", Scope(())))
+    True
+    >>> is_protected(Memory("2", "Is looking for a plumber in Leeds", Scope(())))
+    False
+    """
+    text = f"{memory.text} {memory.category or ''}"
+    forms = [part for token in tokens(text) for part in _spoken(token.text)]
+    return bool(_PROTECTED.search(f" {' '.join(forms)} ") or _DOSE.search(text) or _is_foreign(text))
+
+
+def _spoken(form: str) -> list[str]:
+    """The words of a token without case, accents and a possessive; "née" is looked up as "nee"."""
+    plain = unicodedata.normalize("NFKD", form.casefold().removesuffix("'s"))
+    letters = "".join(char for char in plain if not unicodedata.combining(char))
+    return letters.replace("-", " ").replace("_", " ").split()
+
+
+def _is_foreign(text: str) -> bool:
+    """Whether letters of another script stand in it, which the lists cannot read."""
+    return any(char.isalpha() and not unicodedata.name(char, "LATIN").startswith(_READ) for char in text)
+
+
+_READ = ("LATIN", "MICRO SIGN", "FEMININE ORDINAL", "MASCULINE ORDINAL")

@@ -12,7 +12,7 @@ from typing import Any
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.markdown import MarkdownKind
 from mem0_dream.pipeline.plan import Plan
-from mem0_dream.pipeline.planning.proposal import Proposal
+from mem0_dream.pipeline.planning.hooks import Proposal
 from mem0_dream.pipeline.results import RunResult
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.markdown.directories import discover

@@ -13,7 +13,7 @@ import pytest
 from builders import memory
 from mem0_dream.errors import StoreError
 from mem0_dream.pipeline.answers import Answer, Say
-from mem0_dream.pipeline.judging.labelling import parse_pairs
+from mem0_dream.pipeline.judging.calibration import parse_pairs
 from mem0_dream.pipeline.stores.base import Delete, ScopeFilter
 from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Label

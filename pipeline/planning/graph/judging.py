@@ -40,8 +40,7 @@ from ...rules.graph.use import GraphSettings
 from ...stores.graph.entities import MERGED_MARK, Node, combined, is_label, words_of
 from ...stores.graph.lines import GraphDocument
 from ...stores.graph.store import LastRun
-from ..hooks import View
-from ..proposal import Means
+from ..hooks import Means, View
 
 if TYPE_CHECKING:
     from ....models.encoder import Encoder

@@ -33,9 +33,8 @@ from ...stores.markdown.directories import INDEX, MemoryDirectory
 from ...stores.markdown.document import INDEX_CATEGORY, file_of, whole_id
 from ...stores.markdown.store import MarkdownStore
 from ...stores.markdown.transcripts import used_lately
-from ..hooks import View
+from ..hooks import Means, View
 from ..merges import LONG_AGO, last_stated
-from ..proposal import Means
 
 _OVER = re.compile(
     r"\b(?i:deprecated|superseded|obsolete|retired)\b"

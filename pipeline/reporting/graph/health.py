@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ....models.same_statement import statement_key
 from ....records import Inventory
 from ...planning.graph.relations import orphans
-from ...planning.proposal import Means
+from ...planning.hooks import Means
 from ...rules.graph.use import GraphSettings
 from ...rules.stale import age_of
 from ...stores.graph.entities import TYPES, Node, Usage

@@ -12,8 +12,8 @@ from ...actions import Action, Merge, Promote, Prune, Relate, Rewrite, TextChang
 from ...answers import with_pins
 from ...planning.doubts import open_question
 from ...planning.graph.relations import RelationChanges, dangling, orphans, relation_changes, shown
+from ...planning.hooks import Means, Proposal
 from ...planning.plan_file import parse_plan
-from ...planning.proposal import Means, Proposal
 from ...results import RunResult
 from ...stores.base import ScopeFilter
 from ...stores.graph.core_memory import core_place

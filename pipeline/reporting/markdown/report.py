@@ -25,9 +25,9 @@ from ...actions import (
     acts,
 )
 from ...plan import Plan
+from ...planning.hooks import Proposal
 from ...planning.markdown.follow import follow
 from ...planning.markdown.look import MarkdownView
-from ...planning.proposal import Proposal
 from ...results import RunResult
 from ...rules.markdown.drift import Freshness
 from ...stores.markdown.directories import MemoryDirectory

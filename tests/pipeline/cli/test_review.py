@@ -14,7 +14,7 @@ from mem0_dream.pipeline.actions import Merge
 from mem0_dream.pipeline.cli import asking as cli_review
 from mem0_dream.pipeline.cli import main as cli_module
 from mem0_dream.pipeline.cli.terminal import colours
-from mem0_dream.pipeline.judging.labelling import parse_pairs
+from mem0_dream.pipeline.judging.calibration import parse_pairs
 from mem0_dream.pipeline.planning.doubts import ranked, suspicion
 from mem0_dream.pipeline.writing.journal import Journal
 from mem0_dream.records import Label

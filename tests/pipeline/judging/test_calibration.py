@@ -13,8 +13,15 @@ from hypothesis import strategies as st
 from mem0_dream.errors import UsageError
 from mem0_dream.models.scorer import Thresholds
 from mem0_dream.pipeline.actions import Member
-from mem0_dream.pipeline.judging.calibration import calibrate, fit_threshold, load_thresholds, save_thresholds
-from mem0_dream.pipeline.judging.labelling import pair_line, parse_pairs, read_pairs
+from mem0_dream.pipeline.judging.calibration import (
+    calibrate,
+    fit_threshold,
+    load_thresholds,
+    pair_line,
+    parse_pairs,
+    read_pairs,
+    save_thresholds,
+)
 from mem0_dream.records import Label
 
 BASE = Thresholds(auto=0.9, duplicate=0.5, contradiction=0.7)

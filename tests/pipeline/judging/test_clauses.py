@@ -1,6 +1,6 @@
 """The statements of two long memories that oppose each other."""
 
-from mem0_dream.pipeline.judging.clauses import opposing_statements
+from mem0_dream.pipeline.planning.drafts import opposing_statements
 
 
 def test_the_statements_that_share_most_words_are_named():

@@ -7,8 +7,7 @@ from builders import NOW, memory, plan_of
 from mem0_dream.models.keywords import KeywordScorer
 from mem0_dream.models.lexical import LexicalEncoder
 from mem0_dream.pipeline.actions import Resolve
-from mem0_dream.pipeline.judging.judge import judge
-from mem0_dream.pipeline.judging.original_rules import RULE, suspected
+from mem0_dream.pipeline.judging.judge import RULE, judge, suspected
 from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Candidate, Label

@@ -14,14 +14,13 @@ from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.judging.candidates import find_candidates
 from mem0_dream.pipeline.judging.judge import judge
 from mem0_dream.pipeline.judging.subjects import (
+    NO_KEYS,
+    MetadataKeys,
     apart,
-    different_subjects,
     judged_text,
     keys_by_scope,
     signature,
-    subject_keys,
     subjects_of,
-    unclear_keys,
 )
 from mem0_dream.pipeline.planning.copies import collapse
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
@@ -38,6 +37,10 @@ PAYS = "Pays 45 days net."
 ACCOUNT = frozenset({"account"})
 
 
+def keys_of(memories: list[Memory], settings: Settings | None = None) -> MetadataKeys:
+    return keys_by_scope(memories, settings=settings)[ALICE]
+
+
 def about(memory_id: str, text: str = PAYS, **metadata: Any) -> Memory:
     return memory(memory_id, text, metadata=metadata)
 
@@ -47,7 +50,7 @@ def about(memory_id: str, text: str = PAYS, **metadata: Any) -> Memory:
     ["account", "Customer", "projectId", "repo_url", "client name", "env", "target_project", "contact"],
 )
 def test_a_key_that_names_a_thing_or_person_is_a_subject(key: str) -> None:
-    assert subject_keys([memory("a", PAYS, metadata={key: "Kestrel"})], settings=Settings())
+    assert keys_of([memory("a", PAYS, metadata={key: "Kestrel"})]).subjects
 
 
 @pytest.mark.parametrize(
@@ -56,16 +59,15 @@ def test_a_key_that_names_a_thing_or_person_is_a_subject(key: str) -> None:
 )
 def test_a_key_that_says_where_a_memory_is_from_is_none(key: str) -> None:
     memories = [memory(name, PAYS, metadata={key: value}) for name, value in (("a", "one"), ("b", "two"))]
-    assert subject_keys(memories, settings=Settings()) == frozenset()
-    assert unclear_keys(memories, settings=Settings()) == frozenset()
+    assert keys_of(memories) == NO_KEYS
 
 
 def test_settings_come_before_the_built_in_lists() -> None:
     """Who uses `session` for a course and `account` for a log-in can say so."""
     memories = [memory("a", PAYS, metadata={"session": "Autumn", "account": "bot", "lane": "north"})]
     limits = Settings(subject_keys=("session",), provenance_keys=("Account",))
-    assert subject_keys(memories, settings=limits) == {"session"}
-    assert subject_keys(memories, settings=Settings()) == ACCOUNT
+    assert keys_of(memories, limits).subjects == {"session"}
+    assert keys_of(memories).subjects == ACCOUNT
 
 
 def test_an_unknown_key_is_unclear_while_its_values_group() -> None:
@@ -73,7 +75,7 @@ def test_an_unknown_key_is_unclear_while_its_values_group() -> None:
 
     def unclear(*values: object) -> frozenset[str]:
         memories = [memory(str(i), PAYS, metadata={"lane": value}) for i, value in enumerate(values)]
-        return unclear_keys(memories, settings=Settings())
+        return keys_of(memories).unclear
 
     assert unclear("north", "south", "north", "south", "south") == {"lane"}
     assert unclear("north", "south") == {"lane"}
@@ -89,21 +91,21 @@ def test_an_unknown_key_is_unclear_while_its_values_group() -> None:
 
 def test_only_a_key_that_both_have_tells_them_apart() -> None:
     kestrel, vellum = about("a", account="Kestrel"), about("b", account="Vellum")
-    found = different_subjects(kestrel, vellum, ACCOUNT)
+    found = apart(kestrel, vellum, MetadataKeys(ACCOUNT))
     assert found == Evidence("subject", "account: Kestrel / Vellum", veto=True)
-    assert different_subjects(kestrel, about("b", account="kestrel."), ACCOUNT) is None
-    assert different_subjects(kestrel, about("b", project="x"), ACCOUNT | {"project"}) is None
-    assert different_subjects(kestrel, about("b"), ACCOUNT) is None
+    assert apart(kestrel, about("b", account="kestrel."), MetadataKeys(ACCOUNT)) is None
+    assert apart(kestrel, about("b", project="x"), MetadataKeys(ACCOUNT | {"project"})) is None
+    assert apart(kestrel, about("b"), MetadataKeys(ACCOUNT)) is None
 
 
 def test_a_part_of_a_name_and_an_unclear_key_are_a_persons_decision() -> None:
     kestrel, optics = about("a", account="Kestrel"), about("b", account="Kestrel Optics")
-    assert different_subjects(kestrel, optics, ACCOUNT) == Evidence(
+    assert apart(kestrel, optics, MetadataKeys(ACCOUNT)) == Evidence(
         "metadata", "account: Kestrel / Kestrel Optics"
     )
     north, south = about("a", lane="north"), about("b", lane="south")
-    assert different_subjects(north, south, ACCOUNT) is None
-    assert different_subjects(north, south, ACCOUNT, frozenset({"lane"})) == Evidence(
+    assert apart(north, south, MetadataKeys(ACCOUNT)) is None
+    assert apart(north, south, MetadataKeys(ACCOUNT, frozenset({"lane"}))) == Evidence(
         "metadata", "lane: north / south"
     )
 
@@ -112,7 +114,7 @@ def test_lists_are_compared_as_a_whole() -> None:
     one, other = about("a", projects=["x", "y"]), about("b", projects=["y", "x"])
     keys = frozenset({"projects"})
     assert subjects_of(one, keys) == {"projects": "x, y"}
-    assert different_subjects(one, other, keys) is None
+    assert apart(one, other, MetadataKeys(keys)) is None
 
 
 def test_the_judged_text_names_the_subject_once() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from builders import NOW, duplicates, memory
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.planning.metadata import united_metadata
+from mem0_dream.pipeline.planning.drafts import united_metadata
 from mem0_dream.pipeline.reporting.report import Report
 from mem0_dream.pipeline.stores.base import Amend, Change, ScopeFilter
 from mem0_dream.settings import Settings

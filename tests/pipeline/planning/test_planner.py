@@ -8,7 +8,7 @@ from builders import ALICE, BOB, CONTRADICTION, DUPLICATE, MAYBE, NOW, duplicate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.pipeline.actions import net_removals
-from mem0_dream.pipeline.planning.metadata import united_metadata
+from mem0_dream.pipeline.planning.drafts import united_metadata
 from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.records import Label, rejection_key
 from mem0_dream.testing import FakeScorer, InMemoryStore

@@ -14,7 +14,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from mem0_dream.models.scorer import Thresholds
 from mem0_dream.pipeline.judging.cache import Cache
-from mem0_dream.pipeline.planning import unchanged
+from mem0_dream.pipeline.planning import engine
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
 from mem0_dream.records import rejection_key, text_hash
 from mem0_dream.settings import Settings
@@ -118,7 +118,7 @@ def test_whatever_decides_makes_a_night_judge_anew(night, more):
 def test_other_rules_judge_anew(night, monkeypatch):
     store = messy_store()
     night(store)
-    monkeypatch.setattr(unchanged, "rules_digest", lambda: "another version")
+    monkeypatch.setattr(engine, "rules_digest", lambda: "another version")
     assert night(store)[1]
 
 

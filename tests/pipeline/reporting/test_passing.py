@@ -25,7 +25,7 @@ from mem0_dream.pipeline.actions import (
     TextChange,
 )
 from mem0_dream.pipeline.plan import Plan, ScopeTotal
-from mem0_dream.pipeline.planning.proposal import Proposal
+from mem0_dream.pipeline.planning.hooks import Proposal
 from mem0_dream.pipeline.reporting.graph.report import GraphReport
 from mem0_dream.pipeline.reporting.markdown.report import PlanReport
 from mem0_dream.pipeline.reporting.report import Report

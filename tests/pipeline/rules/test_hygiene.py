@@ -20,8 +20,7 @@ from mem0_dream.pipeline.actions import Member
 from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.kinds.mem0 import build_plan
 from mem0_dream.pipeline.planning.plan_file import dump_plan, parse_plan
-from mem0_dream.pipeline.rules.hygiene import ECHOES, Junk, find_junk
-from mem0_dream.pipeline.rules.injection import injected
+from mem0_dream.pipeline.rules.hygiene import ECHOES, Junk, find_junk, injected
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import text_hash
 from mem0_dream.settings import HYGIENE, Settings, read_settings

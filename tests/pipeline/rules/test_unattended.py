@@ -12,7 +12,7 @@ from builders import BOB, NOW, memory, plan_of, state
 from e2e_cli import OWN, Invoke, dream, store  # type: ignore[import-not-found]  # it lies beside this file
 from mem0_dream.pipeline.consolidation import consolidate
 from mem0_dream.pipeline.engine import Session
-from mem0_dream.pipeline.rules.unattended import is_protected, kept_although_old
+from mem0_dream.pipeline.rules.stale import is_protected, kept_although_old
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.writing.access import AccessLog, track_access
 from mem0_dream.records import Memory

@@ -1,0 +1,276 @@
+"""From merges and verdicts to actions of a plan: who stays with which metadata, which fact is the newer."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from difflib import SequenceMatcher
+from typing import Any
+
+from ...models.facts import extract
+from ...models.facts.attributes import named_attribute
+from ...models.merger import MergeRefused
+from ...models.same_statement import statement_key
+from ...models.text.statements import split_statements
+from ...models.text.words import normalised, significant_words, tokens, topic
+from ...records import (
+    LAST_STATED_KEY,
+    MERGED_VALUES_KEY,
+    SUPERSEDED_KEYS,
+    SUPERSEDES_KEY,
+    Label,
+    Memory,
+    Verdict,
+)
+from ..actions import Action, Member, Merge, Prune, Resolve, Side
+from .hooks import Hooks, View
+from .merges import LONG_AGO, Consolidated, last_stated
+
+_OWN_KEYS = frozenset(
+    {"merged_from", "last_accessed_at", LAST_STATED_KEY, MERGED_VALUES_KEY, SUPERSEDES_KEY, *SUPERSEDED_KEYS}
+)
+"""What merges write themselves; none of it is a statement."""
+
+
+def united_metadata(members: Sequence[Memory]) -> dict[str, Any]:
+    """Metadata of a merged memory: every key of every member, the latest statement of each winning.
+
+    Lists are united, and every value that lost is listed under `merged_values`. `merged_from` names all
+    sources, earlier merges' sources included; `last_stated_at` and `last_accessed_at` keep the fact from
+    looking older than it is.
+    """
+    ordered = sorted(members, key=lambda memory: (last_stated(memory) or LONG_AGO, memory.id))
+    united: dict[str, Any] = {}
+    values: dict[str, list[Any]] = {}
+    for memory in ordered:
+        for key, value in memory.metadata.items():
+            held = united.get(key)
+            if isinstance(held, list) and isinstance(value, list):
+                united[key] = held + [item for item in value if item not in held]
+            else:
+                united[key] = value
+                _note_value(values, memory, key)
+    if differing := {key: several for key, several in values.items() if len(several) > 1}:
+        united[MERGED_VALUES_KEY] = differing
+    earlier = [memory.metadata.get("merged_from") for memory in members]
+    sources = {str(source) for each in earlier if isinstance(each, list) for source in each}
+    united["merged_from"] = sorted(sources | {memory.id for memory in members})
+    stated = max((moment for moment in map(last_stated, members) if moment), default=None)
+    accessed = max((memory.accessed_at for memory in members if memory.accessed_at), default=None)
+    if stated:
+        united["last_stated_at"] = stated.isoformat()
+    if accessed:
+        united["last_accessed_at"] = accessed.isoformat()
+    return united
+
+
+def longest_life(members: Sequence[Memory], survivor: str | None) -> str | None:
+    """The expiry a survivor takes over, so that a fact goes no sooner than one of its sources.
+
+    An ISO date, "" for no expiry, or None if the survivor lasts longest already.
+    """
+    kept = next((memory for memory in members if memory.id == survivor), None)
+    if kept is None or kept.expires_on is None:
+        return None
+    days = [memory.expires_on for memory in members if memory.expires_on is not None]
+    if len(days) < len(members):
+        return ""
+    return None if max(days) == kept.expires_on else max(days).isoformat()
+
+
+def _note_value(values: dict[str, list[Any]], memory: Memory, key: str) -> None:
+    """Add a memory's value of a key, and those that earlier merges noted, the latest statement last."""
+    if key in _OWN_KEYS:
+        return
+    noted = memory.metadata.get(MERGED_VALUES_KEY)
+    earlier = noted.get(key, []) if isinstance(noted, Mapping) else []
+    known = values.setdefault(key, [])
+    for value in (*(earlier if isinstance(earlier, list) else []), memory.metadata[key]):
+        if value in known:
+            known.remove(value)
+        known.append(value)
+
+
+def merge_action(kind: Hooks, memories: Mapping[str, Memory], merge: Consolidated) -> Merge:
+    """A drafted merge as an action of a plan; it has no id yet."""
+    united = merge.united
+    survivor = merge.survivor or (united.survivor if united else None)
+    stored = [memories[memory.id] for memory in merge.members]
+    exact = united.exact if united and united.exact is not None else _exact_copies(merge)
+    return Merge(
+        id="",
+        scope=merge.members[0].scope,
+        category=merge.members[0].category,
+        members=tuple(map(Member.of, stored)),
+        survivor=survivor,
+        text=united.stored if united and united.stored is not None else merge.text,
+        metadata=united_metadata(stored) if kind.amends or survivor is None else {},
+        expires=longest_life(stored, survivor) if kind.amends else None,
+        created_at=min((m.created_at for m in stored if m.created_at), default=None),
+        observations=united.observations if united else (),
+        exact=exact,
+        verdicts=merge.verdicts,
+    )
+
+
+def _exact_copies(merge: Consolidated) -> tuple[str, ...]:
+    """Members that say literally what another member says: removing them takes no fact away."""
+    seen = {statement_key(merge.text)} if merge.survivor else set()
+    copies = []
+    for memory in merge.members:
+        key = statement_key(memory.text)
+        if memory.id != merge.survivor and key in seen:
+            copies.append(memory.id)
+        seen.add(key)
+    return tuple(copies)
+
+
+def merge_of(
+    kind: Hooks, units: Mapping[str, Memory], stored: Mapping[str, Memory], verdicts: Sequence[Verdict]
+) -> Merge | None:
+    """What merging just these pairs would give, if that can be written down without loss.
+
+    Only a memory that is in all of the pairs may stay as it is.
+    """
+    pairs = [frozenset((verdict.pair.a, verdict.pair.b)) for verdict in verdicts]
+    members = tuple(units[name] for name in sorted(frozenset().union(*pairs)))
+    entailed = {
+        (units[a].text, units[b].text): likely
+        for verdict in verdicts
+        for (a, b), likely in zip(
+            ((verdict.pair.a, verdict.pair.b), (verdict.pair.b, verdict.pair.a)),
+            verdict.entailment,
+            strict=True,
+        )
+    }
+    among = [unit for unit in members if all(unit.id in pair for pair in pairs)]
+    try:
+        united = kind.unite(members, among, lambda premise, said: entailed.get((premise, said), 0.0))
+    except MergeRefused:
+        return None
+    return merge_action(kind, stored, Consolidated.of(members, united, verdicts))
+
+
+def conflicts_of(view: View, verdicts: Iterable[Verdict], actions: Sequence[Action]) -> list[Resolve]:
+    """One conflict for each two facts that contradict, however many memories state them.
+
+    A side holds the memory that was judged, and of those merged with it the ones that certainly say the same:
+    nothing else goes with an answer.
+    """
+    verdicts = list(verdicts)
+    merge_of = {m.id: action for action in actions if isinstance(action, Merge) for m in action.members}
+    pruned = {name for action in actions if isinstance(action, Prune) for name in action.removes}
+    same = {(v.pair.a, v.pair.b) for v in verdicts if v.auto}
+    same |= {(v.pair.a, v.pair.b) for merge in merge_of.values() for v in merge.verdicts if v.auto}
+
+    def fact(memory_id: str) -> frozenset[str]:
+        merge = merge_of.get(memory_id)
+        return frozenset(member.id for member in merge.members) if merge else frozenset({memory_id})
+
+    def side(memory_id: str) -> frozenset[str]:
+        """Those of them that certainly say what this one says."""
+        key = statement_key(view.stored[memory_id].text)
+        return frozenset(
+            name
+            for name in fact(memory_id)
+            if name == memory_id
+            or (min(name, memory_id), max(name, memory_id)) in same
+            or statement_key(view.stored[name].text) == key
+        )
+
+    between: dict[frozenset[frozenset[str]], list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        facts = frozenset({fact(verdict.pair.a), fact(verdict.pair.b)})
+        if verdict.label is Label.CONTRADICTION and len(facts) == 2 and not any(f <= pruned for f in facts):
+            between[facts].append(verdict)
+    conflicts = []
+    for pairs in between.values():
+        judged = min(pairs, key=lambda item: (-item.probabilities[1], item.pair.a, item.pair.b)).pair
+        sides = {judged.a: side(judged.a), judged.b: side(judged.b)}
+        shown = frozenset().union(*sides.values())
+        told = [item for item in pairs if {item.pair.a, item.pair.b} <= shown]
+        conflicts.append(conflict(view.stored, sides, told))
+    return conflicts
+
+
+def conflict(
+    stored: Mapping[str, Memory], sides: Mapping[str, frozenset[str]], pairs: Sequence[Verdict]
+) -> Resolve:
+    """The question which of two facts holds; it has no id yet.
+
+    `sides` has by the two memories that were judged all that say the same as it.
+    """
+
+    def stated(judged: str) -> tuple[datetime, str]:
+        return max(last_stated(stored[name]) or LONG_AGO for name in sides[judged]), min(sides[judged])
+
+    older, newer = sorted(sides, key=stated)
+    known: Side | None = "b" if LONG_AGO < stated(older)[0] < stated(newer)[0] else None
+    a, b = (
+        tuple(sorted(sides[judged], key=lambda name: (name != judged, name))) for judged in (older, newer)
+    )
+    return Resolve(
+        id="",
+        scope=stored[older].scope,
+        category=stored[older].category,
+        members=tuple(Member.of(stored[name]) for name in sorted({*a, *b})),
+        a=a,
+        b=b,
+        topic=_topic(stored[older], stored[newer]),
+        newer=known,
+        verdicts=tuple(pairs),
+    )
+
+
+def conflict_of_pair(verdict: Verdict, stored: Mapping[str, Memory]) -> Resolve:
+    """The question which of just these two holds."""
+    sides = {name: frozenset({name}) for name in (verdict.pair.a, verdict.pair.b)}
+    return conflict(stored, sides, [verdict])
+
+
+def _topic(older: Memory, newer: Memory) -> str:
+    said = opposing_statements(older.text, newer.text)
+    for pair in (said, (older.text, newer.text)):
+        if words := topic(*pair):
+            return _shared_phrase(*pair, words) or words
+    return named_attribute(extract(older.text), extract(newer.text)) or older.category or "same topic"
+
+
+def _shared_phrase(older: str, newer: str, words: str) -> str:
+    """The longest run of words in both texts, as the newer one has it, if it holds all of these words.
+
+    >>> _shared_phrase("The default branch is main", "Default branch here: trunk", "Default branch")
+    'Default branch'
+    """
+    wanted = {token.stem for token in tokens(words)}
+    first, second = tokens(older), tokens(newer)
+    match = SequenceMatcher(
+        None, [token.stem for token in first], [token.stem for token in second], autojunk=False
+    ).find_longest_match()
+    run = second[match.b : match.b + match.size]
+    places = [place for place, token in enumerate(run) if token.stem in wanted]
+    if len(places) < len(wanted) or len(places) < 2:
+        return ""
+    return normalised(newer)[run[places[0]].start : run[places[-1]].end]
+
+
+def opposing_statements(older: str, newer: str) -> tuple[str, str]:
+    """The statement of each text that shares most words with one of the other without saying the same.
+
+    The whole texts where one of them is a single statement, or where no two statements share a word.
+
+    >>> opposing_statements("Is reading the Rust book. Has a dog.", "Has finished the Rust book. Is old.")
+    ('Is reading the Rust book.', 'Has finished the Rust book.')
+    """
+    mine, theirs = split_statements(older), split_statements(newer)
+    if min(len(mine), len(theirs)) < 2:
+        return older, newer
+    shares = {}
+    for a, b in itertools.product(mine, theirs):
+        if statement_key(a) != statement_key(b):
+            first, second = significant_words(a), significant_words(b)
+            shares[a, b] = len(first & second) / max(1, len(first | second))
+    best = max(shares, key=shares.__getitem__, default=(older, newer))
+    return best if shares.get(best) else (older, newer)
