@@ -29,6 +29,11 @@ def table_lines(name: str, key: str) -> tuple[str, ...]:
     return tuple(_table(name)[key].strip().splitlines())
 
 
+def expression(name: str, key: str) -> re.Pattern[str]:
+    """What the lines of one list match, in whatever case: each is an alternative."""
+    return re.compile("|".join(table_lines(name, key)), re.IGNORECASE)
+
+
 @cache
 def _table(name: str) -> dict[str, str]:
     return tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))

@@ -7,7 +7,6 @@ hold beside another a conflict; where most of a file is said in another one, whe
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from typing import NamedTuple
 from ....models.bindings import relation
 from ....models.guards import missing
 from ....models.same_statement import statement_key
+from ....models.text.tables import expression, table_words
 from ....models.text.words import significant_words, topic
 from ....records import Inventory, Memory, Scope, rejection_key
 from ...actions import Cause, Member, Merge, Prune, Resolve, Rewrite, Side
@@ -36,28 +36,10 @@ from ...stores.markdown.transcripts import used_lately
 from ..hooks import Means, View
 from ..merges import LONG_AGO, last_stated
 
-_OVER = re.compile(
-    r"\b(?i:deprecated|superseded|obsolete|retired)\b"
-    r"|\b(?i:(?:moved|merged|split) (?:in)?to)\b(?! `?(?:main|master|develop)\b)"
-    r"|\b(?i:no longer (?:used|valid|needed))\b"
-    r"|\b(?:DONE|MOVED|SPLIT)\b|^\W*(?i:done|moved|split)\s*[:;(—–]"
-)
-"""What a file says in its name or description when it is over."""
-_OPEN = re.compile(
-    r"\b(?:next|planned|not started|pending|await\w+|remain\w+|residual|to ?do|open|in progress|in PR"
-    r"|deferred|follow-ups?|until|only|part(?:ly|ial)|slices?|(?:PR|phase|step|part) ?\d)\b",
-    re.IGNORECASE,
-)
-"""What tells that a part alone is over, or that something is left to do."""
+_OVER, _OPEN = expression("markdown", "over"), expression("markdown", "open")
 FEWEST_REPEATED = 3
 _DESCRIPTION = "description"
-_GENERAL = significant_words(
-    "notes rules overview summary details key facts decision important context background general misc other"
-    " conventions guidelines status current todo next steps open questions lessons learned gotchas user"
-    " project preferences feedback reference memory index topics about usage examples why how what apply"
-    " when patterns practices best tips warnings history log updates later findings"
-)
-"""Words of headings that name no subject."""
+_GENERAL = significant_words(" ".join(table_words("markdown", "general")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

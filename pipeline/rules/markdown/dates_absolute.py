@@ -14,38 +14,17 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from ....models.markdown_blocks import PROSE, markdown_lines
+from ....models.text.tables import expression
 from ....records import Memory
 from ...stores.markdown.project import line_days
 
 DayOf = Callable[[str], date | None]
 """The day on which a line was written; None if that is not certain."""
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_RELATIVE = re.compile(
-    rf"(?<![\w'’/.=_-])(?:(?:the\s+)?day\s+before\s+yesterday|(?:the\s+)?day\s+after\s+tomorrow|yesterday|tomorrow"
-    rf"|last\s+(?:{'|'.join(_DAYS)})|(?:last|next)\s+(?:week|month))(?![\w'’=_/-])",
-    re.IGNORECASE,
-)
-_OTHER = re.compile(
-    r"\b(?:today|tonight|now|nowadays|(?:last|next|this|past)\s+\w+|\d+\s+\w+\s+ago)\b", re.IGNORECASE
-)
-_UNCERTAIN = re.compile(
-    r"\b(?:every|each|any|daily|nightly|weekly|monthly|hourly|always|never|usually|typically|often|whenever|when|if|unless"
-    r"|until|till|since|than|vs|versus|compar\w+|between|within|expir\w+|would|could|might|may|should|e\.g|i\.e"
-    r"|such\s+as|like|or|cron|per\s+day|relative|phrases?|label\w*|filter\w*|button\w*|tab|column\w*|returns?|means?)\b"
-    r"|→|->|<|>|=|/",
-    re.IGNORECASE,
+_RELATIVE, _UNCERTAIN, _AFTER, _PLANNED = (
+    expression("markdown", key) for key in ("relative", "uncertain", "after", "planned")
 )
 _BEFORE = re.compile(r"\b(?:from|of|with|to|for|the|a|an|by|before|after|and|is|was|on)\s+$", re.IGNORECASE)
-_AFTER = re.compile(
-    r"^(?:\s*$|\s*[.,;:!?)—–]|\s+(?:we|i|it|they|he|she|the|our|my|a|an|in|at|on|by|with|because|after|before|to|and"
-    r"|morning|evening|afternoon|night|\w+ed|was|were)\b)",
-    re.IGNORECASE,
-)
-_PLANNED = re.compile(
-    r"\b(?:will|we|i|going|plan\w*|schedul\w*|meeting|starts?|launch\w*|releas\w+|demo|deadline|freeze|deploy\w*|due"
-    r"|ships?|switch\w*|migrat\w+|moves?|visits?|call|review)\b|'ll\b",
-    re.IGNORECASE,
-)
 _ISO = re.compile(r"(?<![\w-])\d{4}[-/]\d{2}[-/]\d{2}(?![\w-]|/\d)")
 _LEADING = re.compile(r"[\s*_(\[]*(\d{4}[-/]\d{2}[-/]\d{2})(?![\w/-])")
 _KEEP = re.compile(
@@ -147,7 +126,6 @@ def _sentence(said: str, offset: int, kept: list[tuple[int, int]], anchor: date)
     ahead = phrase.startswith(("tomorrow", "next", "day after", "the day after"))
     uncertain = (
         _UNCERTAIN.search(plain)
-        or _OTHER.search(plain)
         or len(re.findall(r"\w+", before + after)) < _FEWEST_WORDS
         or _BEFORE.search(before)
         or not _AFTER.match(after)

@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from ....models.markdown_blocks import markdown_lines
-from ....models.text.tables import table_words
+from ....models.text.tables import expression, table_words
 from ....records import Memory
 from ...stores.markdown.project import (
     CodeIndex,
@@ -34,26 +34,9 @@ YOUNG = timedelta(days=30)
 """So long after it was written nothing condemns a memory: branches and refactorings are under way."""
 _ADVISING = frozenset({"user", "feedback", "reference"})
 """Types that speak about people, rules and things elsewhere."""
-_ADVICE = re.compile(
-    r"\b(?:never|always|must|should|shall|(?:do|does|did|is|are|was|ca|wo)n['’]?t|not|avoid|careful|beware|warn\w*"
-    r"|gotcha\w*|pitfall\w*|trap|lesson\w*|learn\w*|rules?|polic(?:y|ies)|conventions?|decid\w+|decisions?|chose\w*"
-    r"|choose|agreed|prefer\w*|instead|because|since|why|reasons?|rationale|how|steps?|use[ds]?|using|run|call|set"
-    r"|make sure|ensure|check|requires?d?|needs?|important|notes?|remember|causes?d?|fix(?:ed|es)?|bugs?|todo"
-    r"|plan(?:ned|s)?|workaround|only|forbidden|trade-?offs?|before|after|until|unless|if|when|will|would|keep|leave"
-    r"|removed?|deleted?|deprecated|own(?:s|ed|er)?|maintain\w*|responsible|wrote|asks?|asked|likes?|wants?|users?"
-    r"|customers?|team)\b"
-    r"|^\s*\d+[.)]\s|^\s{0,3}(?:`{3,}|~{3,})|^\s*\|",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""What may be a rule, warning, decision or instruction, or the story of a change: it outlives its file."""
+_ADVICE, _PAST = expression("markdown", "advice"), expression("markdown", "past")
 _NAMED = re.compile(r"(?<=[a-z,;:] )(?!I\b)[A-Z][a-zà-ÿ]+\b(?![\w./])")
 """A capital inside a sentence: a person, perhaps, of whom a fact outlives the file, too."""
-_PAST = re.compile(
-    r"\b(?:was|were|moved?|renamed?|formerly|previous\w*|old|legacy|deleted?|removed?|replac\w+|migrat\w+"
-    r"|split|extract\w+|before|from|used to|no longer|now|instead|retired|superseded|histor\w+|became"
-    r"|merged|gone|dead|dropped)\b|→|->|=>",
-    re.IGNORECASE,
-)
 _EXTENSIONS = table_words("code", "extensions")
 _NAME = r"[\w.@+-]"
 _EXTENSION = rf"\.(?:{'|'.join(sorted(_EXTENSIONS, key=len, reverse=True))})"

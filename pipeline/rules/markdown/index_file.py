@@ -18,7 +18,9 @@ from urllib.parse import quote, unquote
 
 from ....models.markdown_blocks import markdown_lines
 from ....models.text.statements import sentences
+from ....models.text.tables import expression
 from ....models.text.words import counted, significant_words
+from ...stores.markdown.directories import MAX_LINES
 from .prose import says_more
 
 LINE_LENGTH = 150
@@ -29,8 +31,6 @@ VERBOSE_LINE = 300
 """Above this it is worth a proposal by itself; below, only where the index is too large, or asked for. Of 79
 pointers above 200 characters in nine public directories 5 are above 300: to cut the others would take a
 clause of its author from an index that fits several times into what is loaded."""
-MAX_LINES = 200
-"""What an agent loads of its index."""
 GOAL_LINES = 190
 """Up to so many lines pointers are added: the author keeps room for some of their own."""
 MAX_BYTES = 25_000
@@ -43,32 +43,14 @@ _GLOB = re.compile(r"(?<![\w*])(?:[\w./-]+\*+[\w.*/-]*|\*+[\w./-]+[\w.*/-]*)(?![
 _OPENING = re.compile(r"[^\w\[]*(?=\[)")
 """Marks before the link: bold, an emoji, an arrow; no word."""
 _SEPARATOR = re.compile(r"[\s*_`]*(?:--|—|–|-|:|→)?\s*")
-_STATUS = re.compile(
-    r"\b(?:DONE|SUPERSEDED|DEPRECATED|HISTORICAL|OBSOLETE|NEVER|ALWAYS|MUST|NOT|DON'?T|DO|TODO|WIP|BLOCKED|PENDING"
-    r"|OPEN|CLOSED|SHIPPED|MERGED|FIXED|LIVE|RETIRED|REMOVED|REVERTED|RESOLVED|STALE|MANDATORY|CRITICAL|WARNING"
-    r"|IMPORTANT|RULE|NEXT|ACTIVE|PAUSED|COMPLETED?|PROGRESS|CURRENT|FORBIDDEN|ONLY|REQUIRED|NO|FAILED|PARTIAL)\b"
-    r"|[\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff]"
+_STATUS, _RETIRED, _GUARDED, _DEPENDENT = (
+    expression("markdown", key) for key in ("status", "retired", "guarded", "dependent")
 )
 _LEAST = 25
 """Characters of a hook that still says something."""
-_RETIRED = re.compile(
-    r"\b(?:deprecated|retired|superseded|obsolete|archived|no longer|moved to|do not (?:edit|add))\b",
-    re.IGNORECASE,
-)
-"""What the opening of an index says that nobody loads any more."""
-_PROTECTED = re.compile(
-    r"\b(?:protected|never|do not (?:edit|change|touch|remove)|don['’]t (?:edit|touch))\b", re.IGNORECASE
-)
-"""What a line says that its author wants to be left alone."""
 _OPENING_LINES = 6
 _FEW = 3
 """So many pointers may lead nowhere in any index."""
-_DEPENDENT = re.compile(
-    r"(?:^|[.;:!?—–]\s+|-- )\s*"
-    r"(?:when(?:ever)?|if|while|because|since|before|after|once|unless|until|where|al?though)\b[^.;:!?—–]*$",
-    re.IGNORECASE,
-)
-"""A clause that says nothing without the one behind its comma."""
 _CLAUSE = re.compile(r"(?:[.;!?]|,| [—–]| --)(?=\s)")
 _SAFE = "/-_.~äöüÄÖÜß"
 _Refused = Callable[[str], bool]
@@ -225,7 +207,7 @@ def _take_out(
                 text = _retargeted(line.text, file, quote(heir, safe=_SAFE))
                 lines[number] = replace(line, text=text, pointer=heir)
             elif line.wrapped or not (
-                file in gone or (not many and dropped(file) and not _PROTECTED.search(line.said))
+                file in gone or (not many and dropped(file) and not _GUARDED.search(line.said))
             ):
                 left.append(file)
             else:
@@ -251,7 +233,7 @@ def _shorten(draft: IndexDraft, by_file: Mapping[str, TopicFile], longest: int, 
         words = significant_words(known)
         new = [each for each in sentences(line.said) if not significant_words(each) <= words]
         news = " ".join(each for each in new if says_more(each, known))
-        kept = _PROTECTED.search(line.said) or refused(f"-{line.text}")
+        kept = _GUARDED.search(line.said) or refused(f"-{line.text}")
         if short is None or (news and not topic.open) or kept:
             continue
         draft.lines[number] = replace(line, text=short)

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from ....models.guards import Contradicting, contradicting
 from ....models.keywords import opposed
 from ....models.markdown_blocks import PROSE, markdown_lines
+from ....models.text.tables import expression, table_lines
 from ....models.text.words import exact_key, overlap, significant_words
 from ....records import Memory
 from ...stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
@@ -43,25 +44,13 @@ type: project
 ---
 
 """
-_RULE = re.compile(
-    r"\b(?:prefers?|always|never|must|do(?:es)? not|don't|should|require[sd]?|forbidden)\b", re.IGNORECASE
-)
-_POINTS = tuple(
-    (points, re.compile(pattern, re.IGNORECASE))
-    for points, pattern in (
-        (3, r"\b(?:decided|agreed|switch(?:ed)? to|migrated|moved to|replaced|deprecated|chose|adopted)\b"),
-        (3, _RULE.pattern),
-        (3, r"\b(?:user|customer|client|team|reviewer) (?:said|asked|wants|prefers|corrected|insists)\b"),
-        (3, r"\bremember\b"),
-        (2, r"\b(?:root cause|because|turned out|lesson|learned|\w+ed by|fails? (?:when|if|unless))\b"),
-        (2, r"\b(?:production|security|outage|data loss|credentials?|deadline|release|breaking)\b"),
-        (
-            2,
-            r"`[^`]+`|\b[\w.-]+/[\w./-]+\b|\b\d+(?:[.:]\d+)*\s?(?:%|ms|s|min|h|d|days?|[GMk]B)?\b|\b[A-Z]{2,}\b",
-        ),
-        (-4, r"\b(?:todo|wip|tbd|maybe|might|looked (?:at|into)|tried|trying|running|started|continued)\b"),
-        (-4, r"\b(?:will check|meeting at)\b|\?\s*$|^\s*\[ \]"),
-    )
+_RULE = expression("markdown", "rule")
+_POINTS = (
+    (3, _RULE),
+    *(
+        (int(points), re.compile(pattern, re.IGNORECASE))
+        for points, pattern in (line.split(" ", 1) for line in table_lines("markdown", "points"))
+    ),
 )
 _CLOCK = re.compile(r"^\d{1,2}:\d{2}(?:\s*[ap]m)?\s*(?:[-–—:|]\s*)?")
 _LOG_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})")

@@ -12,6 +12,8 @@ from pathlib import Path, PurePosixPath
 from ....errors import ConfigError, UsageError
 
 INDEX = "MEMORY.md"
+MAX_LINES = 200
+"""What an agent loads of its index."""
 GATHERED = "from_daily_logs.md"
 """The file that takes in new facts for which no other file is the place."""
 MAX_FILE = 1_000_000

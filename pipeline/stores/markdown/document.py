@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ....models.markdown_blocks import bullets, frontmatter, markdown_lines, split_lines
+from ....models.text.tables import expression
 from ....records import Memory, Scope, says_pinned
 from ..base import Snapshot
 from ..files.undo import Image
@@ -37,19 +38,12 @@ _STRAY = 0xF700
 kept in JSON and SQLite."""
 _ERRORS = "mem0-dream-stray-bytes"
 _BULLET = re.compile(r"[ ]{0,3}[-*+](?:[ \t]+|$)")
-_PART = re.compile(
-    r"\**(?:why|how to apply|how|when|example|context|reason|note)\b[^:\n]{0,30}:", re.IGNORECASE
-)
+_PART, _PROTECTED = expression("markdown", "part"), expression("markdown", "protected")
 _POINTS = re.compile(r"[^\w\[]*(?:\[[^\]\n]*\]\([^)\n]*\.md|\[\[)", re.IGNORECASE)
 _LEADING_BLANKS = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*")
 _CREATED = ("created", "created_at", "date")
 _UPDATED = ("updated", "updated_at", "last_updated", "modified", "last_modified")
 _DATE_LENGTH = len("2026-11-21")
-_PROTECTED = re.compile(
-    r"\W*(?:protected\b[^\w,]*(?:$|\n)|(?:please )?(?:do not|don['’]t|never) (?:edit|modify|change|touch)\b)",
-    re.IGNORECASE,
-)
-"""What an author says at the beginning of a text, or of its description, that nobody may touch."""
 _NAMED_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from .directories import agent_folder, unreadable
+from ....models.text.tables import table_lines
+from .directories import MAX_LINES, agent_folder, unreadable
 from .document import Document, parse
 
 _PATHS = ("paths", "globs", "fileMatchPattern")
@@ -25,37 +26,11 @@ class Layout(NamedTuple):
     at: str  # "project", "home", or "own": the agent's folder of this project below the home directory
     files: tuple[str, ...]
     when: str
-    lines: int = 0  # of an index
 
 
-LAYOUTS = (
-    Layout("Claude Code", "project", ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md"), "always"),
-    Layout("Claude Code", "home", (".claude/CLAUDE.md",), "always"),
-    Layout("Claude Code", "project", (".claude/rules/**/*.md",), "matching"),
-    Layout("Claude Code", "home", (".claude/rules/**/*.md",), "matching"),
-    Layout("Claude Code", "project", (".claude/skills/*/SKILL.md",), "described"),
-    Layout(
-        "Claude Code",
-        "project",
-        (".claude/memory/MEMORY.md", ".claude/agent-memory/*/MEMORY.md"),
-        "index",
-        200,
-    ),
-    Layout("Claude Code", "own", ("memory/MEMORY.md",), "index", 200),
-    Layout("Claude Code", "project", (".claude/memory/**/*.md", ".claude/agent-memory/*/**/*.md"), "asked"),
-    Layout("Claude Code", "own", ("memory/**/*.md",), "asked"),
-    Layout("Claude Code", "home", (".claude/memory/**/*.md",), "asked"),
-    Layout("Codex", "project", ("AGENTS.md", "AGENTS.override.md"), "always"),
-    Layout("Codex", "home", (".codex/AGENTS.md",), "always"),
-    Layout("Codex", "home", (".codex/memories/**/*.md",), "asked"),
-    Layout("Cursor", "project", (".cursorrules",), "always"),
-    Layout("Cursor", "project", (".cursor/rules/**/*.mdc", ".cursor/rules/**/*.md"), "matching"),
-    Layout("Kiro", "project", (".kiro/steering/**/*.md",), "matching"),
-    Layout("memory bank", "project", ("memory-bank/**/*.md", "memory_bank/**/*.md"), "asked"),
-    Layout("Serena", "project", (".serena/memories/**/*.md",), "asked"),
-    Layout(
-        "notes", "project", ("memory/**/*.md", "memories/**/*.md", "logs/[0-9][0-9][0-9][0-9]-*.md"), "asked"
-    ),
+LAYOUTS = tuple(
+    Layout(agent, at, tuple(files.split()), when)
+    for agent, at, files, when in (line.split(" | ") for line in table_lines("markdown", "layouts"))
 )
 """The first row that finds a file names it. It is loaded "always"; of an "index" its first lines; if
 "matching", always unless its frontmatter names paths; if "described", its frontmatter; or when "asked" for.
@@ -119,9 +94,7 @@ def _loaded(path: Path, layout: Layout, project: Path, house: Path) -> Loaded:
     document = parse(path.read_bytes())
     every = len(document.source.splitlines())
     when = _matching(document) if layout.when == "matching" else layout.when
-    shown = {"index": layout.lines, "described": document.source[: document.start].count("\n")}.get(
-        when, every
-    )
+    shown = {"index": MAX_LINES, "described": document.source[: document.start].count("\n")}.get(when, every)
     if path.is_relative_to(project):
         name = path.relative_to(project).as_posix()
     else:
