@@ -72,6 +72,12 @@ def mend(session: Session, result: RunResult, plan: Plan, *, now: datetime) -> R
     return session.apply(mended, now=now) if mended.actions else None
 
 
+def settle(access: StoreAccess, session: Session, result: RunResult, plan: Plan) -> None:
+    """Note a run where passes are noted, and let an index follow what was done of it."""
+    access.settled(session, result)
+    mend(session, result, plan, now=access.clock())
+
+
 def about(
     session: Session, query: str, scopes: ScopeFilter, *, now: datetime, limit: int
 ) -> tuple[Inventory, list[tuple[Memory, str, str]]]:

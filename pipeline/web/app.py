@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
@@ -23,31 +24,46 @@ from starlette.routing import Route
 
 from ...errors import DreamError, JournalError, MovedOnError, StoreError
 from ..reporting.html import render
+from ..reporting.text import visible
 from .desk import ReviewDesk, ReviewObserver
 
 BODY_BYTES = 1_000_000
 """A longer request is refused; a merged text is far shorter."""
+TOKEN_BYTES = 32
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""Sent with every answer; there is none of CORS among them on purpose."""
 _OPEN = ("version", "kind", "now", "summary")
 """Parts of a page that hold no text and no name; all others need the token."""
-Work = Callable[[dict[str, Any]], dict[str, Any]]
+Data = dict[str, Any]
+Work = Callable[[Data], Data | str | None]
 
 
 def review_app(desk: ReviewDesk, gate: Gate, watched: ReviewObserver, executor: Executor) -> Starlette:
     """The application; `executor` has one thread, in which the desk was made."""
-    own = ReviewRoutes(desk, gate, watched, executor)
-    routes = [Route("/", own.page, methods=["GET"]), Route("/progress", own.progress, methods=["POST"])]
-    routes += [Route(f"/{name}", own.doing(work), methods=["POST"]) for name, work in own.works().items()]
+    own = ReviewRoutes(desk, gate, executor)
+
+    async def progress(_request: Request) -> Response:
+        return JSONResponse(watched.told)
+
+    routes = [Route("/", own.page, methods=["GET"]), Route("/progress", progress, methods=["POST"])]
+    routes += [
+        Route(f"/{name}", own.doing(work, more), methods=["POST"]) for name, more, work in _works(desk)
+    ]
     return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=own.guarded)])
 
 
 class ReviewRoutes:
     """The requests that a review answers."""
 
-    def __init__(self, desk: ReviewDesk, gate: Gate, watched: ReviewObserver, executor: Executor) -> None:
-        self._desk = desk
-        self._gate = gate
-        self._watched = watched
-        self._executor = executor
+    def __init__(self, desk: ReviewDesk, gate: Gate, executor: Executor) -> None:
+        self._desk, self._gate, self._executor = desk, gate, executor
 
     async def guarded(self, request: Request, answer: Callable[[Request], Awaitable[Response]]) -> Response:
         """Look at every request before anything else does, and seal every answer."""
@@ -57,81 +73,46 @@ class ReviewRoutes:
                 self._gate.check_write(request.headers)
             response = await answer(request)
         except DeniedError as denied:
-            told = {"error": str(denied), "moved": denied.moved}
-            bare = request.method == "GET"
             response = (
-                PlainTextResponse(f"{denied}\n", denied.status) if bare else JSONResponse(told, denied.status)
+                PlainTextResponse(f"{denied}\n", denied.status)
+                if request.method == "GET"
+                else JSONResponse({"error": str(denied), "moved": denied.moved}, denied.status)
             )
         response.headers.update(HEADERS)
         return response
 
     async def page(self, request: Request) -> Response:
         """The page; without the token only its numbers."""
-        whole = self._gate.admits(request.query_params.get("token"))
-        data = await self._done(self._desk.data)
-        seat = self._gate.take_seat() if whole else ""
-        if not whole:
-            data = {name: value if name in _OPEN else _nothing(value) for name, value in data.items()}
-        data["live"] = data["live"] | {"csrf": self._gate.csrf if whole else "", "seat": seat}
-        data["live"]["readonly"] = not whole or bool(data["gaps"])
-        lines = self._desk.lines if whole else ()
-        return HTMLResponse(render(data, lines=lines, live=True))
+        if self._gate.admits(request.query_params.get("token")):
+            self._gate.seat = _secret()
+            return HTMLResponse(render(await self._fresh(), lines=self._desk.lines, live=True))
+        whole = (await self._done(self._desk.data)).items()
+        data = {name: value if name in _OPEN else _nothing(value) for name, value in whole}
+        return HTMLResponse(render(data | {"live": {"csrf": "", "seat": "", "readonly": True}}, live=True))
 
-    async def progress(self, _request: Request) -> Response:
-        """The progress of the work while it goes on."""
-        return JSONResponse(self._watched.told)
-
-    def doing(self, work: Work) -> Callable[[Request], Awaitable[Response]]:
-        """A request that does one thing on the desk and returns the state of the answers."""
+    def doing(self, more: str, work: Work) -> Callable[[Request], Awaitable[Response]]:
+        """A request that does one thing on the desk, answered by what it says and the state of the page."""
         desk = self._desk
 
         async def answer(request: Request) -> Response:
             given = await _body(request)
             try:
                 result = await self._done(lambda: work(given))
-            except MovedOnError as moved:
-                return JSONResponse({"error": desk.spoken(moved), "data": await self._fresh()}, 409)
             except DreamError as error:
-                live = await self._done(desk.live)
+                wrong = {"error": visible(desk.access.spoken(str(error)))}
+                if isinstance(error, MovedOnError):
+                    return JSONResponse(wrong | {"data": await self._fresh()}, 409)
                 in_the_way = isinstance(error, StoreError | JournalError)
-                return JSONResponse({"error": desk.spoken(error), "live": live}, 409 if in_the_way else 400)
-            if result.pop("fresh", False):
-                result["data"] = await self._fresh()
-            return JSONResponse(result)
+                return JSONResponse(wrong | {"live": await self._done(desk.live)}, 409 if in_the_way else 400)
+            told = {"told": result} if isinstance(result, str) else result or {}
+            if more:
+                told |= {more: await (self._fresh() if more == "data" else self._done(desk.live))}
+            return JSONResponse(told)
 
         return answer
 
-    def works(self) -> dict[str, Work]:
-        """What can be asked for, by its path."""
-        desk = self._desk
-
-        def kept(work: Callable[[dict[str, Any]], object]) -> Work:
-            return lambda given: (work(given), {"live": desk.live()})[1]
-
-        def told(work: Callable[[dict[str, Any]], str]) -> Work:
-            return lambda given: {"told": work(given), "fresh": True}
-
-        return {
-            "answer": kept(
-                lambda given: desk.answer(_text(given, "key"), _text(given, "say"), given.get("text"))
-            ),
-            "answers": kept(lambda given: desk.answer_all(_keys(given), _text(given, "say"))),
-            "withdraw": kept(lambda given: desk.withdraw(*_keys(given))),
-            "pin": kept(lambda given: desk.pin(_text(given, "id"), pinned=given.get("pinned") is True)),
-            "check": lambda given: desk.lost(_text(given, "key"), _text(given, "text")),
-            "preview": lambda _given: desk.preview(),
-            "apply": lambda given: (
-                desk.apply(_text(given, "digest"), over=given.get("over") is True) | {"fresh": True}
-            ),
-            "undo": told(lambda given: desk.undo(_text(given, "run"), str(given.get("action") or ""))),
-            "resume": told(lambda given: desk.resume(_text(given, "run"))),
-            "forget": told(lambda given: desk.forget(_text(given, "number"))),
-            "refresh": told(lambda _given: desk.refresh()),
-            "calibrate": told(lambda _given: desk.calibrate()),
-        }
-
-    async def _fresh(self) -> dict[str, Any]:
-        data: dict[str, Any] = await self._done(self._desk.data)
+    async def _fresh(self) -> Data:
+        data: Data = await self._done(self._desk.data)
         live = {"csrf": self._gate.csrf, "seat": self._gate.seat, "readonly": bool(data["gaps"])}
         return data | {"live": data["live"] | live}
 
@@ -139,9 +120,37 @@ class ReviewRoutes:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
-async def _body(request: Request) -> dict[str, Any]:
-    import json
+def _works(desk: ReviewDesk) -> tuple[tuple[str, str, Work], ...]:
+    """What can be asked for: its path, what of the page is sent along, and what does it."""
+    now = desk.access.clock
 
+    def answer(given: Data) -> None:
+        desk.review.answer(_text(given, "key"), _text(given, "say"), given.get("text"), now=now())
+
+    def pin(given: Data) -> None:
+        desk.review.pin(_text(given, "id"), pinned=given.get("pinned") is True, now=now())
+
+    def check(given: Data) -> Data:
+        details, words = desk.review.lost(desk.review.find(_text(given, "key")), _text(given, "text"))
+        return {"lost": details, "words": words}
+
+    return (
+        ("answer", "live", answer),
+        ("answers", "live", lambda it: desk.review.answer_all(_keys(it), _text(it, "say"), now=now())),
+        ("withdraw", "live", lambda it: desk.review.withdraw(*_keys(it))),
+        ("pin", "live", pin),
+        ("check", "", check),
+        ("preview", "", lambda _: desk.preview()),
+        ("apply", "data", lambda it: desk.apply(_text(it, "digest"), over=it.get("over") is True)),
+        ("undo", "data", lambda it: desk.undo(_text(it, "run"), str(it.get("action") or ""))),
+        ("resume", "data", lambda it: desk.resume(_text(it, "run"))),
+        ("forget", "data", lambda it: desk.forget(_text(it, "number"))),
+        ("refresh", "data", lambda _: desk.refresh()),
+        ("calibrate", "data", lambda _: desk.calibrate()),
+    )
+
+
+async def _body(request: Request) -> Data:
     whole = b""
     async for part in request.stream():
         whole += part
@@ -156,7 +165,7 @@ async def _body(request: Request) -> dict[str, Any]:
     return given
 
 
-def _text(given: dict[str, Any], name: str) -> str:
+def _text(given: Data, name: str) -> str:
     value = given.get(name)
     if not isinstance(value, str):
         raise DeniedError(400, f"This request names no {name}.")
@@ -167,35 +176,16 @@ def _nothing(value: object) -> object:
     return type(value)() if isinstance(value, list | dict) else None
 
 
-def _keys(given: dict[str, Any]) -> list[str]:
+def _keys(given: Data) -> list[str]:
     return [str(key) for key in given.get("keys", [])]
 
 
-TOKEN_BYTES = 32
-HEADERS = {
-    "Cache-Control": "no-store",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
-"""Sent with every answer; there is none of CORS among them on purpose."""
-ELSEWHERE = "This review is open in another tab. Reload this one to go on here."
-
-
 class DeniedError(Exception):
-    """A request that is not answered.
-
-    Attributes:
-        status: The status to answer with.
-        moved: Whether the page lost its place to another tab.
-    """
+    """A request that is not answered: the status to answer with, and if the page lost its place to a tab."""
 
     def __init__(self, status: int, message: str, *, moved: bool = False) -> None:
         super().__init__(message)
-        self.status = status
-        self.moved = moved
+        self.status, self.moved = status, moved
 
 
 def _secret() -> str:
@@ -210,7 +200,7 @@ class Gate:
     # In the address that the terminal prints; without it nothing can be changed, nor read.
     token: str = field(default_factory=_secret)
     csrf: str = field(default_factory=_secret)  # in the page that was given out for the token
-    seat: str = ""  # the tab that was opened last
+    seat: str = ""  # the tab that was opened last, which alone may write
 
     def check_host(self, headers: Mapping[str, str]) -> None:
         """Refuse names that are not ours."""
@@ -219,16 +209,9 @@ class Gate:
 
     def admits(self, token: str | None) -> bool:
         """Whether a page may be given out whole; False for none of it but the numbers."""
-        if not token:
-            return False
-        if not _equal(token, self.token):
+        if token and not _equal(token, self.token):
             raise DeniedError(403, "This link is not the one that the terminal printed.")
-        return True
-
-    def take_seat(self) -> str:
-        """Make the page that is given out now the one that may write."""
-        self.seat = _secret()
-        return self.seat
+        return bool(token)
 
     def check_write(self, headers: Mapping[str, str]) -> None:
         """Refuse whatever this page, in the tab opened last, did not send."""
@@ -237,15 +220,14 @@ class Gate:
         if headers.get("content-type", "").split(";")[0].strip() != "application/json":
             raise DeniedError(415, "This request is no JSON.")
         if not _equal(headers.get("x-dream-token", ""), self.token):
-            raise DeniedError(
-                403, "Read-only: this page was opened without the token that the terminal printed."
-            )
+            told = "Read-only: this page was opened without the token that the terminal printed."
+            raise DeniedError(403, told)
         if not _equal(headers.get("x-csrf-token", ""), self.csrf):
-            raise DeniedError(
-                403, "This page is of an earlier review; open the link that the terminal printed."
-            )
+            told = "This page is of an earlier review; open the link that the terminal printed."
+            raise DeniedError(403, told)
         if not _equal(headers.get("x-dream-seat", ""), self.seat):
-            raise DeniedError(409, ELSEWHERE, moved=True)
+            told = "This review is open in another tab. Reload this one to go on here."
+            raise DeniedError(409, told, moved=True)
 
     @property
     def address(self) -> str:

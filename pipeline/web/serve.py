@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from ...errors import MissingExtraError, StoreLockedError, UsageError
@@ -46,7 +46,13 @@ def serve(
     with listening, ThreadPoolExecutor(max_workers=1, thread_name_prefix="review") as executor:
         desk = executor.submit(ReviewDesk, access, watched).result()
         gate = Gate(int(listening.getsockname()[1]))
-        with _alone(desk):
+        with contextlib.ExitStack() as alone:  # passes and agents may go on
+            try:
+                alone.enter_context(store_lock(desk.directory, f"{desk.fingerprint}-review"))
+            except StoreLockedError as error:
+                raise StoreLockedError(
+                    "A review of this store is open already; go on there, or end it with Ctrl-C first."
+                ) from error
             app = review_app(desk, gate, watched, executor)
             config = uvicorn.Config(
                 app, log_level="error", access_log=False, server_header=False, lifespan="off"
@@ -54,19 +60,6 @@ def serve(
             server = uvicorn.Server(config)
             opened(gate.address, lambda: setattr(server, "should_exit", True))
             server.run(sockets=[listening])
-
-
-@contextlib.contextmanager
-def _alone(desk: ReviewDesk) -> Iterator[None]:
-    """Keep other reviews of the same store away; passes and agents may go on."""
-    with contextlib.ExitStack() as stack:
-        try:
-            stack.enter_context(store_lock(desk.directory, f"{desk.fingerprint}-review"))
-        except StoreLockedError as error:
-            raise StoreLockedError(
-                "A review of this store is open already; go on there, or end it with Ctrl-C first."
-            ) from error
-        yield
 
 
 def _listen(port: int) -> socket.socket:

@@ -51,7 +51,7 @@ def by_browser(world: World, state: Path, plan: Plan, answers: Answers) -> None:
     """Each card, then what the preview shows."""
     desk = desk_of(world, state)
     for action in plan.actions:
-        desk.answer(content_key(action), answers[action.id])
+        desk.review.answer(content_key(action), answers[action.id], now=NOW)
     desk.apply(desk.preview()["digest"])
 
 

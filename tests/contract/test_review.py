@@ -31,7 +31,7 @@ def key_of(desk: ReviewDesk, kind: str) -> str:
 
 def test_nothing_is_done_that_was_not_accepted(world: World, desk: ReviewDesk) -> None:
     before, content = world.texts(), world.content()
-    desk.answer(key_of(desk, "merge"), "yes")
+    desk.review.answer(key_of(desk, "merge"), "yes", now=NOW)
     done = desk.apply(desk.preview()["digest"])
     gone = set(before) - set(world.texts())
     assert len(gone) == 1
@@ -44,7 +44,7 @@ def test_nothing_is_done_that_was_not_accepted(world: World, desk: ReviewDesk) -
 def test_all_that_is_applied_was_shown_and_undo_brings_it_back(world: World, desk: ReviewDesk) -> None:
     content = world.content()
     for card in desk.data()["cards"]:
-        desk.answer(card["key"], "b" if card["kind"] == "resolve" else "yes")
+        desk.review.answer(card["key"], "b" if card["kind"] == "resolve" else "yes", now=NOW)
     shown = desk.preview()
     done = desk.apply(shown["digest"])
     assert world.content() != content
@@ -61,10 +61,10 @@ def test_all_that_is_applied_was_shown_and_undo_brings_it_back(world: World, des
 def test_an_answer_outlives_the_program_and_lapses_with_its_question(world: World, desk: ReviewDesk) -> None:
     """It is kept by what the question is about."""
     key = key_of(desk, "merge")
-    desk.answer(key, "yes")
+    desk.review.answer(key, "yes", now=NOW)
     again = desk_of(world, desk.directory)
     assert again.live()["answers"] == {key: {"say": "yes", "text": None}}
-    again.withdraw(key)
+    again.review.withdraw(key)
     assert again.live()["answers"] == {}
 
 
@@ -72,9 +72,9 @@ def test_a_rejected_pair_is_not_proposed_again_until_that_is_withdrawn(
     world: World, desk: ReviewDesk
 ) -> None:
     key = key_of(desk, "merge")
-    desk.answer(key, "no")
+    desk.review.answer(key, "no", now=NOW)
     assert key not in {card["key"] for card in desk_of(world, desk.directory).data()["cards"]}
-    desk.withdraw(key)
+    desk.review.withdraw(key)
     assert key in {card["key"] for card in desk_of(world, desk.directory).data()["cards"]}
 
 
@@ -82,22 +82,22 @@ def test_a_pinned_memory_is_left_alone_by_this_review_and_by_later_passes(
     world: World, desk: ReviewDesk
 ) -> None:
     key = key_of(desk, "merge")
-    desk.answer(key, "yes")
-    desk.pin(world.pair[0], pinned=True)
+    desk.review.answer(key, "yes", now=NOW)
+    desk.review.pin(world.pair[0], pinned=True, now=NOW)
     assert desk.live()["changes"] == 0
     with world.session(desk.directory) as session:
         plan = session.propose(ScopeFilter(), now=NOW)
     assert not {m.id for action in plan.actions for m in action.members} & {world.pair[0]}
-    desk.pin(world.pair[0], pinned=False)
+    desk.review.pin(world.pair[0], pinned=False, now=NOW)
     assert desk.live()["changes"] == 1
 
 
 def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(
     world: World, desk: ReviewDesk
 ) -> None:
-    desk.answer(key_of(desk, "merge"), "yes")
+    desk.review.answer(key_of(desk, "merge"), "yes", now=NOW)
     conflict = key_of(desk, "resolve")
-    desk.answer(conflict, "b")
+    desk.review.answer(conflict, "b", now=NOW)
     shown = desk.preview()
     world.add_words(world.pair[0], "Every other week only.")
     texts = world.texts()
@@ -108,18 +108,18 @@ def test_a_store_that_changed_meanwhile_is_looked_at_again_and_nothing_is_done(
 
 
 def test_what_was_not_shown_is_not_applied(desk: ReviewDesk) -> None:
-    desk.answer(key_of(desk, "merge"), "yes")
+    desk.review.answer(key_of(desk, "merge"), "yes", now=NOW)
     shown = desk.preview()
-    desk.answer(key_of(desk, "resolve"), "a")
+    desk.review.answer(key_of(desk, "resolve"), "a", now=NOW)
     with pytest.raises(MovedOnError, match="have changed since they were shown"):
         desk.apply(shown["digest"])
 
 
 def test_a_text_that_loses_a_detail_is_named_and_refused(desk: ReviewDesk) -> None:
     key = key_of(desk, "merge")
-    assert desk.lost(key, " ") == {"lost": [["text", "all of it"]], "words": []}
+    assert desk.review.lost(desk.review.find(key), " ") == ([("text", "all of it")], [])
     with pytest.raises(UsageError, match="would lose 1 details of its sources: text all of it"):
-        desk.answer(key, "edit", " ")
+        desk.review.answer(key, "edit", " ", now=NOW)
     assert desk.live()["answers"] == {}
 
 

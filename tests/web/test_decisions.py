@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fronts import desk_of
-from kinds import KINDS
+from kinds import KINDS, NOW
 from mem0_dream.pipeline.web.desk import ReviewDesk, ReviewObserver
 
 pytestmark = pytest.mark.store
@@ -20,7 +20,7 @@ class Files:
 
     def say(self, kind: str, say: str) -> None:
         (card,) = [card for card in self.desk.data()["cards"] if card["kind"] == kind]
-        self.desk.answer(card["key"], say)
+        self.desk.review.answer(card["key"], say, now=NOW)
 
     def apply(self) -> str:
         shown = self.desk.preview()
@@ -69,7 +69,7 @@ def test_a_settled_contradiction_of_a_graph_leaves_its_relation_in_sight(
     world = KINDS["graph"](tmp_path, monkeypatch)
     desk = desk_of(world, tmp_path / "state")
     (card,) = [card for card in desk.data()["cards"] if card["kind"] == "resolve"]
-    desk.answer(card["key"], "b")
+    desk.review.answer(card["key"], "b", now=NOW)
     shown = desk.preview()
     assert any("supersedes" in line for line in shown["lines"])
     desk.apply(shown["digest"])
@@ -89,7 +89,7 @@ def test_accepted_doubts_around_one_memory_are_one_change_that_is_shown(tmp_path
     found = desk.data()["cards"]
     assert [card["shares"] for card in found] == [[1, 2], [2, 2]]
     for card in found:
-        desk.answer(card["key"], "yes")
+        desk.review.answer(card["key"], "yes", now=NOW)
     shown = desk.preview()
     ((done,), notes) = (shown["done"], shown["notes"])
     assert (sorted(done["gone"]), notes) == (texts, [])
@@ -101,8 +101,8 @@ def test_a_run_notes_what_it_leaves_to_a_person(tmp_path: Path) -> None:
     world = small_world(tmp_path)
     desk = ReviewDesk(world.access(), ReviewObserver())
     kinds = {card["kind"]: card["key"] for card in desk.data()["cards"] if "unsure" not in card}
-    desk.answer(kinds["merge"], "yes")
-    desk.answer(kinds["resolve"], "skip")
+    desk.review.answer(kinds["merge"], "yes", now=NOW)
+    desk.review.answer(kinds["resolve"], "skip", now=NOW)
     desk.apply(desk.preview()["digest"])
     (run,) = desk.data()["history"]["runs"]
     assert (run["open"], run["unsure"]) == (1, 1)
