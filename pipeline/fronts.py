@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import JournalError
 from ..records import Inventory, Memory
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .engine import Session
     from .planning.hooks import Proposal
     from .planning.stages import Observer
-    from .reporting.status import Status
     from .stores.base import ScopeFilter
 
 
@@ -36,7 +35,7 @@ class StoreAccess:
     # Opens it, and closes it again; the observer is told how far the work has come.
     open: Callable[[Observer], contextlib.AbstractContextManager[Session]]
     look: Callable[[Session], Proposal]  # what a pass would propose to a person
-    status: Callable[[Session], Status]  # what it holds
+    status: Callable[[Session], dict[str, Any]]  # what it holds
     scopes: Callable[[], ScopeFilter]  # whose memories are meant
     moment: Callable[[], datetime]  # the moment ages are reckoned from
     clock: Callable[[], datetime]  # the present moment

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import time, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from ...records import Memory, Verdict
     from ..engine import Session
-    from ..reporting.status import Status
 
 
 @command("store", "scope", "plan", "json")
@@ -56,14 +55,15 @@ def status(options: Options, *, check: bool, repeated: bool) -> None:
         inventory = session.inventory or session.read(options.scopes())
         health = session.kind.health(inventory, session.means(options.moment))
         known = known_scopes(session, options, held=inventory.memories)
-    told = (*known, *spoken_status(state), "", *health_lines(health))
-    lines = (full_commands(line, options) for line in told)
-    answer(state.to_json() | {"health": health.to_json()}, lines, as_json=options.as_json)
+        texts = {memory.id: memory.text for memory in inventory.memories}
+        spoken = spoken_status(state, lambda name: shown_text(texts[name], session.settings))
+    lines = (full_commands(line, options) for line in (*known, *spoken, "", *health_lines(health)))
+    answer(state | {"health": health.to_json()}, lines, as_json=options.as_json)
     if check and not health.ok:
         raise click.exceptions.Exit(TROUBLE)
 
 
-def found_status(session: Session, options: Options) -> Status:
+def found_status(session: Session, options: Options) -> dict[str, Any]:
     """What an open store holds."""
     from ..reporting.status import status_of
 
@@ -123,7 +123,7 @@ def history(options: Options, *, query: str | None, as_of: datetime | None) -> N
         as_of += timedelta(days=1, microseconds=-1)
     if not query and as_of is None:
         raise UsageError("Name an id, or words of a memory, or a date with --as-of.")
-    from ..reporting.past import chain, matching, spoken_versions, version_json, versions
+    from ..reporting.past import chain, matching, spoken_versions, versions
     from ..reporting.text import day
 
     with open_session(options) as session:
@@ -136,7 +136,7 @@ def history(options: Options, *, query: str | None, as_of: datetime | None) -> N
     then = f" that was held true on {day(as_of)}" if as_of else ""
     nothing = f"Nothing about that is known{then}." if query else f"Nothing is known{then}."
     lines = spoken_versions(shown, every, kind) or [nothing, *known]
-    answer({"versions": [version_json(one) for one in shown]}, lines, as_json=options.as_json)
+    answer({"versions": list(map(asdict, shown))}, lines, as_json=options.as_json)
 
 
 def _judged(session: Session, a: Memory, b: Memory, options: Options) -> Verdict | None:

@@ -12,8 +12,7 @@ import logging
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -40,7 +39,7 @@ _INTERRUPTED = 130
 @contextlib.contextmanager
 def night(ctx: click.Context, options: Options) -> Iterator[None]:
     """Watch over a pass; nothing is done for one that a person looks at."""
-    from ..reporting.status import Night, require_metrics
+    from ..reporting.status import night_of, require_metrics
 
     if not options.auto or options.dry_run:
         if options.metrics:
@@ -50,9 +49,8 @@ def night(ctx: click.Context, options: Options) -> Iterator[None]:
     if options.metrics:
         require_metrics()
     scopes = {name: getattr(options, name) for name in ("user_id", "agent_id", "run_id", "app_id")}
-    begun = Night(datetime.now(UTC), scopes={key: value for key, value in scopes.items() if value})
-    ctx.meta[_KEPT] = begun
-    number = _noted(options, begun, None)[0]
+    ctx.meta[_KEPT] = night_of(datetime.now(UTC), scopes)
+    number = _noted(options, ctx.meta[_KEPT], None)[0]
     try:
         yield
     except BaseException as error:
@@ -63,20 +61,18 @@ def night(ctx: click.Context, options: Options) -> Iterator[None]:
 
 def tell_night(plan: Plan, result: RunResult) -> None:
     """Note what a pass found and did; nothing outside of a night."""
-    _change(lambda night: night.having_done(plan, result))
+    from ..reporting.status import night_done
+
+    _change(night_done(plan, result))
 
 
 def tell_due(options: Options, due: bool, why: str) -> None:  # noqa: FBT001
     """Say whether a pass is due and why, on the error stream and to what watches over the night."""
-    from ..planning.plan_file import json_text
-    from ..reporting.status import NightOutcome
-
     tell(f"{'due' if due else 'not due'}: {why}.")
-    if due:
-        return
-    _change(lambda night: replace(night, outcome=NightOutcome.NOT_DUE, said=why))
-    if options.as_json:
-        click.echo(json_text({"due": False, "reason": why}))
+    if not due:
+        _change({"outcome": "not due", "said": why})
+        if options.as_json:
+            answer({"due": False, "reason": why}, as_json=True)
 
 
 def due_reason(session: Session, options: Options) -> tuple[bool, str]:
@@ -128,23 +124,24 @@ def show_last(options: Options, *, within: float, as_json: bool) -> None:
         raise click.exceptions.Exit(TROUBLE)
 
 
-def _change(change: Callable[[Night], Night]) -> None:
+def _change(told: Night) -> None:
     ctx = click.get_current_context(silent=True)
     if ctx is not None and _KEPT in ctx.meta:
-        ctx.meta[_KEPT] = change(ctx.meta[_KEPT])
+        ctx.meta[_KEPT] |= told
 
 
 def _end(ctx: click.Context, options: Options, error: BaseException | None, number: int | None) -> None:
-    from ..reporting.status import NightOutcome, write_metrics
+    from ..reporting.status import summed_up, write_metrics
 
-    night: Night = replace(ctx.meta.pop(_KEPT), finished_at=datetime.now(UTC))
+    night: Night = ctx.meta.pop(_KEPT) | {"finished_at": datetime.now(UTC).isoformat()}
     code, said = _told(error)
     if code:
-        night = replace(night, outcome=NightOutcome.FAILED, exit_code=code, said=said)
-    elif night.outcome is NightOutcome.RUNNING:
-        night = replace(night, outcome=NightOutcome.OK)
+        night |= {"outcome": "failed", "exit_code": code, "said": said}
+    elif night["outcome"] == "running":
+        night["outcome"] = "ok"
+    night = summed_up(night)
     last_ok = _noted(options, night, number)[1] if number is not None else None
-    logger.info("%s", night.line, extra={"night": night.to_json()})
+    logger.info("%s", night["text"], extra={"night": night})
     if options.metrics:
         _warn("the metrics could not be written", write_metrics(night, options.metrics, last_ok=last_ok))
 
@@ -164,24 +161,21 @@ def _told(error: BaseException | None) -> tuple[int, str]:
 
 def _noted(options: Options, night: Night, number: int | None) -> tuple[int | None, datetime | None]:
     """Note a pass that begins, or how the one of this number ended; its number, and the last good end."""
-    from ..reporting.status import NightOutcome
+    from ..reporting.status import summed_up
     from ..stores.files.database import state_directory
     from ..writing.passes import Passes
 
     place = again(options)
-    job = " ".join([place, *(f"{name}={value}" for name, value in sorted(night.scopes.items()))])
+    job = " ".join([place, *(f"{name}={value}" for name, value in sorted(night["scopes"].items()))])
     try:
         with contextlib.closing(Passes(state_directory(options.state_dir))) as passes:
             if number is None:
-                return passes.begin(place, job, night.to_json()), None
-            ok = night.outcome in (NightOutcome.OK, NightOutcome.NOT_DUE)
-            return number, passes.end(number, night.to_json(), ok=ok)
-    except JournalError as error:
-        if number is not None:  # else the pass itself ends with this error at once
-            _warn("the pass could not be noted", type(error).__name__)
-        return None, None
+                return passes.begin(place, job, summed_up(night)), None
+            return number, passes.end(number, night, ok=night["outcome"] in ("ok", "not due"))
     except (OSError, DreamError) as error:
-        _warn("the pass could not be noted", type(error).__name__)
+        # A journal that cannot be read at the begin ends the pass itself at once.
+        if number is not None or not isinstance(error, JournalError):
+            _warn("the pass could not be noted", type(error).__name__)
         return None, None
 
 

@@ -17,7 +17,7 @@ from pydantic import Field
 from ...errors import DreamError, JournalError, PlanFileError, UsageError
 from ..actions import Action, Member, Merge, Prune, Resolve, TextChange
 from ..answers import content_key, open_conflicts
-from ..fronts import about, counts, mend
+from ..fronts import about, counts, settle
 from ..plan import Plan, spoken_id
 from ..planning.doubts import open_question
 from ..planning.plan_file import parse_plan
@@ -195,7 +195,7 @@ class Tools:
             last = self._plans.last(store=session.store.fingerprint)
             answers = [given for given in session.answered if not given.applied]
             return {
-                **self._access.status(session).to_json(),
+                **self._access.status(session),
                 "answers": [answer_line(given, session.store.kind).strip() for given in answers],
                 "last_plan": last.id if last else None,
                 "may_write": self.may_write,
@@ -328,8 +328,7 @@ class Tools:
             result = review.apply(session, final, now=now, retire=self._access.retire, within_budget=True)
         if result.run or effects:
             self._plans.put(replace(kept, run=result.run, done=True))
-        self._access.settled(session, result)
-        mend(session, result, final, now=self._access.clock())
+        settle(self._access, session, result, final)
         told, actions = session.reporter(final), {action.id: action for action in final.actions}
         moved = [
             {"id": name, "line": told.line(actions[name]) if name in actions else name, "reason": reason}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ...errors import PlanFileError
@@ -158,7 +159,8 @@ def to_json(plan: Plan, result: RunResult | None) -> dict[str, Any]:
 
 def json_text(value: object, *, sort_keys: bool = True) -> str:
     """JSON for people and programs alike: a character that a terminal cannot show as it is, is escaped."""
-    return _shown(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=sort_keys))
+    spoken = datetime.isoformat
+    return _shown(json.dumps(value, ensure_ascii=False, indent=2, sort_keys=sort_keys, default=spoken))
 
 
 def _shown(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from ...records import SUPERSEDED_KEYS, Memory, noted_moment
 from ..actions import Merge, Prune, Resolve, TextChange
@@ -131,15 +130,3 @@ def spoken_versions(shown: Sequence[Version], every: Sequence[Version], kind: st
         lines.append(visible(f"[{kind}:{short[one.id]}] {' '.join(one.text.split())}"))
         lines.append(visible(f"    {began}{ended}"))
     return lines
-
-
-def version_json(one: Version) -> dict[str, Any]:
-    """A version as JSON."""
-    return {
-        "id": one.id,
-        "text": one.text,
-        "since": one.since.isoformat() if one.since else None,
-        "until": one.until.isoformat() if one.until else None,
-        "into": one.into,
-        "how": one.how,
-    }

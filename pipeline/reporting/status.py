@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from ...settings import Settings
 from ..answers import Answer, Say
 from ..plan import Plan
 from ..results import RunResult
-from ..rules.hygiene import shown_text
 from ..rules.stale import age_of, is_stale
 from ..writing.journal import ChangeState, Operation, Recorded, Run
 from ..writing.passes import Pass
@@ -26,44 +24,6 @@ from .text import clip, visible
 
 NO_CATEGORY = "(no category)"
 _LISTED = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What a store holds."""
-
-    kind: str
-    living: int
-    retired: int
-    pinned: int
-    scopes: Mapping[Scope, int]
-    categories: Mapping[str, int]
-    exact_duplicates: int
-    stale: int
-    gaps: tuple[str, ...]
-    interrupted: Run | None
-    last: Run | None
-    answers: tuple[Answer, ...] = ()
-    unconfirmed: tuple[tuple[int, str, str], ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON."""
-        return {
-            "kind": self.kind,
-            "memories": {"living": self.living, "retired": self.retired, "pinned": self.pinned},
-            "scopes": [
-                {"scope": dict(scope.ids), "memories": count} for scope, count in sorted(self.scopes.items())
-            ],
-            "categories": dict(self.categories),
-            "exact_duplicates": self.exact_duplicates,
-            "stale": self.stale,
-            "unconfirmed": [{"days": days, "id": name} for days, name, _ in self.unconfirmed],
-            "answered": dict(Counter(str(answer.say) for answer in self.answers)),
-            "complete": not self.gaps,
-            "gaps": list(self.gaps),
-            "interrupted": self.interrupted.id if self.interrupted else None,
-            "last_run": {"id": self.last.id, "state": str(self.last.state)} if self.last else None,
-        }
 
 
 def status_of(
@@ -76,40 +36,43 @@ def status_of(
     kind: str = "",
     answers: Sequence[Answer] = (),
     condemned: int | None = None,
-) -> Status:
-    """Count memories per scope and category, and find what needs attention."""
-    memories = inventory.memories
-    living = [memory for memory in memories if not memory.is_retired(now.date())]
+) -> dict[str, Any]:
+    """What a store holds: memories by scope and category, and what needs attention."""
+    living = [memory for memory in inventory.memories if not memory.is_retired(now.date())]
     keys = Counter((memory.scope, memory.category, statement_key(memory.text)) for memory in living)
     read = accessed or {}
     in_scope = Counter(memory.scope for memory in living)
     aged = sum(
         not m.pinned and is_stale(m, settings=settings, now=now, accessed=read.get(m.id)) for m in living
     )
-    return Status(
-        kind=kind,
-        living=len(living),
-        retired=len(memories) - len(living),
-        pinned=sum(memory.pinned for memory in living),
-        scopes={memory.scope: in_scope[memory.scope] for memory in memories},
-        categories=dict(Counter(memory.category or NO_CATEGORY for memory in living).most_common()),
-        exact_duplicates=sum(count - 1 for count in keys.values()),
-        stale=aged if condemned is None else condemned,
-        gaps=inventory.gaps,
-        interrupted=next((run for run in history if run.interrupted), None),
-        last=history[0] if history else None,
-        answers=tuple(answer for answer in answers if not answer.applied),
-        unconfirmed=_unconfirmed(living, settings, now) if condemned is None else (),
-    )
-
-
-def _unconfirmed(
-    living: Sequence[Memory], settings: Settings, now: datetime
-) -> tuple[tuple[int, str, str], ...]:
-    """Days, id and text of what nobody stated or confirmed for longest, past half of `stale_after`."""
     ages = [(age, m) for m in living if not m.pinned and (age := age_of(m, now=now)) is not None]
-    old = sorted((a.days, m.id, m.text) for a, m in ages if 2 * a > settings.stale_after)
-    return tuple((days, name, shown_text(text, settings)) for days, name, text in old[: -_LISTED - 1 : -1])
+    old = sorted((age.days, m.id) for age, m in ages if 2 * age > settings.stale_after)
+    interrupted = next((run.id for run in history if run.interrupted), None)
+    return {
+        "kind": kind,
+        "memories": {
+            "living": len(living),
+            "retired": len(inventory.memories) - len(living),
+            "pinned": sum(memory.pinned for memory in living),
+        },
+        "scopes": [
+            {"scope": dict(scope.ids), "memories": in_scope[scope]}
+            for scope in sorted({memory.scope for memory in inventory.memories})
+        ],
+        "categories": dict(Counter(memory.category or NO_CATEGORY for memory in living).most_common()),
+        "exact_duplicates": sum(count - 1 for count in keys.values()),
+        "stale": aged if condemned is None else condemned,
+        # What nobody stated or confirmed for longest, where age decides.
+        "unconfirmed": [
+            {"days": days, "id": name}
+            for days, name in (old[: -_LISTED - 1 : -1] if condemned is None else ())
+        ],
+        "answered": dict(Counter(str(answer.say) for answer in answers if not answer.applied)),
+        "complete": not inventory.gaps,
+        "gaps": list(inventory.gaps),
+        "interrupted": interrupted,
+        "last_run": {"id": history[0].id, "state": str(history[0].state)} if history else None,
+    }
 
 
 def in_one_scope(inventory: Inventory) -> Inventory:
@@ -159,26 +122,29 @@ def across_lines(found: Sequence[Mapping[str, Any]], kind: str) -> list[str]:
     return [visible(line) for line in lines]
 
 
-def spoken_status(status: Status) -> list[str]:
-    """A status as lines for a person."""
+def spoken_status(status: Mapping[str, Any], text_of: Callable[[str], str]) -> list[str]:
+    """A status as lines for a person; `text_of` gives the text of a memory."""
+    memories, last, name = status["memories"], status["last_run"], status["interrupted"]
+    listing = "complete" if status["complete"] else f"incomplete, read-only: {'; '.join(status['gaps'])}"
     lines = [
-        f"Memories: {status.living} living, {status.retired} retired, {status.pinned} pinned",
-        f"Scopes: {len(status.scopes)}",
-        f"Exact duplicates: {status.exact_duplicates}",
-        f"Stale: {status.stale}",
-        f"Listing: incomplete, read-only: {'; '.join(status.gaps)}" if status.gaps else "Listing: complete",
+        "Memories: " + ", ".join(f"{count} {what}" for what, count in memories.items()),
+        f"Scopes: {len(status['scopes'])}",
+        f"Exact duplicates: {status['exact_duplicates']}",
+        f"Stale: {status['stale']}",
+        f"Listing: {listing}",
     ]
-    lines += [f"  {count:>6}  {scope}" for scope, count in sorted(status.scopes.items()) if count]
-    lines += ["Categories:", *(f"  {count:>6}  {name}" for name, count in status.categories.items())]
-    counted = Counter(answer.say for answer in status.answers)
-    told = ", ".join(f"{counted[say]} {say.spoken}" for say in Say if counted[say])
+    lines += [
+        f"  {n:>6}  {Scope.of(**each['scope'])}" for each in status["scopes"] if (n := each["memories"])
+    ]
+    lines += ["Categories:", *(f"  {count:>6}  {name}" for name, count in status["categories"].items())]
+    told = ", ".join(f"{count} {say.spoken}" for say in Say if (count := status["answered"].get(say)))
     lines += [f"Answered: {told}; see `mem0-dream reject --list`"] if told else []
-    if status.interrupted is not None:
-        name = status.interrupted.id
+    if name:
         lines.append(f"Interrupted: run {name}; finish it with `mem0-dream resume {name}`")
-    lines.append(f"Last run: {status.last.id} ({status.last.state})" if status.last else "Last run: never")
-    lines += ["Not confirmed for longest:"] if status.unconfirmed else []
-    lines += [f"  {days:>6} d  [{status.kind}:{n}] {clip(text)}" for days, n, text in status.unconfirmed]
+    lines.append(f"Last run: {last['id']} ({last['state']})" if last else "Last run: never")
+    lines += ["Not confirmed for longest:"] if status["unconfirmed"] else []
+    for old in status["unconfirmed"]:
+        lines.append(f"  {old['days']:>6} d  [{status['kind']}:{old['id']}] {clip(text_of(old['id']))}")
     return [visible(line) for line in lines]
 
 
@@ -233,70 +199,52 @@ _ABOUT_WIDTH = 60
 """Characters of each text in the list of answers."""
 
 
-class NightOutcome(StrEnum):
-    """How a night ended."""
-
-    RUNNING = "running"
-    OK = "ok"
-    NOT_DUE = "not due"
-    FAILED = "failed"
+Night = dict[str, Any]
+"""One unattended pass, as it is logged and noted; moments in ISO form."""
 
 
-@dataclass(frozen=True, slots=True)
-class Night:
-    """One unattended pass."""
-
-    started_at: datetime
-    finished_at: datetime | None = None
-    outcome: NightOutcome = NightOutcome.RUNNING
-    exit_code: int = 0
-    said: str = ""
-    kind: str = ""
-    store: str = ""
-    scopes: Mapping[str, str] = field(default_factory=dict)
-    run: str = ""
-    counts: Mapping[str, int] = field(default_factory=dict)
-
-    def having_done(self, plan: Plan, result: RunResult) -> Night:
-        """The same night with what it found and did."""
-        counts = {
-            "memories": sum(total.memories for total in plan.totals),
-            "scopes": len(plan.totals),
-            "merged": result.merged,
-            "pruned": result.pruned,
-            "removed": result.removed,
-            "added": result.added,
-            "moved": len(result.moved),
-            "conflicts": len(plan.conflicts) + plan.left_open,
-            "unsure": len(plan.unsure),
-        }
-        return replace(self, kind=plan.kind, store=plan.store, run=result.run, counts=counts)
-
-    @property
-    def seconds(self) -> float:
-        """How long it took; 0 while it is under way."""
-        return (self.finished_at - self.started_at).total_seconds() if self.finished_at else 0.0
-
-    @property
-    def line(self) -> str:
-        """One line, as a log shows it."""
-        counted = " ".join(f"{name}={self.counts[name]}" for name in _TOLD if name in self.counts)
-        return visible(f"mem0-dream: {self.outcome}" + "".join(f", {x}" for x in (self.said, counted) if x))
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON."""
-        return (
-            {"text": self.line, "seconds": round(self.seconds, 3)}
-            | asdict(self)
-            | {
-                "outcome": str(self.outcome),
-                "started_at": self.started_at.isoformat(),
-                "finished_at": self.finished_at.isoformat() if self.finished_at else None,
-            }
-        )
+def night_of(begun: datetime, scopes: Mapping[str, str | None]) -> Night:
+    """A pass that begins, over these memories."""
+    return {
+        "started_at": begun.isoformat(),
+        "finished_at": None,
+        "outcome": "running",  # then ok, not due or failed
+        "exit_code": 0,
+        "said": "",
+        "kind": "",
+        "store": "",
+        "scopes": {name: value for name, value in scopes.items() if value},
+        "run": "",
+        "counts": {},
+    }
 
 
-_TOLD = ("merged", "pruned", "conflicts", "unsure")
+def night_done(plan: Plan, result: RunResult) -> Night:
+    """What a pass found and did."""
+    counts = {
+        "memories": sum(total.memories for total in plan.totals),
+        "scopes": len(plan.totals),
+        "merged": result.merged,
+        "pruned": result.pruned,
+        "removed": result.removed,
+        "added": result.added,
+        "moved": len(result.moved),
+        "conflicts": len(plan.conflicts) + plan.left_open,
+        "unsure": len(plan.unsure),
+    }
+    return {"kind": plan.kind, "store": plan.store, "run": result.run, "counts": counts}
+
+
+def summed_up(night: Night) -> Night:
+    """The same behind one line, as a log shows it, and the seconds it took; 0 while it is under way."""
+    counts = night["counts"]
+    told = " ".join(
+        f"{name}={counts[name]}" for name in ("merged", "pruned", "conflicts", "unsure") if name in counts
+    )
+    text = visible(f"mem0-dream: {night['outcome']}" + "".join(f", {x}" for x in (night["said"], told) if x))
+    ended = night["finished_at"]
+    took = _epoch(ended) - _epoch(night["started_at"]) if ended else 0.0
+    return {"text": text, "seconds": round(took, 3)} | night
 
 
 def require_metrics() -> None:
@@ -315,16 +263,17 @@ def write_metrics(night: Night, path: Path, *, last_ok: datetime | None) -> str:
 
     registry = CollectorRegistry()
     values = {
-        "last_run_timestamp_seconds": ("When the last night ended.", _epoch(night.finished_at)),
-        "last_run_success": ("Whether the last night ended well.", float(night.exit_code == 0)),
-        "last_run_exit_code": ("Its exit code.", float(night.exit_code)),
-        "last_run_duration_seconds": ("How long it took.", night.seconds),
-        "last_success_timestamp_seconds": ("When a night last ended well.", _epoch(last_ok)),
-    }
+        "last_run_timestamp_seconds": ("When the last night ended.", _epoch(night["finished_at"])),
+        "last_run_success": ("Whether the last night ended well.", float(night["exit_code"] == 0)),
+        "last_run_exit_code": ("Its exit code.", float(night["exit_code"])),
+        "last_run_duration_seconds": ("How long it took.", night["seconds"]),
+        "last_success_timestamp_seconds": (
+            "When a night last ended well.", last_ok.timestamp() if last_ok else 0.0,
+        ),
+    }  # fmt: skip
+    values |= {name: (f"{name.capitalize()} of the last night.", n) for name, n in night["counts"].items()}
     for name, (told, value) in values.items():
         Gauge(f"mem0_dream_{name}", told, registry=registry).set(value)
-    for name, count in night.counts.items():
-        Gauge(f"mem0_dream_{name}", f"{name.capitalize()} of the last night.", registry=registry).set(count)
     try:
         write_to_textfile(str(path), registry)
     except OSError as error:
@@ -332,8 +281,8 @@ def write_metrics(night: Night, path: Path, *, last_ok: datetime | None) -> str:
     return ""
 
 
-def _epoch(moment: datetime | None) -> float:
-    return moment.timestamp() if moment else 0.0
+def _epoch(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
 
 
 def job_json(last: Pass, *, now: datetime, within: timedelta) -> dict[str, Any]:

@@ -53,9 +53,8 @@ def review_app(desk: ReviewDesk, gate: Gate, watched: ReviewObserver, executor: 
         return JSONResponse(watched.told)
 
     routes = [Route("/", own.page, methods=["GET"]), Route("/progress", progress, methods=["POST"])]
-    routes += [
-        Route(f"/{name}", own.doing(work, more), methods=["POST"]) for name, more, work in _works(desk)
-    ]
+    for path, more, work in _works(desk):
+        routes.append(Route(f"/{path}", own.doing(more, work), methods=["POST"]))
     return Starlette(routes=routes, middleware=[Middleware(BaseHTTPMiddleware, dispatch=own.guarded)])
 
 

@@ -63,8 +63,8 @@ def test_what_nobody_confirmed_for_longest_is_listed() -> None:
     ages = {"a": 500, "b": 300, "c": 10, "p": 900}
     held = tuple(memory(i, f"Fact {i}", days=days, pinned=i == "p") for i, days in ages.items())
     status = status_of(Inventory("s", held), (), settings=Settings(), now=NOW, kind="mem0")
-    assert [(days, name) for days, name, _ in status.unconfirmed] == [(500, "a"), (300, "b")]
-    assert "Not confirmed for longest:" in spoken_status(status)
+    assert status["unconfirmed"] == [{"days": 500, "id": "a"}, {"days": 300, "id": "b"}]
+    assert "Not confirmed for longest:" in spoken_status(status, str)
 
 
 def test_what_is_said_in_several_scopes_is_listed_and_left_alone() -> None:

@@ -243,5 +243,5 @@ def test_no_stored_text_reaches_the_terminal_raw(text: str, category: str, user:
     shown = Report(plan, explain=True)
     lines = [line for line in [*shown.lines(), *shown.doubtful(), shown.proposal()] if line]
     inventory = store.read(ScopeFilter())
-    lines += spoken_status(status_of(inventory, [], settings=Settings(), now=NOW))
+    lines += spoken_status(status_of(inventory, [], settings=Settings(), now=NOW), str)
     assert all(line.isprintable() for line in lines), lines

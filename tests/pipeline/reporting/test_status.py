@@ -25,7 +25,8 @@ MEMORIES = (
 
 
 def lines(inventory: Inventory, *history: Run) -> list[str]:
-    return spoken_status(status_of(inventory, history, settings=Settings(), now=NOW))
+    texts = {memory.id: memory.text for memory in inventory.memories}
+    return spoken_status(status_of(inventory, history, settings=Settings(), now=NOW), texts.__getitem__)
 
 
 def test_every_count() -> None:
@@ -68,9 +69,7 @@ def test_the_last_run_and_the_interrupted_one() -> None:
 
 
 def test_the_same_for_programs() -> None:
-    told = status_of(
-        Inventory("s", MEMORIES, ("a gap",)), [RUN], settings=Settings(), now=NOW, kind="mem0"
-    ).to_json()
+    told = status_of(Inventory("s", MEMORIES, ("a gap",)), [RUN], settings=Settings(), now=NOW, kind="mem0")
     assert told["kind"] == "mem0"
     assert told["memories"] == {"living": 6, "retired": 1, "pinned": 1}
     assert told["scopes"] == [
