@@ -20,6 +20,7 @@ from mem0_dream.pipeline.planning.graph.judging import GraphModels
 from mem0_dream.pipeline.results import RunResult
 from mem0_dream.pipeline.rules.graph.use import GraphSettings
 from mem0_dream.pipeline.stores.base import ScopeFilter
+from mem0_dream.pipeline.stores.graph.entities import Node, nodes_of
 from mem0_dream.pipeline.stores.graph.media import FileMedium
 from mem0_dream.pipeline.stores.graph.store import GraphStore
 from mem0_dream.settings import Settings
@@ -92,6 +93,11 @@ class Graph:
         store = GraphStore(FileMedium(self.path), state=self.state)
         limits, encoder = Settings(scorer="keywords"), encoder or FakeEncoder()
         return Session(store, settings=limits, state_dir=self.state, encoder=encoder, scorer=scorer)
+
+    def nodes(self, *lines: str) -> tuple[tuple[Node, ...], Session]:
+        """The entities of these lines, and a session on them."""
+        opened = self.open(*lines)
+        return nodes_of(opened.read(ScopeFilter()).memories), opened
 
     def same(self) -> bool:
         return self.path.read_bytes() == self.before

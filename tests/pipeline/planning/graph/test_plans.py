@@ -13,14 +13,8 @@ import pytest
 from graph_world import NOW, STRICT, Graph, apply, entity, propose, relation, repair, twins
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mem0_dream import consolidate
-from mem0_dream.errors import (
-    BudgetExceededError,
-    IncompleteListingError,
-    RefusedChangeError,
-    StoreError,
-    UsageError,
-)  # fmt: skip
+from mem0_dream import consolidate, errors
+from mem0_dream.errors import RefusedChangeError, StoreError, UsageError
 from mem0_dream.models.text.words import exact_key
 from mem0_dream.pipeline.reporting.graph.report import changes_of_run
 from mem0_dream.pipeline.stores.base import Delete, Restore, ScopeFilter, Update
@@ -38,8 +32,14 @@ ASKED = ("Ask before deploying", "Ask before deploying.")
 
 def test_a_merge_keeps_the_more_descriptive_name_all_statistics_and_each_relation_once(graph):
     opened = graph.open(*twins())
-    result = apply(opened, propose(opened).only("merge"))
-    held = graph.entities()
+    plan = propose(opened).only("merge")
+    told = [
+        f"~ blog --uses--> strict-mode  ->  blog --uses--> {LONG}",
+        "- strict-mode --uses--> shop",
+        f"- {LONG} --uses--> strict-mode",
+    ]
+    assert opened.reporter(plan).relation_lines()[1:] == told
+    result, held = apply(opened, plan), graph.entities()
     assert result.merged == 1
     assert "strict-mode" not in held
     assert held[LONG][0] == STRICT + "."
@@ -48,21 +48,19 @@ def test_a_merge_keeps_the_more_descriptive_name_all_statistics_and_each_relatio
     assert (used.uses, used.helpful, used.unhelpful) == (3, 2, 1)
     assert used.discovered.isoformat()[:10] == "2026-01-02"
     assert graph.relations() == [(LONG, "shop", "uses"), ("blog", LONG, "uses")]
+    assert changes_of_run(result.run, opened.journal, opened.store).lines == told
+    remark = opened.kind.remark(opened.journal, opened.journal.run(result.run))
+    assert remark == ", 0 relations added, 1 moved, 2 removed"
 
 
-def test_undo_gives_the_bytes_back(graph):
-    opened = graph.open(*twins()[:3], "", '{"type":"note","text":"of another tool"}', *twins()[3:], end="\n")
-    apply(opened)
-    assert not graph.same()
-    assert graph.undone(opened)
-
-
-def test_fields_of_the_loser_go_to_the_survivor(graph):
+def test_fields_of_the_loser_go_to_the_survivor_and_undo_gives_the_bytes_back(graph):
     first = entity("strict-mode", STRICT, "Discovered: 2026-01-02", tags=["a"], origin="chat")
-    apply(graph.open(first, *twins()[1:]))
-    rows = [json.loads(line) for line in graph.path.read_text().splitlines()]
+    opened = graph.open(first, "", '{"type":"note","text":"of another tool"}', *twins()[1:], end="\n")
+    apply(opened)
+    rows = [json.loads(line) for line in graph.path.read_text().splitlines() if line]
     kept = next(row for row in rows if row.get("name") == LONG)
     assert (kept["tags"], kept["origin"]) == (["a"], "import")
+    assert graph.undone(opened)
 
 
 @pytest.mark.parametrize(("choice", "kept"), [("a", [USE]), ("b", [AVOID]), (None, [USE, AVOID])])
@@ -105,16 +103,9 @@ def test_a_broken_line_makes_the_graph_read_only(graph):
     opened = graph.open(*twins(), '{"type":"entity","name":')
     plan = propose(opened)
     assert "line 9" in plan.gaps[0]
-    with pytest.raises(IncompleteListingError):
+    with pytest.raises(errors.IncompleteListingError):
         apply(opened, plan)
     assert graph.same()
-
-
-def test_repair_moves_broken_lines_to_the_archive(graph):
-    broken = '{"type":"entity","name":'
-    assert repair(graph.open(*twins()[:2], broken, *twins()[2:])).run
-    assert graph.path.read_text() == "\n".join(twins())
-    assert graph.archived("broken")[0]["lines"] == [{"number": 3, "raw": broken}]
 
 
 @pytest.mark.parametrize("broken", [b'{"type":"entity","name":', b"\xff\xfe no text", b'{"type":"relation"}'])
@@ -124,6 +115,7 @@ def test_a_repair_is_a_run_that_undo_brings_back(graph, broken):
     graph.path.write_bytes(graph.before)
     opened = graph.open()
     assert repair(opened).run
+    assert [line["number"] for line in graph.archived("broken")[0]["lines"]] == [4, 10]
     apply(opened)
     opened.undo(now=NOW)
     assert graph.path.read_bytes() == b"\n".join([*lines, b""])
@@ -164,7 +156,7 @@ def test_relations_are_counted_against_the_budget_in_their_own_unit(graph):
     opened.settings = opened.settings.model_copy(update={"max_delete": 0.3})
     plan = propose(opened)
     assert str(opened.overdraft(plan)).startswith("9 of 10 relations of graph=m.jsonl (90%")
-    with pytest.raises(BudgetExceededError):
+    with pytest.raises(errors.BudgetExceededError):
         opened.apply(plan, now=NOW)
     assert graph.same()
 
@@ -192,28 +184,16 @@ def test_a_merge_that_a_person_edited_says_what_was_written(graph):
     assert graph.undone(opened)
 
 
-def test_what_the_agent_said_since_stays_when_an_observation_comes_back(graph):
-    opened = graph.open(entity("tabs", USE, AVOID))
+def test_an_undo_leaves_what_the_agent_wrote_since(graph):
+    opened = graph.open(entity("tabs", USE, AVOID), *twins())
     plan = propose(opened)
     apply(opened, plan, choices={plan.conflicts[0].id: "b"})
-    graph.write(entity("tabs", AVOID, "Came later"), entity("new", "x"))
+    left = [line for line in graph.path.read_text().splitlines() if '"tabs"' not in line]
+    graph.write(entity("tabs", AVOID, "Came later"), *left, entity("new", "x"))
     assert opened.undo(now=NOW).kept == ()
-    assert graph.entities() == {"tabs": [USE, AVOID, "Came later"], "new": ["x"]}
-
-
-def test_every_relation_that_a_merge_touches_is_told(graph):
-    opened = graph.open(*twins())
-    plan = propose(opened)
-    told = [
-        f"~ blog --uses--> strict-mode  ->  blog --uses--> {LONG}",
-        "- strict-mode --uses--> shop",
-        f"- {LONG} --uses--> strict-mode",
-    ]
-    assert opened.reporter(plan).relation_lines()[1:] == told
-    run = apply(opened, plan).run
-    assert changes_of_run(run, opened.journal, opened.store).lines == told
-    remark = opened.kind.remark(opened.journal, opened.journal.run(run))
-    assert remark == ", 0 relations added, 1 moved, 2 removed"
+    held = graph.entities()
+    assert (held["tabs"], held["new"]) == ([USE, AVOID, "Came later"], ["x"])
+    assert "strict-mode" in held
 
 
 def test_what_an_undo_took_back_is_not_done_again(graph):
@@ -291,12 +271,19 @@ def test_an_empty_graph_and_other_kinds_of_lines_are_no_foreign_file(graph, text
     assert propose(graph.open(text)).actions == ()
 
 
-def test_doubled_lines_keep_unknown_fields(graph):
-    second = entity("a", "one", "two", tags=["x"], origin="import")
-    opened = graph.open(entity("a", "one", origin="chat"), second)
-    apply(opened)
-    (row,) = [json.loads(line) for line in graph.path.read_text().splitlines()]
-    assert (row["origin"], row["tags"], row["observations"]) == ("chat", ["x"], ["one", "two"])
+@pytest.mark.parametrize(
+    ("first", "second", "one"),
+    [
+        ({"origin": "chat"}, {"tags": ["x"], "origin": "import"}, {"origin": "chat", "tags": ["x"]}),
+        ({"createdAt": "2025-03-24"}, {"createdAt": "2025-03-24"}, {"createdAt": "2025-03-24"}),
+    ],
+)
+def test_doubled_lines_become_one_and_keep_unknown_fields(graph, first, second, one):
+    said, other = ("one", "two"), entity("b", "other")
+    opened = graph.open(entity("a", *said, **first), other, entity("a", *said, **second), end="\n")
+    assert apply(opened).moved == ()
+    assert graph.path.read_text() == "\n".join([entity("a", *said, **one), other, ""])
+    assert propose(opened).actions == ()
     assert graph.undone(opened)
 
 
@@ -363,15 +350,6 @@ def test_an_undo_that_was_killed_is_finished(graph):
     assert graph.same()
 
 
-def test_an_undo_leaves_what_the_agent_wrote_since(graph):
-    opened = graph.open(*twins(), end="\n")
-    apply(opened)
-    with graph.path.open("a") as file:
-        file.write(entity("later", "Came after the run") + "\n")
-    opened.undo(now=NOW)
-    assert {"strict-mode", "later"} <= set(graph.entities())
-
-
 def test_two_lines_of_one_name_are_one_memory(graph):
     store = graph.open(entity("a", "one"), entity("b", "two"), entity("a", "three")).store
     snapshot = store.fetch(["a"])["a"]
@@ -380,15 +358,6 @@ def test_two_lines_of_one_name_are_one_memory(graph):
     assert graph.entities()["a"] == ["one", "three", "four"]
     store.write(Restore(snapshot))
     assert graph.same()
-
-
-def test_equal_lines_become_one(graph):
-    line = entity("a", "one", "two", createdAt="2025-03-24")
-    opened = graph.open(line, entity("b", "other"), line, end="\n")
-    assert apply(opened).moved == ()
-    assert graph.path.read_text() == "\n".join([line, entity("b", "other"), ""])
-    assert propose(opened).actions == ()
-    assert graph.undone(opened)
 
 
 def test_a_deletion_twice_changes_nothing_more(graph):

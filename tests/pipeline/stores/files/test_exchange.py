@@ -46,19 +46,25 @@ def in_the_moment(monkeypatch, *, before=lambda: None, after=lambda: None):
     monkeypatch.setattr(exchange, "_exchange", exchanging)
 
 
+def refused(path, match=None):
+    """Replacing the old file is refused."""
+    with pytest.raises(RefusedChangeError, match=match):
+        replace_file(path, b"ours", before=b"old")
+
+
 def renamed_over(path, data):
     new = path.with_name("theirs.tmp")
     new.write_bytes(data)
     new.replace(path)
 
 
-def test_a_file_is_replaced_only_as_it_was_read(path):
+def test_a_file_is_replaced_only_as_it_was_read_and_keeps_its_mode(path):
     path.write_bytes(b"theirs")
-    with pytest.raises(RefusedChangeError):
-        replace_file(path, b"ours", before=b"as read")
+    path.chmod(0o640)
+    refused(path)
     assert path.read_bytes() == b"theirs"
     replace_file(path, b"ours", before=b"theirs")
-    assert path.read_bytes() == b"ours"
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (b"ours", 0o640)
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -70,28 +76,20 @@ def test_a_new_file_takes_no_place(tmp_path):
         replace_file(path, b"again", before=None)
 
 
-def test_the_mode_of_a_file_stays(path):
-    path.chmod(0o640)
-    replace_file(path, b"new", before=b"old")
-    assert path.stat().st_mode & 0o777 == 0o640
-
-
 @pytest.mark.parametrize("leased", [True, False])
 def test_a_rename_at_the_very_last_moment_stands(path, monkeypatch, leased):
     if not leased:
         monkeypatch.setattr(OpenFile, "lease", lambda *_, **__: "none")
     theirs = [b"theirs, longer"]
     in_the_moment(monkeypatch, before=lambda: renamed_over(path, theirs.pop()) if theirs else None)
-    with pytest.raises(RefusedChangeError, match="at the same moment"):
-        replace_file(path, b"ours", before=b"old")
+    refused(path, "at the same moment")
     assert path.read_bytes() == b"theirs, longer"
     assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_rename_right_after_ours_stands(path, monkeypatch):
     in_the_moment(monkeypatch, after=lambda: renamed_over(path, b"theirs"))
-    with pytest.raises(RefusedChangeError, match="at the same moment"):
-        replace_file(path, b"ours", before=b"old")
+    refused(path, "at the same moment")
     assert path.read_bytes() == b"theirs"
 
 
@@ -105,8 +103,7 @@ def test_nobody_reads_ours_while_theirs_is_in_our_hands(path, monkeypatch, waiti
         assert seen == []
 
     in_the_moment(monkeypatch, before=lambda: renamed_over(path, b"theirs"), after=reading)
-    with pytest.raises(RefusedChangeError):
-        replace_file(path, b"ours", before=b"old")
+    refused(path)
     reader.join()
     assert seen == [b"theirs"]
 
@@ -119,8 +116,7 @@ def test_who_writes_into_the_old_file_is_waited_for(path, monkeypatch, waiting):
         writer.join(0.1)
 
     in_the_moment(monkeypatch, before=writing)
-    with pytest.raises(RefusedChangeError, match="at the same moment"):
-        replace_file(path, b"ours", before=b"old")
+    refused(path, "at the same moment")
     writer.join()
     assert path.read_bytes() == b"theirs"
 
@@ -135,7 +131,6 @@ def test_a_file_that_stays_open_for_writing_is_locked(path, monkeypatch, waiting
 
 @pytest.mark.parametrize("exchanges", [True, False])
 def test_where_nobody_can_be_kept_waiting_the_caller_may_refuse(path, monkeypatch, exchanges):
-
     def refuse():
         raise StoreLockedError("a server runs")
 
@@ -155,8 +150,7 @@ def test_on_another_system_a_file_is_renamed(path, monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     asked = []
     replace_file(path, b"ours", before=b"old", unguarded=lambda: asked.append(True))
-    with pytest.raises(RefusedChangeError):
-        replace_file(path, b"more", before=b"old")
+    refused(path)
     assert (path.read_bytes(), asked, keeps_waiting(path)) == (b"ours", [True], False)
 
 

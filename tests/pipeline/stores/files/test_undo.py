@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mem0_dream.errors import RefusedChangeError
-from mem0_dream.pipeline.stores.files import digest
+from mem0_dream.pipeline.stores.files import digest, undo
 from mem0_dream.pipeline.stores.files.undo import FileHistory, merge_lines, read_image
 
 
@@ -79,7 +79,6 @@ def test_a_removed_and_a_new_file_turn_back(history, path, tmp_path):
     history.take_back(new, "new")
     assert look(path) == was
     assert not new.exists()
-    history.take_back(path, "gone") if history.last(str(path), "gone") else None
 
 
 def test_a_file_that_others_made_or_changed_meanwhile_is_theirs(history, path, tmp_path):
@@ -112,38 +111,27 @@ def test_a_step_that_was_noted_and_never_taken_comes_back_as_it_is(history, path
     assert look(path) == was
 
 
-def test_many_steps_of_many_runs_are_taken_back_by_a_later_one(tmp_path, path, monkeypatch):
+def test_many_steps_of_many_runs_are_taken_back_by_a_later_one(tmp_path, history, path, monkeypatch):
     """States are kept as differences, and as a whole once a run; few of them are in memory."""
-    from mem0_dream.pipeline.stores.files import undo
-
     monkeypatch.setattr(undo, "_IN_MEMORY", 2)
-    (tmp_path / "state").mkdir()
     path.write_bytes(b"\n".join(b"line %d" % number for number in range(40)))
     was = look(path)
     for run in range(4):
         opened = FileHistory(tmp_path / "state")
         for number in range(run * 10, run * 10 + 10):
             drop(opened, path, b"line %d" % number)
-        wholes = opened.ask("SELECT COUNT(*) FROM images WHERE base = ''")[0][0]
-        assert wholes == run + 1
+        assert opened.ask("SELECT COUNT(*) FROM images WHERE base = ''")[0][0] == run + 1
         opened.close()
-    opened = FileHistory(tmp_path / "state")
     for number in reversed(range(40)):
-        opened.take_back(path, f"line {number}")
-    opened.close()
+        history.take_back(path, f"line {number}")
     assert look(path) == was
 
 
-def test_a_note_is_found_by_the_bytes_it_led_to(history, path):
+def test_a_note_is_found_by_the_bytes_it_led_to_and_read_by_its_owner_alone(tmp_path, history, path):
     drop(history, path, b"2", note={"ids": ["a", "b"]})
     assert history.noted(str(path), digest(path.read_bytes())) == {"ids": ["a", "b"]}
     assert history.noted(str(path), digest(b"theirs")) is None
-
-
-def test_the_record_is_read_by_its_owner_alone(tmp_path, history, path):
-    drop(history, path, b"2")
-    modes = {file.name: file.stat().st_mode & 0o777 for file in (tmp_path / "state").iterdir()}
-    assert set(modes.values()) == {0o600}, modes
+    assert {file.stat().st_mode & 0o777 for file in (tmp_path / "state").iterdir()} == {0o600}
 
 
 def test_lines_both_changed_are_settled_by_the_caller():

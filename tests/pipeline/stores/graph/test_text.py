@@ -6,23 +6,24 @@ import pytest
 from graph_world import entity, relation
 from hypothesis import given
 from hypothesis import strategies as st
+from mem0_dream.errors import RefusedChangeError
+from mem0_dream.pipeline.stores.graph import entities
 from mem0_dream.pipeline.stores.graph.entities import (
     edited_observations,
-    entity_text,
     observation_key,
     part_id,
     split_part,
-    statement,
-    words_of,
 )
 from mem0_dream.pipeline.stores.graph.lines import GraphDocument, GraphLine, with_relations, without_entity
 
-names = st.text(max_size=12)
+
+def document(*lines):
+    return GraphDocument.parse("\n".join(lines).encode())
 
 
-@given(name=names, observations=st.lists(st.text(max_size=20), max_size=4))
+@given(name=st.text(max_size=12), observations=st.lists(st.text(max_size=20), max_size=4))
 def test_the_text_of_an_entity_reads_back(name, observations):
-    assert edited_observations(name, entity_text(name, observations)) == observations
+    assert edited_observations(name, entities.entity_text(name, observations)) == observations
 
 
 @pytest.mark.parametrize("text", ["name\nloose", "other\n- one", "name\n  rest"])
@@ -38,8 +39,9 @@ def test_a_part_is_named_by_its_entity():
 
 
 def test_names_are_taken_apart_into_words():
-    assert words_of("react_useEffect-cleanup") == "react use Effect cleanup"
-    assert statement("use-tabs", ["Go code", "Always!"]) == "use tabs: Go code. Always!"
+    assert entities.parts_of("SSOProviderV2_test-run") == ("sso", "provider", "v", "2", "test", "run")
+    assert entities.words_of("react_useEffect-cleanup") == "react use Effect cleanup"
+    assert entities.statement("use-tabs", ["Go code", "Always!"]) == "use tabs: Go code. Always!"
 
 
 @given(data=st.binary(max_size=200))
@@ -48,22 +50,25 @@ def test_a_document_keeps_every_byte(data):
 
 
 @pytest.mark.parametrize(
-    ("raw", "reason"),
+    ("raw", "kind", "reason"),
     [
-        ('{"type":"entity"', "it is no JSON"),
-        ("[1]", "it is no JSON object"),
-        ('{"type":"entity","entityType":"a","observations":[]}', "it is an entity without name"),
+        ('{"type":"entity"', "broken", "it is no JSON"),
+        ("[1]", "broken", "it is no JSON object"),
+        ('{"type":"entity","entityType":"a","observations":[]}', "broken", "it is an entity without name"),
         (
             '{"type":"entity","name":"a","entityType":"a","observations":"x"}',
+            "broken",
             "its observations are no list of texts",
         ),
-        ('{"type":"entity","name":"a","entityType":"a"}', "its observations are no list of texts"),
-        ('{"type":"relation","from":"a","to":"b"}', "it is a relation without relationType"),
+        ('{"type":"entity","name":"a","entityType":"a"}', "broken", "its observations are no list of texts"),
+        ('{"type":"relation","from":"a","to":"b"}', "broken", "it is a relation without relationType"),
+        ('{"type":"note"}', "other", ""),
+        ("   ", "other", ""),
     ],
 )
-def test_a_line_the_server_could_not_use_is_broken(raw, reason):
+def test_a_line_the_server_could_not_use_is_broken_and_those_of_other_tools_are_left(raw, kind, reason):
     line = GraphLine.of(raw)
-    assert (line.kind, line.reason) == ("broken", reason)
+    assert (line.kind, line.reason) == (kind, reason)
 
 
 def test_lines_with_one_fault_are_one_sentence():
@@ -80,20 +85,13 @@ def test_lines_with_one_fault_are_one_sentence():
 
 def test_a_byte_that_is_no_utf8_is_broken_and_kept():
     data = entity("a").encode() + b"\n\xff\xfe\n"
-    document = GraphDocument.parse(data)
-    assert [number for number, _ in document.broken] == [2]
-    assert document.data == data
-
-
-def test_lines_of_other_tools_are_left_alone():
-    assert GraphLine.of('{"type":"note"}').kind == "other"
-    assert GraphLine.of("   ").kind == "other"
+    read = GraphDocument.parse(data)
+    assert ([number for number, _ in read.broken], read.data) == ([2], data)
 
 
 def test_a_changed_line_keeps_unknown_fields_and_their_order():
     raw = '{"x":1,"type":"entity","name":"ä","entityType":"t","observations":["a"],"y":[2]}\r'
-    changed = GraphLine.of(raw).changed(observations=["b"])
-    assert changed.raw == raw.replace('"a"', '"b"')
+    assert GraphLine.of(raw).changed(observations=["b"]).raw == raw.replace('"a"', '"b"')
 
 
 def test_a_lone_surrogate_can_be_written():
@@ -102,31 +100,16 @@ def test_a_lone_surrogate_can_be_written():
     assert line.item["observations"] == ["\ud83d"]
 
 
-def test_relations_of_the_removed_go_to_the_survivor():
-    raws = [
-        entity("a"),
-        entity("b"),
-        entity("c"),
-        relation("a", "c", "uses", weight=1),
-        relation("b", "c"),
-        relation("c", "a"),
-        relation("a", "b"),
-        relation("a", "a"),
-    ]
-    lines = without_entity(GraphDocument.parse("\n".join(raws).encode()), "a", "b")
-    found = [line.edge for line in lines if line.kind == "relation"]
-    assert found == [("b", "c", "uses"), ("c", "b", "uses")]
-    assert lines[-1].raw == relation("c", "b")
-
-
-def test_without_a_survivor_relations_go():
-    raws = [entity("a"), entity("b"), relation("a", "b"), relation("b", "b")]
-    lines = without_entity(GraphDocument.parse("\n".join(raws).encode()), "a", None)
-    assert [line.raw for line in lines] == [entity("b"), relation("b", "b")]
+def test_relations_of_the_removed_go_to_the_survivor_or_with_it():
+    edges = [relation("a", "c", "uses", weight=1), relation("b", "c"), relation("c", "a"), relation("a", "b")]
+    graph = document(*map(entity, "abc"), *edges, relation("a", "a"), relation("b", "b"))
+    lines = [line for line in without_entity(graph, "a", "b") if line.kind == "relation"]
+    assert [line.edge[:2] for line in lines] == [("b", "c"), ("c", "b"), ("b", "b")]
+    assert lines[1].raw == relation("c", "b")
+    left = [line.raw for line in without_entity(graph, "a", None)]
+    assert left == [entity("b"), entity("c"), relation("b", "c"), relation("b", "b")]
 
 
 def test_a_relation_to_nowhere_is_refused():
-    from mem0_dream.errors import RefusedChangeError
-
     with pytest.raises(RefusedChangeError):
-        with_relations(GraphDocument.parse(entity("a").encode()), "a", [("uses", "gone")])
+        with_relations(document(entity("a")), "a", [("uses", "gone")])
