@@ -12,8 +12,7 @@ from ....models.text.words import counted
 from ....records import Memory, Scope
 from ...judging.statements import Finding, Reader, Statement, findings
 from ...rules.markdown.prose import said
-from ...stores.markdown.directories import other_places
-from ...stores.markdown.layouts import EVERYBODY, ORDER, Loaded, instruction_files
+from ...stores.markdown.directories import EVERYBODY, ORDER, Loaded, instruction_files, other_places
 from ..text import clip, visible
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import codecs
 import difflib
 import hashlib
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -21,8 +22,7 @@ from typing import Any, NamedTuple
 
 from ....models.markdown_blocks import bullets, frontmatter, markdown_lines, split_lines
 from ....models.text.tables import expression
-from ....records import Memory, Scope, says_pinned
-from ..base import Snapshot
+from ....records import as_utc, says_pinned
 from ..files.undo import Image
 
 BOM = codecs.BOM_UTF8
@@ -33,10 +33,10 @@ DESCRIBED_ENTRIES = 4
 WHOLE = "whole-file"
 """In the place of an entry's name: the file with everything in it, also one that does not exist yet."""
 INDEX_CATEGORY = "index"
-_STRAY = 0xF700
+_STRAY = {0xDC00 + byte: 0xF700 + byte for byte in range(0x80, 0x100)}
 """A byte that is no UTF-8 becomes the private character U+F700 + byte: unlike a surrogate it can be
 kept in JSON and SQLite."""
-_ERRORS = "mem0-dream-stray-bytes"
+_BYTES = {kept: surrogate for surrogate, kept in _STRAY.items()}
 _BULLET = re.compile(r"[ ]{0,3}[-*+](?:[ \t]+|$)")
 _PART, _PROTECTED = expression("markdown", "part"), expression("markdown", "protected")
 _POINTS = re.compile(r"[^\w\[]*(?:\[[^\]\n]*\]\([^)\n]*\.md|\[\[)", re.IGNORECASE)
@@ -45,16 +45,6 @@ _CREATED = ("created", "created_at", "date")
 _UPDATED = ("updated", "updated_at", "last_updated", "modified", "last_modified")
 _DATE_LENGTH = len("2026-11-21")
 _NAMED_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
-
-
-def _keep_stray(error: UnicodeError) -> tuple[str | bytes, int]:
-    if isinstance(error, UnicodeDecodeError):
-        stray = error.object[error.start : error.end]
-        return "".join(chr(_STRAY + byte) for byte in stray), error.end
-    raise error
-
-
-codecs.register_error(_ERRORS, _keep_stray)
 
 
 class Line(NamedTuple):
@@ -131,16 +121,10 @@ class Document:
 
     def with_entry(self, entry: Entry, text: str | None) -> bytes | None:
         """Bytes with another text of an entry, or without it; None if the list would fall apart."""
-        indent = " " * len(entry.bullet)
-
-        def render(number: int, content: str) -> str:
-            """A new line: behind the bullet, or indented under it."""
-            return entry.bullet + content if number == 0 else (indent + content if content else "")
-
         if text is None:
             data = self._replaced(entry.start, entry.end + len(entry.lines[-1].ending), "")
         else:
-            new = edit_lines(entry.lines, text, newline=self.newline, render=render)
+            new = edit_lines(entry.lines, text, newline=self.newline, bullet=entry.bullet)
             data = self._replaced(entry.start, entry.end, new)
         left = [each for each in self.entries if text is not None or each is not entry]
         expected = [text if each is entry else each.text for each in left]
@@ -165,7 +149,7 @@ def parse(data: bytes, *, ids: Sequence[str] | None = None, mixed: bool = False)
     values, header = frontmatter(source)
     offset = sum(len(row) + len(ending) for row, ending in rows[:header])
     start = offset + len(_LEADING_BLANKS.match(source[offset:])[0])  # type: ignore[index]  # always matches
-    found = _entries(rows[header:], offset, mixed=mixed)
+    found = _entries(source[offset:], offset, mixed=mixed)
     wanted = DESCRIBED_ENTRIES if values.get("description") else ENTRIES
     if ids is None and not mixed and (len(found) < wanted or any(_PART.match(entry.text) for entry in found)):
         found = []
@@ -197,19 +181,12 @@ def entry_ids(texts: Sequence[str]) -> tuple[str, ...]:
 
 def decode(data: bytes) -> str:
     """Text of a file, without its byte order mark."""
-    return data.removeprefix(BOM).decode("utf-8", _ERRORS)
+    return data.removeprefix(BOM).decode("utf-8", "surrogateescape").translate(_STRAY)
 
 
 def encode(text: str, *, bom: bool) -> bytes:
     """Bytes of a text, stray bytes put back."""
-
-    def byte(char: str) -> bytes:
-        """A character as it stood in the file."""
-        code = ord(char) - _STRAY
-        return bytes([code]) if 0x80 <= code <= 0xFF else char.encode("utf-8")
-
-    stray = any(_STRAY + 0x80 <= ord(char) <= _STRAY + 0xFF for char in text)
-    return (BOM if bom else b"") + (b"".join(map(byte, text)) if stray else text.encode("utf-8"))
+    return (BOM if bom else b"") + text.translate(_BYTES).encode("utf-8", "surrogateescape")
 
 
 def is_faithful(data: bytes) -> bool:
@@ -227,16 +204,14 @@ def lines_of(text: str) -> list[Line]:
     return [Line(row, row, ending) for row, ending in split_lines(text)]
 
 
-def edit_lines(
-    old: Sequence[Line], new: str, *, newline: str, render: Callable[[int, str], str] = lambda _, line: line
-) -> str:
+def edit_lines(old: Sequence[Line], new: str, *, newline: str, bullet: str = "") -> str:
     r"""Write a new text over some lines, and keep the bytes of each line that stays.
 
     Args:
         old: The lines as they stand.
         new: The new contents, LF between the lines, none at the end.
         newline: Ending of lines that are new.
-        render: Turns the content of a new line, with its number, into what stands in the file.
+        bullet: What a new first line stands behind; the others are indented under it.
 
     >>> edit_lines(lines_of("a\r\nb"), "a\nc", newline="\n")
     'a\r\nc'
@@ -244,29 +219,24 @@ def edit_lines(
     contents = new.split("\n")
     kept: dict[int, Line] = {}
     matcher = difflib.SequenceMatcher(None, [line.content for line in old], contents, autojunk=False)
-    for block in matcher.get_matching_blocks():
-        for step in range(block.size):
-            # A first line carries the bullet, so it may stay only where it was.
-            if (block.a + step == 0) == (block.b + step == 0):
-                kept[block.b + step] = old[block.a + step]
+    for a, b, size in matcher.get_matching_blocks():
+        # A first line carries the bullet, so it may stay only where it was.
+        kept |= {b + n: old[a + n] for n in range(size) if (a + n == 0) == (b + n == 0)}
     pieces: list[str] = []
     for number, content in enumerate(contents):
         line = kept.get(number)
-        pieces.append(line.raw if line else render(number, content))
-        if number < len(contents) - 1:
-            pieces.append((line.ending if line else "") or newline)
-    return "".join(pieces)
+        indent = bullet if number == 0 else " " * len(bullet) if content else ""
+        pieces += [line.raw if line else indent + content, (line.ending if line else "") or newline]
+    return "".join(pieces[:-1])
 
 
-def _entries(rows: Sequence[tuple[str, str]], offset: int, *, mixed: bool) -> list[Entry]:
+def _entries(body: str, offset: int, *, mixed: bool) -> list[Entry]:
     """All bullets, if the text holds nothing but headings and bullets, or if that does not matter."""
-    pure, found = bullets("".join(row + ending for row, ending in rows))
+    pure, found = bullets(body)
     if not (pure or mixed):
         return []
-    starts = [offset]
-    for row, ending in rows:
-        starts.append(starts[-1] + len(row) + len(ending))
-    entries = []
+    rows, entries = split_lines(body), []
+    starts = [*itertools.accumulate((len(row) + len(ending) for row, ending in rows), initial=offset)]
     for item in found:
         first = rows[item.first][0]
         bullet = _BULLET.match(first)
@@ -362,37 +332,15 @@ def memory_row(state: Image, document: Document, entry: Entry | None, about: Abo
 
 def whole_row(state: Image | None, *, directory: str, name: str) -> dict[str, Any]:
     """The record of a file with all that is in it; one that does not exist is empty."""
-    return {
-        "text": plain(decode(state.data)) if state else "",
-        "category": INDEX_CATEGORY,
-        "metadata": {"name": name},
-        "created_at": None,
-        "updated_at": None,
-        "pinned": False,
-        "directory": directory,
-        "sha": state.digest if state else "",
-    }
-
-
-def row_memory(snapshot: Snapshot) -> Memory:
-    """The memory that a record holds."""
-    row = snapshot.payload
-    return Memory(
-        id=snapshot.id,
-        text=row["text"],
-        scope=Scope.of(directory=row["directory"]),
-        category=row["category"],
-        created_at=as_moment(row["created_at"]),
-        updated_at=as_moment(row["updated_at"]),
-        pinned=row["pinned"],
-        metadata=row["metadata"],
-    )
+    text, sha = (plain(decode(state.data)), state.digest) if state else ("", "")
+    row = {"text": text, "category": INDEX_CATEGORY, "metadata": {"name": name}, "created_at": None}
+    return row | {"updated_at": None, "pinned": False, "directory": directory, "sha": sha}
 
 
 def as_moment(value: object) -> datetime | None:
     """Read what YAML or a person wrote as a date; a mere day is its midnight in UTC."""
     if isinstance(value, datetime):
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+        return as_utc(value)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
     if not isinstance(value, str):

@@ -16,7 +16,7 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -101,32 +101,24 @@ def _walk(root: Path, without: set[str], specs: dict[str, GitIgnoreSpec]) -> Ite
 
     for folder, folders, files in os.walk(root):
         relative = os.path.relpath(folder, root).replace(os.sep, "/")
-        here = "" if relative == "." else relative
-        prefix = f"{here}/" if here else ""
+        here = "" if relative == "." else f"{relative}/"
         if ".gitignore" in files:
             with contextlib.suppress(OSError):
                 rules = Path(folder, ".gitignore").read_text(encoding="utf-8", errors="replace")
                 specs[here] = pathspec.GitIgnoreSpec.from_lines(rules.splitlines())
         # What rules over this folder, nearest first, with the length of the path that it leaves out.
-        parents = [here[: match.start()] for match in re.finditer("/", here)] + [here] * bool(here)
-        chain = [(len(up) + bool(up), specs[up]) for up in (*reversed(parents), "") if up in specs]
+        above = ["", *(here[: match.end()] for match in re.finditer("/", here))]
+        chain = [(len(up), specs[up]) for up in reversed(above) if up in specs]
 
         def tracked(path: str, chain: list[tuple[int, GitIgnoreSpec]] = chain) -> bool:
             """Whether git takes a path; the nearest file that says anything decides."""
             said = (spec.check_file(path[length:]).include for length, spec in chain)
             return not next((include for include in said if include is not None), False)
 
-        folders[:] = sorted(
-            name
-            for name in folders
-            if name not in _SKIPPED
-            and os.path.join(folder, name) not in without  # noqa: PTH118
-            and tracked(f"{prefix}{name}/")
-        )
+        left = [name for name in folders if name not in _SKIPPED and f"{folder}{os.sep}{name}" not in without]
+        folders[:] = sorted(name for name in left if tracked(f"{here}{name}/"))
         yield from (
-            (prefix + name, os.path.join(folder, name))  # noqa: PTH118
-            for name in sorted(files)
-            if tracked(prefix + name)
+            (here + name, f"{folder}{os.sep}{name}") for name in sorted(files) if tracked(here + name)
         )
 
 
@@ -181,14 +173,10 @@ def _commits(folder: Path, what: str, *words: str) -> Iterator[tuple[str, list[s
 
 def removed_paths(root: Path, paths: Iterable[str]) -> dict[str, str]:
     """Those of the paths that a commit took away, with the latest such commit."""
-    wanted = sorted({path for path in paths if path and not path.startswith("/")})
     removed: dict[str, str] = {}
-    for start in range(0, len(wanted), _PATHS_AT_ONCE):
-        part = wanted[start : start + _PATHS_AT_ONCE]
+    for part in _parts(path for path in paths if not path.startswith("/")):
         for commit, names in _commits(root, "%H", "--diff-filter=D", "--", *part):
-            for name in names:
-                if name in part:
-                    removed.setdefault(name, commit)
+            removed |= {name: commit for name in names if name in part and name not in removed}
     return removed
 
 
@@ -235,12 +223,17 @@ def _renames(root: Path, commit: str) -> dict[str, str]:
 
 def ignored_paths(folder: Path, paths: Iterable[str]) -> set[str]:
     """Those of the paths that git leaves out, so that their absence here says nothing."""
-    wanted = sorted(path for path in paths if path)
     ignored: set[str] = set()
-    for start in range(0, len(wanted), _PATHS_AT_ONCE):
-        part = wanted[start : start + _PATHS_AT_ONCE]
-        ignored.update(git(folder, "check-ignore", "--no-index", "--", *part, literal=False).splitlines())
-    return ignored & set(wanted)
+    for part in _parts(paths):
+        said = git(folder, "check-ignore", "--no-index", "--", *part, literal=False)
+        ignored |= {*said.splitlines()} & {*part}
+    return ignored
+
+
+def _parts(paths: Iterable[str]) -> Iterator[list[str]]:
+    """Paths in lots that fit into a command."""
+    wanted = sorted({path for path in paths if path})
+    yield from (wanted[at : at + _PATHS_AT_ONCE] for at in range(0, len(wanted), _PATHS_AT_ONCE))
 
 
 def changed_files(directory: Path) -> set[Path]:
@@ -269,8 +262,7 @@ def line_days(path: Path) -> dict[str, date | None]:
     for row in git(path.parent, "blame", "--line-porcelain", "--", path.name).split("\n"):
         if not row.startswith("\t"):
             key, _, value = row.partition(" ")
-            is_hash = len(key) >= 40 and all(char in "0123456789abcdef" for char in key)
-            about = {"commit": key} if is_hash else {**about, key: value}
+            about = {"commit": key} if re.fullmatch("[0-9a-f]{40,}", key) else {**about, key: value}
             continue
         day = None if "boundary" in about or not about["commit"].strip("0") else _author_day(about)
         line = row[1:].strip()
@@ -280,9 +272,7 @@ def line_days(path: Path) -> dict[str, date | None]:
 
 def _author_day(about: dict[str, str]) -> date | None:
     try:
-        zone = about["author-tz"]
-        minutes = int(zone[1:3]) * 60 + int(zone[3:5])
-        offset = timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
-        return datetime.fromtimestamp(int(about["author-time"]), UTC).astimezone(offset).date()
-    except (KeyError, ValueError, IndexError):
+        zone = datetime.strptime(about["author-tz"], "%z").tzinfo
+        return datetime.fromtimestamp(int(about["author-time"]), zone).date()
+    except (KeyError, ValueError):
         return None

@@ -7,6 +7,7 @@ with every write of ours.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -23,12 +24,12 @@ from .document import (
     WHOLE,
     About,
     Document,
+    as_moment,
     decode,
     encode,
     memory_row,
     parse,
     plain,
-    row_memory,
     split_id,
     whole_row,
 )
@@ -80,14 +81,10 @@ class MarkdownStore(Store):
         texts: dict[str, str] = {}
         for directory in self.directories:
             path = directory.path / INDEX
-            if path.is_symlink() or directory.refusal(path) is not None:
-                continue
-            try:
+            with contextlib.suppress(RefusedChangeError):
                 state = _read(path)
-            except RefusedChangeError:
-                continue
-            if state is None or state.mode & 0o222:
-                texts[directory.name] = plain(decode(state.data)) if state else ""
+                if not path.is_symlink() and (state is None or state.mode & 0o222):
+                    texts[directory.name] = plain(decode(state.data)) if state else ""
         return texts
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
@@ -97,16 +94,16 @@ class MarkdownStore(Store):
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
-        return row_memory(snapshot)
+        row = {key: value for key, value in snapshot.payload.items() if key not in ("directory", "sha")}
+        row |= {name: as_moment(row[name]) for name in ("created_at", "updated_at")}
+        return Memory(id=snapshot.id, scope=Scope.of(directory=snapshot.payload["directory"]), **row)
 
     def finds(self, memory_id: str) -> bool:
         """Whether an agent that searches the files for the memory's first line would find it."""
-        snapshot = self._fetch(memory_id)
-        if snapshot is None:
+        snapshot, state = self._fetch(memory_id), _read(self._place(memory_id)[1])
+        if snapshot is None or state is None:
             return False
-        first = self.parse(snapshot).text.split("\n", 1)[0]
-        state = _read(self._place(memory_id)[1])
-        return state is not None and encode(first, bom=False) in state.data
+        return encode(snapshot.payload["text"].split("\n", 1)[0], bom=False) in state.data
 
     def write(self, change: Change) -> str:
         """Make one change.
@@ -115,16 +112,13 @@ class MarkdownStore(Store):
             RefusedChangeError: If the file is no longer as it was read, or may not be written.
         """
         match change:
-            case Update():
-                self._change(change.id, change.text)
-            case Delete():
-                self._change(change.id, None)
+            case Update() | Delete():
+                self._change(change.id, change.text if isinstance(change, Update) else None)
+                return change.id
             case Restore():
                 self._restore(change.snapshot)
                 return change.snapshot.id
-            case _:
-                raise RefusedChangeError("a directory of Markdown memories takes no such change")
-        return change.id
+        raise RefusedChangeError("a directory of Markdown memories takes no such change")
 
     def backup(self, folder: Path) -> Sequence[Path]:
         """Put everything in the directories into the archive, as one file with modification times."""
@@ -196,56 +190,32 @@ class MarkdownStore(Store):
         dated = note["dated_ns"] if note else state.mtime_ns
         return held[1], About(path, directory.name, committed, note is None and path in self._dirty, dated)
 
-    def _current(self, path: Path) -> Image | None:
-        """The file as it is, if it was not changed since it was listed."""
-        _refuse_link(path)
-        state = _read(path)
-        if path in self._seen and self._seen[path] != (state.digest if state else None):
-            raise RefusedChangeError(f"the file {path.name} changed since the plan was made")
-        return state
-
     def _change(self, memory_id: str, text: str | None) -> None:
         """Give a memory another text, or take it out; what goes is copied to the archive first."""
         directory, path, part = self._place(memory_id)
-        state = self._current(path)
+        _refuse_link(path)
+        state, data, ids = _read(path), None, None
+        if path in self._seen and self._seen[path] != (state.digest if state else None):
+            raise RefusedChangeError(f"the file {path.name} changed since the plan was made")
         if part == WHOLE and text is not None:
-            data: bytes | None = _faithful(parse(state.data if state else b""), path).with_whole(text)
-            self._put(memory_id, path, state, data)
-            return
-        if state is None or part == WHOLE:
+            data = _faithful(parse(state.data if state else b""), path).with_whole(text)
+        elif state is None or part == WHOLE:
             raise RefusedChangeError(f"the file {path.name} is gone" + ", or is the index" * (text is None))
-        if not part and text is None:
+        elif not part and text is None:
             keep_copy(self.archive, memory_id, state.data, mtime_ns=state.mtime_ns)
-            self._put(memory_id, path, state, None)
-            return
-        document = _faithful(self._document(directory, path, state)[0], path)
-        if not part:
-            data = document.with_body(str(text))
+        else:
+            document = _faithful(self._document(directory, path, state)[0], path)
+            entry = document.entry(part) if part else None
+            if part and entry is None:
+                raise RefusedChangeError(f"the entry is gone from {path.name}")
+            if entry and text is None:
+                keep_copy(self.archive, memory_id, entry.text.encode(), mtime_ns=state.mtime_ns)
+            data = document.with_entry(entry, text) if entry else document.with_body(str(text))
             if data is None:
-                raise RefusedChangeError(f"the new text does not fit into {path.name}")
-            self._put(memory_id, path, state, data)
-            return
-        entry = document.entry(part)
-        if entry is None:
-            raise RefusedChangeError(f"the entry is gone from {path.name}")
-        if text is None:
-            keep_copy(self.archive, memory_id, entry.text.encode(), mtime_ns=state.mtime_ns)
-        data = document.with_entry(entry, text)
-        if data is None:
-            raise RefusedChangeError(f"the list of {path.name} would fall apart")
-        ids = [each.id for each in document.entries if text is not None or each is not entry]
-        self._put(memory_id, path, state, data, ids=ids)
-
-    def _put(
-        self,
-        memory_id: str,
-        path: Path,
-        state: Image | None,
-        data: bytes | None,
-        *,
-        ids: Sequence[str] | None = None,
-    ) -> None:
-        """Note a write with the names of the entries afterwards, and make it."""
+                broken = "the list of {} would fall apart" if entry else "the new text does not fit into {}"
+                raise RefusedChangeError(broken.format(path.name))
+            left = [each.id for each in document.entries if text is not None or each is not entry]
+            ids = left if entry else None
         note = self._note(path, state) | {"ids": ids}
         self._history.write(path, data, before=state, key=memory_id, note=note)
         self._seen[path] = digest(data) if data is not None else None

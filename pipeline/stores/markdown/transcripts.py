@@ -6,6 +6,7 @@ soon as there are enough lines that hold a term.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -61,36 +62,27 @@ def used_lately(folder: Path, terms: Mapping[str, Sequence[str]], *, since: floa
 
 def lines_backwards(path: Path) -> Iterator[bytes]:
     """Lines of a file from its end, a block at a time."""
-    try:
-        with path.open("rb") as file:
-            position = file.seek(0, 2)
-            rest = b""
-            while position > 0:
-                size = min(_BLOCK, position)
-                position -= size
-                file.seek(position)
-                first, *lines = (file.read(size) + rest).split(b"\n")
-                yield from (line for line in reversed(lines) if line.strip())
-                rest = first
-            if rest.strip():
-                yield rest
-    except OSError:
-        return
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        position, rest = file.seek(0, 2), b""
+        while position > 0:
+            start = max(0, position - _BLOCK)
+            file.seek(start)
+            first, *lines = (file.read(position - start) + rest).split(b"\n")
+            yield from (line for line in reversed(lines) if line.strip())
+            position, rest = start, first
+        if rest.strip():
+            yield rest
 
 
 def _lines(folder: Path, *, since: float = 0.0) -> Iterator[tuple[str, bytes]]:
     """Lines of the transcripts that were written to since then, the newest first, with the file's name."""
-    for path in sorted((path for path in folder.rglob("*.jsonl") if path.is_file()), key=_newest_first):
-        if -_newest_first(path)[0] < since * 1e9:
-            return
-        yield from ((path.name, line) for line in lines_backwards(path))
-
-
-def _newest_first(path: Path) -> tuple[int, str]:
-    try:
-        return (-path.stat().st_mtime_ns, path.name)
-    except OSError:
-        return (0, path.name)
+    dated = []
+    for path in folder.rglob("*.jsonl"):
+        with contextlib.suppress(OSError):
+            dated += [(-path.stat().st_mtime_ns, path.name, path)] if path.is_file() else []
+    for age, name, path in sorted(dated):
+        if -age >= since * 1e9:
+            yield from ((name, line) for line in lines_backwards(path))
 
 
 def _said(line: bytes, term: bytes) -> str:

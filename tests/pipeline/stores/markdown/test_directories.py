@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from markdown_trees import write_tree
-from mem0_dream.pipeline.stores.markdown.layouts import instruction_files
+from mem0_dream.pipeline.stores.markdown.directories import instruction_files
 
 RULE = "---\n{0}\n---\n\nUse tabs.\n"
 LONG = "".join(f"- [{number}](a{number}.md)\n" for number in range(250))
