@@ -36,8 +36,8 @@ IMPORTS, _DEPTH = "Claude Code", 5
 """Who follows imports, and how far imports of imports."""
 LAYOUTS = tuple(tuple(line.split(" | ")) for line in table_lines("markdown", "layouts"))
 """Agent, root, files, and when they are loaded: the first row that finds a file names it. It is loaded
-"always"; of an "index" its first lines; if "matching", always unless its frontmatter names paths; if "described",
-its frontmatter; or when "asked" for.
+"always"; of an "index" its first lines; "matching" means always, unless its frontmatter names paths;
+"described", its frontmatter alone; "asked", when the agent opens it.
 """
 
 
