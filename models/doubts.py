@@ -298,7 +298,8 @@ def _hardly_shown(a: str, b: str, entailment: Sequence[float]) -> Words:
     a tournament"); what a reader holds on to is most of the words, or a value or name that both state.
     """
     found = relation(a, b)
-    entailed = found.said[1] if entailment[0] > entailment[1] else found.said[0]
+    ways = zip(found.said[::-1], entailment, strict=True)
+    entailed = min(said for said, sure in ways if sure == max(entailment))
     if min(entailment) >= ENTAILS_BACK or entailed >= NEARLY_SAID or shared_values(a, b):
         return ()
     mine, theirs = bound(a), bound(b)

@@ -4,68 +4,6 @@ import pytest
 from mem0_dream.models.doubts import doubts, hinted_conflict, settled, stated_conflict
 from mem0_dream.models.guards import compare
 
-HELD = [
-    ("ending", "Is allergic to peanuts", "Has outgrown the peanut allergy"),
-    ("event", "Is pregnant, due in May", "Gave birth to twins in May"),
-    ("event", "Applied for the flat in Rua Alta", "Got the flat in Rua Alta, was admitted as a tenant"),
-    ("event", "Reads are strongly consistent", "Reads are eventually consistent"),
-    ("underway", "User is migrating 12 of 20 shops", "Migrated 12 of 20 shops"),
-    ("underway", "User is rewriting the app in Flutter", "User has rewritten the app in Flutter"),
-    ("past", "User's mother is a nurse", "User's mother was a nurse"),
-    ("liking", "Likes to be called Bea", "Introduce her as Beatriz; she dislikes the short form Bea"),
-    ("choice", "Squashing is left to the author", "Always squash before merging"),
-    ("unsaid", "Engineer based in San Telmo", "Settling into San Telmo"),
-    ("unsaid", "User's name is Noor", "Noor's trial has 120 patients"),
-    ("unsaid", "Upload limit at the proxy is 30 MB", "Timeout at the proxy is 30 s"),
-    ("unsaid", "The official language of Japan is Japanese", "Kūkai speaks the language of Japanese"),
-    ("place", "Gets migraines when he sleeps too little", "Sleeps too little when he has a migraine"),
-    ("place", "If the pump fails, the alarm rings", "The pump is failing if there is an alarm"),
-    ("unsaid", "Galwegians RFC is a rugby club", "Gala RFC is a rugby club"),
-    ("unsaid", "User drives a Golf.", "User drives a Golf Plus."),
-    ("unsaid", "Plays the viola da gamba in Lyon", "Plays the viola in Lyon"),
-    (
-        "place",
-        "Ruta from Kaunas audits Benas in Vilnius",
-        "In Vilnius it is Benas who audits Ruta from Kaunas",
-    ),
-    (
-        "place",
-        "Pumpkins from Avila outsold leeks from Soria",
-        "Leeks from Soria were what pumpkins from Avila outsold",
-    ),
-]
-FREE = [
-    ("Quiet hours begin at ten at night", "From 22:00 on there must be silence"),
-    ("Nadia is allergic to penicillin", "Known drug allergy: penicillin"),
-    ("Ida and Bo have not spoken since 2015", "For years, since 2015, Ida and Bo keep silent"),
-    (
-        "Rosa drives for Baltvega, a haulier in Vilnius",
-        "The Vilnius haulage firm Baltvega employs Rosa as driver",
-    ),
-    ("Crash rate dropped to 0.3% after the launch", "After the launch the crash rate is 0.3%"),
-    ("Got married to Henrik in 2021", "Wed Henrik in 2021"),
-    ("User is switching from VS Code to Neovim", "Switching from VS Code to Neovim"),
-    ("Likes examples", "Prefers examples, not just long texts"),
-    ("Diego had empanadas at a new place", "Had the best empanadas at a new place"),
-    ("Noor is a nurse in Lille", "User's name is Noor and she is a nurse in Lille"),
-    ("Works in Oslo", "Works in Oslo, Norway"),
-    ("Has a dog", "Has a dog named Rex"),
-    ("When the pump fails, the alarm rings", "The alarm is rung when the pump has failed"),
-    ("Lives in Oslo with Ida", "Based in Oslo with Ida"),
-]
-
-
-@pytest.mark.parametrize(("kind", "a", "b"), HELD)
-def test_a_doubt_leaves_the_merge_to_a_person_whichever_text_comes_first(kind, a, b):
-    for first, second in ((a, b), (b, a)):
-        found = compare(first, second)
-        assert kind in {each.kind for each in doubts(first, second, found, entailment=(0.5, 0.5))}
-
-
-@pytest.mark.parametrize(("a", "b"), FREE)
-def test_another_wording_raises_no_doubt(a, b):
-    assert doubts(a, b, compare(a, b), entailment=(0.8, 0.8)) == ()
-
 
 def test_another_order_of_equal_words_is_settled_where_each_entails_the_other_and_no_word_takes_a_place():
     same = "Frozen logs confuse the model", "User's model is confused by frozen logs"

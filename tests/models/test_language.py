@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mem0_dream.models.language import is_english, only_denied
+from mem0_dream.models.language import is_english
 
 ENGLISH = (
     "User lives in Köln", "Works at Volvo", "valid till 30.4.25", "spelling: en-GB", "office open til 12",
@@ -25,16 +25,3 @@ def test_english_is_read(text: str) -> None:
 @pytest.mark.parametrize("text", FOREIGN)
 def test_other_languages_are_told(text: str) -> None:
     assert not is_english(text)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "denied"),
-    [
-        ("Der Nutzer mag keine Katzen", "Der Nutzer mag Katzen", True),
-        ("Il ne mange pas de viande", "Il mange de viande", True),
-        ("Der Nutzer mag Katzen", "Der Nutzer mag Hunde", False),
-        ("Der Nutzer mag Katzen", "Der Nutzer mag Katzen", False),
-    ],
-)
-def test_a_word_of_denial_alone_opposes(a: str, b: str, *, denied: bool) -> None:
-    assert only_denied(a, b) is only_denied(b, a) is denied

@@ -130,99 +130,65 @@ class TestWhole:
         assert drafted([undated, naive]).whole == "b"
 
 
-class TestFused:
-    def test_each_adds_what_the_other_lacks(self):
-        assert draft("Dad was a sailor out of Gdansk", "Dad worked on cargo ships for thirty years") == Draft(
-            "Dad worked on cargo ships for thirty years. Dad was a sailor out of Gdansk.", None
-        )
+WHIPPET, LEADS, WORKS = (
+    "Pickle is a brindle whippet adopted in 2022",
+    "Anna leads the QA team of the bank in Porto since 2021",
+    "Works at Acme as an architect. Lives in Bristol with a whippet",
+)
+FUSED = {
+    "each adds what the other lacks": (
+        ["Dad was a sailor out of Gdansk", "Dad worked on cargo ships for thirty years"],
+        "Dad worked on cargo ships for thirty years. Dad was a sailor out of Gdansk.",
+    ),
+    "sentences that add nothing are left out": (
+        ["Pickle is a brindle whippet, 4 years old. Sleeps in the hall.", "Pickle is a whippet. Pickle fears fireworks."],
+        "Pickle is a brindle whippet, 4 years old. Sleeps in the hall. Pickle fears fireworks.",
+    ),
+    "a sentence takes the place of one it says completely": (
+        ["Pickle is a whippet. Pickle fears loud fireworks. Pickle sleeps in the hall", WHIPPET],
+        f"{WHIPPET}. Pickle fears loud fireworks. Pickle sleeps in the hall.",
+    ),
+    "one sentence can replace several": (
+        ["Pickle is a whippet. Fears loud fireworks at night. Pickle is brindle", WHIPPET],
+        f"{WHIPPET}. Fears loud fireworks at night.",
+    ),
+    "a dependent sentence brings what it leans on": (
+        ["Priya from Leeds joined the platform team in May as a senior engineer", "Priya joined in May. She leads QA."],
+        "Priya from Leeds joined the platform team in May as a senior engineer. Priya joined in May. She leads QA.",
+    ),
+    "a clause with its own subject stands alone": (
+        [LEADS, "Anna leads the QA team; Bruno leads the API team."], f"{LEADS}. Bruno leads the API team.",
+    ),
+    "a clause without a subject keeps its sentence": (
+        [LEADS, "Anna leads the QA team; plays chess too."], f"{LEADS}. Anna leads the QA team; plays chess too.",
+    ),
+    "three members end in one text": (
+        ["Works at Acme as a landscape architect", "Works in Bristol on Mondays", "Works at Acme on Mondays", "Works at Acme"],
+        "Works at Acme as a landscape architect. Works at Acme on Mondays. Works in Bristol on Mondays.",
+    ),
+    "words spread over two sentences state nothing": (
+        [WORKS, "Works at Acme in Bristol"], f"{WORKS}. Works at Acme in Bristol.",
+    ),
+    "another script is joined by its own marks": (
+        ["住在北京市朝阳区里", "在北京的银行上班"], "住在北京市朝阳区里。在北京的银行上班。",
+    ),
+}  # fmt: skip
 
-    def test_sentences_that_add_nothing_are_left_out(self):
-        found = draft(
-            "Pickle is a brindle whippet, 4 years old. Sleeps in the hall.",
-            "Pickle is a whippet. Pickle fears fireworks.",
-        )
-        assert (
-            found.text
-            == "Pickle is a brindle whippet, 4 years old. Sleeps in the hall. Pickle fears fireworks."
-        )
 
-    def test_a_sentence_takes_the_place_of_one_it_says_completely(self):
-        found = draft(
-            "Pickle is a whippet. Pickle fears loud fireworks. Pickle sleeps in the hall",
-            "Pickle is a brindle whippet adopted in 2022",
-        )
-        assert (
-            found.text
-            == "Pickle is a brindle whippet adopted in 2022. Pickle fears loud fireworks. Pickle sleeps in the hall."
-        )
+@pytest.mark.parametrize("case", FUSED)
+def test_a_draft_holds_what_each_adds(case):
+    texts, expected = FUSED[case]
+    assert draft(*texts) == Draft(expected, None)
 
-    def test_one_sentence_can_replace_several(self):
-        found = draft(
-            "Pickle is a whippet. Fears loud fireworks at night. Pickle is brindle",
-            "Pickle is a brindle whippet adopted in 2022",
-        )
-        assert found.text == "Pickle is a brindle whippet adopted in 2022. Fears loud fireworks at night."
 
-    def test_a_dependent_sentence_brings_what_it_leans_on(self):
-        found = draft(
-            "Priya from Leeds joined the platform team in May as a senior engineer",
-            "Priya joined in May. She leads QA.",
-        )
-        assert found.text.endswith("Priya joined in May. She leads QA.")
-
-    def test_a_clause_with_its_own_subject_stands_alone(self):
-        found = draft(
-            "Anna leads the QA team of the bank in Porto since 2021",
-            "Anna leads the QA team; Bruno leads the API team.",
-        )
-        assert (
-            found.text == "Anna leads the QA team of the bank in Porto since 2021. Bruno leads the API team."
-        )
-
-    def test_a_clause_without_a_subject_keeps_its_sentence(self):
-        found = draft(
-            "Anna leads the QA team of the bank in Porto since 2021",
-            "Anna leads the QA team; plays chess too.",
-        )
-        assert (
-            found.text
-            == "Anna leads the QA team of the bank in Porto since 2021. Anna leads the QA team; plays chess too."
-        )
-
-    def test_three_members_end_in_one_text(self):
-        found = draft(
-            "Works at Acme as a landscape architect",
-            "Works in Bristol on Mondays",
-            "Works at Acme on Mondays",
-            "Works at Acme",
-        )
-        assert (
-            found.text
-            == "Works at Acme as a landscape architect. Works at Acme on Mondays. Works in Bristol on Mondays."
-        )
-
-    def test_a_member_that_an_appended_one_entails_is_left_out(self):
-        texts = (
-            "Steers clear of penicillin since it gave her hives",
-            "Known drug allergy: penicillin",
-            "Reacts to penicillin",
-        )
-        found = draft(*texts, entails=lambda a, b: 0.95 * a.startswith("Known"))
-        assert found.text == f"{texts[0]}. {texts[1]}."
-
-    def test_words_spread_over_two_sentences_state_nothing(self):
-        found = draft(
-            "Works at Acme as an architect. Lives in Bristol with a whippet", "Works at Acme in Bristol"
-        )
-        assert (
-            found.text
-            == "Works at Acme as an architect. Lives in Bristol with a whippet. Works at Acme in Bristol."
-        )
-
-    def test_another_script_is_joined_by_its_own_marks(self):
-        assert (
-            draft("住在北京市朝阳区里", "在北京的银行上班").text == "住在北京市朝阳区里。在北京的银行上班。"
-        )
+def test_a_member_that_an_appended_one_entails_is_left_out():
+    texts = (
+        "Steers clear of penicillin since it gave her hives",
+        "Known drug allergy: penicillin",
+        "Reacts to penicillin",
+    )
+    found = draft(*texts, entails=lambda a, b: 0.95 * a.startswith("Known"))
+    assert found.text == f"{texts[0]}. {texts[1]}."
 
 
 class TestRefusal:
@@ -272,25 +238,10 @@ class TestCutting:
 
 
 PIECES = st.sampled_from(
-    [
-        "Pickle is a whippet",
-        "Owns a dog.",
-        "She runs 10 km",
-        "not on Mondays",
-        "`a. B`",
-        'Said "no. Never"',
-        "Dr. Rees",
-        "v1.2",
-        "src/app.py",
-        "https://x.org/a",
-        "; I bake",
-        ", and we cook",
-        "我住在北京。",
-        "\n- list",
-        "at 5 pm",
-        "20 mg",
-        "(since 2021. Really)",
-    ]
+    """Pickle is a whippet|Owns a dog.|She runs 10 km|not on Mondays|`a. B`|Said "no. Never"|Dr. Rees|v1.2|src/app.py
+    |https://x.org/a|; I bake|, and we cook|我住在北京。|\n- list|at 5 pm|20 mg|(since 2021. Really)""".strip().split(
+        "|"
+    )
 )
 TEXTS = st.lists(PIECES, min_size=1, max_size=5).map(" ".join) | st.text(min_size=1, max_size=30)
 

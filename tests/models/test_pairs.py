@@ -1,0 +1,93 @@
+"""What each rule finds in two texts, whichever comes first: rows of `pairs.tsv`.
+
+A row is a rule, what it finds ("-" for nothing, "yes" for anything) and two texts. Of `lost` these are what is merged,
+parted by bars, and the merged text; of `specific` there is one.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from mem0_dream.models.bindings import binding_evidence, relation
+from mem0_dream.models.doubts import doubts, misplaced, of_another
+from mem0_dream.models.guards import KINDS, compare, described, is_specific, missing
+from mem0_dream.models.keywords import opposed
+from mem0_dream.models.language import only_denied
+from mem0_dream.models.restated import restated
+from mem0_dream.models.same_statement import same_statement
+from mem0_dream.models.single import two_values
+from mem0_dream.models.stance import stance_evidence
+from mem0_dream.models.wording import exchanged
+from mem0_dream.records import Evidence
+
+TABLE = Path(__file__).with_name("pairs.tsv").read_text(encoding="utf-8")
+ROWS = [tuple(line.split("\t")) for line in TABLE.splitlines()]
+Words = tuple[str, ...]
+
+
+def kinds(found: Iterable[Evidence]) -> Words:
+    return tuple(sorted({each.kind for each in found}))
+
+
+def told(found: bool) -> Words:
+    return ("yes",) * found
+
+
+RULES: dict[str, Callable[[str, str], Words]] = {
+    "veto": lambda a, b: kinds(each for each in compare(a, b) if each.veto),
+    "bound otherwise": lambda a, b: kinds(binding_evidence(a, b)),
+    "excludes": lambda a, b: told(relation(a, b).excludes),
+    "stage": lambda a, b: kinds(stance_evidence(a, b)),
+    "doubt": lambda a, b: kinds(doubts(a, b, compare(a, b), entailment=(0.5, 0.5))),
+    "free": lambda a, b: kinds(doubts(a, b, compare(a, b), entailment=(0.8, 0.8))),
+    "restated": lambda a, b: tuple(filter(None, [restated(a, b)])),
+    "same": lambda a, b: told(same_statement(a, b)),
+    "opposed": lambda a, b: told(opposed(a, b)),
+    "only denied": lambda a, b: told(only_denied(a, b)),
+    "two values": lambda a, b: tuple(filter(None, [two_values(a, b, ("home", "employer", "deploy target"))])),
+}
+ORDERED = {"misplaced": misplaced, "of another": of_another, "wording": exchanged}
+"""Rules that name what they find in each text."""
+
+
+def rows(*rules: str) -> list[Words]:
+    return [row for row in ROWS if row[0] in rules]
+
+
+@pytest.mark.parametrize(("rule", "expected", "a", "b"), rows(*RULES, *ORDERED))
+def test_a_rule_finds_what_it_should_and_nothing_else(rule, expected, a, b):
+    if rule in ORDERED:
+        found = ORDERED[rule](a, b)
+        assert ORDERED[rule](b, a) == found[::-1]
+    else:
+        found, back = RULES[rule](a, b), RULES[rule](b, a)
+        assert bool(back) is bool(found) if rule == "two values" else back == found
+    assert expected in found if expected not in ("-", "yes") else bool(found) is (expected == "yes")
+
+
+@pytest.mark.parametrize(("rule", "_", "a", "b"), rows("restated"))
+def test_what_is_restated_is_one_statement(rule, _, a, b):
+    assert same_statement(a, b) is same_statement(b, a) is bool(restated(a, b))
+
+
+@pytest.mark.parametrize(("rule", "_", "a", "b"), rows("veto"))
+def test_the_columns_of_the_guards_are_symmetric(rule, _, a, b):
+    assert described(a, b)[0] == described(b, a)[0]
+
+
+@pytest.mark.parametrize(("rule", "kind", "sources", "merged"), rows("lost"))
+def test_a_merge_keeps_each_detail_in_some_form(rule, kind, sources, merged):
+    lost = missing(sources.split(" | "), merged)
+    assert kind in kinds(lost) if kind != "-" else lost == ()
+    assert all(each.veto for each in lost)
+
+
+@pytest.mark.parametrize(("rule", "exact", "text", "_"), rows("specific"))
+def test_a_short_text_is_specific_where_it_holds_something_exact(rule, exact, text, _):
+    assert is_specific(text) is (exact == "yes")
+
+
+def test_every_kind_of_veto_has_a_row_and_every_row_a_rule():
+    assert set(KINDS) - {row[1] for row in rows("veto")} == {"quote", "place", "narrower"}
+    assert {kind for row in rows("veto") for kind in kinds(compare(*row[2:]))} <= set(KINDS)
+    assert {row[0] for row in ROWS} == {*RULES, *ORDERED, "lost", "specific"}
