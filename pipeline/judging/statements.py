@@ -109,6 +109,7 @@ class Statement:
     row: bool = False  # of a table
     block: str = ""  # the list or section it is a member of; empty for a sentence of a paragraph
     named: bool = False  # whether the subject is a name, of a thing of its own
+    behind: str = ""  # the file, if another sentence stands in front of it, which may say what it is about
 
     @property
     def place(self) -> str:
@@ -346,9 +347,16 @@ def _worth_scoring(
 
 
 def _apart(a: Statement, b: Statement, one: Collection[Places]) -> bool:
-    """Whether two statements are about two things: of two subjects, rows of one table, or two fields."""
+    """Whether two statements are about two things: of two subjects, rows of one table, or two fields.
+
+    In one file a brief sentence in the middle of a text is about what stands in front of it.
+    """
     rows = a.row and b.row and a.block == b.block
-    if a.named and b.named:
+    if a.behind and a.behind == b.behind:
+        few = min(len(significant_words(each.words)) for each in (a, b))
+        if few <= FACT or not (own_subject(a.words) and own_subject(b.words)):
+            return True  # "Applies to guests.", of one form and of another
+    elif a.named and b.named:
         if numbered_apart(a.subject, b.subject) or describes_itself(a.words, a.subject, b.words, b.subject):
             return True
     elif a.place != b.place and bare_field(a.words) and bare_field(b.words):

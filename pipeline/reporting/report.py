@@ -277,7 +277,7 @@ class Report:
     def pair(self, action: Action) -> list[str]:
         """Both texts of a doubt, what differs marked, and what is known of it in words."""
         if isinstance(action, Merge) and action.said:
-            told = (spoken(verdict.evidence, flipped=False) for verdict in action.verdicts)
+            told = (spoken(each.evidence, flipped=_turned(action, each)) for each in action.verdicts)
             return [*self._sentences(action), *(f"  {each}" for each in told if each)]
         a, b = in_order(action)[:2]
         lines: list[str] = []
@@ -309,7 +309,7 @@ class Report:
     def _sentences(self, action: Merge | Resolve) -> list[str]:
         """Two sentences that say one thing or contradict each other, each with its place."""
         lines: list[str] = []
-        words = ("goes", "stays") if isinstance(action, Merge) else ("A", "B")
+        words = ("A, goes", "B, stays") if isinstance(action, Merge) else ("A", "B")
         places = action.places or ("", "")
         heads = (f"  {word}: {place}  " for word, place in zip(words, places, strict=True))
         for head, text in zip(heads, excerpts(*action.said), strict=True):
@@ -327,9 +327,7 @@ class Report:
             return ["    because: " + ", ".join(filter(None, (action.reason, action.detail)))]
         if isinstance(action, TextChange):
             return []
-        # Two sentences stand in their order, and maybe in one memory.
-        second = "" if action.said else in_order(action)[1].id
-        lines = [line for verdict in action.verdicts for line in self._why(verdict, second)]
+        lines = [line for each in action.verdicts for line in self._why(each, flipped=_turned(action, each))]
         if isinstance(action, Merge):
             return lines if action.said else [f"    {_what_stays(action, self.label)}", *lines]
         newer = newer_side(action)
@@ -358,9 +356,9 @@ class Report:
         before = next(member.text for member in action.members if member.id == action.survivor)
         return changes(before, action.text)
 
-    def _why(self, verdict: Verdict, second: str) -> list[str]:
+    def _why(self, verdict: Verdict, *, flipped: bool) -> list[str]:
         pair = f"{self._name(verdict.pair.a)} ~ {self._name(verdict.pair.b)}"
-        evidence = spoken(verdict.evidence, flipped=verdict.pair.a == second)
+        evidence = spoken(verdict.evidence, flipped=flipped)
         return [f"    {pair}: {scores(verdict)}"] + ([f"    evidence: {evidence}"] if evidence else [])
 
     def _name(self, memory_id: str) -> str:
@@ -374,6 +372,17 @@ class Report:
             raise IncompleteListingError(
                 f"Read-only: {'; '.join(self._plan.gaps)}. Nothing was found in what could be listed."
             )
+
+
+def _turned(action: Merge | Resolve, verdict: Verdict) -> bool:
+    """Whether what is shown as B is the first text of a verdict."""
+    if not action.said:
+        return verdict.pair.a == in_order(action)[1].id
+    if len(action.members) > 1:
+        return verdict.pair.a == (action.survivor if isinstance(action, Merge) else action.b[0])
+    text = action.members[0].text
+    first, second = ((text[: text.find(said)].count("\n"), said) for said in action.said)
+    return first > second
 
 
 def newer_side(conflict: Resolve) -> str | None:

@@ -347,9 +347,15 @@ def test_a_second_opinion_proposes_a_merge(tmp_path: Path) -> None:
 
 
 def test_two_sentences_of_one_file_are_explained(tmp_path: Path) -> None:
-    said = "Deploys run on Fridays with the billing script.\n\n## Later\n\nThe billing script runs the deploys on Fridays."
+    first, later = (
+        "Deploys run on Fridays with the billing script",
+        "The billing script runs the deploys on Fridays.",
+    )
+    said = f"{first} of Ines.\n\n## Later\n\n{later}"
     root = write_tree(tmp_path / "p", {f"{PROJECT}/deploys.md": memory_file(f"{said}\n", name="deploys")})
     ran = _dream(root, "--dry-run", "--explain")
     assert "Likely the same (1):" in ran.out
-    assert ran.out.count("    goes: ") == ran.out.count("    stays: ") == 1
+    assert "[of Ines.]" in ran.out.partition("    B, stays: ")[2].partition("\n")[0]
+    assert "[runs" in ran.out.partition("    A, goes: ")[2].partition("\n")[0]
+    assert "Only B says *Ines*." in ran.out
     assert "A: [md:" not in ran.out

@@ -36,7 +36,9 @@ from ...stores.markdown.transcripts import used_lately
 from ..hooks import Means, View
 from ..merges import LONG_AGO, last_stated
 
-_OVER, _OPEN = expression("markdown", "over"), expression("markdown", "open")
+_OVER, _DONE, _OPEN = (expression("markdown", key) for key in ("over", "done", "open"))
+_TASK = 3
+"""Statements of a task, which is over once it is done; a plan that says more tells how things are."""
 FEWEST_REPEATED = 3
 _DESCRIPTION = "description"
 _GENERAL = significant_words(" ".join(table_words("markdown", "general")))
@@ -136,7 +138,9 @@ def look(
         if m.id not in busy
     }
     if attended:
-        gone = {m.id: over for m in inventory.memories if (over := is_over(m)) and not m.pinned} | gone
+        gone = {
+            m.id: over for m in inventory.memories if (over := is_over(m, most=_TASK)) and not m.pinned
+        } | gone
     days: dict[Path, dict[str, date | None]] = {}
     edits: dict[str, Rewrite] = {}
     for memory in inventory.memories if texts else ():
@@ -235,11 +239,17 @@ def told(cause: Cause, winner: str) -> str:
     return f"{word} {PurePosixPath(file_of(winner)).name}"
 
 
-def is_over(memory: Memory) -> str:
-    """What a file says itself if it is deprecated, moved, split, superseded or done; else nothing."""
+def is_over(memory: Memory, *, most: int | None = None) -> str:
+    """What a file says itself if it is deprecated, moved, split, superseded or done; else nothing.
+
+    Args:
+        memory: The file.
+        most: Statements that a file may make and be over because it is done.
+    """
     for key in ("name", _DESCRIPTION) if "#" not in memory.id else ():
         words = str(memory.metadata.get(key) or "")
-        if _OVER.search(words) and not _OPEN.search(words):
+        done = _DONE.search(words) and (most is None or len(said(memory.text)) <= most)
+        if (_OVER.search(words) or done) and not _OPEN.search(words):
             return f'it says itself that it is over: "{words}"'
     return ""
 
@@ -276,6 +286,7 @@ def statements_of(memories: Iterable[Memory], indexes: Mapping[str, str]) -> lis
                     block="\0".join((file_of(memory.id), own, *each.heading))
                     if each.kind != "text" or own
                     else "",
+                    behind=file_of(memory.id) if each.behind else "",
                 )
             )
     return found

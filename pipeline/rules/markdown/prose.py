@@ -29,6 +29,7 @@ class Said(NamedTuple):
     line: int  # of the text, from 0
     heading: tuple[str, ...]  # the headings above it, below the title
     kind: LineKind  # what its line is
+    behind: bool = False  # whether another sentence stands in front of it, which may name what it is about
 
 
 def combined(survivor: str, others: Sequence[str]) -> str | None:
@@ -118,7 +119,10 @@ def said(text: str) -> tuple[Said, ...]:
             under[level] = row.strip("# \t")
         heading = tuple(under[level] for level in sorted(under) if level > 1)
         if kind in PROSE:
-            found += [Said(each, each, line, heading, kind) for each in sentences(row[start:])]
+            found += [
+                Said(each, each, line, heading, kind, at > 0)
+                for at, each in enumerate(sentences(row[start:]))
+            ]
         elif kind == "table" and not _RULED.match(row):
             header = place + 1 < len(rows) and _RULED.match(rows[place + 1][1])
             first, *others = (cell.strip() for cell in row.strip().strip("|").split("|"))

@@ -621,6 +621,12 @@ def test_a_file_of_which_a_part_is_over_stays(project, name):
     assert not project.write(old=memory_file("The queue is blue.", name=name)).plan().prunes
 
 
+@pytest.mark.parametrize(("more", "goes"), [("", 1), (" Ines runs it. It drains at 3. Bo reads it.", 0)])
+def test_of_what_is_done_a_task_goes_and_a_plan_that_tells_how_things_are_stays(project, more, goes):
+    project.write(old=memory_file(f"The queue is blue.{more}", name="Plan 15 (DONE)"))
+    assert len(project.plan().prunes) == goes
+
+
 @pytest.mark.parametrize(("certain", "goes"), [(False, [f"{MEMORY}/old.md"]), (True, [])])
 def test_a_file_that_says_it_is_over_gets_no_pointer(project, certain, goes):
     project.write(

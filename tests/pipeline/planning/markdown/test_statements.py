@@ -97,6 +97,18 @@ def test_a_yes_takes_one_sentence_out_and_leaves_the_rest(project, name):
     assert _asked(project) == []
 
 
+def test_a_brief_sentence_is_about_what_stands_in_front_of_it(project):
+    project.write(
+        a=memory_file("- `rdc`: Code. Sent every night.\n- `fun`: Prices. Sent every night.", name="a")
+    )
+    assert _asked(project) == []
+    project.write(
+        a=memory_file("- `rdc`: Code. Sent every night.", name="a"),
+        b=memory_file("- Sent every night.", name="b"),
+    )
+    assert len(_asked(project)) == 1
+
+
 @pytest.mark.parametrize(("choice", "stays", "goes"), [("a", FIVE, SIX), ("b", SIX, FIVE)])
 def test_a_conflict_within_one_file_is_settled_in_it(project, choice, stays, goes):
     project.write(a=memory_file(f"## Limits\n\n- {FIVE}\n- {REST}\n\n## Gateway\n\n- {SIX}", name="a"))
