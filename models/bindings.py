@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..records import Evidence
-from .facts.extraction import Facts, extract
+from .facts import Facts, extract
 from .facts.frames import stated
 from .facts.names import same_name
 from .places import CONVERSE, DIRECTIONS, PERSON, THIRD, Bound, Unit, bound

@@ -14,9 +14,9 @@ from functools import lru_cache
 
 from ..records import Evidence
 from .bindings import ALIKE, relation
+from .facts import REMEMBERED_TEXTS, extract
 from .facts.details import Expression
-from .facts.extraction import REMEMBERED_TEXTS, extract
-from .facts.states import is_ahead, told_end
+from .facts.frames import is_ahead, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
 from .stance import Step, steps

@@ -17,11 +17,20 @@ from ..records import Evidence
 from .bindings import meant, relation
 from .facts import Detail, Facts, Name, Negation, Quote, Relative, Trait, extract
 from .facts.attributes import rival
-from .facts.denials import denied, foreign_denial, opposed
 from .facts.details import Expression
-from .facts.frames import Change, added_count, exception, stated, swap
+from .facts.frames import (
+    Change,
+    added_count,
+    denied,
+    exception,
+    foreign_denial,
+    opposed,
+    progressed,
+    stated,
+    still_done,
+    swap,
+)
 from .facts.roles import exchange, other_actor, rearranged, turned_round
-from .facts.states import progressed, still_done
 from .text.tables import table_lines
 from .text.words import fold, normalise
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .facts.extraction import REMEMBERED_TEXTS, extract
+from .facts import REMEMBERED_TEXTS, extract
 from .facts.numbers import ORDINALS, SMALL, TENS
 from .text.tables import table_lines, table_words
 from .text.vocabulary import FRAME_WORDS

@@ -14,9 +14,8 @@ from datetime import datetime
 from functools import lru_cache
 
 from .facts import Clock, Day, Facts, Frequency, Number, Weekday, extract
-from .facts.amounts import PERIODS, UNITS, UNITS_IN_WORDS
 from .facts.calendar import MONTH_NUMBER, WEEKDAY_NUMBER
-from .facts.numbers import ORDINALS, PARTS, SCALES, SMALL, TENS
+from .facts.numbers import ORDINALS, PARTS, PERIODS, SCALES, SMALL, TENS, UNITS, UNITS_IN_WORDS
 from .guards import compare
 from .restated import restated
 from .text.tables import table_lines, table_words

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..records import Evidence
+from .facts import REMEMBERED_TEXTS, extract
 from .facts.details import Expression
-from .facts.extraction import REMEMBERED_TEXTS, extract
 from .text.tables import marked, table_lines
 from .text.vocabulary import FRAME_WORDS
 from .text.words import normalise, stem, words

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .. import guards
 from ..bindings import BINDING_NAMES, binding_row
-from ..facts.contrast import CONTRAST_NAMES, contrast
+from ..facts.attributes import CONTRAST_NAMES, contrast
 from ..scorer import PairContext, PairInput
 from ..text.tables import table_words
 from ..text.words import CACHED_TEXTS

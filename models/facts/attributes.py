@@ -2,7 +2,8 @@
 
 Two texts are set side by side in two ways: equal words around one typed value that differs, and one attribute
 that both name in whatever words (home, wake-up time, CI). Another person, time, place or condition makes
-another frame, and then nothing is said. No model, no network, no clock.
+another frame, and then nothing is said. Rules need certainty, a calibrator does not: `contrast` says as
+numbers how the frames of two texts stand to each other. No model, no network, no clock.
 """
 
 from __future__ import annotations
@@ -10,54 +11,27 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from ..text.tables import listed
-from ..text.vocabulary import FRAME_WORDS, opposite
-from .amounts import Number
+from ..text.tables import table_lines, table_words
+from ..text.vocabulary import FRAME_WORDS, content_stems, opposite
+from . import REMEMBERED_TEXTS, Facts, extract
 from .calendar import Day
-from .details import Detail, Expression
-from .extraction import Facts
+from .details import Detail, pattern
 from .frames import stated, swap_of_one
 from .names import Name
+from .numbers import Number
+from .roles import rearranged
 from .values import Value
 
 _SAME_FRAME = 0.8
 _NEAR_FRAME = 0.5
 _SMALLEST_FRAME = 2
-_NO_LABEL = FRAME_WORDS | frozenset(
-    listed(
-        "least most around about nearly only almost now takes costs pays lasts approximately roughly every "
-        "no gets has needs uses plus minus under over between until since exactly total"
-    )
+_NO_LABEL, _LABELLED, _VERBS, _STATIVE, _PAST, _PLACED = (
+    frozenset(table_words("values", key))
+    for key in ("no_label", "labelled", "label_verbs", "stative", "past", "placed")
 )
-_LABELLED = frozenset(
-    listed(
-        "number no nr chapter version step level line room page unit case order part sprint issue "
-        "item section phase ward gate bay lane bus flight route apartment flat floor id code port pen "
-        "crane case channel entry fact note task ticket stage week day year class group team block "
-        "house track"
-    )
-)
-_VERBS = frozenset(listed("is are was has took lacks runs needs gets goes holds uses fills costs"))
 _OPENING = 3
-_STATIVE = frozenset(listed("is are has have gets takes costs"))
-_PAST = frozenset(
-    listed(
-        "ran did went bought spent paid ate drank swam rode lost won had took made got sold met saw drove "
-        "flew slept read wrote gave caught shot beat scored came left sent lent hit cut"
-    )
-)
-_DUE = Expression(
-    r"\b(?:due|deadline|until|expires?|ends?|closes?|set for|will|is on|are on|is in|starts?|begins?|by|"
-    r"date of|scheduled|planned)\b",
-    re.IGNORECASE,
-)
-_PLACED = frozenset(listed("in on by is are with at"))
-_STATES = Expression(
-    r"\b(?:is|are|lives?|runs?|sits?|done|hosted|stored|built|written|based|deployed|goes|go|kept|made|works?|"
-    r"studies|stays?|rents?)\b",
-    re.IGNORECASE,
-)
 _OF_ONE = ("number", "version", "frequency", "time", "weekday", "date", "name")
 _OPPOSITE = "opposite"
 _SHORT = frozenset({"version", _OPPOSITE})
@@ -90,7 +64,6 @@ class Rival:
 def rival(left: Facts, right: Facts) -> Rival | None:
     """Return the rival values that two texts give to one attribute, or None.
 
-    >>> from .extraction import extract
     >>> rival(extract("The job gives up after 120 seconds"), extract("The job gives up after 10 minutes"))
     Rival(attribute='number', mine='120 seconds', theirs='10 minutes', share=1.0)
     >>> rival(extract("Ran 10 km on March 3"), extract("Ran 10 km on April 9")) is None
@@ -102,15 +75,12 @@ def rival(left: Facts, right: Facts) -> Rival | None:
     share = shared / max(1, len(left.frame | right.frame))
     near = share >= _NEAR_FRAME or len(left.words) == len(right.words)
     framed = _framed(left, right) if shared and near else None
-    if framed is not None and (framed.attribute in _SHORT or (share >= _NEAR_FRAME and _enough(left, right))):
+    # whether so many words and names around their values are shared that these answer one question
+    names = {name.folded for name in left.names} & {name.folded for name in right.names}
+    enough = share >= _NEAR_FRAME and shared + len(names) >= _SMALLEST_FRAME
+    if framed is not None and (framed.attribute in _SHORT or enough):
         return replace(framed, share=share)
     return _named(left, right)
-
-
-def _enough(left: Facts, right: Facts) -> bool:
-    """Whether two texts share so many words and names around their values that these answer one question."""
-    names = {name.folded for name in left.names} & {name.folded for name in right.names}
-    return len(left.frame & right.frame) + len(names) >= _SMALLEST_FRAME
 
 
 def _framed(left: Facts, right: Facts) -> Rival | None:
@@ -122,7 +92,9 @@ def _framed(left: Facts, right: Facts) -> Rival | None:
         if (mine and theirs) or (kind != "frequency" and (mine or theirs))  # "daily" may go without saying
     ]
     if not differing:
-        return _opposites(left, right)
+        places = swap_of_one(left, right)
+        opposed = places is not None and opposite(places[0].folded, places[1].folded)
+        return Rival(_OPPOSITE, places[0].text, places[1].text) if places and opposed else None
     if len(differing) > 1:
         return None
     kind, mine, theirs = differing[0]
@@ -134,27 +106,24 @@ def _framed(left: Facts, right: Facts) -> Rival | None:
     return Rival(attribute, _said(mine), _said(theirs)) if attribute else None
 
 
+_KINDS = {
+    "number": ("numbers",), "version": ("versions",), "frequency": ("frequencies",), "time": ("clocks",),
+    "weekday": ("weekdays",), "date": ("days", "relatives"), "name": ("names",),
+    "identifier": ("identifiers",), "path": ("paths", "links"),
+}  # fmt: skip
+
+
 def _only(left: Facts, right: Facts) -> list[tuple[str, list[Detail], list[Detail]]]:
-    kinds: tuple[tuple[str, Sequence[Detail], Sequence[Detail]], ...] = (
-        ("number", left.numbers, right.numbers),
-        ("version", left.versions, right.versions),
-        ("frequency", left.frequencies, right.frequencies),
-        ("time", left.clocks, right.clocks),
-        ("weekday", left.weekdays, right.weekdays),
-        ("date", (*left.days, *left.relatives), (*right.days, *right.relatives)),
-        ("name", left.names, right.names),
-        ("identifier", left.identifiers, right.identifiers),
-        ("path", (*left.paths, *left.links), (*right.paths, *right.links)),
-    )
-    return [
-        (
-            kind,
-            [each for each in mine if not stated(each, theirs, right)],
-            [each for each in theirs if not stated(each, mine, left)],
+    """The details of each kind that only one of both texts states."""
+    found = []
+    for kind, fields in _KINDS.items():
+        mine, theirs = (
+            [each for field in fields for each in getattr(facts, field)] for facts in (left, right)
         )
-        for kind, mine, theirs in kinds
-        if mine or theirs
-    ]
+        if mine or theirs:
+            only = [each for each in mine if not stated(each, theirs, right)]
+            found.append((kind, only, [each for each in theirs if not stated(each, mine, left)]))
+    return found
 
 
 def _phrases(details: Sequence[Detail]) -> set[object]:
@@ -177,21 +146,20 @@ def _attribute(kind: str, mine: Detail, theirs: Detail, left: Facts, right: Fact
     if isinstance(mine, Name) and isinstance(theirs, Name):
         if mine.opens or theirs.opens or mine.before != theirs.before or mine.before not in _PLACED:
             return None
-        return "place" if _STATES.search(left.text) and _STATES.search(right.text) else None
+        lasts = pattern("lasting")
+        return "place" if lasts.search(left.text) and lasts.search(right.text) else None
     return kind
 
 
 def is_due(facts: Facts) -> bool:
     """Whether a text speaks of a time that is set, so that another date changes it."""
-    return _DUE.search(facts.text) is not None
+    return pattern("due").search(facts.text) is not None
 
 
 def _tells(facts: Facts) -> bool:
     """Whether a text opens by telling what happened, which may happen again: "ran 10 km in the park"."""
-    opening = facts.words[:_OPENING]
-    if any(word.folded in _STATIVE for word in opening):
-        return False
-    return any(word.folded in _PAST or word.folded.endswith("ed") for word in opening)
+    opening = [word.folded for word in facts.words[:_OPENING]]
+    return _STATIVE.isdisjoint(opening) and any(word in _PAST or word.endswith("ed") for word in opening)
 
 
 def is_label(facts: Facts, number: Number) -> bool:
@@ -199,25 +167,16 @@ def is_label(facts: Facts, number: Number) -> bool:
     if number.unit is not None:
         return False
     start = facts.text.find(number.text)
-    before = [word for word in facts.words if word.end <= start]
+    before = [word.folded for word in facts.words if word.end <= start]
     after = [word for word in facts.words if word.start >= start + len(number.text)]
-    if not before or before[-1].folded in _NO_LABEL:
+    if not before or before[-1] in FRAME_WORDS or before[-1] in _NO_LABEL:
         return False
-    if before[-1].folded in _LABELLED or (len(before) <= _OPENING and not before[-1].folded.endswith("s")):
+    if before[-1] in _LABELLED or (len(before) <= _OPENING and not before[-1].endswith("s")):
         return True
     return not after or after[0].opens or after[0].folded in FRAME_WORDS or after[0].folded in _VERBS
 
 
-def _opposites(left: Facts, right: Facts) -> Rival | None:
-    places = swap_of_one(left, right)
-    if places is None or not opposite(places[0].folded, places[1].folded):
-        return None
-    return Rival(_OPPOSITE, places[0].text, places[1].text)
-
-
 def _named(left: Facts, right: Facts) -> Rival | None:
-    if not left.values or not right.values:
-        return None
     for mine in left.values:
         for theirs in right.values:
             if mine.agrees(theirs) or not mine.about_as(theirs):
@@ -230,7 +189,6 @@ def _named(left: Facts, right: Facts) -> Rival | None:
 def named_attribute(left: Facts, right: Facts) -> str | None:
     """The name of the attribute to which two texts give rival values, if it is one with a name.
 
-    >>> from .extraction import extract
     >>> named_attribute(extract("Mum lives in Lisbon"), extract("Her mother has moved to Cascais"))
     'home'
     """
@@ -240,3 +198,79 @@ def named_attribute(left: Facts, right: Facts) -> str | None:
 
 def _several(value: Value, values: Sequence[Value]) -> bool:
     return any(other.attribute == value.attribute and not other.agrees(value) for other in values)
+
+
+_MARKS = {
+    name: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    for name, words in (line.split(": ") for line in table_lines("patterns", "marks"))
+}
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_VALUED = ("numbers", "clocks", "weekdays", "days", "versions", "frequencies", "names", "identifiers")
+
+CONTRAST_NAMES = (
+    "frame_overlap", "frame_shared", "frame_only_min", "frame_only_max", "same_bag", "one_word_apart",
+    "rival", "rival_sure", "rival_loose", "rival_opposite", "order_maybe",
+    "values_rival_kinds", "opening_name_differs", "opening_word_differs", "label_differs", "both_due",
+    "years_differ", *(f"{name}_differs" for name in _MARKS), *(f"{name}_both" for name in _MARKS),
+)  # fmt: skip
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _marked(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    marks = frozenset(name for name, words in _MARKS.items() if words.search(text))
+    return marks, frozenset(_YEAR.findall(text))
+
+
+def contrast(a: str, b: str) -> list[float]:
+    """The numbers of `CONTRAST_NAMES`; swapping the texts gives the same.
+
+    Each is a hint that two details answer one question, or that they belong to another subject, time or
+    condition.
+
+    >>> found = dict(zip(CONTRAST_NAMES, contrast("Lives in Oslo now", "Lives in Bergen"), strict=True))
+    >>> found["rival_sure"], found["now_differs"], found["frame_overlap"]
+    (1.0, 1.0, 1.0)
+    """
+    left, right = extract(a), extract(b)
+    shared, union = len(left.frame & right.frame), len(left.frame | right.frame)
+    only = sorted((len(left.frame - right.frame), len(right.frame - left.frame)))
+    differing = rival(left, right)
+    (marks, years), (others, their_years) = _marked(left.text), _marked(right.text)
+    numbers = [
+        shared / union if union else 0.0, shared, *only,
+        left.bag == right.bag, len(left.content ^ right.content) <= 2,
+        differing is not None and differing.equal, differing is not None and differing.sure,
+        0.0 if differing is None else differing.share,
+        differing is not None and differing.attribute == _OPPOSITE,
+        rearranged(left, right) is not None,
+        *_openings(left, right),
+        is_due(left) and is_due(right),
+        bool(years and their_years and not years & their_years),
+        *((name in marks) != (name in others) for name in _MARKS),
+        *(name in marks and name in others for name in _MARKS),
+    ]  # fmt: skip
+    return list(map(float, numbers))
+
+
+def _openings(left: Facts, right: Facts) -> list[float]:
+    """In how many kinds values are rivals, and whether those that open the texts or label things differ."""
+    kinds, labels = 0, False
+    for kind in _VALUED:
+        mine, theirs = getattr(left, kind), getattr(right, kind)
+        ours = [each for each in mine if not stated(each, theirs, right)] if theirs else []
+        others = [each for each in theirs if not stated(each, mine, left)] if ours else []
+        if any(x.rivals(y) for x in ours for y in others):
+            kinds += 1
+            labels = labels or any(
+                isinstance(each, Number) and is_label(facts, each)
+                for facts, some in ((left, ours), (right, others))
+                for each in some
+            )
+    first, second = _opening(left), _opening(right)
+    names = bool(first[0] and second[0] and first[0] != second[0])
+    return [float(kinds), float(names), float(first[1] != second[1]), float(labels)]
+
+
+def _opening(facts: Facts) -> tuple[str, str]:
+    name = facts.names[0].folded if facts.names and facts.names[0].opens else ""
+    return name, next(iter(content_stems(facts.words)), "")

@@ -1,107 +1,33 @@
-"""Days, months, years and days of the week: "12 March" and "2025-03-12" agree, "Mon-Thu" is four days.
+"""When: days, months, years, days of the week, times of day, and how often something happens.
 
-A part that is not said is compatible with any. Relative days ("yesterday", "next month") count only against
-the date of the memory, which the caller passes in; without it they contradict nothing. No clock is read here.
-Short forms that are also words ("sun", "sat", "may") count only with a capital.
+"12 March" and "2025-03-12" agree, "Mon-Thu" is four days, "5 pm" is "17:00". A part that is not said is
+compatible with any, a time that could be in either half of the day agrees with both. Relative days
+("yesterday", "next month") count only against the date of the memory, which the caller passes in; without it
+they contradict nothing. No clock is read here. Short forms that are also words ("sun", "sat", "may") count
+only with a capital.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import ClassVar
 
-from ..text.tables import listed
-from .details import Detail, Expression, Page, Row, read
-from .numbers import ORDINALS, SMALL
+from ..text.tables import listed, table_lines
+from .details import Detail, Page, Row, pattern, read
+from .numbers import ORDINALS, PERIODS, SMALL, Number, near, spelled, value_of
 
 MONTHS = listed("january february march april may june july august september october november december")
 MONTH_NUMBER = {name: number for number, name in enumerate(MONTHS, 1)}
 MONTH_NUMBER |= {name[:3]: number for name, number in MONTH_NUMBER.items()} | {"sept": 9}
-_LOOSE = "|".join(sorted(MONTH_NUMBER, key=len, reverse=True))
-# Alone, "may", "march", "mar" and the like are months only with a capital.
-_UNAMBIGUOUS = "|".join(
-    name for name in _LOOSE.split("|") if name not in {"may", "march", "mar", "jun", "jul"}
-)
-_CAPITAL = "|".join(f"{name.capitalize()}|{name.upper()}" for name in _LOOSE.split("|"))
-_LOOSE_MONTH = rf"(?:{_LOOSE})\b\.?"
-_DAY_WORDS = {word: number for word, number in ORDINALS.items() if number <= 31}
-_DAY = r"(?:[0-3]?[0-9])(?:st|nd|rd|th)?\b"
-_DAY_WORD = "(?:" + "|".join(sorted(_DAY_WORDS, key=len, reverse=True)) + r")\b"
-_YEAR = r"(?:(?:19[0-9]|20[0-3])[0-9])\b"
-_AND_DAY = rf"(?: ?(?:-|to|and|&|or|until) ?(?P<d2>{_DAY})(?! ?(?:am|pm|%)))?"
-_ISO = Expression(
-    r"\b(?P<y>(?:19|20)[0-9]{2})[-/.](?P<m>[01]?[0-9])(?:[-/.](?P<d>[0-3]?[0-9]))?(?=\b|T)(?![-/.]?[0-9])",
-    digits=True,
-)
-_DAY_MONTH = Expression(
-    rf"\b(?:the )?(?P<d>{_DAY}|{_DAY_WORD}){_AND_DAY} ?(?:of )?-?(?P<m>{_LOOSE_MONTH})"
-    rf"(?:,? ?-?(?P<y>{_YEAR}|'[0-9]{{2}}\b))?",
-    re.IGNORECASE,
-)
-_MONTH_DAY = Expression(
-    rf"\b(?P<m>{_LOOSE_MONTH}) ?(?:the )?(?P<d>{_DAY}|{_DAY_WORD})(?![.:][0-9]|%| ?(?:am|pm)\b){_AND_DAY}"
-    rf"(?:,? ?(?:in )?(?P<y>{_YEAR}))?",
-    re.IGNORECASE,
-)
-_MONTH_YEAR = Expression(
-    rf"\b(?P<m>{_LOOSE_MONTH})(?:,| of| in)? (?P<y>{_YEAR}|'[0-9]{{2}}\b)", re.IGNORECASE, digits=True
-)
-_MONTH_ALONE = Expression(rf"\b(?:(?:mid|early|late)-)?(?P<m>(?:{_CAPITAL}|{_UNAMBIGUOUS})\b\.?)(?!')")
-_NUMERIC = Expression(
-    r"(?<![\w/.-])(?P<one>[0-3]?[0-9])(?P<sep>[/.])(?P<two>[0-3]?[0-9])(?P=sep)(?P<y>(?:19|20)?[0-9]{2})"
-    r"(?![\w/]|[.-][0-9])",
-    digits=True,
-)
-_DASHED = Expression(
-    r"(?<![\w/.-])(?P<one>[0-3][0-9])-(?P<two>[0-3][0-9])-(?P<y>(?:19|20)[0-9]{2})(?![\w/]|[.-][0-9])",
-    digits=True,
-)
-_SHORT = Expression(
-    r"(?<![\w/.-])(?!24/7)(?P<one>[0-3]?[0-9])/(?P<two>[0-3]?[0-9])(?![\w/%]|[.-][0-9])", digits=True
-)
-_GERMAN = Expression(r"(?<![\w.])(?P<one>[0-3]?[0-9])\.(?P<two>[01]?[0-9])\.(?![0-9])", digits=True)
-_QUARTER = Expression(
-    r"\bQ(?P<q>[1-4])(?:[ -]?(?P<y>(?:19|20)[0-9]{2}))?\b|\b(?P<y2>(?:19|20)[0-9]{2})[ -]?Q(?P<q2>[1-4])\b",
-    digits=True,
-)
-_WEEK = Expression(
-    r"\b(?:[Ww]eek|[Cc]alendar week|[Ww]k|KW|CW) ?(?P<w>[0-5]?[0-9])\b(?![-%.]?[0-9])", digits=True
-)
-_DECADE = Expression(
-    r"\b((?:19|20)[0-9]0)s\b|\b(?:his|her|their|my|the|early|mid|late)[ -]'?([1-9]0)'?s\b", digits=True
-)
-_YEAR_ALONE = Expression(
-    rf"(?<![\w.,$€£#+-])(?P<y>{_YEAR})(?![.,:/-]?[0-9]|%| ?(?:ms|kcal|mg|km|[kMGT]i?B|m|USD|EUR|CHF|euros?|"
-    r"dollars?|items?|steps)\b)",
-    digits=True,
-)
-_IN_YEAR = Expression(
-    r"\b(?:in|since|from|of|by|until|till|to|before|after|during|year|early|late|mid|and|for)[ -]$",
-    re.IGNORECASE,
-)
-_COUNTED = Expression(r"2000\b|[0-9]{4} (?:[a-z]+s|[A-Z]{2,3}|people|[a-z]+ (?:per|a|an|each))\b")
-_YEAR_SHORT = Expression(r"(?<![\w'])'(?P<y>[0-9]{2})\b(?!')", digits=True)
 _FEASTS = {
-    "new year's day": (1, 1),
-    "new year's eve": (12, 31),
-    "christmas eve": (12, 24),
-    "christmas day": (12, 25),
-    "valentine's day": (2, 14),
-    "halloween": (10, 31),
-}
-_FEAST = Expression(r"\b(" + "|".join(_FEASTS) + r")\b", re.IGNORECASE)
-_AGO = "|".join(["[0-9]+", "an?", *list(SMALL)[1:11]])
-_RELATIVE = Expression(
-    r"\b(?:(?P<word>yesterday|today|tonight|tomorrow)"
-    r"|(?P<which>last|next|this) (?P<unit>week|month|year|spring|summer|autumn|fall|winter|quarter)"
-    rf"|(?P<n>{_AGO}) (?P<units>day|week|month|year)s? ago)\b",
-    re.IGNORECASE,
-)
+    "new year's day": (1, 1), "new year's eve": (12, 31), "christmas eve": (12, 24),
+    "christmas day": (12, 25), "valentine's day": (2, 14), "halloween": (10, 31),
+}  # fmt: skip
 _PIVOT = 40  # '39 is 2039, '40 is 1940
-
-
 Parts = tuple[int | None, int | None, int | None, str | None]
 
 
@@ -116,33 +42,25 @@ class Day(Detail):
     part: str = ""  # "Q2", "week 42", "1990s": a named part of a year, or empty
     swapped: bool = False  # day and month may be the other way round (03/04/2025)
 
-    def agrees(self, other: Detail) -> bool:
-        """Whether both state a part in common, and no part that both state differs."""
-        return isinstance(other, Day) and self._shares(other) and self._fits(other)
-
-    def rivals(self, other: Detail) -> bool:
-        """Whether a part that both state differs; a bare month says nothing about a bare year."""
-        return isinstance(other, Day) and not self._fits(other)
-
-    def covers(self, other: Detail) -> bool:
-        """Whether this one agrees and states every part the other states."""
-        if not isinstance(other, Day) or not self.agrees(other):
-            return False
-        said = zip(self.parts, other.parts, strict=True)
-        return all(mine is not None for mine, theirs in said if theirs is not None)
-
     @property
     def parts(self) -> Parts:
         """Year, month, day and named part."""
         return (self.year, self.month, self.day, self.part or None)
 
-    def _fits(self, other: Day) -> bool:
-        """Whether some reading of both states no part differently."""
-        return any(_fits(mine, theirs) for mine in self._readings() for theirs in other._readings())
-
-    def _shares(self, other: Day) -> bool:
+    def _same(self, other: Day, /) -> bool:
+        """Whether both state a part in common, and no part that both state differs."""
         mine, theirs = self.parts, other.parts
-        return mine == theirs or any(None not in pair for pair in zip(mine, theirs, strict=True))
+        shares = mine == theirs or any(None not in pair for pair in zip(mine, theirs, strict=True))
+        return shares and not self._excludes(other)
+
+    def _holds(self, other: Day, /) -> bool:
+        """Whether this one agrees and states every part the other states."""
+        said = zip(self.parts, other.parts, strict=True)
+        return self._same(other) and all(mine is not None for mine, theirs in said if theirs is not None)
+
+    def _excludes(self, other: Day, /) -> bool:
+        """Whether a part that both state differs; a bare month says nothing about a bare year."""
+        return not any(_fits(mine, theirs) for mine in self._readings() for theirs in other._readings())
 
     def _readings(self) -> tuple[Parts, ...]:
         year, month, day, part = self.parts
@@ -157,9 +75,9 @@ class Relative(Detail):
     unit: str = "day"  # "day", "week", "month", "year" or a season
     offset: int = 0  # how many of them away; negative is past
 
-    def agrees(self, other: Detail) -> bool:
+    def _same(self, other: Relative, /) -> bool:
         """Whether both say the same distance, or it cannot be told from here."""
-        return isinstance(other, Relative) and (self.unit != other.unit or self.offset == other.offset)
+        return self.unit != other.unit or self.offset == other.offset
 
     def on(self, moment: datetime) -> Day:
         """Return what it means in a memory written at that moment.
@@ -192,16 +110,13 @@ def dates(page: Page) -> tuple[Day, ...]:
     >>> [(d.year, d.month, d.day) for d in dates(Page("12 March, 2025-03-12, May 2024, in 2019"))]
     [(2025, 3, 12), (None, 3, 12), (2024, 5, None), (2019, None, None)]
     """
-    return (
-        *read(page, *_DATES),
-        *read(page, (_YEAR_ALONE, lambda match: _year_alone(page, match)), _SHORT_YEAR),
-    )
+    return read(page, (*_DATES, ("year", partial(_year_alone, page)), _SHORT_YEAR))
 
 
 def _year_alone(page: Page, match: re.Match[str]) -> tuple[Day, ...]:
     """A year, unless it counts something: "2000 people"."""
-    in_year = _IN_YEAR.search(page.text, max(0, match.start() - 12), match.start())
-    if in_year is None and _COUNTED.match(page.text, match.start()) is not None:
+    in_year = pattern("in_year").search(page.text, max(0, match.start() - 12), match.start())
+    if in_year is None and pattern("counted_year").match(page.text, match.start()) is not None:
         return ()
     return (Day(match.group(), int(match["y"])),)
 
@@ -221,7 +136,7 @@ def _month(name: str) -> int:
 
 
 def _day(text: str) -> int:
-    word = _DAY_WORDS.get(text.lower())
+    word = ORDINALS.get(text.lower())
     return word if word is not None else int("".join(char for char in text if char.isdigit()))
 
 
@@ -232,7 +147,7 @@ def _year(text: str | None) -> int | None:
     return number if number >= 100 else number + (2000 if number < _PIVOT else 1900)
 
 
-def _numeric(pattern: Expression) -> Row[Day]:
+def _numeric(name: str) -> Row[Day]:
     """A row for 14/10/2025, 14.10.25, 14-10-2025, and 14/10 or 03/09 where it cannot be a ratio."""
 
     def parse(match: re.Match[str]) -> tuple[Day, ...]:
@@ -241,13 +156,13 @@ def _numeric(pattern: Expression) -> Row[Day]:
         day, month = (one, two) if two <= 12 else (two, one)
         version = groups.get("sep") == "." and year is not None and len(year) == 2 and len(match.group()) < 8
         padded = groups["one"].startswith("0") or groups["two"].startswith("0")
-        ratio = pattern is _SHORT and not padded and (max(one, two) <= 12 or two > 12)
+        ratio = name == "short_date" and not padded and (max(one, two) <= 12 or two > 12)
         if version or ratio or not (1 <= month <= 12 and 1 <= day <= 31):
             return ()
-        swapped = pattern is not _GERMAN and one <= 12 and two <= 12
+        swapped = name != "german_date" and one <= 12 and two <= 12
         return (Day(match.group(), _year(year), month, day, "", swapped),)
 
-    return pattern, parse
+    return name, parse
 
 
 def _part_of_year(match: re.Match[str]) -> tuple[Day, ...]:
@@ -256,24 +171,15 @@ def _part_of_year(match: re.Match[str]) -> tuple[Day, ...]:
 
 
 _DATES: tuple[Row[Day], ...] = (
-    *((pattern, _named) for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _MONTH_YEAR)),
-    *map(_numeric, (_NUMERIC, _DASHED, _SHORT, _GERMAN)),
-    (_FEAST, lambda match: (Day(match.group(), None, *_FEASTS[match[1].lower()]),)),
-    (_QUARTER, _part_of_year),
-    (_WEEK, lambda match: (Day(match.group(), part=f"week {int(match['w'])}"),)),
-    (_DECADE, lambda match: (Day(match.group(), part=f"decade {match[1] or match[2]}"),)),
-    (_MONTH_ALONE, lambda match: (Day(match.group(), None, _month(match["m"])),)),
+    *((name, _named) for name in ("iso_date", "day_month", "month_day", "month_year")),
+    *map(_numeric, ("numeric_date", "dashed_date", "short_date", "german_date")),
+    ("feast", lambda match: (Day(match.group(), None, *_FEASTS[match[1].lower()]),)),
+    ("quarter", _part_of_year),
+    ("week", lambda match: (Day(match.group(), part=f"week {int(match['w'])}"),)),
+    ("decade", lambda match: (Day(match.group(), part=f"decade {match[1] or match[2]}"),)),
+    ("month_alone", lambda match: (Day(match.group(), None, _month(match["m"])),)),
 )
-_SHORT_YEAR: Row[Day] = (_YEAR_SHORT, lambda match: (Day(match.group(), _year(match["y"])),))
-
-
-def relatives(page: Page) -> tuple[Relative, ...]:
-    """Take days said relative to the memory's date.
-
-    >>> [(r.unit, r.offset) for r in relatives(Page("yesterday, next week, two months ago"))]
-    [('day', -1), ('week', 1), ('month', -2)]
-    """
-    return read(page, (_RELATIVE, _relative))
+_SHORT_YEAR: Row[Day] = ("short_year", lambda match: (Day(match.group(), _year(match["y"])),))
 
 
 def _relative(match: re.Match[str]) -> tuple[Relative, ...]:
@@ -287,19 +193,11 @@ def _relative(match: re.Match[str]) -> tuple[Relative, ...]:
     return (Relative(match.group(), match["units"].lower(), -number),)
 
 
+RELATIVES_READ: tuple[Row[Relative], ...] = (("relative", _relative),)
 WEEKDAYS = listed("monday tuesday wednesday thursday friday saturday sunday")
 WEEKDAY_NUMBER = {name: number for number, name in enumerate(WEEKDAYS)}
 WEEKDAY_NUMBER |= {name[:3]: number for name, number in WEEKDAY_NUMBER.items()}
 WEEKDAY_NUMBER |= {"tues": 1, "thur": 3, "thurs": 3, "weds": 2}
-_WEEKDAY = (
-    r"(?:(?i:(?:mon|tues|wednes|thurs|fri|satur|sun)days?)"
-    r"|(?:Mon|Tues?|Weds?|Thurs?|Thu|Fri|Sat|Sun|mon|tues?|weds|thurs?|thu|fri)\b)"
-)
-_WEEK_RANGE = Expression(rf"\b({_WEEKDAY})\.?(?: ?(?:-|to|through|thru|till|until) ?)({_WEEKDAY})\b")
-_ONE_WEEKDAY = Expression(rf"\b({_WEEKDAY})\b")
-_WEEK_PART = Expression(
-    r"\b(week-?ends?|week-?days?|work-?days?|working days|business days|school days)\b", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,18 +207,8 @@ class Weekday(Detail):
     kind: ClassVar[str] = "weekday"
     number: int = 0  # 0 is Monday
 
-    def agrees(self, other: Detail) -> bool:
-        """Whether both are the same day of the week."""
-        return isinstance(other, Weekday) and self.number == other.number
-
-
-def weekdays(page: Page) -> tuple[Weekday, ...]:
-    """Take days of the week; a range counts as all its days.
-
-    >>> [day.number for day in weekdays(Page("Fri-Sun and on Tuesdays"))]
-    [4, 5, 6, 1]
-    """
-    return read(page, *WEEK_ROWS)
+    def _same(self, other: Weekday, /) -> bool:
+        return self.number == other.number
 
 
 def _week_range(match: re.Match[str]) -> list[Weekday]:
@@ -338,8 +226,150 @@ def _weekday(name: str) -> int:
     return WEEKDAY_NUMBER[name[:-1] if name.endswith("days") else name]
 
 
-WEEK_ROWS: tuple[Row[Weekday], ...] = (
-    (_WEEK_RANGE, _week_range),
-    (_ONE_WEEKDAY, lambda match: (Weekday(match.group(), _weekday(match.group())),)),
-    (_WEEK_PART, _week_part),
+WEEKDAYS_READ: tuple[Row[Weekday], ...] = (
+    ("week_range", _week_range),
+    ("one_weekday", lambda match: (Weekday(match.group(), _weekday(match.group())),)),
+    ("week_part", _week_part),
 )
+_HALF_DAY = 720  # minutes
+
+
+@dataclass(frozen=True, slots=True)
+class Clock(Detail):
+    """A time of day."""
+
+    kind: ClassVar[str] = "time"
+    minute: int = 0  # minutes after midnight
+    either: bool = False  # whether it could be twelve hours later as well
+
+    def on_hour(self, number: Number) -> bool:
+        """Whether a plain number may be this hour."""
+        hour = self.minute / 60
+        return number.unit is None and number.value in {hour, hour - 12, hour + 12}
+
+    def _same(self, other: Clock, /) -> bool:
+        if self.either or other.either:
+            return (self.minute - other.minute) % _HALF_DAY == 0
+        return self.minute == other.minute
+
+    def _holds(self, other: Clock, /) -> bool:
+        """Whether this is the same time, said at least as exactly."""
+        return self._same(other) and (other.either or not self.either)
+
+
+def _of_day(*, sure: bool = False, either: bool = False) -> Callable[[re.Match[str]], tuple[Clock, ...]]:
+    """Read hours and minutes in digits; `sure` counts to 24, `either` may be twelve hours later."""
+
+    def parse(match: re.Match[str]) -> tuple[Clock, ...]:
+        groups = match.groupdict()
+        part = groups.get("part") or groups.get("part2")
+        minute, open_half = _minute(groups["h"], groups.get("m") or "0", groups.get("half"), part)
+        if minute > 2 * _HALF_DAY:
+            return ()
+        padded = groups["h"].startswith("0") and len(groups["h"]) > 1
+        doubtful = either or (open_half and not (sure or padded))
+        return (Clock(match.group().strip(), minute % (2 * _HALF_DAY), doubtful),)
+
+    return parse
+
+
+def _minute(hours: str, minutes: str, half: str | None, part: str | None) -> tuple[int, bool]:
+    hour = int(hours)
+    if hour > 12 or (not half and not part):
+        return hour * 60 + int(minutes), 1 <= hour <= 12
+    late = half.strip().lower().startswith("p") if half else _late(part or "", hour)
+    return (hour % 12 + (12 if late else 0)) * 60 + int(minutes), False
+
+
+def _late(part: str, hour: int) -> bool:
+    return 6 <= hour < 12 if "night" in part.lower() else "morning" not in part.lower()
+
+
+def _spoken(match: re.Match[str]) -> tuple[Clock, ...]:
+    hour_word = match["hour"] or match["whole"] or match["said"]
+    hour = int(hour_word) if hour_word.isdigit() else int(spelled(hour_word))
+    if not 1 <= hour <= 24:
+        return ()
+    minute, either = _minute(str(hour), "0", match["half"], match["part"])
+    offset = match["offset"] or match["plainhalf"]
+    if offset:
+        word = offset.lower().removeprefix("a ").split(" ")[0]
+        step = {"half": 30, "quarter": 15}.get(word) or int(word if word.isdigit() else spelled(word))
+        minute += -step if (match["way"] or "").lower() == "to" else step
+    return (Clock(match.group(), minute % (2 * _HALF_DAY), either),)
+
+
+def _noon(match: re.Match[str]) -> tuple[Clock, ...]:
+    return (Clock(match.group(), 0 if match["at"].lower() == "midnight" else _HALF_DAY),)
+
+
+CLOCKS_READ: tuple[Row[Clock], ...] = (
+    ("range_start", _of_day(either=True)),
+    ("iso_time", _of_day(sure=True)),
+    ("colon_time", _of_day()),
+    ("bare_time", _of_day()),
+    ("french_time", _of_day(sure=True)),
+    ("spoken_time", _spoken),
+    ("noon", _noon),
+)
+_MANY = {"other": 2.0, "second": 2.0, "third": 3.0, "fourth": 4.0, "alternat": 2.0}
+_ONCE = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
+_RATES = {
+    word: tuple(map(float, seconds.split()))
+    for word, seconds in (line.split(": ") for line in table_lines("units", "rates"))
+}
+_NEAR = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency(Detail):
+    """How often something happens."""
+
+    kind: ClassVar[str] = "frequency"
+    seconds: tuple[float, ...] = ()  # the possible distances between two times it happens
+
+    def _same(self, other: Frequency, /) -> bool:
+        """Whether one meaning of each is the same distance."""
+        return any(near(mine, theirs, _NEAR) for mine in self.seconds for theirs in other.seconds)
+
+
+def frequencies(page: Page) -> tuple[Frequency, ...]:
+    """Take how often something happens; weekdays must be taken before, for "every other Friday".
+
+    >>> [each.seconds[0] / 86400 for each in frequencies(Page("twice a day, every other week, monthly"))]
+    [0.5, 14.0, 30.4375]
+    """
+    rates = []
+    for match in page.find("counted_daily"):
+        each, whole = _span(match["adverb"]), value_of(match["n"]) or 1.0
+        page.mark(*match.span("adverb"))
+        # Two tablets a day may be one twice a day; the number stays where the next reader finds it.
+        rates.append(Frequency(match.group(), (each / whole, each)))
+    return (*rates, *read(page, _FREQUENCIES))
+
+
+def _counted(match: re.Match[str]) -> tuple[Frequency, ...]:
+    word = match["n"].lower().removesuffix(" times")
+    word = word if word.isalpha() else word.rstrip("x×")  # "6x", but "six"
+    count = _ONCE.get(word) or value_of(word) or 1.0
+    return (Frequency(match.group(), (_span(match["span"] or match["adverb"]) / count,)),)
+
+
+def _every(match: re.Match[str]) -> tuple[Frequency, ...]:
+    many = _MANY.get((match["other"] or "").lower(), 1.0)
+    seconds = many * (value_of(match["n"]) or 1.0) * _span(match["span"] or "week")
+    return (Frequency(match.group().strip(), (seconds,)),)
+
+
+_FREQUENCIES: tuple[Row[Frequency], ...] = (
+    *((name, _counted) for name in ("times_per", "daily_meals", "slashed_rate")),
+    *((name, _every) for name in ("every_other", "every", "alternate")),
+    ("rate_adverb", lambda match: (Frequency(match[0], _RATES[match[0].lower().replace("-", "")]),)),
+)
+
+
+def _span(word: str) -> float:
+    word = word.lower()
+    if word in {"morning", "evening", "afternoon", "weekday", "workday"}:
+        return PERIODS["day"]
+    return PERIODS.get(word) or PERIODS[word.removesuffix("s")]

@@ -1,4 +1,4 @@
-"""What every extracted detail has in common, and pages whose spans are read only once.
+"""What every extracted detail has in common, the patterns, and pages whose spans are read only once.
 
 A detail knows when another one states the same value (`agrees`), when another one may stand in for it without
 loss (`covers`), and when both answer the same question with different values (`rivals`).
@@ -9,48 +9,79 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from functools import cache
+from typing import ClassVar, Self, TypeVar
 
-from ..text.words import normalise
+from ..text.tables import table_lines, table_words
+from ..text.words import normalise, words
 
 TAKEN = "\x00"
 D = TypeVar("D", bound="Detail")
+_INSERTED = re.compile(r"\(\?&(\w+)\)")
 
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """One load-bearing piece of a text; `text` is as it stands there, for printing and the literal test."""
+    """One load-bearing piece of a text; `text` is as it stands there, for printing and the literal test.
+
+    A kind of detail says of another one of its kind whether that is the same value, whether this one holds
+    all of it, and whether the two exclude each other if they differ.
+    """
 
     kind: ClassVar[str] = "detail"
-    exclusive: ClassVar[bool] = True
     text: str
 
     def agrees(self, other: Detail) -> bool:
         """Whether both may state the same value; symmetric."""
-        return self == other
+        return isinstance(other, type(self)) and self._same(other)
 
     def covers(self, other: Detail) -> bool:
         """Whether keeping only this one loses nothing of the other."""
-        return self.agrees(other)
+        return isinstance(other, type(self)) and self._holds(other)
 
     def rivals(self, other: Detail) -> bool:
         """Whether both could fill the same slot, so that not agreeing is a conflict; symmetric."""
-        return self.exclusive and type(self) is type(other)
+        return isinstance(other, type(self)) and self._excludes(other)
+
+    def _same(self, other: Self, /) -> bool:
+        return self == other
+
+    def _holds(self, other: Self, /) -> bool:
+        return self._same(other)
+
+    def _excludes(self, _other: Self, /) -> bool:
+        return True
+
+
+@cache
+def pattern(name: str) -> re.Pattern[str]:
+    """An expression of `tables/patterns.toml`, compiled when first used: all would take a tenth of a second.
+
+    >>> pattern("minus").search("minus 5")
+    """
+    return re.compile(spelled_out(name))
+
+
+def spelled_out(name: str) -> str:
+    """The source of a pattern, with those that it names in their place."""
+    joined = "".join(line.strip() for line in table_lines("patterns", name))
+    return _INSERTED.sub(lambda match: f"(?:{spelled_out(match[1])})", joined)
+
+
+@cache
+def _with_digit() -> frozenset[str]:
+    return frozenset(table_words("patterns", "with_digit"))
 
 
 class Expression:
-    """A regular expression that is compiled when first used: a hundred of them cost a tenth of a second.
+    """A regular expression of another module that is compiled when first used."""
 
-    With `digits` it cannot match a text without a digit, so that such texts are not searched.
-    """
+    __slots__ = ("_compiled", "_flags", "_source")
 
-    __slots__ = ("_compiled", "_flags", "_source", "digits")
-
-    def __init__(self, source: str, flags: int = 0, *, digits: bool = False) -> None:
+    def __init__(self, source: str, flags: int = 0) -> None:
         self._source = source
         self._flags = flags
         self._compiled: re.Pattern[str] | None = None
-        self.digits = digits
 
     @property
     def compiled(self) -> re.Pattern[str]:
@@ -73,31 +104,22 @@ class Expression:
 
 
 class Page:
-    """A normalised text whose spans are taken one reader after another: "14:30" is not also 14 and 30.
+    """A normalised text whose spans are taken one reader after another: "14:30" is not also 14 and 30."""
 
-    >>> page = Page("at 14:30")
-    >>> [m.group() for m in page.take(Expression("[0-9]+:[0-9]+"))], page.rest.replace(TAKEN, "_")
-    (['14:30'], 'at _____')
-    """
-
-    __slots__ = ("digits", "marks", "rest", "text")
+    __slots__ = ("digits", "marks", "rest", "text", "words")
 
     def __init__(self, text: str) -> None:
         self.text = normalise(text)
         self.rest = self.text
+        self.words = tuple(words(self.text))
         self.marks: list[tuple[int, int]] = []
         self.digits = any(char in self.text for char in "0123456789")
 
-    def find(self, pattern: Expression) -> list[re.Match[str]]:
-        """Return the matches in the part of the text that no reader took, without taking them."""
-        return [] if pattern.digits and not self.digits else list(pattern.all(self.rest))
-
-    def take(self, pattern: Expression) -> list[re.Match[str]]:
-        """Return the matches in the part of the text that no reader took, and take them."""
-        matches = self.find(pattern)
-        for match in matches:
-            self.mark(match.start(), match.end())
-        return matches
+    def find(self, name: str) -> list[re.Match[str]]:
+        """Return the matches of a pattern in the part that no reader took, without taking them."""
+        if not self.digits and name in _with_digit():
+            return []
+        return list(pattern(name).finditer(self.rest))
 
     def mark(self, start: int, end: int) -> None:
         """Take one span."""
@@ -105,19 +127,22 @@ class Page:
         self.rest = self.rest[:start] + TAKEN * (end - start) + self.rest[end:]
 
 
-Row = tuple[Expression, Callable[["re.Match[str]"], Iterable[D]]]
+Row = tuple[str, Callable[["re.Match[str]"], Iterable[D]]]
 
 
-def read(page: Page, *rows: Row[D]) -> tuple[D, ...]:
-    """Take what rows make of a page, row by row; a match of which one makes nothing is left to the next.
+def read(page: Page, rows: Iterable[Row[D]]) -> tuple[D, ...]:
+    """Take what rows of a pattern and its meaning make of a page, row by row.
 
-    >>> from .calendar import WEEK_ROWS
-    >>> [day.number for day in read(Page("Fri-Sun"), *WEEK_ROWS)]
-    [4, 5, 6]
+    A match of which a row makes nothing is left to the next.
+
+    >>> from .calendar import WEEKDAYS_READ
+    >>> page = Page("Fri-Sun")
+    >>> [day.number for day in read(page, WEEKDAYS_READ)], page.rest.replace(TAKEN, "_")
+    ([4, 5, 6], '_______')
     """
     found: list[D] = []
-    for pattern, parse in rows:
-        for match in page.find(pattern):
+    for name, parse in rows:
+        for match in page.find(name):
             details = tuple(parse(match))
             if details:
                 page.mark(*match.span())

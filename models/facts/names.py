@@ -17,25 +17,28 @@ from ..text.vocabulary import common
 from ..text.words import Word
 from .details import Detail, Page
 
-_FORMAL: dict[str, frozenset[str]] = {
-    line.split()[0]: frozenset(line.split()[1:]) for line in table_lines("names", "short_forms")
-}
-_ALIAS_GROUPS: dict[str, int] = {
-    word: number for number, line in enumerate(table_lines("names", "aliases")) for word in line.split()
-}
 _DERIVED = ("sql", "s", "n", "an", "ian", "ean", "ese", "ish", "er", "ers", "i", "js", "db", "ic")
 _SHORTEST_ROOT = 4
 _SHORTEST_TYPO = 7
+_OTHER_NAMES: dict[str, frozenset[str]] = {
+    word: frozenset(line.split()) for line in table_lines("names", "aliases") for word in line.split()
+}
+for _formal, *_short in map(str.split, table_lines("names", "short_forms")):
+    for _word, _others in ((_formal, _short), *((each, [_formal]) for each in _short)):
+        _OTHER_NAMES[_word] = _OTHER_NAMES.get(_word, frozenset()).union(_others)
 
 
-_OF_GROUP: dict[int, frozenset[str]] = {
-    number: frozenset(word for word, of in _ALIAS_GROUPS.items() if of == number)
-    for number in set(_ALIAS_GROUPS.values())
-}
-_SHORT_OF: dict[str, frozenset[str]] = {
-    short: frozenset(word for word, forms in _FORMAL.items() if short in forms)
-    for short in frozenset().union(*_FORMAL.values())
-}
+@lru_cache(maxsize=65536)
+def _alike(word: str) -> frozenset[str]:
+    """All spellings of a folded word that name the same thing, letters in another order aside."""
+    endings = _DERIVED if len(word) >= _SHORTEST_ROOT else ("s",)
+    longer = {word + ending for ending in endings}
+    shorter = {
+        word.removesuffix(ending)
+        for ending in _DERIVED
+        if word.endswith(ending) and (ending == "s" or len(word) - len(ending) >= _SHORTEST_ROOT)
+    }
+    return frozenset({word}).union(_OTHER_NAMES.get(word, ()), longer, shorter)
 
 
 def named_among(word: str, words: frozenset[str]) -> bool:
@@ -44,16 +47,7 @@ def named_among(word: str, words: frozenset[str]) -> bool:
     >>> named_among("postgres", frozenset({"the", "postgresql", "port"}))
     True
     """
-    known = {word} | _FORMAL.get(word, frozenset()) | _SHORT_OF.get(word, frozenset())
-    known |= _OF_GROUP.get(_ALIAS_GROUPS.get(word, -1), frozenset())
-    endings = _DERIVED if len(word) >= _SHORTEST_ROOT else ("s",)
-    known |= {word + ending for ending in endings}
-    known |= {
-        word.removesuffix(ending)
-        for ending in _DERIVED
-        if word.endswith(ending) and (ending == "s" or len(word) - len(ending) >= _SHORTEST_ROOT)
-    }
-    if not known.isdisjoint(words):
+    if not _alike(word).isdisjoint(words):
         return True
     return len(word) >= _SHORTEST_TYPO and "".join(sorted(word)) in _letters(words)
 
@@ -63,35 +57,22 @@ def _letters(words: frozenset[str]) -> frozenset[str]:
     return frozenset("".join(sorted(word)) for word in words if len(word) >= _SHORTEST_TYPO)
 
 
-@lru_cache(maxsize=65536)
 def same_name(left: str, right: str) -> bool:
     """Whether two folded words name the same thing.
 
     >>> same_name("postgres", "postgresql"), same_name("java", "javascript"), same_name("k8s", "kubernetes")
     (True, False, True)
     """
-    if left == right:
-        return True
-    group = _ALIAS_GROUPS.get(left)
-    if group is not None and group == _ALIAS_GROUPS.get(right):
-        return True
-    if left in _FORMAL.get(right, ()) or right in _FORMAL.get(left, ()):
-        return True
-    if len(left) == len(right) >= _SHORTEST_TYPO and sorted(left) == sorted(right):
-        return True
-    short, long = sorted((left, right), key=len)
-    if len(short) < _SHORTEST_ROOT:
-        return long == short + "s"
-    return long.startswith(short) and long[len(short) :] in _DERIVED
+    typo = len(left) == len(right) >= _SHORTEST_TYPO and sorted(left) == sorted(right)
+    return typo or right in _alike(left)
 
 
-_NEVER = frozenset(table_words("names", "never"))
-_ACRONYMS = frozenset(table_words("names", "acronyms"))
-_TITLES = frozenset(table_words("names", "titles"))
-_VERB_FOLLOWERS = frozenset(table_words("names", "verb_followers"))
+_NEVER, _ACRONYMS, _TITLES, _VERB_FOLLOWERS, _TOOLS = (
+    frozenset(table_words("names", key)) for key in ("never", "acronyms", "titles", "verb_followers", "tools")
+)
 _COMMON_ENDINGS = listed("ing ional ical able ible tion sion ment ness ful less ous ive ising izing ally")
+_JOINTS = frozenset((" ", "-", " & ", "."))
 _CONTRACTED = ("'ll", "'ve", "'re", "'d", "'m", "n't")
-_TOOLS = frozenset(table_words("names", "tools"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,26 +87,24 @@ class Name(Detail):
     before: str = ""  # the folded word before the whole name
     after: str = ""  # the folded word behind the whole name
 
-    def agrees(self, other: Detail) -> bool:
-        """Whether both are the same word or a known short form of it."""
-        return isinstance(other, Name) and same_name(self.folded, other.folded)
+    def _same(self, other: Name, /) -> bool:
+        return same_name(self.folded, other.folded)
 
-    def rivals(self, other: Detail) -> bool:
+    def _excludes(self, other: Name, /) -> bool:
         """Whether both could name the same thing: no shared word, or a shared one in the same place.
 
         "Skoda Octavia" and "Octavia Combi" may be one car; "Anna Nowak" and "Ben Nowak" are two people.
         """
-        if not isinstance(other, Name):
-            return False
         if not (self.strong and other.strong) and not self._same_place(other):
             return False
         shared = set(self.phrase) & set(other.phrase)
         if not shared:
             return True
-        mine, theirs = self.phrase, other.phrase
-        return any(
-            mine[i] == theirs[i] or mine[-1 - i] == theirs[-1 - i] for i in range(min(len(mine), len(theirs)))
+        ends = (
+            zip(self.phrase, other.phrase, strict=False),
+            zip(self.phrase[::-1], other.phrase[::-1], strict=False),
         )
+        return any(mine == theirs for pairs in ends for mine, theirs in pairs)
 
     def _same_place(self, other: Name) -> bool:
         if self.opens and other.opens:
@@ -134,37 +113,31 @@ class Name(Detail):
         return before or (self.after != "" and self.after == other.after)
 
 
-def names(page: Page, spelled: tuple[Word, ...]) -> tuple[Name, ...]:
+def names(page: Page) -> tuple[Name, ...]:
     """Read the names of a text, word by word; words that others have taken are not names.
 
-    >>> from ..text.words import words
-    >>> page = Page("Łukasz moved to San Francisco.")
-    >>> [name.phrase for name in names(page, tuple(words(page.text)))]
+    >>> [name.phrase for name in names(Page("Łukasz moved to San Francisco."))]
     [('lukasz',), ('san', 'francisco'), ('san', 'francisco')]
     """
+    spelled = page.words
     shouting = sum(word.text.isupper() for word in spelled) > len(spelled) / 2 and len(spelled) > 2
     lower = {word.folded for word in spelled if word.text.islower()}
-    runs: list[list[Word]] = []
+    runs: list[list[tuple[int, Word]]] = []
     last: Word | None = None
     for place, word in enumerate(spelled):
-        if page.rest[word.start : word.end] != page.text[word.start : word.end]:
-            last = None
-            continue
-        if not _is_name(word, lower, shouting=shouting) or _is_verb(word, place, spelled):
-            last = None
-            continue
-        joined = (
-            last is not None
-            and page.text[last.end : word.start] in {" ", "-", " & ", "."}
-            and not last.text.endswith("'s")
-        )
-        if joined:
-            runs[-1].append(word)
-        else:
-            runs.append([word])
-        last = word
-    places = {word.start: number for number, word in enumerate(spelled)}
-    return tuple(name for run in runs for name in _named(run, spelled, places[run[0].start]))
+        untaken = page.rest[word.start : word.end] == page.text[word.start : word.end]
+        named = untaken and _is_name(word, lower, shouting=shouting) and not _is_verb(word, place, spelled)
+        if (
+            named
+            and last is not None
+            and page.text[last.end : word.start] in _JOINTS
+            and last.text[-2:] != "'s"
+        ):
+            runs[-1].append((place, word))
+        elif named:
+            runs.append([(place, word)])
+        last = word if named else None
+    return tuple(name for run in runs for name in _named(run, spelled))
 
 
 def _is_verb(word: Word, place: int, spelled: tuple[Word, ...]) -> bool:
@@ -175,19 +148,19 @@ def _is_verb(word: Word, place: int, spelled: tuple[Word, ...]) -> bool:
     return following.folded in _VERB_FOLLOWERS or following.text[:1].isupper()
 
 
-def _named(run: list[Word], spelled: tuple[Word, ...], place: int) -> list[Name]:
-    phrase = tuple(word.folded for word in run)
-    before = spelled[place - 1].folded if place and not run[0].opens else ""
-    end = place + len(run)
+def _named(run: list[tuple[int, Word]], spelled: tuple[Word, ...]) -> list[Name]:
+    start, end, opens = run[0][0], run[-1][0] + 1, run[0][1].opens
+    phrase = tuple(word.folded for _, word in run)
+    before = spelled[start - 1].folded if start and not opens else ""
     after = spelled[end].folded if end < len(spelled) and not spelled[end].opens else ""
     return [
-        Name(word.text, word.folded, phrase, _strong(word, run), run[0].opens, before, after) for word in run
+        Name(word.text, word.folded, phrase, _strong(word, phrase), opens, before, after) for _, word in run
     ]
 
 
-def _strong(word: Word, run: list[Word]) -> bool:
+def _strong(word: Word, phrase: tuple[str, ...]) -> bool:
     """Whether a word is surely a name, and not a technical term that happens to be an acronym."""
-    return word.folded not in _ACRONYMS and (len(run) > 1 or not word.opens or _marked(word))
+    return word.folded not in _ACRONYMS and (len(phrase) > 1 or not word.opens or _marked(word))
 
 
 def _marked(word: Word) -> bool:

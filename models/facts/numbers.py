@@ -1,28 +1,62 @@
-"""Reads the numbers of a text: digits, groups, suffixes (96k, 3e-4), words, fractions, ratios, ordinals.
+"""Numbers with their units: digits, groups, suffixes (96k, 3e-4), words, fractions, ratios, ordinals.
 
 Each number takes its unit and period with it ("CHF 300 a month"). A bare "one", "a month" or "first" is read
-as weak: it must be kept by a merge, but contradicts nothing. Dates, times and identifiers are taken before.
-Numerals are read as English writes them; other languages' are words here.
+as weak: it must be kept by a merge, but contradicts nothing. Inside one system of units conversion is exact;
+across systems the last digit written may hide a rounding. A unit or a period that only one of two amounts
+states is compatible; two currencies never are.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import ClassVar
 
-from ..text.tables import listed
-from .amounts import PERIODS, PREFIXES, UNITS, Number, unit_at
-from .details import Expression, Page, Row, read
+from ..text.tables import table_lines, table_words
+from .details import Detail, Page, Row, pattern, read, spelled_out
 
-_NUMERALS = listed(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-)
-SMALL = {word: value for value, word in enumerate(_NUMERALS)}
-TENS = dict(
-    zip(listed("twenty thirty forty fifty sixty seventy eighty ninety"), range(20, 100, 10), strict=True)
-)
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One unit of measure."""
+
+    name: str  # canonical name, equal for all spellings
+    dimension: str  # what it measures; only numbers of one dimension are compared
+    factor: float = 1.0  # how many base units one of it is
+    system: str = "si"  # conversions inside one system are exact; across systems people round
+    offset: float = 0.0  # added after multiplying, for temperatures
+
+
+def _units() -> dict[str, Unit]:
+    units = {}
+    for line in table_lines("units", "units"):
+        dimension, factor, system, spellings, *offset = line.split("|")
+        names = spellings.split()
+        kind, _, currency = dimension.partition(" ")
+        of_money = kind == "money"
+        unit = Unit(
+            currency if of_money else names[-1],
+            kind if of_money else dimension,
+            float(factor),
+            system,
+            float(offset[0]) if offset else 0.0,
+        )
+        units.update(dict.fromkeys(names, unit))
+    return units
+
+
+UNITS = _units()
+PREFIXES = frozenset(table_words("units", "before_number"))
+UNITS_IN_WORDS = dict(line.split("|") for line in table_lines("units", "spelled_out"))
+PERIODS = {
+    word: float(seconds)
+    for seconds, words in (line.split(": ") for line in table_lines("units", "periods"))
+    for word in words.split()
+}
+SMALL = {word: value for value, word in enumerate(spelled_out("small").split("|"))}
+TENS = dict(zip(spelled_out("tens").split("|"), range(20, 100, 10), strict=True))
 SCALES = {"hundred": 100.0, "thousand": 1e3, "million": 1e6, "billion": 1e9, "dozen": 12.0}
 PARTS = {
     "half": 2,
@@ -34,28 +68,135 @@ PARTS = {
     "tenth": 10,
     "twentieth": 20,
 }
-_FIRST_ORDINALS = listed(
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-    "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-)
+_FIRST_ORDINALS = spelled_out("first_twenty").split("|")
 ORDINALS = {word: number for number, word in enumerate(_FIRST_ORDINALS, 1)} | {"thirtieth": 30}
 ORDINALS |= {
     f"{tens}-{word}": TENS[tens] + number
     for tens in ("twenty", "thirty")
     for number, word in enumerate(_FIRST_ORDINALS[:9], 1)
 }
-SCALE = "|".join(SCALES)
-_UNIT_WORD = "|".join([*TENS, *SMALL])
-CARDINAL = rf"(?:{_UNIT_WORD})(?:[- ](?:{'|'.join(SMALL)})\b)?"
-SPELLED = Expression(
-    rf"\b(?:half a dozen|(?:a|{CARDINAL}|several)[- ](?:{SCALE})(?:[- ](?:and[- ])?(?:{CARDINAL}|{SCALE})\b)*"
-    rf"|{CARDINAL}|(?:hundred|thousand|million)(?:[- ]and[- ](?:{CARDINAL}))?|dozen)\b"
-    rf"(?P<half>[- ]and[- ]a[- ](?:half|quarter))?(?(half)(?:[- ](?:{SCALE})\b)?)",
-    re.IGNORECASE,
-)
-_HALF_SCALE = Expression(rf"(?:half|quarter)[- ]({SCALE})$")
-_SEPARATOR = Expression("[^- ]+")
+
+
+@cache
+def _unit_pattern() -> re.Pattern[str]:
+    spellings = "|".join(map(re.escape, sorted({*UNITS, *UNITS_IN_WORDS}, key=len, reverse=True)))
+    return re.compile(rf"[ -]?-?({spellings})(?![^\W_])(?!-(?:to|and)-)")
+
+
+def unit_at(text: str, position: int) -> tuple[Unit, int] | None:
+    """Return the unit that starts at a position of the text, and where it ends.
+
+    >>> unit_at("75 mcg", 2)[0].name
+    'micrograms'
+    """
+    match = _unit_pattern().match(text, position)
+    if match is None:
+        return None
+    unit = UNITS.get(UNITS_IN_WORDS.get(match[1], match[1]))
+    return None if unit is None else (unit, match.end())
+
+
+_CROWNS = {("USD", "CAD"), ("USD", "AUD"), ("SEK", "KRONE"), ("NOK", "KRONE"), ("DKK", "KRONE")}
+_SAME_NAME = ({"degree", "temperature"}, {"mass", "money"})  # degrees; pounds
+_ROUNDING = 0.02  # the most that rounding across systems may hide, as a share
+_HALF_DEGREE = 0.6
+_TOLERANCE = 1e-3  # of amounts in one system of units, as a share
+_CALENDAR = 0.03  # a month is 28 to 31 days
+_BINARY = (1.0, 1.024, 1.048576, 1.073741824, 1.099511627776)  # "MB" is written for both
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Detail):
+    """A number, its unit, and the period it is counted over."""
+
+    kind: ClassVar[str] = "number"
+    value: float  # as written, scale words applied
+    unit: Unit | None = None  # the unit; None for a plain count
+    step: float = 0.5  # half of the last digit written, in `value`'s unit: what rounding may have hidden
+    period: float | None = None  # seconds it is counted over ("a month"); None if not said
+    form: str = "cardinal"
+
+    @property
+    def base(self) -> float:
+        """The value in base units of its dimension."""
+        return self.value if self.unit is None else self.value * self.unit.factor + self.unit.offset
+
+    @property
+    def dimension(self) -> str:
+        """What is measured; empty for a plain count."""
+        return "" if self.unit is None else self.unit.dimension
+
+    def _same(self, other: Number, /) -> bool:
+        if self.value == other.value and self._units_agree(other) and self._periods_agree(other):
+            return True
+        if self.unit is not None and other.unit is not None:
+            return self._converted_agrees(other)
+        plain, unit = (self, other) if self.unit is None else (other, self)
+        shares = unit.dimension in {"ratio", "length", "multiple"}
+        return shares and near(plain.value, unit.base, 1e-9)
+
+    def _holds(self, other: Number, /) -> bool:
+        """Whether this is the same amount and drops neither the other's unit nor its period."""
+        said = self.unit is not None or other.unit is None
+        return self._same(other) and said and (self.period is not None or other.period is None)
+
+    def _excludes(self, other: Number, /) -> bool:
+        """Whether both count or measure the same kind of thing and are strong enough to conflict."""
+        if "weak" in (self.form, other.form):
+            return False
+        return self.dimension == other.dimension and (self.form == "ordinal") == (other.form == "ordinal")
+
+    def _periods_agree(self, other: Number) -> bool:
+        return self.period is None or other.period is None or near(self.period, other.period, _TOLERANCE)
+
+    def _units_agree(self, other: Number) -> bool:
+        if self.unit is None or other.unit is None or self.unit.name == other.unit.name:
+            return True
+        if self.dimension == other.dimension == "money":
+            names = (self.unit.name, other.unit.name)
+            return "ANY" in names or names in _CROWNS or names[::-1] in _CROWNS
+        return {self.dimension, other.dimension} in _SAME_NAME
+
+    def _converted_agrees(self, other: Number) -> bool:
+        left, right = self.unit, other.unit
+        if self.dimension != other.dimension or (self.dimension == "money" and not self._units_agree(other)):
+            return False
+        mine, theirs = self.base, other.base
+        if self.period is not None and other.period is not None:
+            mine, theirs = mine / self.period, theirs / other.period
+        if left is None or right is None or (left.name == right.name and self.period == other.period):
+            return mine == theirs
+        if self.dimension == "data":
+            high, low = max(mine, theirs), min(mine, theirs)
+            return any(near(high, low * ratio, _TOLERANCE) for ratio in _BINARY)
+        if left.system == right.system:
+            return near(mine, theirs, _TOLERANCE)
+        if self.dimension == "time":
+            return near(mine, theirs, _CALENDAR)
+        slack = max(self.step * left.factor, other.step * right.factor)
+        degree = _HALF_DEGREE if self.dimension == "temperature" else 0.0
+        limit = max(_ROUNDING * max(abs(mine), abs(theirs)), degree)
+        return abs(mine - theirs) <= min(slack, limit) + _TOLERANCE * abs(mine)
+
+
+def near(left: float, right: float, share: float) -> bool:
+    """Whether two values differ by at most a share of the larger.
+
+    >>> near(100.0, 100.05, 1e-3), near(100.0, 101.0, 1e-3)
+    (True, False)
+    """
+    if left == right:
+        return True
+    finite = math.isfinite(left) and math.isfinite(right)
+    return finite and abs(left - right) <= share * max(abs(left), abs(right))
+
+
 _EXTRAS = ((" and a half", 0.5), ("-and-a-half", 0.5), (" and a quarter", 0.25), ("-and-a-quarter", 0.25))
+_SUFFIX = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12, "trillion": 1e12, **SCALES}
+_WORD_STEP = 0.5
+_GLYPHS = {"½": 0.5, "¼": 0.25, "¾": 0.75}
+_INCHES_PER_FOOT = 12
+_ALWAYS_OPEN = ("24", "7")
 
 
 def spelled(phrase: str) -> float:
@@ -67,15 +208,14 @@ def spelled(phrase: str) -> float:
     phrase = phrase.lower()
     if phrase == "half a dozen":
         return 6.0
-    scaled = _HALF_SCALE.search(phrase)
+    scaled = pattern("half_scale").search(phrase)
     if scaled is not None:
         return spelled(phrase[: scaled.start(1)].rstrip("- ")) * SCALES[scaled.group(1)]
     total, current, extra = 0.0, 0.0, 0.0
     for tail, value in _EXTRAS:
         if phrase.endswith(tail):
             phrase, extra = phrase.removesuffix(tail), value
-    for match in _SEPARATOR.all(phrase):
-        word = match.group()
+    for word in phrase.replace("-", " ").split(" "):
         if word in SMALL or word in TENS:
             current += SMALL.get(word, TENS.get(word, 0))
         elif word in SCALES:
@@ -95,75 +235,8 @@ def value_of(text: str | None) -> float | None:
         return None
     if text[0].isdigit():
         return float(text)
-    word = text.lower()
-    if word == "a":
-        return 1.0
-    value = SMALL.get(word, TENS.get(word))
+    value = {"a": 1, **SMALL, **TENS}.get(text.lower())
     return None if value is None else float(value)
-
-
-_DIGITS = Expression(
-    r"(?P<sign>(?<![\w)\]%\x00])[-+]|\bminus )?(?<![0-9A-Za-z_.])"
-    r"(?P<body>[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]{1,3}(?:\.[0-9]{3})+,[0-9]{1,2}|[0-9]{1,3}(?:\.[0-9]{3}){2,}"
-    r"|[0-9]{1,3}(?: [0-9]{3})+(?=\s?(?:€|EUR|zł|kr|Kč|CHF|SEK|NOK|DKK|PLN)(?![A-Za-z]))"
-    r"|[0-9]{1,3}(?:'[0-9]{3})+"
-    r"|[0-9]+(?:[.,][0-9]+)?|\.[0-9]+)(?P<exp>[eE][-+]?[0-9]{1,3}\b)?"
-    r"(?P<scale>(?:[kKMB]|bn|mn|tn)(?![^\W_])| ?(?:thousand|million|billion|mn|bn|trillion|hundred|dozen)\b)?"
-    r"(?P<glyph>[½¼¾])?",
-    digits=True,
-)
-_GROUPED = Expression(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?$")
-_DOTTED = Expression(r"[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]{1,2}$|\.[0-9]{3}$)")
-_PRICE_GROUP = Expression(r"(?<![0-9.,])[0-9]{1,3}\.[0-9]{3}(?![0-9.,])")
-_SUFFIX = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12, "trillion": 1e12, **SCALES}
-_RANGE_END = Expression(r" ?(?:-|to|and|or|nor) ?(?:above |below |over |under )?[-+]?[0-9][0-9.,]*")
-_MINUS = Expression(r"\bminus $", re.IGNORECASE)
-_WORD_STEP = 0.5
-_GLYPH = Expression(r"(?<![0-9])[½¼¾]")
-_GLYPHS = {"½": 0.5, "¼": 0.25, "¾": 0.75}
-_FEET = Expression(
-    r"(?<![\w.])([0-9])\s?(?:'|ft\.?|feet|foot)\s?([0-9]{1,2})"
-    r"(?:\s?(?:\"|''|in\b|inch(?:es)?\b)|(?!\w|\.[0-9]))",
-    digits=True,
-)
-_INCHES_PER_FOOT = 12
-_SLASHED = Expression(r"(?<![\w./-])([0-9]+(?:\.[0-9]+)?)\s?/\s?([0-9]+)(?![\w/-]|\.[0-9])", digits=True)
-_ONE_IN = Expression(r"\b(one|[0-9]+)(?: [a-z]+)? (?:in|out of) (?:every )?([0-9]+|[a-z]+)\b(?= |[.,;]|$)")
-_TOP = "|".join(("a", *list(SMALL)[1:10]))
-_PART = "|".join(f"{part}s?" if part != "half" else part for part in PARTS)
-_FRACTION = Expression(
-    rf"\b(?<!and )(?<!and-)(?:(?P<top>{_TOP})[- ])?(?P<part>{_PART})\b"
-    r"(?:[- ](?P<of>of|a(?! dozen)|an|the|off)\b)?(?! past| to | after| a dozen)",
-    re.IGNORECASE,
-)
-_SCALE_NEXT = Expression(rf"[- ](?:a |of a )?({SCALE})\b", re.IGNORECASE)
-_ORDINAL = Expression(
-    rf"\b(?:([0-9]+)(?:st|nd|rd|th)|({'|'.join(sorted(ORDINALS, key=len, reverse=True))}))\b", re.IGNORECASE
-)
-_SINGLE = Expression(
-    r"\b(?:a|an)[- ](second|minute|hour|day|week|fortnight|month|year|decade)\b", re.IGNORECASE
-)
-_MULTIPLE = Expression(r"\b(?:(twice|double[sd]?|doubling)|(thrice|triple[sd]?))\b", re.IGNORECASE)
-_PER = Expression(
-    r"\s*(?P<join>/\s?|per |a |an |each |every |in a |p\.\s?)?"
-    r"(?P<span>s|sec|second|min|minute|h|hr|hour|d|day|night|w|wk|week|mo|month|quarter|y|yr|year|annum|"
-    r"daily|nightly|weekly|monthly|quarterly|yearly|annually)\b"
-)
-_OVERALL = Expression(
-    r"\b(annual|annually|yearly|monthly|weekly|daily|quarterly|(?:(?<=each )|(?<=every )|(?<=per )|"
-    r"(?<= a ))(?:month|year|annum))\b|\b(p\.a)\.",
-    re.IGNORECASE,
-)
-_CURRENCY_BEFORE = Expression(r"([A-Za-z]{0,3}[$€£¥₹]|\b[A-Za-z]{3})\s?[-+]?$")
-_NOT_ONE = Expression(
-    r"\b(?:no|any|some|every|each|the|this|that|which|other|another|only|new|old)[- ]$", re.IGNORECASE
-)
-_AFTER_ONE = Expression(
-    r"[- ](?:of|another|day|by|who|that|thing|should|must|can|has|is|might|may)\b", re.IGNORECASE
-)
-_ALWAYS_OPEN = ("24", "7")
-
-Span = tuple[int, int]
 
 
 def numbers(page: Page) -> tuple[Number, ...]:
@@ -173,19 +246,20 @@ def numbers(page: Page) -> tuple[Number, ...]:
     [(71.0, 'length'), (2.0, 'multiple'), (20.0, 'mass'), (6.0, '')]
     """
     period = _overall_period(page)
+    ordinal: Row[Number] = ("ordinal", partial(_ordinal, page))
     return (
-        *read(page, (_FEET, _height), (_ORDINAL, lambda match: _ordinal(page, match)), *_SHARES),
+        *read(page, (("height", _height), ordinal, *_SHARES)),
         *_fractions(page),
-        *read(page, (_MULTIPLE, _multiple)),
+        *read(page, [("multiple", _multiple)]),
         *_in_digits(page, period),
         *_in_words(page, period),
-        *read(page, (_SINGLE, _single)),
+        *read(page, [("single", _single)]),
     )
 
 
 def _overall_period(page: Page) -> float | None:
     """The period that a text as a whole speaks of, if there is just one: "Annual salary: $96,000"."""
-    periods = {(match.group(1) or "year").lower() for match in _OVERALL.all(page.text)}
+    periods = {(match[1] or "year").lower() for match in pattern("overall").finditer(page.text)}
     return PERIODS[periods.pop()] if len(periods) == 1 else None
 
 
@@ -199,48 +273,39 @@ def _height(match: re.Match[str]) -> tuple[Number, ...]:
 def _ordinal(page: Page, match: re.Match[str]) -> tuple[Number, ...]:
     """First, 2nd, twentieth; those that name a part ("a third of") are left to the fractions."""
     digits, word = match.groups()
-    if word and word.lower() in PARTS and _FRACTION.match(page.rest, _phrase_start(page.rest, match.start())):
-        return ()
+    if word and word.lower() in PARTS:
+        start = max(0, match.start() - 8)
+        before = pattern("before_part").search(page.rest[start : match.start()])
+        many = before is not None and before.group().strip().lower() != "a"
+        if before and many and pattern("fraction").match(page.rest, start + before.start()):
+            return ()
     value = float(digits) if digits else float(ORDINALS[word.lower()])
     return (Number(match.group(), value, None, 0.0, None, "weak" if value == 1.0 else "ordinal"),)
 
 
-def _phrase_start(text: str, position: int) -> int:
-    """Where "one third" starts, given where "third" starts; the position itself if nothing stands before."""
-    before = re.search(rf"\b(?:{_TOP})[- ]$", text[max(0, position - 8) : position], re.IGNORECASE)
-    if before is None or before.group().strip().lower() == "a":
-        return len(text)
-    return max(0, position - 8) + before.start()
-
-
 def _ratio(match: re.Match[str], *, proper: bool = False) -> tuple[Number, ...]:
     top, bottom = value_of(match[1]), value_of(match[2])
-    if (
-        top is None
-        or not bottom
-        or top > bottom
-        or match.groups() == _ALWAYS_OPEN
-        or (proper and top == bottom)
-    ):
+    if top is None or not bottom or top > bottom or match.groups() == _ALWAYS_OPEN:
         return ()
-    return (Number(match.group(), 100 * top / bottom, UNITS["%"], 0.5),)
+    whole = proper and top == bottom
+    return () if whole else (Number(match.group(), 100 * top / bottom, UNITS["%"], 0.5),)
 
 
-_SHARES: tuple[Row[Number], ...] = ((_SLASHED, _ratio), (_ONE_IN, partial(_ratio, proper=True)))
+_SHARES: tuple[Row[Number], ...] = (("ratio", _ratio), ("one_in", partial(_ratio, proper=True)))
 
 
 def _fractions(page: Page) -> list[Number]:
     fractions = []
-    for match in page.find(_FRACTION):
-        top, part = match.group("top"), match.group("part").lower().removesuffix("s")
+    for match in page.find("fraction"):
+        top, part = match["top"], match["part"].lower().removesuffix("s")
         halved = part in {"half", "quarter"}
-        if not (halved or (top and top.lower() != "a")) or (halved and not (top or match.group("of"))):
+        if not (halved or (top and top.lower() != "a")) or (halved and not (top or match["of"])):
             continue
         share = (value_of(top or "a") or 1.0) / PARTS[part]
-        scale = _SCALE_NEXT.match(page.rest, match.end())
+        scale = pattern("scale_next").match(page.rest, match.end())
         unit = unit_at(page.rest, match.end())
         if scale is not None:
-            value = share * SCALES[scale.group(1).lower()]
+            value = share * SCALES[scale[1].lower()]
             fractions.append(_measured(page, (match.start(), scale.end()), value, 0.0))
         elif unit is not None and unit[0].dimension == "time":
             page.mark(match.start(), unit[1])
@@ -256,40 +321,36 @@ def _multiple(match: re.Match[str]) -> tuple[Number, ...]:
 
 
 def _in_digits(page: Page, period: float | None) -> list[Number]:
-    quantities = []
-    for match in page.find(_DIGITS):
-        value, step = _digits(match)
-        quantities.append(_measured(page, match.span(), value, step, period))
-    quantities.extend(
-        _measured(page, match.span(), _GLYPHS[match.group()], 0.0) for match in page.find(_GLYPH)
-    )
-    return quantities
+    found = [_measured(page, match.span(), *_digits(match), period) for match in page.find("digits")]
+    halves = ((match.span(), _GLYPHS[match.group()]) for match in page.find("glyph"))
+    return found + [_measured(page, span, value, 0.0) for span, value in halves]
 
 
 def _digits(match: re.Match[str]) -> tuple[float, float]:
-    body = match.group("body").replace("'", "").replace(" ", "")
-    if _GROUPED.match(body):
+    body = match["body"].replace("'", "").replace(" ", "")
+    if pattern("grouped").match(body):
         body = body.replace(",", "")
-    elif _DOTTED.match(body):
+    elif pattern("dotted_groups").match(body):
         body = body.replace(".", "")
     body = body.replace(",", ".")
-    scale = _SUFFIX.get((match.group("scale") or "").strip().lower(), 1.0)
-    value = float(body + (match.group("exp") or "")) * scale + _GLYPHS.get(match.group("glyph") or "", 0.0)
+    scale = _SUFFIX.get((match["scale"] or "").strip().lower(), 1.0)
+    value = float(body + (match["exp"] or "")) * scale + _GLYPHS.get(match["glyph"] or "", 0.0)
     places = len(body.partition(".")[2])
-    return (-value if match.group("sign") in {"-", "minus "} else value), 0.5 * scale / 10**places
+    return (-value if match["sign"] in {"-", "minus "} else value), 0.5 * scale / 10**places
 
 
 def _in_words(page: Page, period: float | None) -> list[Number]:
     quantities = []
-    for match in page.find(SPELLED):
+    for match in page.find("spelled"):
         text, start, end = match.group(), match.start(), match.end()
         if text.lower() == "one" and (
-            _NOT_ONE.search(page.text, max(0, start - 9), start) or _AFTER_ONE.match(page.text, end)
+            pattern("not_one").search(page.text, max(0, start - 9), start)
+            or pattern("after_one").match(page.text, end)
         ):
             continue
         value = spelled(text)
         step = _WORD_STEP if value.is_integer() else _WORD_STEP / 2
-        if _MINUS.search(page.text, max(0, start - 8), start):
+        if pattern("minus").search(page.text, max(0, start - 8), start):
             value = -value
         number = _measured(page, (start, end), value, step, period)
         quantities.append(replace(number, form="weak") if value == 1.0 and number.unit is None else number)
@@ -301,21 +362,24 @@ def _single(match: re.Match[str]) -> tuple[Number, ...]:
     return (Number(match.group(), 1.0, UNITS[match[1].lower()], 0.0, None, "weak"),)
 
 
-def _measured(page: Page, span: Span, value: float, step: float, period: float | None = None) -> Number:
+def _measured(
+    page: Page, span: tuple[int, int], value: float, step: float, period: float | None = None
+) -> Number:
     """Look for a unit behind or a currency before a number, then for a period, and take all of it."""
     start, end = span
     unit, stop = unit_at(page.rest, end) or (None, end)
+    millions = page.rest[end:stop] == "m"
     if unit is None:
-        further = _RANGE_END.match(page.rest, end)
+        further = pattern("range_end").match(page.rest, end)
         unit = (unit_at(page.rest, further.end()) or (None,))[0] if further else None
-    before = _CURRENCY_BEFORE.search(page.rest, max(0, start - 8), start)
-    if before is not None and before.group(1) in PREFIXES:
-        if unit is UNITS["m"] and page.rest[end : end + 1] == "m":
+    before = pattern("currency_before").search(page.rest, max(0, start - 8), start)
+    if before is not None and before[1] in PREFIXES:
+        if millions:
             value, step = value * 1e6, step * 1e6
-        unit = unit if unit is not None and unit.dimension == "money" else UNITS[before.group(1)]
+        unit = unit if unit is not None and unit.dimension == "money" else UNITS[before[1]]
         start = before.start()
     money = unit is not None and unit.dimension == "money"
-    if money and _PRICE_GROUP.search(page.text, start, stop):
+    if money and pattern("price_group").search(page.text, start, stop):
         value, step = value * 1e3, step * 1e3  # "€1.450": prices have no third decimal
     said, stop = _period_at(page, stop)
     page.mark(start, stop)
@@ -325,7 +389,7 @@ def _measured(page: Page, span: Span, value: float, step: float, period: float |
 
 def _period_at(page: Page, position: int) -> tuple[float | None, int]:
     """The period that follows at a position, and where it ends: " a month", "/yr", " weekly"."""
-    match = _PER.match(page.rest, position)
-    if match is None or not (match.group("join") or match.group("span").endswith("ly")):
+    match = pattern("per").match(page.rest, position)
+    if match is None or not (match["join"] or match["span"].endswith("ly")):
         return None, position
-    return PERIODS[match.group("span")], match.end()
+    return PERIODS[match["span"]], match.end()

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from ..text.tables import listed, table_words
-from ..text.vocabulary import FRAME_WORDS
+from ..text.vocabulary import FRAME_WORDS, content_stems
 from ..text.words import Word, stem
-from .details import Expression
-from .extraction import Facts
+from . import Facts
+from .details import pattern
 from .frames import Change, surface
 
 _COPULAS = frozenset(listed("is are was were and or with plus equals named called namely as"))
@@ -27,15 +27,8 @@ _LONGEST_STRETCH = 60
 _BINDING = frozenset(listed("not no never first second then before after without nor"))
 """Words of the frame that bind others, so that their place counts."""
 
-_CLAUSE_END = Expression(r"[,;:.!?]\s|\b(?:and|but|while|whereas)\b", 2)
-_EDGE = r"[,;:.!?()]|\b(?:and|or|but|while|whereas|plus|than|nor)\b"
-_LEADING = r"(?:\s|\b(?:the|a|an|his|her|their|in|on|at|to|for|with|of|by)\b)*"
-_OPENS = Expression(rf"(?:^|{_EDGE}){_LEADING}$", 2)
-_CLOSES = Expression(rf"\s*(?:$|{_EDGE})", 2)
-_PASSIVE = Expression(r"\bby (?!the (?:end|time)\b|\d)", 2)
-_DOER = Expression(r"\b(?:we|i)\b", 2)
-_DONE_TO = Expression(r"\b(?:us|me)\b", 2)
-_EDGE_REACH = 80
+_READ = 80
+"""Characters that are read before a word, and of an opening."""
 
 Exchanged = tuple[Sequence[Word], Sequence[Word]]
 
@@ -48,10 +41,6 @@ def _stem_of(word: Word) -> str:
     return stem(word.folded)
 
 
-def _words_of(facts: Facts) -> Sequence[Word]:
-    return facts.words
-
-
 def _content_of(facts: Facts) -> Sequence[Word]:
     return [word for word in facts.words if word.folded not in FRAME_WORDS]
 
@@ -62,7 +51,7 @@ def exchange(left: Facts, right: Facts) -> Change | None:
     Clauses in another order, lists and adverbs moved to the front are no exchange, nor are the sides of what
     holds from either: "is married to".
 
-    >>> from .extraction import extract
+    >>> from . import extract
     >>> exchange(extract("Anna reports to Ben"), extract("Ben reports to Anna"))
     ('Anna reports to Ben', 'Ben reports to Anna')
     >>> exchange(extract("Dairy yes, gluten no"), extract("Gluten no, dairy yes")) is None
@@ -78,13 +67,13 @@ def exchange(left: Facts, right: Facts) -> Change | None:
         return None
     if not _MUTUAL.isdisjoint(middle) and (_MUTUAL | _LINKS).issuperset(middle):
         return None
-    return _shown(left, right, exchanged) if _tells(left, right, _words_of, _folded) else None
+    return _shown(left, right, exchanged) if _tells(left, right, lambda facts: facts.words, _folded) else None
 
 
 def turned_round(left: Facts, right: Facts) -> bool:
     """Whether two things changed places around a comparison, a preference or an order of equal words.
 
-    >>> from .extraction import extract
+    >>> from . import extract
     >>> turned_round(extract("Prefers tea to coffee"), extract("Prefers coffee to tea"))
     True
     """
@@ -98,7 +87,7 @@ def turned_round(left: Facts, right: Facts) -> bool:
 def rearranged(left: Facts, right: Facts) -> Change | None:
     """Return both texts where the order of their equal words may change who does what to whom.
 
-    >>> from .extraction import extract
+    >>> from . import extract
     >>> rearranged(extract("Peter films Ida's cats"), extract("Peter's cats are filmed by Ida"))
     ("Peter films Ida's cats", "Peter's cats are filmed by Ida")
     >>> rearranged(extract("Ida films the cats"), extract("The cats are filmed by Ida")) is None
@@ -162,12 +151,13 @@ def _tells(
 
 def _whole_item(facts: Facts, part: Sequence[Word]) -> bool:
     """Whether a part is bounded by commas, conjunctions or the ends of the text on both sides."""
-    before = facts.text[max(0, part[0].start - _EDGE_REACH) : part[0].start]
-    return _OPENS.search(before) is not None and _CLOSES.match(facts.text, part[-1].end) is not None
+    before = facts.text[max(0, part[0].start - _READ) : part[0].start]
+    opens = pattern("item_opens").search(before) is not None
+    return opens and pattern("item_closes").match(facts.text, part[-1].end) is not None
 
 
 def _clauses(facts: Facts) -> list[frozenset[str]]:
-    cuts = [match.start() for match in _CLAUSE_END.all(facts.text)]
+    cuts = [match.start() for match in pattern("clause_end").finditer(facts.text)]
     clauses: list[list[str]] = [[]]
     passed = 0
     for word in facts.words:
@@ -222,42 +212,27 @@ def _between(facts: Facts, x: str, y: str) -> frozenset[str]:
     places = [word.folded for word in facts.words]
     start, end = sorted((places.index(x), places.index(y)))
     inner = facts.words[start + 1 : end]
-    return frozenset(stem(word.folded) for word in inner if word.folded not in FRAME_WORDS)
+    return frozenset(content_stems(inner))
 
 
 def _turned(left: Facts, right: Facts) -> bool:
     if left.bag != right.bag or _passive(left) != _passive(right):
         return False
-    doing = [(_DOER.search(each.text), _DONE_TO.search(each.text)) for each in (left, right)]
-    (do, done), (does, was_done) = [(a is not None, b is not None) for a, b in doing]
+    (do, done), (does, was_done) = (
+        [pattern(name).search(each.text) is not None for name in ("doer", "done_to")]
+        for each in (left, right)
+    )
     return (do, done) != (does, was_done) and do != done and does != was_done
 
 
 def _passive(facts: Facts) -> bool:
-    return _PASSIVE.search(facts.text) is not None
-
-
-_ROLES = (
-    r"company|employer|startup|start-up|firm|organi[sz]ation|management|leadership|team|team lead|tech lead|"
-    r"ceo|cto|cfo|coo|boss|manager|supervisor|landlord|client|customer|colleague|co-?worker"
-)
-_ADVERB = r"(?:(?:also|now|still|already|always|currently)\s+)?"
-_OTHER = Expression(
-    rf"^\W*(?:[Tt]he )?(?i:{_ROLES})s?\s+{_ADVERB}"
-    r"(?!(?:of|at|in|on|for|and|or|with|from|to|who|that|which|name|address|phone|password|code)\b)[a-z]+\b"
-)
-_PERSON = Expression(
-    rf"^\W*(?:(?:[Tt]he )?[Uu]ser|I|He|She|(?P<name>[A-Z]\w+))\s+{_ADVERB}"
-    r"(?!(?:of|at|in|on|for|and|or|with|from|to|who|that|which|said|says|told|heard)\b)"
-    r"(?!(?:mention|report|confirm|explain|ask|note|state|tell|learn)(?:s|ed|d)\b)[a-z]+\b"
-)
-_REACH = 80
+    return pattern("passive").search(facts.text) is not None
 
 
 def other_actor(left: Facts, right: Facts) -> Change | None:
     """Return the two openings where one text is about a company, a boss, a team, and one about the person.
 
-    >>> from .extraction import extract
+    >>> from . import extract
     >>> other_actor(extract("Company uses Neovim"), extract("User uses Neovim at work"))
     ('Company uses', 'User uses')
     >>> other_actor(extract("User's company uses Neovim"), extract("User uses Neovim at work")) is None
@@ -271,12 +246,12 @@ def other_actor(left: Facts, right: Facts) -> Change | None:
 
 
 def _somebody_else(facts: Facts) -> str:
-    match = _OTHER.search(facts.text[:_REACH])
+    match = pattern("somebody_else").search(facts.text[:_READ])
     return match[0].strip() if match is not None else ""
 
 
 def _person(facts: Facts) -> str:
-    match = _PERSON.search(facts.text[:_REACH])
+    match = pattern("person").search(facts.text[:_READ])
     if match is None:
         return ""
     named = match["name"]

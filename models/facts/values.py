@@ -1,127 +1,168 @@
-"""The values that a text gives to attributes that have one value at a time: home, wake-up time, CI.
+"""Answers that a text gives to known questions: traits, denials, and values of attributes.
 
-A value is read with its subject (the names and kin that the clause opens with) and left out where the clause
-is about the past, a plan, a part of the year or a condition. "Moved from Jenkins to X" has the value X.
+Traits are words that exclude each other (environments, kinship, sides, opposites): each family is a question,
+each group one answer with its synonyms. Denials are hard where grammar denies (not, no, never, without), and
+soft where a verb does (avoid, stop, hate); both carry the words in their reach. A value of an attribute that
+has one value at a time (home, wake-up time, CI) is read with its subject, and left out where the clause is
+about the past, a plan, a part of the year or a condition. "Moved from Jenkins to X" has the value X.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
 
-from ..text.tables import listed
-from ..text.vocabulary import FRAME_WORDS
+from ..text.tables import table_lines, table_words
+from ..text.vocabulary import content_stems
 from ..text.words import fold, stem, words
-from .details import Expression
+from .details import Detail, Page, pattern
 
-_IGNORE_CASE = re.IGNORECASE
-_NAME = r"(?P<v>[A-ZÀ-Þ][\w'&.-]*(?: (?:of |de |la |du )?[A-ZÀ-Þ][\w'&.-]*)*)"
-_HOME = re.compile(
-    r"\b(?:[Ll]ives?|[Ll]iving|[Rr]esides?|(?:is )?based|[Rr]elocated|[Mm]oved(?: house| back)?)"
-    rf"(?: alone| now)? (?:in|to|from (?:[A-ZÀ-Þ][\w-]*\s?)+to) (?:the )?{_NAME}"
-)
-_CALENDAR = frozenset(
-    listed(
-        "monday tuesday wednesday thursday friday saturday sunday january february march april may june july "
-        "august september october november december mondays tuesdays wednesdays thursdays fridays saturdays "
-        "sundays christmas easter"
-    )
-)
-_BOSS = re.compile(
-    r"(?:\b(?:[Rr]eports? (?:directly )?to|(?:[Bb]oss|[Ll]ine manager|[Mm]anager|[Ss]upervisor)"
-    rf"(?: (?:since|as of) [\w ]{{1,20}}?)?(?: is(?: now)?(?: called| named)?|:)) {_NAME})"
-)
-_PERSON = frozenset(
-    listed(
-        "the user i he she they we has have recently just now and his her my their our of also still mother "
-        "mum mom father dad brother sister wife husband son daughter aunt uncle niece nephew cousin friend "
-        "partner parents new current currently line is"
-    )
-)
-_UNSETTLED = Expression(
-    r"\b(?:used to|formerly|previously|no longer|not|never|until|before|once|wants? to|would|might|plans?|"
-    r"planning|planned|hopes?|consider\w*|thinking|ago|former|ex|dreams?|grew up|was|were|lived|worked|if|"
-    r"while|during|when|in (?:spring|summer|autumn|winter)|summers?|winters?|weekends?|sometimes|also|"
-    r"(?-i:may)|could|should|"
-    r"except|unless|for (?:go|python|java|rust|yaml|makefiles?)|"
-    r"in (?:go|python|java|rust|yaml|makefiles?|staging|production))\b",
-    _IGNORE_CASE,
-)
-_CLAUSE = Expression(r"[^.;!?\n]+")
-_MOVED = Expression(
-    r"\b(?:moved|switched|migrated|changed|went|replaced|converted|ported)\b[^.;]*?"
-    r"\b(?:to|by|with) (?:the )?",
-    _IGNORE_CASE,
-)
-_FAVOURITE = re.compile(r"\bfavou?rite (\w+(?: \w+)?)(?: is |: | = )([\w' -]{2,40})$", _IGNORE_CASE)
-_LIGHT = frozenset(
-    stem(word)
-    for word in listed(
-        "run use get move switch migrate change time happen do go set work now from done usually mostly "
-        "always wake up morning at"
-    )
-)
-_SHARED_WORDS = 0.5
-_CLOSED: dict[str, tuple[str, str]] = {
-    "wake-up": (
-        r"gets? up|wakes?(?: up)?|wake-up|rises|alarm",
-        r"\d{1,2}(?::\d\d)?(?: ?[ap]m)?(?! ?(?:min|days|hours|km|%))",
-    ),
-    "ci": (
-        r"ci|builds?|pipelines?|jobs?",
-        r"jenkins|github actions|gitlab ci|circleci|travis|buildkite|teamcity|azure pipelines|woodpecker",
-    ),
-    "database": (
-        r"database|db|data|stored?|backend|persist\w*",
-        r"postgres|postgresql|mysql|sqlite|mariadb|mongodb|cockroachdb|oracle|sql server|dynamodb|cassandra",
-    ),
-    "package manager": (r"packages?|dependencies|install\w*|manager", r"npm|yarn|pnpm|bun"),
-    "bundler": (r"bundl\w+|builds?|built", r"webpack|vite|esbuild|rollup|parcel"),
-    "editor": (
-        r"editor|ide|writes|codes|edits|programs",
-        r"vim|neovim|vs code|vscode|emacs|intellij|pycharm|helix|zed",
-    ),
-    "indentation": (r"indent\w*|tabs|spaces", r"tabs|(?:two|four|eight|2|4|8) spaces|spaces"),
-    "deployment": (
-        r"deploy\w*|releas\w+|rollouts?",
-        r"manually|manual|by hand|automatically|automatic|automated",
-    ),
-    "marital status": (
-        r"is|got|are|was|user|marital status|she|he",
-        r"single|married|divorced|engaged|widowed",
-    ),
-    "theme": (r"theme|mode|editor|ui|interface", r"dark|light"),
+_VIEWS = {
+    word: view
+    for view, words_of_it in (line.split(": ") for line in table_lines("opposites", "relatives"))
+    for word in words_of_it.split()
 }
-_READERS = tuple(
-    (
-        name,
-        re.compile(rf"\b(?:{cue})\b", _IGNORE_CASE),
-        re.compile(rf"(?<![\w-])(?:{values})(?![\w-])", _IGNORE_CASE),
-    )
-    for name, (cue, values) in _CLOSED.items()
-)
-_ANY = re.compile(
-    "|".join(
-        (
-            *(known for _, known in _CLOSED.values()),
-            r"liv|resid|based|relocat|moved|favou?rite|boss|manager|supervisor|report",
+_ONE_RELATIVE = {frozenset(line.split()) for line in table_lines("opposites", "one_relative")}
+
+
+@dataclass(frozen=True, slots=True)
+class Trait(Detail):
+    """One answer of a family of words that exclude each other."""
+
+    kind: ClassVar[str] = "trait"
+    family: str = ""  # the question
+    group: int = 0  # number of the answer in the family
+    soft: bool = False  # the question is too common in other senses to forbid a merge by itself
+
+    def _same(self, other: Trait, /) -> bool:
+        return (self.family, self.group) == (other.family, other.group)
+
+    def _excludes(self, other: Trait, /) -> bool:
+        """Whether both answer the same question; a nephew may be a sister's son."""
+        if self.family != other.family or self.soft:
+            return False
+        views = frozenset(_VIEWS.get(each.text.rstrip("s")) for each in (self, other))
+        return self.family != "kinship" or views not in _ONE_RELATIVE
+
+
+@cache
+def _families() -> tuple[re.Pattern[str], dict[str, list[tuple[str, int, bool]]]]:
+    """What finds a spelling, the longest first, and the answers that each gives: family, group, soft."""
+    table: dict[str, list[tuple[str, int, bool]]] = {}
+    for line in table_lines("opposites", "families"):
+        family, _, groups = line.partition(": ")
+        for number, group in enumerate(groups.split("|")):
+            for spelling in group.split(","):
+                answer = (family.lstrip("~"), number, family.startswith("~"))
+                table.setdefault(spelling.strip(), []).append(answer)
+    ordered = sorted(table, key=lambda spelling: (-len(spelling), spelling))
+    spellings = "|".join(re.escape(each).replace(r"\*", r"\w*") for each in ordered)
+    return re.compile(rf"(?<![\w-])(?:{spellings})(?![\w-])"), {each: table[each] for each in ordered}
+
+
+def traits(page: Page) -> tuple[Trait, ...]:
+    """Read the answers a text gives to the known questions.
+
+    >>> [(each.family, each.text) for each in traits(Page("The staging server opens in the morning"))]
+    [('environment', 'staging'), ('open', 'opens'), ('part of day', 'morning')]
+    """
+    spellings, table = _families()
+    answers: list[Trait] = []
+    for match in spellings.finditer(page.text.lower()):
+        said = match.group()
+        key = (
+            said
+            if said in table
+            else next(each for each in table if each.endswith("*") and said.startswith(each[:-1]))
         )
-    ),
-    _IGNORE_CASE,
-)
-_KIN = re.compile(
-    r"\b(?:mother|mum|mom|father|dad|brother|sister|wife|husband|son|sons|daughter|daughters|grand\w+|aunt|uncle|niece|"
-    r"nieces|nephew|cousin|friend|girlfriend|boyfriend|partner|parents?|in-law|boss|colleague|neighbou?r|child\w*|kids)\b"
-)
+        answers.extend(Trait(said, *answer) for answer in table[key])
+    return tuple(answers)
+
+
+_REACH = 5
+_LOOK_BACK, _LOOK_AHEAD = 80, 160
+_EMPTY = frozenset(table_words("grammar", "undenied"))
+_LIGHT_VERBS = frozenset(map(stem, table_words("grammar", "light")))
+
+
+@dataclass(frozen=True, slots=True)
+class Negation(Detail):
+    """One denial and what it reaches; two denials never contradict each other by themselves."""
+
+    kind: ClassVar[str] = "negation"
+    cue: str = ""  # the folded cue word: "not", "avoids"
+    hard: bool = True  # grammatical negation rather than a denying verb
+    reach: tuple[str, ...] = ()  # stems of the words it denies, in order; light verbs included
+    subject: frozenset[str] = frozenset()
+    clause: str = ""  # the cue with its reach as it stands in the text
+
+    @property
+    def heavy(self) -> frozenset[str]:
+        """The denied stems that are more than a light verb: use, have, take."""
+        return frozenset(self.reach) - _LIGHT_VERBS
+
+    @property
+    def objects(self) -> frozenset[str]:
+        """The denied stems that carry meaning."""
+        return self.heavy or frozenset(self.reach)
+
+    def _same(self, other: Negation, /) -> bool:
+        """Whether both deny a common thing."""
+        shared = self.objects & other.objects or self.objects & other.subject or self.subject & other.objects
+        return bool(shared) or (not self.reach and not other.reach)
+
+    def _holds(self, other: Negation, /) -> bool:
+        """Whether this denies the same things as hard."""
+        held = self.hard or not other.hard
+        return held and other.objects <= self.objects and {*other.reach} <= {*self.reach, *self.subject}
+
+    def _excludes(self, _other: Negation, /) -> bool:
+        return False
+
+
+def negations(page: Page) -> tuple[Negation, ...]:
+    """Read the denials of a text.
+
+    >>> [(each.cue, each.reach) for each in negations(Page("Does not use tabs, avoids dairy"))]
+    [('not', ('us', 'tab')), ('avoids', ('dairy',))]
+    """
+    text, ends = page.text, pattern("denial_end")
+    idle = [match.span() for match in pattern("not_denying").finditer(text)]
+    denials = []
+    for match in pattern("denying").finditer(text):
+        if any(start <= match.start() < end for start, end in idle):
+            continue
+        furthest = min(len(text), match.end() + _LOOK_AHEAD)
+        end = ends.search(text, match.end(), furthest)
+        stop = end.start() if end else furthest
+        before = ends.split(text[max(0, match.start() - _LOOK_BACK) : match.start()])[-1]
+        denials.append(
+            Negation(
+                match.group(),
+                fold(match.group()),
+                match["hard"] is not None,
+                _denied(text[match.end() : stop])[:_REACH],
+                frozenset(_denied(before)[-_REACH:]),
+                text[match.start() : stop].strip(),
+            )
+        )
+    return tuple(dict.fromkeys(denials))
+
+
+def _denied(clause: str) -> tuple[str, ...]:
+    stems = ((word.folded, stem(word.folded)) for word in words(clause))
+    return tuple(each for folded, each in stems if folded not in _EMPTY or each in _LIGHT_VERBS)
+
+
+_PERSON = frozenset(table_words("values", "person"))
+_NO_PLACE = frozenset(table_words("values", "no_place"))
+_LIGHT = frozenset(map(stem, table_words("values", "light")))
+_SHARED_WORDS = 0.5
 _SAME_KIN = {"mum": "mother", "mom": "mother", "dad": "father"}
-_NAMED = re.compile(r"(?<!^)(?<!^ )\b[A-ZÀ-Þ](?!\b)[\w-]+|^ ?[A-ZÀ-Þ][\w-]+(?='s | [A-ZÀ-Þ])")
-_PASSIVE = re.compile(r"\b(?:was|were)\b")
-_ALIKE = {
-    "by hand": "manual", "manually": "manual", "automatically": "automatic", "automated": "automatic",
-    "postgresql": "postgres", "vscode": "vs code", "neovim": "vim", "2 spaces": "two spaces",
-    "4 spaces": "four spaces", "8 spaces": "eight spaces",
-}  # fmt: skip
-_HOURS = re.compile(r"(\d{1,2})(?::(\d\d))?(?: ?([ap])m)?$", _IGNORE_CASE)
+_ALIKE = dict(line.split(": ") for line in table_lines("values", "alike"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +173,7 @@ class Value:
     text: str  # the value as it stands in the text
     key: str  # the value in its plain form
     subject: frozenset[str]  # whose it is: names and kin before it in the clause
-    closed: bool  # it is one of a closed list, so that other words of its clause count, too
+    closed: bool = False  # it is one of a closed list, so that other words of its clause count, too
     rest: frozenset[str] = frozenset()  # the stems of those words
 
     def about_as(self, other: Value) -> bool:
@@ -148,82 +189,80 @@ class Value:
         return not set(self.key.split()).isdisjoint(other.key.split())
 
 
-def values(text: str) -> tuple[Value, ...]:
-    """Read the values of a normalised text.
+@cache
+def _attributes() -> tuple[re.Pattern[str], list[tuple[str, re.Pattern[str], re.Pattern[str]]]]:
+    """What some value stands in, and of each attribute its name, what tells of it, and its values."""
+    rows = [line.split(" := ") for line in table_lines("values", "attributes")]
+    some = "|".join((*(known for *_, known in rows), *table_lines("patterns", "other_values")))
+    readers = [
+        (name, re.compile(rf"(?i)\b(?:{cue})\b"), re.compile(rf"(?i)(?<![\w-])(?:{known})(?![\w-])"))
+        for name, cue, known in rows
+    ]
+    return re.compile(some, re.IGNORECASE), readers
 
-    >>> [(each.attribute, each.key) for each in values("Lives in Oslo. CI was moved from Jenkins to Travis.")]
+
+def values(page: Page) -> tuple[Value, ...]:
+    """Read the values of a text.
+
+    >>> told = values(Page("Lives in Oslo. CI was moved from Jenkins to Travis."))
+    >>> [(each.attribute, each.key) for each in told]
     [('home', 'oslo'), ('ci', 'travis')]
-    >>> values("Used to live in Oslo"), values("Lives in Oslo in summer")
+    >>> values(Page("Used to live in Oslo")), values(Page("Lives in Oslo in summer"))
     ((), ())
     """
-    if _ANY.search(text) is None:
+    text = page.text
+    if _attributes()[0].search(text) is None:
         return ()
     assertions: list[Value] = []
-    for match in _CLAUSE.all(text):
+    for match in pattern("value_clause").finditer(text):
         clause = match.group()
-        moved = _MOVED.search(clause)
-        if _UNSETTLED.search(_PASSIVE.sub("", clause) if moved else clause):
-            continue
-        assertions += _homes(clause)
-        assertions += _superiors(clause)
-        assertions += _closed(clause, moved.end() if moved else 0)
+        moved = pattern("moved").search(clause)
+        if not pattern("unsettled").search(pattern("was").sub("", clause) if moved else clause):
+            assertions += (*_people(clause), *_closed(clause, moved.end() if moved else 0))
     return tuple(dict.fromkeys(assertions))
 
 
-def _homes(clause: str) -> list[Value]:
-    """Where people live; no day or month is a place, and what opens a clause with a capital may be a name."""
-    homes = []
-    for home in _HOME.finditer(clause):
-        place, before = home.group("v"), clause[: home.start()]
+def _people(clause: str) -> Iterator[Value]:
+    """Where people live and to whom they report.
+
+    No day or month is a place, and what opens a clause with a capital may be a name.
+    """
+    for match in pattern("home").finditer(clause):
+        place, before = match["v"], clause[: match.start()]
         spelled = list(words(before))
-        if place.split()[0].lower() in _CALENDAR:
-            continue
-        if all(word.folded in _PERSON or word.text[0].isupper() for word in spelled):
+        if place.split()[0].lower() not in _NO_PLACE and all(
+            word.folded in _PERSON or word.text[0].isupper() for word in spelled
+        ):
             opening = {word.folded for word in spelled[:1] if word.folded not in _PERSON}
-            homes.append(Value("home", place, fold(place), _subject(before) | opening, closed=False))
-    return homes
+            yield Value("home", place, fold(place), _subject(before) | opening)
+    for match in pattern("boss").finditer(clause):
+        if all(word.folded in _PERSON for word in words(clause[: match.start()])):
+            yield Value("boss", match["v"], fold(match["v"]), frozenset())
 
 
-def _superiors(clause: str) -> list[Value]:
-    return [
-        Value("boss", match["v"], fold(match["v"]), frozenset(), closed=False)
-        for match in _BOSS.finditer(clause)
-        if all(word.folded in _PERSON for word in words(clause[: match.start()]))
-    ]
-
-
-def _closed(clause: str, start: int) -> list[Value]:
-    closed = []
-    for name, cue, known in _READERS:
+def _closed(clause: str, start: int) -> Iterator[Value]:
+    for name, cue, known in _attributes()[1]:
         match = known.search(clause, start) if cue.search(clause) else None
         if match is not None:
             subject = _subject(known.sub(" ", clause[: match.start()]))
-            rest = _stems(cue.sub(" ", known.sub(" ", clause))) - _LIGHT
-            closed.append(
-                Value(name, match.group(), _key(fold(match.group())), subject, closed=True, rest=rest)
-            )
-    favourite = _FAVOURITE.search(clause)
+            rest = frozenset(content_stems(words(cue.sub(" ", known.sub(" ", clause))))) - _LIGHT
+            yield Value(name, match.group(), _key(fold(match.group())), subject, closed=True, rest=rest)
+    favourite = pattern("favourite").search(clause)
     if favourite is not None:
         name, value = (part.strip().lower() for part in favourite.groups())
         subject = _subject(clause[: favourite.start()])
-        closed.append(
-            Value(f"favourite {name}", favourite.group(2).strip(), fold(value), subject, closed=False)
-        )
-    return closed
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word.folded) for word in words(text) if word.folded not in FRAME_WORDS)
+        yield Value(f"favourite {name}", favourite[2].strip(), fold(value), subject)
 
 
 def _subject(before: str) -> frozenset[str]:
-    kin = {_SAME_KIN.get(match.group(), match.group()) for match in _KIN.finditer(before.lower())}
-    return frozenset(kin | {fold(match.group()).removesuffix("'s") for match in _NAMED.finditer(before)})
+    kin = {_SAME_KIN.get(match[0], match[0]) for match in pattern("kin").finditer(before.lower())}
+    named = {fold(match[0]).removesuffix("'s") for match in pattern("named").finditer(before)}
+    return frozenset(kin | named)
 
 
 def _key(value: str) -> str:
-    hours = _HOURS.match(value)
+    hours = pattern("hours").match(value)
     if hours is None:
         return _ALIKE.get(value, value)
-    late = 12 * 60 if hours.group(3) == "p" else 0
-    return str(int(hours.group(1)) * 60 + int(hours.group(2) or 0) + late)
+    late = 12 * 60 if hours[3] == "p" else 0
+    return str(int(hours[1]) * 60 + int(hours[2] or 0) + late)

@@ -5,10 +5,11 @@ The lists, and what each is for, stand in the folder `tables`. Words are given f
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from .tables import table_lines, table_words
-from .words import CACHED_TEXTS, STOP_WORDS, stem
+from .words import CACHED_TEXTS, STOP_WORDS, Word, stem
 
 
 def _generic(key: str) -> frozenset[str]:
@@ -96,6 +97,11 @@ def common(word: str) -> bool:
             if base + added in _COMMON or (base[-1] == base[-2] and base[:-1] in _COMMON):
                 return True
     return False
+
+
+def content_stems(words: Iterable[Word]) -> list[str]:
+    """The stems of the words that are no words of grammar, in order."""
+    return [stem(word.folded) for word in words if word.folded not in FRAME_WORDS]
 
 
 def synonyms(left: str, right: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.models.bundled.columns import feature_names, guard_row, text_row
-from mem0_dream.models.facts.contrast import CONTRAST_NAMES, contrast
+from mem0_dream.models.facts.attributes import CONTRAST_NAMES, contrast
 from mem0_dream.models.guards import FACTS_VERSION
 
 DIGESTS = {3: "8057b1a2d2c94fbb"}

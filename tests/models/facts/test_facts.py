@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mem0_dream.models import facts
 from mem0_dream.models.facts import Day, Relative, Version, Weekday, extract
-from mem0_dream.models.facts.details import Expression, Page
+from mem0_dream.models.facts.details import Page
+from mem0_dream.models.facts.literals import versions
 from mem0_dream.models.facts.names import named_among, same_name
 from mem0_dream.models.facts.numbers import spelled
 from mem0_dream.models.text.words import fold, normalise, stem, words
@@ -333,11 +334,10 @@ def test_words_know_where_a_sentence_opens():
 
 
 def test_a_page_gives_each_span_once():
-    page = Page("a1 b2")
-    pattern = Expression("[a-z][0-9]", digits=True)
-    assert len(page.take(pattern)) == 2
-    assert page.take(pattern) == []
-    assert Page("no digits").take(pattern) == []
+    page = Page("v1 or v2")
+    assert len(versions(page)) == 2
+    assert versions(page) == ()
+    assert page.marks == [(0, 2), (6, 8)]
 
 
 def test_a_text_is_read_once():
