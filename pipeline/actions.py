@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from ..records import MERGED_VALUES_KEY, ActionKind, Memory, Scope, Verdict, text_hash
 
@@ -83,6 +83,13 @@ class Proposed:
     scope: Scope
     category: str | None
     members: tuple[Member, ...]
+
+    @classmethod
+    def of(cls, memory: Memory, *others: Memory, name: str = "", **what: Any) -> Self:  # noqa: ANN401
+        """An action on memories, in the scope and category of the first; the plan gives a name if none is."""
+        members = {each.id: Member.of(each) for each in (memory, *others)}
+        ordered = tuple(members[each] for each in sorted(members))
+        return cls(id=name, scope=memory.scope, category=memory.category, members=ordered, **what)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -114,7 +114,7 @@ class MarkdownKind(Kind):
         view = self._look(inventory, means)
         if self._supersede and ActionKind.RESOLVE in self.wanted:
             kept = held(means.answers, inventory.memories)
-            view = superseded(view, lambda memories: self._questions(view, memories).conflicts, kept)
+            view = superseded(view, lambda memories: self._questions(view, memories)[0], kept)
         self._looked = view
         return replace(view, units=tuple(view.staying) if ActionKind.MERGE in self.wanted else ())
 
@@ -123,9 +123,9 @@ class MarkdownKind(Kind):
         view = cast("MarkdownView", view)
         if view.inventory.gaps or _JUDGED.isdisjoint(self.wanted):
             return Found(actions=view.prunes)
-        doubts = self._questions(view, view.staying, merges).doubts
-        doubts = [doubt for doubt in doubts if doubt.kind in self.wanted]
-        return Found(actions=view.prunes, doubts=tuple(doubts), notes=tuple(self._told))
+        doubts = self._questions(view, view.staying, merges)[1]
+        wanted = tuple(doubt for doubt in doubts if doubt.kind in self.wanted)
+        return Found(actions=view.prunes, doubts=wanted, notes=tuple(self._told))
 
     def judge(self, view: View, means: Means, on_stage: OnStage) -> Judge:
         """The session's models; whole memories are judged where they share most of their words."""
@@ -175,7 +175,7 @@ class MarkdownKind(Kind):
         away = {name for merge in merges for name in merge.removes}
         texts = {str(merge.survivor): merge.text for merge in merges}
         left = [replace(m, text=texts.get(m.id, m.text)) for m in view.staying if m.id not in away]
-        return [*view.overruled, *self._questions(view, left, merges).conflicts]
+        return [*view.overruled, *self._questions(view, left, merges)[0]]
 
     def present(self) -> Present:
         """The directories as they are; after a look, with what it found besides, once."""
@@ -301,8 +301,8 @@ class MarkdownKind(Kind):
             files.append(merge_action(self, view.stored, Consolidated.of((a, b), united, (verdict,))))
             groups.append(frozenset((a.id, b.id)))
         rejected = cast("Means", self._means).rejected
-        asked = questions(found, view.stored, rejected=rejected, merged=groups)
-        return Questions(asked.conflicts, [*files, *asked.doubts])
+        conflicts, doubts = questions(found, view.stored, rejected=rejected, merged=groups)
+        return conflicts, [*files, *doubts]
 
 
 class _Judging(Judging):

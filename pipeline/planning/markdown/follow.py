@@ -6,11 +6,12 @@ moves in from the index meet in one new text. Nothing is judged here: an answer 
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import TypeVar
 
 from ....models.markdown_blocks import markdown_lines
@@ -33,37 +34,9 @@ from ...rules.markdown.signal import HEADER, Fact, homes, reason, with_bullets, 
 from ...stores.markdown.directories import GATHERED, INDEX, MemoryDirectory
 from ...stores.markdown.document import file_of, parse, whole_id
 from ...stores.markdown.project import hidden_paths, removed_paths
-from .look import Present, is_over, reworded, told
+from .look import Present, Texts, is_over, outcome, removed_by, told
 
-CUTS = frozenset({Cause.CONTRADICTION, Cause.DUPLICATE})
-"""What takes a sentence out of a text, since a person or a rule said so."""
 _FileChange = TypeVar("_FileChange", Append, Reindex)
-
-
-@dataclass(slots=True)
-class _Texts:
-    """New texts of memories that stay, with the causes of each, and these in words."""
-
-    memories: Mapping[str, Memory]
-    new: dict[str, str] = field(default_factory=dict)
-    causes: dict[str, list[Cause]] = field(default_factory=lambda: defaultdict(list))
-    reasons: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-
-    def get(self, memory_id: str) -> str:
-        """The text as it will read."""
-        return self.new.get(memory_id, self.memories[memory_id].text)
-
-    def put(self, memory_id: str, text: str, *causes: Cause, reason: str = "") -> None:
-        """Change a text; `reason` says more than its cause does."""
-        if text != self.get(memory_id):
-            self.new[memory_id] = text
-            self.causes[memory_id] += causes
-            self.reasons[memory_id] += [reason] if reason else causes
-
-    @property
-    def cut(self) -> list[str]:
-        """The memories that lost a sentence."""
-        return [name for name, causes in self.causes.items() if not CUTS.isdisjoint(causes)]
 
 
 def follow(plan: Plan, present: Present) -> tuple[Plan, dict[str, IndexDraft]]:
@@ -72,17 +45,15 @@ def follow(plan: Plan, present: Present) -> tuple[Plan, dict[str, IndexDraft]]:
     A plan that holds new texts already, because it was made here before, keeps them as they are: only links,
     answers and indexes are worked out anew.
     """
-    texts = _Texts(present.memories)
     rewrites = [action for action in plan.actions if isinstance(action, Rewrite)]
     additions: list[Append] = [action for action in plan.actions if isinstance(action, Append)]
     indexed = any(isinstance(action, Reindex) for action in plan.actions)
     made = bool(rewrites or additions or indexed)
     others = [a for a in plan.actions if not isinstance(a, Rewrite | Append | Reindex)]
-    removed = set() if made else removed_by(others)
-    for change in rewrites if made else present.edits.values():
-        name = change.survivor
-        if name in texts.memories and name not in removed and change.causes != (Cause.LINKS,):
-            texts.put(name, change.text, *change.causes, reason=change.reason)
+    away = set() if made else removed_by(others)
+    staying = present.memories.keys() - away
+    changes = [c for c in (rewrites if made else present.edits.values()) if c.causes != (Cause.LINKS,)]
+    texts = Texts.of(present.memories, (change for change in changes if change.survivor in staying))
     texts.new |= {str(a.survivor): a.text for a in others if isinstance(a, Merge) and not a.said}
     # A conflict of whole files is nothing that a person could answer.
     others = [a for a in others if not (isinstance(a, Resolve) and not a.said)]
@@ -104,14 +75,20 @@ def follow(plan: Plan, present: Present) -> tuple[Plan, dict[str, IndexDraft]]:
     done = [action for action in actions if _stands(action, present.memories)]
     certain = present.certain or (made and not indexed)
     drafts = index_drafts(done, texts, present, additions=additions, certain=certain)
-    whole = [_with_text(action, texts) for action in actions]
-    whole += [*_rewrites(actions, texts), *additions, *_reindexed(drafts, present.indexes)]
-    return unanswered(replace(plan, actions=tuple(whole)), present.refused, asked={*texts.cut}), drafts
+    # A merge carries everything else that happens to its survivor.
+    whole: list[Action] = [
+        replace(a, text=texts.new[a.survivor]) if isinstance(a, Merge) and a.survivor in texts.new else a
+        for a in actions
+    ]
+    kept = removed_by(actions) | {a.survivor for a in actions if isinstance(a, Merge)}
+    whole += [*texts.rewrites(but=kept), *additions, *_reindexed(drafts, present.indexes)]
+    return unanswered(replace(plan, actions=tuple(whole)), present.refused, asked={*_cut(texts)}), drafts
 
 
-def removed_by(actions: Iterable[Action]) -> set[str]:
-    """Ids of all memories that go."""
-    return {memory_id for action in actions for memory_id in action.removes}
+def _cut(texts: Texts) -> list[str]:
+    """The memories that lost a sentence, since a person or a rule said so."""
+    cuts = {Cause.CONTRADICTION, Cause.DUPLICATE}
+    return [name for name, causes in texts.causes.items() if not cuts.isdisjoint(causes)]
 
 
 def _of_file(
@@ -122,7 +99,7 @@ def _of_file(
     return kind(id=name, scope=scope, category=None, members=(member,), text=text, reason=why)
 
 
-def _answered(proposed: Sequence[Action], texts: _Texts, indexes: dict[str, str]) -> list[Action]:
+def _answered(proposed: Sequence[Action], texts: Texts, indexes: dict[str, str]) -> list[Action]:
     """All actions; of two sentences only the one that lost goes, if its memory says more."""
     actions: list[Action] = []
     lost: set[str] = set()
@@ -137,10 +114,10 @@ def _answered(proposed: Sequence[Action], texts: _Texts, indexes: dict[str, str]
 
 
 def _settled(
-    action: Merge | Resolve, proposed: Sequence[Action], texts: _Texts, indexes: dict[str, str]
+    action: Merge | Resolve, proposed: Sequence[Action], texts: Texts, indexes: dict[str, str]
 ) -> list[Action]:
     """Cut the sentence that lost out of its memory or index; what is left to do or to ask about the two."""
-    winner, loser, held, gone = _outcome(action)
+    winner, loser, held, gone = outcome(action)
     in_index = {whole_id(f"{name}/{INDEX}"): name for name in indexes}
 
     def says(name: str) -> str:
@@ -169,24 +146,13 @@ def _settled(
     return []  # a line of a log that lost stays what was said that day
 
 
-def _joined(merge: Merge, winner: str, held: str, texts: _Texts, *, alone: bool) -> list[Action]:
+def _joined(merge: Merge, winner: str, held: str, texts: Texts, *, alone: bool) -> list[Action]:
     """Write down what two sentences say together; a memory that said nothing else goes as in any merge."""
     if merge.text != held:
         text = texts.get(winner).replace(held, merge.text, 1)
         texts.put(winner, text, Cause.DUPLICATE, reason=told(Cause.DUPLICATE, winner))
     gone = tuple(member.id for member in merge.members if member.id != winner)
     return [replace(merge, text=texts.get(winner), exact=gone, said=(), places=())] if alone else []
-
-
-def _outcome(action: Merge | Resolve) -> tuple[str, str, str, str]:
-    """Which memory keeps its sentence and which loses it, and the two sentences."""
-    if isinstance(action, Merge):
-        stays = str(action.survivor)
-        goes = next((member.id for member in action.members if member.id != stays), stays)
-        return stays, goes, action.said[1], action.said[0]
-    if action.choice == "a":
-        return action.a[0], action.b[0], action.said[0], action.said[1]
-    return action.b[0], action.a[0], action.said[1], action.said[0]
 
 
 def _whole(
@@ -204,12 +170,12 @@ def _whole(
     return replace(conflict, members=members, a=a, b=b, said=())
 
 
-def _without_copies(actions: Sequence[Action], texts: _Texts) -> list[Action]:
+def _without_copies(actions: Sequence[Action], texts: Texts) -> list[Action]:
     """A memory that says the same as another once its sentence went is merged into that one at once."""
     result = list(actions)
     merged = {member.id for action in actions if isinstance(action, Merge) for member in action.members}
     busy, memories = removed_by(actions) | merged, texts.memories
-    for name in texts.cut:
+    for name in _cut(texts):
         key, mine = statement_key(texts.get(name)), memories[name]
         twins = (
             other.id
@@ -225,21 +191,14 @@ def _without_copies(actions: Sequence[Action], texts: _Texts) -> list[Action]:
             continue
         texts.new.pop(name, None)
         busy |= {name, twin}
-        result.append(
-            Merge(
-                id=f"k:{name}",
-                scope=mine.scope,
-                category=mine.category,
-                members=tuple(Member.of(memories[member]) for member in sorted((name, twin))),
-                survivor=twin,
-                text=texts.get(twin),
-                exact=(name,),
-            )
+        merge = Merge.of(
+            mine, memories[twin], name=f"k:{name}", survivor=twin, text=texts.get(twin), exact=(name,)
         )
+        result.append(merge)
     return result
 
 
-def _fix_links(actions: Iterable[Action], texts: _Texts) -> None:
+def _fix_links(actions: Iterable[Action], texts: Texts) -> None:
     """Where a file was merged into another, links to it lead to the other from now on."""
     moved: dict[str, str] = {}
     for action in actions:
@@ -257,7 +216,7 @@ def _fix_links(actions: Iterable[Action], texts: _Texts) -> None:
 
 
 def _put_facts(
-    actions: Sequence[Action], texts: _Texts, present: Present
+    actions: Sequence[Action], texts: Texts, present: Present
 ) -> tuple[list[Resolve], list[Append]]:
     """Put new facts where they belong: into memories, sections of lists, or a file of their own.
 
@@ -317,23 +276,6 @@ def _refutation(name: str, fact: Fact, memory: Memory, said: str) -> Resolve:
     )
 
 
-def _rewrites(actions: Sequence[Action], texts: _Texts) -> list[Rewrite]:
-    """Memories that stay with another text, and are not the survivor of a merge."""
-    skipped = removed_by(actions) | {a.survivor for a in actions if isinstance(a, Merge)}
-    return [
-        reworded(texts.memories[name], text, texts.causes[name], texts.reasons[name])
-        for name, text in sorted(texts.new.items())
-        if name not in skipped and text != texts.memories[name].text
-    ]
-
-
-def _with_text(action: Action, texts: _Texts) -> Action:
-    """A merge with everything else that happens to its survivor."""
-    if isinstance(action, Merge) and action.survivor in texts.new:
-        return replace(action, text=texts.new[action.survivor])
-    return action
-
-
 def _stands(action: Action, memories: Mapping[str, Memory]) -> bool:
     """Whether an action will be applied: a removal of what is gone, or of what changed, is skipped."""
     if isinstance(action, Resolve) and action.choice is None:
@@ -342,7 +284,7 @@ def _stands(action: Action, memories: Mapping[str, Memory]) -> bool:
 
 
 def index_drafts(
-    actions: Sequence[Action], texts: _Texts, present: Present, *, additions: Sequence[Append], certain: bool
+    actions: Sequence[Action], texts: Texts, present: Present, *, additions: Sequence[Append], certain: bool
 ) -> dict[str, IndexDraft]:
     """The new index of each directory; what moves from it into files goes into the texts.
 
@@ -386,7 +328,7 @@ def _reindexed(drafts: Mapping[str, IndexDraft], indexes: Mapping[str, str]) -> 
 
 
 def _is_memory(
-    directory: MemoryDirectory, actions: Sequence[Action], texts: _Texts, added: Mapping[str, Append]
+    directory: MemoryDirectory, actions: Sequence[Action], texts: Texts, added: Mapping[str, Append]
 ) -> bool:
     """Whether the index holds the memories itself: it points to nothing, or they are what changes it."""
     own = [name for name in texts.memories if name.startswith(f"{directory.name}/{INDEX}#")]
@@ -400,7 +342,7 @@ def _draft(
     directory: MemoryDirectory,
     current: str,
     actions: Sequence[Action],
-    texts: _Texts,
+    texts: Texts,
     *,
     added: Mapping[str, Append],
     present: Present,
@@ -411,24 +353,26 @@ def _draft(
     for memory in texts.memories.values():
         by_file[file_of(memory.id)].append(memory)
     files = {prefix + directory.relative(path) for path in directory.topics()}
-    gone = {name for action in actions for name in action.removes if name in files}
-    heirs = {
-        loser: file_of(str(action.survivor)).removeprefix(prefix)
+    gone = {
+        loser: file_of(str(action.survivor)).removeprefix(prefix) if isinstance(action, Merge) else None
         for action in actions
-        if isinstance(action, Merge)
         for loser in action.removes
+        if loser in files
     }
     topics = [
-        _added(file.removeprefix(prefix), added[file])
-        if file in added
-        else _topic(file.removeprefix(prefix), by_file.get(file, ()), texts)
-        for file in sorted((files | set(added)) - gone)
+        _topic(file.removeprefix(prefix), by_file.get(file, ()), texts, added.get(file))
+        for file in sorted((files | set(added)) - gone.keys())
     ]
     index = whole_id(f"{prefix}{INDEX}")
 
     def stands(file: str) -> bool:
-        """Whether a file exists beside the memories, or from the project's root, in whatever case."""
-        return any(_exists(place / file) for place in (directory.path, directory.project) if place)
+        """Whether a file exists beside the memories or from the project's root, in whatever case."""
+        for path in (place / file for place in (directory.path, directory.project) if place):
+            with contextlib.suppress(OSError):
+                others = path.parent.iterdir()
+                if path.exists() or path.name.casefold() in {other.name.casefold() for other in others}:
+                    return True
+        return False
 
     def dropped(file: str) -> bool:
         # what git leaves out may exist elsewhere
@@ -441,7 +385,7 @@ def _draft(
             current,
             topics,
             title=directory.title,
-            gone={file.removeprefix(prefix): heirs.get(file) for file in gone},
+            gone={file.removeprefix(prefix): heir for file, heir in gone.items()},
             stands=stands,
             dropped=dropped,
             longest=longest,
@@ -457,19 +401,13 @@ def _draft(
     return drafted(None if certain or large else VERBOSE_LINE)
 
 
-def _exists(path: Path) -> bool:
-    """Where an index was written names may not differ by case, as on most desktops."""
-    if path.exists():
-        return True
-    try:
-        return any(other.name.casefold() == path.name.casefold() for other in path.parent.iterdir())
-    except OSError:
-        return False
-
-
-def _topic(file: str, memories: Sequence[Memory], texts: _Texts) -> TopicFile:
+def _topic(file: str, memories: Sequence[Memory], texts: Texts, added: Append | None) -> TopicFile:
+    """What an index needs to know of a file; of one that new facts go into, as it will be."""
+    if added is not None:
+        document = parse(added.text.encode())
+        name, description = (str(document.value(key) or "") for key in ("name", "description"))
+        return TopicFile(file, name, description, document.body, open=False)
     about = memories[0].metadata if memories else {}
-    whole = len(memories) == 1 and "#" not in memories[0].id
     text = "\n".join(texts.get(memory.id) for memory in memories)
     title = next((line.text[line.said :] for line in markdown_lines(text) if line.level == 1), "")
     return TopicFile(
@@ -477,13 +415,6 @@ def _topic(file: str, memories: Sequence[Memory], texts: _Texts) -> TopicFile:
         name=str(about.get("name") or title.strip("# ")),
         description=str(about.get("description") or ""),
         text=text,
-        open=whole and not memories[0].pinned,
+        open=len(memories) == 1 and "#" not in memories[0].id and not memories[0].pinned,
         retired=any(map(is_over, memories)),
     )
-
-
-def _added(file: str, addition: Append) -> TopicFile:
-    """A file that new facts go into, as it will be."""
-    document = parse(addition.text.encode())
-    name, description = (str(document.value(key) or "") for key in ("name", "description"))
-    return TopicFile(file, name, description, document.body, open=False)

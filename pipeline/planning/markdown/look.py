@@ -12,15 +12,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from ....models.bindings import relation
 from ....models.guards import missing
 from ....models.same_statement import statement_key
 from ....models.text.tables import expression, table_words
 from ....models.text.words import significant_words, topic
-from ....records import Inventory, Memory, Scope, rejection_key
-from ...actions import Cause, Member, Merge, Prune, Resolve, Rewrite, Side
+from ....records import Inventory, Memory, Scope, rejection_key, text_hash
+from ...actions import Action, Cause, Merge, Prune, Resolve, Rewrite, Side
 from ...answers import said_key
 from ...judging.statements import Finding, Statement, repeating
 from ...plan import Plan
@@ -44,6 +43,10 @@ _DESCRIPTION = "description"
 _GENERAL = significant_words(" ".join(table_words("markdown", "general")))
 
 
+Questions = tuple[list[Resolve], list[Merge | Resolve]]
+"""What a person is asked about statements: conflicts and doubts; none has an id yet."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkdownView(View):
     """A view of Markdown memories."""
@@ -62,8 +65,7 @@ class MarkdownView(View):
     @property
     def staying(self) -> list[Memory]:
         """The memories that stay and may be changed, as they will read."""
-        away = {name for prune in self.prunes for name in prune.removes}
-        away |= {name for conflict in self.overruled for name in conflict.removes}
+        away = removed_by((*self.prunes, *self.overruled))
         return [
             replace(memory, text=self.text(memory.id))
             for memory in self.stored.values()
@@ -72,7 +74,7 @@ class MarkdownView(View):
 
     def flagged(self, plan: Plan) -> list[Drift]:
         """Memories of which some references are gone, and those of which all are that a plan keeps."""
-        pruned = {name for prune in plan.prunes for name in prune.removes}
+        pruned = removed_by(plan.prunes)
         doubtful = (Freshness.PARTIALLY_STALE, Freshness.FULLY_STALE)
         return [d for d in self.drift.values() if d.freshness in doubtful and d.memory not in pruned]
 
@@ -96,11 +98,47 @@ class Present:
     shorten: bool = False  # shorten all long pointers, and not only the verbose, because that was asked for
 
 
-class Questions(NamedTuple):
-    """What a person is asked about statements; nothing has an id yet."""
+@dataclass(slots=True)
+class Texts:
+    """New texts of memories that stay, with the causes of each, and these in words."""
 
-    conflicts: list[Resolve]
-    doubts: list[Merge | Resolve]
+    memories: Mapping[str, Memory]
+    new: dict[str, str] = field(default_factory=dict)
+    causes: dict[str, list[Cause]] = field(default_factory=lambda: defaultdict(list))
+    reasons: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    @classmethod
+    def of(cls, memories: Mapping[str, Memory], changes: Iterable[Rewrite]) -> Texts:
+        """The texts as these changes make them."""
+        texts = cls(memories)
+        for change in changes:
+            texts.put(change.survivor, change.text, *change.causes, reason=change.reason)
+        return texts
+
+    def get(self, memory_id: str) -> str:
+        """The text as it will read."""
+        return self.new.get(memory_id, self.memories[memory_id].text)
+
+    def put(self, memory_id: str, text: str, *causes: Cause, reason: str = "") -> None:
+        """Change a text; `reason` says more than its cause does."""
+        if text != self.get(memory_id):
+            self.new[memory_id] = text
+            self.causes[memory_id] += causes
+            self.reasons[memory_id] += [reason] if reason else causes
+
+    def rewrites(self, but: Collection[str | None] = ()) -> list[Rewrite]:
+        """Each memory with another text, but for some."""
+        return [
+            Rewrite.of(
+                self.memories[name],
+                name=f"w:{name}",
+                text=text,
+                reason=", ".join(dict.fromkeys(self.reasons[name])),
+                causes=tuple(dict.fromkeys(self.causes[name])),
+            )
+            for name, text in sorted(self.new.items())
+            if name not in but and text != self.memories[name].text
+        ]
 
 
 def look(
@@ -142,7 +180,8 @@ def look(
             m.id: over for m in inventory.memories if (over := is_over(m, most=_TASK)) and not m.pinned
         } | gone
     days: dict[Path, dict[str, date | None]] = {}
-    edits: dict[str, Rewrite] = {}
+    stored = {memory.id: memory for memory in inventory.memories}
+    edits = Texts(stored)
     for memory in inventory.memories if texts else ():
         if memory.id in gone or memory.pinned:
             continue
@@ -153,16 +192,15 @@ def look(
             path = directories[name] / file if name in directories else None
             dated = absolute(memory.text, day_of(memory, path, days))
         new = mended(dated, drift[memory.id].moved) if attended else dated
-        causes = [Cause.DATES] * (dated != memory.text) + [Cause.PATHS] * (new != dated)
-        key = f"rewrite:{memory.text_hash}:{replace(memory, text=new).text_hash}"
-        if causes and key not in means.rejected:
-            edits[memory.id] = reworded(memory, new, causes)
+        if f"rewrite:{memory.text_hash}:{text_hash(new)}" not in means.rejected:
+            edits.put(memory.id, dated, Cause.DATES)
+            edits.put(memory.id, new, Cause.PATHS)
     view = MarkdownView(
         inventory=inventory,
         units=(),
-        stored={memory.id: memory for memory in inventory.memories},
+        stored=stored,
         drift=drift,
-        edits=edits,
+        edits={edit.survivor: edit for edit in edits.rewrites()},
         prunes=tuple(_prune(m, gone[m.id], now) for m in inventory.memories if m.id in gone),
     )
     if not texts:
@@ -174,29 +212,8 @@ def look(
 
 
 def _prune(memory: Memory, detail: str, now: datetime) -> Prune:
-    return Prune(
-        id="",
-        scope=memory.scope,
-        category=memory.category,
-        members=(Member.of(memory),),
-        reason="stale",
-        age_days=max((now - memory.stated_at).days, 0) if memory.stated_at else None,
-        detail=detail,
-    )
-
-
-def reworded(memory: Memory, text: str, causes: Iterable[Cause], reasons: Iterable[str] = ()) -> Rewrite:
-    """A memory with another text; `reasons` say more than the causes do."""
-    causes = tuple(dict.fromkeys(causes))
-    return Rewrite(
-        id=f"w:{memory.id}",
-        scope=memory.scope,
-        category=memory.category,
-        members=(Member.of(memory),),
-        text=text,
-        reason=", ".join(dict.fromkeys(reasons or causes)),
-        causes=causes,
-    )
+    age = max((now - memory.stated_at).days, 0) if memory.stated_at else None
+    return Prune.of(memory, reason="stale", age_days=age, detail=detail)
 
 
 def superseded(
@@ -210,27 +227,41 @@ def superseded(
         kept: Memories that no rule may change unasked, because a person gave them back.
     """
     while True:
-        edits, overruled = dict(view.edits), list(view.overruled)
-        now = replace(view, edits=edits)  # as far as this round came
+        texts, overruled = Texts.of(view.stored, view.edits.values()), list(view.overruled)
         for conflict in conflicts_of(view.staying):
-            side = conflict.newer
-            winner, loser = (conflict.b[0], conflict.a[0]) if side == "b" else (conflict.a[0], conflict.b[0])
-            gone = {name for action in overruled for name in action.removes}
-            known = {winner, loser} <= view.stored.keys()
-            if side is None or not known or loser in kept or gone & {winner, loser}:
+            if conflict.newer is None:
                 continue
-            held, lost = conflict.said if side == "a" else conflict.said[::-1]
-            rest = settled(now.text(loser), lost, held=held, beside=now.text(winner))
+            answered = conflict.choose(conflict.newer)
+            winner, loser, held, lost = outcome(answered)
+            known = {winner, loser} <= view.stored.keys()
+            if not known or loser in kept or removed_by(overruled) & {winner, loser}:
+                continue
+            rest = settled(texts.get(loser), lost, held=held, beside=texts.get(winner))
             if rest == "":
-                edits.pop(loser, None)
-                overruled.append(conflict.choose(side))
-            elif rest is not None and rest != now.text(loser):
-                causes, why = (edits[loser].causes, edits[loser].reason) if loser in edits else ((), "")
-                why = ", ".join(filter(None, (why, told(Cause.CONTRADICTION, winner))))
-                edits[loser] = reworded(view.stored[loser], rest, (*causes, Cause.CONTRADICTION), [why])
+                texts.new.pop(loser, None)
+                overruled.append(answered)
+            elif rest is not None:
+                texts.put(loser, rest, Cause.CONTRADICTION, reason=told(Cause.CONTRADICTION, winner))
+        edits = {edit.survivor: edit for edit in texts.rewrites()}
         if (edits, len(overruled)) == (view.edits, len(view.overruled)):
             return view
         view = replace(view, edits=edits, overruled=tuple(overruled))
+
+
+def removed_by(actions: Iterable[Action]) -> set[str]:
+    """Ids of all memories that go."""
+    return {memory_id for action in actions for memory_id in action.removes}
+
+
+def outcome(action: Merge | Resolve) -> tuple[str, str, str, str]:
+    """Which memory keeps its sentence and which loses it, and the two sentences."""
+    if isinstance(action, Merge):
+        stays = str(action.survivor)
+        goes = next((member.id for member in action.members if member.id != stays), stays)
+        return stays, goes, action.said[1], action.said[0]
+    if action.choice == "a":
+        return action.a[0], action.b[0], action.said[0], action.said[1]
+    return action.b[0], action.a[0], action.said[1], action.said[0]
 
 
 def told(cause: Cause, winner: str) -> str:
@@ -350,7 +381,7 @@ def questions(
             asked.append(each)
     doubts: list[Merge | Resolve] = [_duplicate(each, stored) for each in asked if each.same]
     doubts += [_conflict(each, stored) for each in asked if not (each.sure or each.same)]
-    return Questions([_conflict(each, stored) for each in asked if each.sure and not each.same], doubts)
+    return [_conflict(each, stored) for each in asked if each.sure and not each.same], doubts
 
 
 def repeating_files(
@@ -378,25 +409,15 @@ def place_of(statement: Statement) -> str:
     return f"{file_of(statement.memory.id)}{line}" + (f" ({heading})" if heading else "")
 
 
-def _stored(
-    statements: Iterable[Statement], stored: Mapping[str, Memory]
-) -> tuple[Memory, tuple[Member, ...]]:
-    """The first statement's memory and the members as they stand; an index is none, and stands as read."""
-    memories = [stored.get(each.memory.id, each.memory) for each in statements]
-    by_id = {memory.id: Member.of(memory) for memory in memories}
-    return memories[0], tuple(by_id[name] for name in sorted(by_id))
-
-
 def _conflict(finding: Finding, stored: Mapping[str, Memory]) -> Resolve:
     older, newer = _by_age(finding)
     dates = [last_stated(each.memory) or LONG_AGO for each in (older, newer)]
     known: Side | None = "b" if LONG_AGO < dates[0] < dates[1] else None
-    first, members = _stored((older, newer), stored)
-    return Resolve(
-        id="",
-        scope=first.scope,
-        category=first.category,
-        members=members,
+    # An index is no memory, and stands as it was read.
+    first, second = (stored.get(each.memory.id, each.memory) for each in (older, newer))
+    return Resolve.of(
+        first,
+        second,
         a=(older.memory.id,),
         b=(newer.memory.id,),
         topic=topic(older.words, newer.words) or first.category or "same topic",
@@ -416,12 +437,8 @@ def _duplicate(finding: Finding, stored: Mapping[str, Memory]) -> Merge:
     unsaid = relation(goes.words, stays.words).unsaid[0]
     alone = any(unit.detail or any(map(str.isdigit, unit.text)) for unit in unsaid)
     lost = goes.words == goes.text and (alone or missing([goes.text], stays.text))
-    first, members = _stored((goes, stays), stored)
-    return Merge(
-        id="",
-        scope=first.scope,
-        category=first.category,
-        members=members,
+    return Merge.of(
+        *(stored.get(each.memory.id, each.memory) for each in (goes, stays)),
         survivor=stays.memory.id,
         text=f"{stays.text} {goes.text}" if lost else stays.text,
         verdicts=(finding.verdict,),
