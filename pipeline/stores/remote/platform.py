@@ -1,7 +1,6 @@
-"""mem0's hosted platform as a store, through mem0's own `MemoryClient`.
+"""mem0's hosted platform as a store, asked as mem0's own `MemoryClient` asks it.
 
-Only what changes one memory is ever asked for: no batch, no `delete_all`, no linked deletion. What the
-client has no method for (the state of an event) goes through its own connection.
+Only what changes one memory is ever asked for: no batch, no `delete_all`, no linked deletion.
 
 Pages of a listing are cut anew for each request, so a memory that is written or removed in between moves the
 others: some are listed twice, some never. A pass counts only if every page told the same count and exactly so
@@ -11,26 +10,26 @@ the first one ended; what is newer is left for the next run.
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from ....errors import ConfigError, StoreError
+from ..base import Add
 from ..files import digest, fingerprint
 from ..mem0.payload import moment
 from .calling import Caller, Patience
-from .store import Listing, New, RemoteStore, Row, row_metadata
+from .store import Listing, RemoteStore, Row, row_metadata
 
 KEY_VARIABLE = "MEM0_API_KEY"
 PAGE_SIZE = 200
 """The largest that the platform allows."""
-_SERVICE = "The mem0 platform"
+_SERVICE, _HOST = "The mem0 platform", "https://api.mem0.ai"
 _ANYTHING: Mapping[str, Any] = {"OR": [{key: "*"} for key in ("user_id", "agent_id", "app_id", "run_id")]}
 _LISTINGS = 4
 _RUNNING = frozenset({"PENDING", "RUNNING"})
 _EVENT_LOOKS = 40
-_OTHER_FORM = "The platform's {} has another form than expected; nothing was changed."
 FIDELITY: tuple[str, ...] = (
     (
         "the hosted platform gives no deleted id out again: an undo brings a deleted memory back, with "
@@ -65,8 +64,7 @@ def open_platform(
     if not key:
         raise ConfigError(f"{KEY_VARIABLE} is not set; put the key of your mem0 project there.")
     store = _opened(key, host, patience)
-    client = store.client
-    for name, wanted, told in (("org", org, client.org_id), ("project", project, client.project_id)):
+    for name, wanted, told in (("org", org, store.org), ("project", project, store.project)):
         if wanted and wanted != told:
             store.close()
             raise ConfigError(
@@ -83,57 +81,42 @@ def open_beside(client: Any) -> PlatformStore:
 
 def platform_of(client: Any) -> PlatformStore:
     """A store over a `MemoryClient` that the caller opened and closes."""
-    _quieten_client()
-    return PlatformStore(client, Caller(_SERVICE))
+    return PlatformStore(client.client, Caller(_SERVICE), platform_fingerprint(client), owned=False)
 
 
 def _opened(key: str, host: str | None, patience: Patience | None = None) -> PlatformStore:
-    caller = Caller(_SERVICE, patience)
-    client = caller.ask("opening the project", lambda: _client(key, host, caller.patience.timeout))
-    return PlatformStore(client, caller, owned=True)
+    """Ask which project the key belongs to, as mem0's own client does."""
+    import httpx
 
-
-def _client(key: str, host: str | None, timeout: float) -> Any:
-    """mem0's client; its constructor asks the platform which project the key belongs to."""
-    _quieten_client()
+    caller, host = Caller(_SERVICE, patience), (host or _HOST).rstrip("/")
+    headers = {"Authorization": f"Token {key}"}
+    client = httpx.Client(base_url=host, headers=headers, timeout=caller.patience.timeout)
+    store = PlatformStore(client, caller, "")
     try:
-        import httpx
-        from mem0 import MemoryClient
-    except OSError as error:
-        raise ConfigError(
-            f"mem0 cannot use its own directory ({type(error).__name__}); set MEM0_DIR to a writable one."
-        ) from error
-    connection = httpx.Client(timeout=timeout)
-    try:
-        return MemoryClient(api_key=key, host=host.rstrip("/") if host else None, client=connection)
+        told = store._ask("opening the project", "GET", "/v1/ping/")
     except BaseException:
-        connection.close()
+        client.close()
         raise
-
-
-def _quieten_client() -> None:
-    """No telemetry unless the user decided; the client would log each expected 404 as an error."""
-    os.environ.setdefault("MEM0_TELEMETRY", "False")
-    logging.getLogger("mem0.client").setLevel(logging.CRITICAL)
+    store.org, store.project = told.get("org_id"), told.get("project_id")
+    named = SimpleNamespace(host=host, api_key=key, org_id=store.org, project_id=store.project)
+    store.fingerprint = platform_fingerprint(named)
+    return store
 
 
 class PlatformStore(RemoteStore):
-    """The hosted platform behind one key; `close` closes the client's connections if they are owned."""
+    """The hosted platform behind one key."""
 
     kind = "platform"
     fidelity = FIDELITY
     scope_keys = ("user_id", "agent_id", "app_id", "run_id")
-
-    def __init__(self, client: Any, caller: Caller, *, owned: bool = False) -> None:
-        super().__init__(caller, platform_fingerprint(client))
-        self.client, self._owned = client, owned
+    record_path, search_path = "/v1/memories/{}/", "/v3/memories/search/"
+    org: str | None = None  # what the key opens
+    project: str | None = None
 
     def _listing(self, ids: Mapping[str, str]) -> Listing:
-        """Every memory that holds these ids, expired ones included; merged ones are told apart."""
+        """Expired ones included; merged ones are told apart."""
         # A wildcard matches no absent value, so everything is what has any of the ids.
-        filters: Mapping[str, Any] = (
-            {"AND": [{key: value} for key, value in sorted(ids.items())]} if ids else _ANYTHING
-        )
+        filters = self._wanted(ids) if ids else _ANYTHING
         base = filters
         for _ in range(_LISTINGS):
             rows, counts = self._swept(filters, merged=True)
@@ -158,7 +141,7 @@ class PlatformStore(RemoteStore):
             page = self._page(filters, number, merged=merged)
             results, count = page.get("results"), page.get("count")
             if not isinstance(results, list) or not isinstance(count, int) or "next" not in page:
-                raise StoreError(_OTHER_FORM.format("listing"))
+                raise self._misshapen("listing")
             counts.add(count)
             rows |= {str(row["id"]): row for row in results}
             number, more = number + 1, page["next"] is not None and bool(results)
@@ -179,22 +162,7 @@ class PlatformStore(RemoteStore):
         shown = tuple(row for row in rows.values() if row.get("lifecycle_state") != "merged")
         return Listing(shown, held=_held(listed))
 
-    def _get(self, memory_id: str) -> Row | None:
-        """One memory; None only if the platform itself says that there is none."""
-
-        def _absent(error: Any) -> None:
-            if not error.details:  # something on the way says so, not the platform
-                raise StoreError(
-                    f"{self._caller.service} was not reached: an answer without content said 404."
-                ) from None
-
-        row = self._ask(f"reading memory {memory_id}", lambda: self.client.get(memory_id), _absent)
-        if row is not None and not (isinstance(row, Mapping) and "memory" in row):
-            raise StoreError(_OTHER_FORM.format("record"))
-        return row
-
     def _marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
-        """Memories of which a metadata key holds one of the values."""
         rows: list[Row] = []
         for value in values:
             scope: list[Any] = [{name: held} for name, held in sorted(ids.items())]
@@ -203,74 +171,45 @@ class PlatformStore(RemoteStore):
             rows += [row for row in page.get("results", ()) if row_metadata(row).get(key) == value]
         return rows
 
-    def _post(self, new: New) -> str | None:
-        """Write a memory verbatim, once; None if the platform drops it as an exact repeat."""
-        options: dict[str, Any] = {**new.ids, "infer": False, "metadata": dict(new.metadata)}
+    def _post(self, new: Add, day: str | None) -> str | None:
+        """An exact repeat is dropped without a word."""
+        content: dict[str, Any] = {
+            "messages": [{"role": "user", "content": new.text}],
+            **dict(new.scope.ids),
+            "infer": False,
+            "metadata": dict(new.metadata),
+        }
         if new.created_at is not None:
-            options["timestamp"] = int(new.created_at.timestamp())
-        if new.expires is not None:
-            options["expiration_date"] = new.expires
-        return self._added(self.client.add([{"role": "user", "content": new.text}], **options))
+            content["timestamp"] = int(new.created_at.timestamp())
+        if day is not None:
+            content["expiration_date"] = day
+        return self._added(self._once("POST", "/v3/memories/add/", json=content))
 
-    def _put(self, memory_id: str, changes: Mapping[str, Any]) -> None:
-        """Change a memory; repeating the request changes nothing more."""
-        self._caller.ask(
-            f"changing memory {memory_id}", lambda: self.client.update(memory_id, **dict(changes))
-        )
-
-    def _drop(self, memory_id: str) -> None:
-        """Delete one memory and nothing that is linked to it; an earlier attempt may have done it."""
-        self._ask(f"deleting memory {memory_id}", lambda: self.client.delete(memory_id), lambda _: None)
-
-    def _search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
-        """Ids of what an agent's search finds."""
-        filters = {"AND": [{key: value} for key, value in sorted(ids.items())]}
-        answer = self._caller.ask(
-            "searching",
-            lambda: self.client.search(query, filters=filters, top_k=bound, threshold=0.0),
-        )
-        return [str(row["id"]) for row in answer.get("results", ())]
+    def _wanted(self, ids: Mapping[str, str]) -> Mapping[str, Any]:
+        return {"AND": [{key: value} for key, value in sorted(ids.items())]}
 
     def _refuses_deletion(self, row: Row) -> str | None:
         """A memory that superseded others keeps them from coming back."""
         return _LINKED.format(id=row["id"]) if row.get("linked_memory_ids") else None
-
-    def close(self) -> None:
-        """Close the connections, if they were opened here."""
-        if self._owned:
-            self.client.client.close()
 
     def _page(self, filters: Mapping[str, Any], number: int, *, merged: bool) -> Mapping[str, Any]:
         """One page of a listing; number 0 asks for the count alone.
 
         A page that is not there any more has no results, and a count that no page tells.
         """
-        options: dict[str, Any] = {"filters": filters, "show_expired": True}
-        options |= {"include_merged": True} if merged else {}
-        place = {"page": number or 1, "page_size": PAGE_SIZE if number else 1}
-
-        def _absent(error: Exception) -> Mapping[str, Any]:
-            if number < 2:
-                raise error
-            return {"count": -1, "next": None, "results": []}  # it has moved to the page before
-
-        answer = self._ask("listing memories", lambda: self.client.get_all(**options, **place), _absent)
+        answer = self._ask(
+            "listing memories",
+            "POST",
+            "/v3/memories/",
+            missing_ok=number > 1,  # it has moved to the page before
+            params={"page": number or 1, "page_size": PAGE_SIZE if number else 1},
+            json={"filters": filters, "show_expired": True, **({"include_merged": True} if merged else {})},
+        )
+        if answer is None:
+            return {"count": -1, "next": None, "results": []}
         if not isinstance(answer, Mapping):
-            raise StoreError(_OTHER_FORM.format("listing"))
+            raise self._misshapen("listing")
         return answer
-
-    def _ask(self, what: str, request: Callable[[], Any], absent: Callable[[Any], Any]) -> Any:
-        """Make a request until it is answered, also by the client's error that there is no such thing."""
-
-        def _once() -> Any:
-            from mem0.exceptions import MemoryNotFoundError
-
-            try:
-                return request()
-            except MemoryNotFoundError as error:
-                return absent(error)
-
-        return self._caller.ask(what, _once)
 
     def _added(self, answer: Any) -> str | None:
         """The id of what was added; an addition that is still under way is followed to its end."""
@@ -287,19 +226,12 @@ class PlatformStore(RemoteStore):
 
     def _event(self, event_id: str) -> Mapping[str, Any]:
         """An event once it has ended, or as it stands when patience has."""
-
-        def _request() -> Mapping[str, Any]:
-            response = self.client.client.get(f"/v1/event/{event_id}/")  # the client has no method for it
-            response.raise_for_status()
-            return dict(response.json())
-
-        caller = self._caller
         told: Mapping[str, Any] = {"status": "RUNNING"}
-        for _ in range(1 + _EVENT_LOOKS // caller.patience.looks):
+        for _ in range(1 + _EVENT_LOOKS // self._caller.patience.looks):
             if told.get("status") not in _RUNNING:
                 break
-            told = caller.look(
-                lambda: caller.ask("the state of an addition", _request),
+            told = self._caller.look(
+                lambda: self._ask("the state of an addition", "GET", f"/v1/event/{event_id}/"),
                 until=lambda event: event.get("status") not in _RUNNING,
             )
         return told

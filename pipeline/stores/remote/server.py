@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from typing import Any
+from urllib.parse import urlsplit
 
-from ....errors import ConfigError, StoreError
+from ....errors import ConfigError
+from ..base import Add
 from ..files import fingerprint
 from ..mem0.backends import LISTING_FAULTS
 from .calling import Caller, Patience
-from .store import Listing, New, RemoteStore, Row, ids_of, row_metadata
-
-if TYPE_CHECKING:
-    import httpx
+from .store import Listing, RemoteStore, Row, ids_of, row_metadata
 
 KEY_VARIABLE = "MEM0_SERVER_API_KEY"
 TOKEN_VARIABLE = "MEM0_SERVER_TOKEN"  # noqa: S105  (the name of a variable)
@@ -62,7 +60,7 @@ def open_server(url: str, *, patience: Patience | None = None) -> ServerStore:
     headers = {"X-API-Key": key} if key else {"Authorization": f"Bearer {token}"} if token else {}
     timeout = caller.patience.timeout
     client = httpx.Client(base_url=url.rstrip("/"), headers=headers, timeout=timeout, follow_redirects=True)
-    return ServerStore(client, caller)
+    return ServerStore(client, caller, fingerprint("server", str(client.base_url).rstrip("/").lower()))
 
 
 class ServerStore(RemoteStore):
@@ -71,13 +69,10 @@ class ServerStore(RemoteStore):
     kind = "server"
     fidelity = FIDELITY
     scope_keys = ("user_id", "agent_id", "run_id")
-
-    def __init__(self, client: httpx.Client, caller: Caller) -> None:
-        super().__init__(caller, fingerprint("server", str(client.base_url).rstrip("/").lower()))
-        self._client = client
+    record_path, search_path = "/memories/{}", "/search"
 
     def _listing(self, ids: Mapping[str, str]) -> Listing:
-        """Every memory that holds these ids, or of every entity, as far as the server lists them."""
+        """Of every entity if no id is given, as far as the server lists them."""
         totals = self._totals()
         asked = [dict(ids)] if ids else [{name: value} for name, value in sorted(totals)]
         rows: dict[str, Row] = {}
@@ -91,60 +86,38 @@ class ServerStore(RemoteStore):
         held = frozenset(row_id for row_id, row in rows.items() if any(row.get(key) for key in _UNREACHABLE))
         return Listing(tuple(rows.values()), held, tuple(dict.fromkeys(gaps)))
 
-    def _get(self, memory_id: str) -> Row | None:
-        """One memory; the server answers null for one that it does not have."""
-        row = self._ask(f"reading memory {memory_id}", "GET", _path(memory_id))
-        if row is not None and not (isinstance(row, Mapping) and "memory" in row):
-            raise StoreError("The server's record has another form than expected; nothing was changed.")
-        return row
-
     def _marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
-        """Memories of which a metadata key holds one of the values; the server cannot look for them."""
+        """The server cannot look for them, so all is listed."""
         asked = [ids] if ids else [{name: value} for name, value in sorted(self._totals())]
         rows = {str(row["id"]): row for one in asked for row in self._list(one)}
         return [row for _, row in sorted(rows.items()) if row_metadata(row).get(key) in values]
 
-    def _post(self, new: New) -> None:
-        """Write a memory verbatim, once; what came of it is found by its mark."""
+    def _post(self, new: Add, day: str | None) -> None:
+        """What came of it is found by its mark."""
+        ids = dict(new.scope.ids)
         created = {"created_at": new.created_at.isoformat()} if new.created_at else {}
-        content: dict[str, Any] = {
-            "messages": [{"role": new.ids.get("role", "user"), "content": new.text}],
+        content = {
+            "messages": [{"role": ids.get("role", "user"), "content": new.text}],
             "metadata": {**new.metadata, **created},
             "infer": False,
-            **{key: value for key, value in new.ids.items() if key in self.scope_keys},
+            **self._session_ids(ids),
+            **({"expiration_date": day} if day is not None else {}),
         }
-        if new.expires is not None:
-            content["expiration_date"] = new.expires
         self._once("POST", "/memories", json=content)
 
-    def _put(self, memory_id: str, changes: Mapping[str, Any]) -> None:
-        """Change a memory; repeating the request changes nothing more."""
-        self._ask(f"changing memory {memory_id}", "PUT", _path(memory_id), json=dict(changes))
-
-    def _drop(self, memory_id: str) -> None:
-        """Delete one memory; an earlier attempt may have done it."""
-        self._ask(f"deleting memory {memory_id}", "DELETE", _path(memory_id), missing_ok=True)
-
-    def _search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
-        """Ids of what an agent's search finds."""
-        content = {"query": query, "filters": dict(ids), "top_k": bound, "threshold": 0.0}
-        answer = self._ask("searching", "POST", "/search", json=content)
-        return [str(row["id"]) for row in answer.get("results", ())]
+    def _wanted(self, ids: Mapping[str, str]) -> Mapping[str, Any]:
+        return dict(ids)
 
     def _refuses_deletion(self, row: Row) -> str | None:
         """What cannot be written back is not removed."""
         lost = [key for key in _UNREACHABLE if ids_of(row).get(key)]
         return f"memory {row['id']} has an {lost[0]}, which the server cannot write back" if lost else None
 
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-
     def _totals(self) -> dict[tuple[str, str], int]:
         """How many memories the server counts for each user, agent and run."""
         entities = self._ask("listing entities", "GET", "/entities")
         if not isinstance(entities, list):
-            raise StoreError("The server's list of entities has another form than expected.")
+            raise self._misshapen("list of entities")
         return {
             (_ENTITIES[item["type"]], str(item["id"])): int(item["total_memories"])
             for item in entities
@@ -156,7 +129,7 @@ class ServerStore(RemoteStore):
         answer = self._ask("listing memories", "GET", "/memories", params=params)
         rows = answer.get("results") if isinstance(answer, Mapping) else None
         if not isinstance(rows, list):
-            raise StoreError("The server's listing has another form than expected; nothing was changed.")
+            raise self._misshapen("listing")
         return rows
 
     def _known_faults(self) -> tuple[str, ...]:
@@ -169,16 +142,6 @@ class ServerStore(RemoteStore):
         reason = LISTING_FAULTS.get(provider)
         return (f"the server keeps memories in {provider}: {reason}",) if reason else ()
 
-    def _ask(self, what: str, method: str, path: str, **request: Any) -> Any:
-        return self._caller.ask(what, lambda: self._once(method, path, **request))
-
-    def _once(self, method: str, path: str, *, missing_ok: bool = False, **request: Any) -> Any:
-        response = self._client.request(method, path, **request)
-        if missing_ok and response.status_code == 404:
-            return None
-        response.raise_for_status()
-        return response.json()
-
 
 def _gap(ids: Mapping[str, str], listed: int, totals: Mapping[tuple[str, str], int]) -> list[str]:
     """Why the listing of one scope does not hold all of it."""
@@ -189,7 +152,3 @@ def _gap(ids: Mapping[str, str], listed: int, totals: Mapping[tuple[str, str], i
     if len(ids) == 1 and counted != listed:
         return [f"{listed} memories of {name} were listed where the server counts {counted}"]
     return []
-
-
-def _path(memory_id: str) -> str:
-    return f"/memories/{quote(memory_id, safe='')}"

@@ -8,10 +8,11 @@ its text stays the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from ....errors import RefusedChangeError, StoreError
 from ....records import Inventory, Memory, Scope, as_utc, says_pinned, text_hash
@@ -30,6 +31,9 @@ from ..base import (
 )
 from ..mem0.payload import SCOPE_KEYS, parse_memory, scope_of
 from .calling import Caller
+
+if TYPE_CHECKING:
+    import httpx
 
 Row = Mapping[str, Any]
 
@@ -58,58 +62,75 @@ class Listing:
     gaps: tuple[str, ...] = ()  # why it is not provably complete
 
 
-@dataclass(frozen=True, slots=True)
-class New:
-    """A record to be written: text, every id of its scope, the user's metadata with our notes, dates."""
-
-    text: str
-    ids: Mapping[str, str]
-    metadata: Mapping[str, Any]
-    created_at: datetime | None = None
-    expires: str | None = None
-
-
 class RemoteStore(Store):
-    """Memories behind an HTTP interface; a service brings what raises here, asked until it answers."""
+    """Memories behind an HTTP interface; a service brings its paths, and what is declared without a value."""
 
     capabilities = Capabilities(retire=True, in_place=True, amend=True)
     scope_keys: tuple[str, ...]  # the ids by which the service scopes memories
     fidelity: tuple[str, ...]  # what an undo cannot give back
+    record_path: str  # of one record, by its id
+    search_path: str
+    # Every record that holds these ids.
+    _listing: Callable[[Mapping[str, str]], Listing]
+    # Records of which a metadata key holds one of the values, in a scope.
+    _marked: Callable[[str, Sequence[str], Mapping[str, str]], list[Row]]
+    # Write a record, with its last day, once; None if it is dropped, or nothing is said of it.
+    _post: Callable[[Add, str | None], str | None]
+    # The filter of a search for what holds these ids.
+    _wanted: Callable[[Mapping[str, str]], Mapping[str, Any]]
+    # Why deleting this record would do more than that, if it would.
+    _refuses_deletion: Callable[[Row], str | None]
 
-    def __init__(self, caller: Caller, fingerprint: str) -> None:
-        self._caller, self.fingerprint = caller, fingerprint
+    def __init__(self, client: httpx.Client, caller: Caller, fingerprint: str, *, owned: bool = True) -> None:
+        """Take the connections to the service; `close` closes them if they are owned."""
+        self._client, self._caller, self.fingerprint, self._owned = client, caller, fingerprint, owned
 
-    def _listing(self, ids: Mapping[str, str]) -> Listing:
-        """Every record that holds these ids."""
-        raise NotImplementedError
+    def close(self) -> None:
+        """Close the connections, if they were opened here."""
+        if self._owned:
+            self._client.close()
+
+    def _ask(self, what: str, method: str, path: str, *, missing_ok: bool = False, **request: Any) -> Any:
+        """Make a request until it is answered; None if the service says 404 and that is an answer."""
+        return self._caller.ask(what, lambda: self._once(method, path, missing_ok=missing_ok, **request))
+
+    def _once(self, method: str, path: str, *, missing_ok: bool = False, **request: Any) -> Any:
+        response = self._client.request(method, path, **request)
+        if missing_ok and response.status_code == 404:
+            if not response.headers.get("content-type", "").startswith("application/json"):
+                raise StoreError(
+                    f"{self._caller.service} was not reached: an answer without content said 404."
+                )
+            return None
+        response.raise_for_status()
+        return response.json()
+
+    def _misshapen(self, what: str) -> StoreError:
+        return StoreError(f"The {self.kind}'s {what} has another form than expected; nothing was changed.")
 
     def _get(self, memory_id: str) -> Row | None:
-        """One record, or None if there is none."""
-        raise NotImplementedError
-
-    def _marked(self, key: str, values: Sequence[str], ids: Mapping[str, str]) -> list[Row]:
-        """Records of which a metadata key holds one of the values."""
-        raise NotImplementedError
-
-    def _post(self, new: New) -> str | None:
-        """Write a record, once; None if the service drops it, or does not say what became of it."""
-        raise NotImplementedError
+        """One record; None only if the service itself says that there is none."""
+        row = self._ask(f"reading memory {memory_id}", "GET", self._path(memory_id), missing_ok=True)
+        if row is not None and not (isinstance(row, Mapping) and "memory" in row):
+            raise self._misshapen("record")
+        return row
 
     def _put(self, memory_id: str, changes: Mapping[str, Any]) -> None:
         """Change `text`, `metadata` or `expiration_date` of a record; repeating it changes nothing more."""
-        raise NotImplementedError
+        self._ask(f"changing memory {memory_id}", "PUT", self._path(memory_id), json=dict(changes))
 
     def _drop(self, memory_id: str) -> None:
-        """Delete one record and nothing else; one that is gone already is no error."""
-        raise NotImplementedError
+        """Delete one record and nothing else; an earlier attempt may have done it."""
+        self._ask(f"deleting memory {memory_id}", "DELETE", self._path(memory_id), missing_ok=True)
 
     def _search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
-        """Ids of what a search finds."""
-        raise NotImplementedError
+        """Ids of what an agent's search finds."""
+        content = {"query": query, "filters": self._wanted(ids), "top_k": bound, "threshold": 0.0}
+        answer = self._ask("searching", "POST", self.search_path, json=content)
+        return [str(row["id"]) for row in answer.get("results", ())]
 
-    def _refuses_deletion(self, row: Row) -> str | None:
-        """Why deleting this record would do more than that, if it would."""
-        raise NotImplementedError
+    def _path(self, memory_id: str) -> str:
+        return self.record_path.format(quote(memory_id, safe=""))
 
     def read(self, scopes: ScopeFilter) -> Inventory:
         """List every memory of the matching scopes, expired ones included."""
@@ -183,8 +204,7 @@ class RemoteStore(Store):
         """Store a memory verbatim, under its date and with its mark."""
         note = dates_note(change.text, created=change.created_at, updated=None)
         metadata = {**change.metadata, MARK_KEY: change.mark, DATES_KEY: note}
-        new = New(change.text, dict(change.scope.ids), metadata, change.created_at)
-        added = self._written(new, MARK_KEY, change.mark)
+        added = self._written(replace(change, metadata=metadata), MARK_KEY)
         if added is None:
             raise RefusedChangeError(
                 "the service drops a text that it holds already, so the memory that states it must stay"
@@ -193,19 +213,19 @@ class RemoteStore(Store):
             raise _not_kept(added)
         return added
 
-    def _written(self, new: New, key: str, value: str) -> str | None:
+    def _written(self, new: Add, key: str, day: str | None = None) -> str | None:
         """Add a record once, however often the request has to be made; None if the service drops it.
 
-        Metadata of this key and value mark it.
+        Its metadata of this key marks it.
         """
-        ids = self._session_ids(new.ids)
+        ids = self._session_ids(dict(new.scope.ids))
 
         def earlier() -> list[str]:
             """What attempts wrote of which the answer was lost."""
-            return sorted(str(row["id"]) for row in self._marked(key, [value], ids))
+            return sorted(str(row["id"]) for row in self._marked(key, [new.metadata[key]], ids))
 
         added = self._caller.ask(
-            "adding a memory", lambda: self._post(new), instead=lambda: next(iter(earlier()), None)
+            "adding a memory", lambda: self._post(new, day), instead=lambda: next(iter(earlier()), None)
         )
         if added is not None:
             return added
@@ -277,12 +297,12 @@ class RemoteStore(Store):
     def _bring_back(self, snapshot: Snapshot) -> str:
         memory = self.parse(snapshot)
         metadata, day = _restored_metadata(snapshot, memory), day_of(snapshot.payload)
-        new = New(memory.text, ids_of(snapshot.payload), metadata, memory.created_at, day)
-        added = self._written(new, RESTORED_KEY, snapshot.id)
+        new = Add(memory.text, memory.scope, metadata, memory.created_at, mark="")
+        added = self._written(new, RESTORED_KEY, day)
         if added is None:
             # The service holds an equal text and drops this one; so it comes with other words first.
             other = replace(new, text=memory.text + _moment_words(snapshot.id))
-            added = self._written(other, RESTORED_KEY, snapshot.id)
+            added = self._written(other, RESTORED_KEY, day)
         if added is None:
             raise RefusedChangeError(
                 f"the service holds the text of memory {snapshot.id} already and takes no copy of it",
