@@ -40,11 +40,10 @@ def failure_of(error: BaseException, *, longest: float = LONGEST_PAUSE) -> Failu
     """
     if isinstance(error, DreamError):
         return Failure(None, passing=False, after=None, words="")
-    response = _response(error)
-    status = _status(error, response)
-    if status is None:
+    response = getattr(error, "response", None)
+    if response is None:
         return Failure(None, passing=_of_the_line(error), after=None, words=type(error).__name__)
-    after = _retry_after(response)
+    status, after = int(response.status_code), _retry_after(response)
     passing = status in _BUSY or status >= 500
     if after is not None and after > longest:
         return Failure(
@@ -53,35 +52,17 @@ def failure_of(error: BaseException, *, longest: float = LONGEST_PAUSE) -> Failu
     return Failure(status, passing=passing, after=after if passing else None, words=f"status {status}")
 
 
-def _response(error: BaseException) -> Any:  # noqa: ANN401  (httpx or requests)
-    """The answer behind an error; mem0's client raises its own error while it handles the HTTP one."""
-    for failure in (error, error.__context__, error.__cause__):
-        response = getattr(failure, "response", None)
-        if response is not None:
-            return response
-    return None
-
-
-def _status(error: BaseException, response: Any) -> int | None:  # noqa: ANN401
-    if response is not None:
-        return int(response.status_code)
-    told = getattr(error, "debug_info", None)
-    status = told.get("status_code") if isinstance(told, dict) else None
-    return int(status) if status is not None else None
-
-
 def _of_the_line(error: BaseException) -> bool:
     """Whether the connection failed, or an answer broke off, so that the next may come."""
     import httpx
 
     broken = (httpx.TransportError, httpx.DecodingError, json.JSONDecodeError, ConnectionError, TimeoutError)
-    causes = (error, error.__context__, error.__cause__)
-    return any(isinstance(cause, broken) for cause in causes)
+    return isinstance(error, broken)
 
 
-def _retry_after(response: Any) -> float | None:  # noqa: ANN401
+def _retry_after(response: Any) -> float | None:  # noqa: ANN401  (httpx or requests)
     """Seconds of a Retry-After header, given as a number or as a date."""
-    text = response.headers.get("Retry-After") if response is not None else None
+    text = response.headers.get("Retry-After")
     if not text:
         return None
     try:

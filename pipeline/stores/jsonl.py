@@ -191,7 +191,6 @@ class JsonlStore(Store):
         return next((value for value in values if value not in (None, "", [], {})), None)
 
     def _put(self, row: Row, name: str, value: Any, default: str) -> None:  # noqa: ANN401
-        """Set a field where it stands, else under its first path."""
         paths = self._map.get(name) or (default,)
         path = next((each for each in paths if _at(row, each) not in (None, "")), paths[0])
         *outer, last = path.split(".")
@@ -279,7 +278,6 @@ class JsonlStore(Store):
         return _Rows(_in_order(rows), faults=(told,) if stale else ())
 
     def _decided(self, source: Mapping[str, Row], rows: Mapping[str, Row]) -> bytes:
-        """What has to be done to the export, one decision on each line."""
         lines: list[Row] = []
         for name, payload in source.items():
             was, new = str(self._get(payload["row"], _TEXT) or ""), rows.get(name)

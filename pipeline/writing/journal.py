@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -138,16 +139,10 @@ class Journal(Database):
         retires: Iterable[str] = (),
     ) -> None:
         """Write down a run and everything it will touch, in one transaction, before it acts."""
-        rows = [
-            (
-                run,
-                item.id,
-                json.dumps(item.payload),
-                None if item.vector is None else array.array("d", item.vector).tobytes(),
-                json.dumps(list(item.links)),
-            )
-            for item in snapshots
-        ]
+        rows = []
+        for item in snapshots:
+            vector = None if item.vector is None else array.array("d", item.vector).tobytes()
+            rows.append((run, item.id, json.dumps(item.payload), vector, json.dumps(item.links)))
         with self.transaction():
             self.tell(
                 "INSERT INTO runs VALUES (?, ?, ?, NULL, ?, ?, ?, ?, NULL)",
@@ -182,7 +177,10 @@ class Journal(Database):
             self.tell("DELETE FROM runs WHERE id = ?", (run,))
 
     def intend(self, run: str, action: str, operation: Operation, memory: str | None) -> int:
-        """Announce a change; return its number."""
+        """Announce a change; return its number, which it keeps if it was announced before."""
+        same = "run = ? AND action = ? AND operation = ? AND COALESCE(?, memory, '') = COALESCE(memory, '')"
+        for known in self.ask(f"SELECT number FROM changes WHERE {same}", (run, action, operation, memory)):
+            return int(known[0])
         next_one = "SELECT COALESCE(MAX(number), 0) + 1 FROM changes WHERE run = ?"
         number = int(self.ask(next_one, (run,))[0][0])
         row = (run, number, action, operation, memory, ChangeState.INTENDED)
@@ -218,10 +216,8 @@ class Journal(Database):
 
     def changes(self, run: str) -> tuple[Recorded, ...]:
         """All changes of a run, in order."""
-        rows = self.ask(
-            "SELECT number, action, operation, memory, state FROM changes WHERE run = ? ORDER BY number",
-            (run,),
-        )
+        columns = "number, action, operation, memory, state"
+        rows = self.ask(f"SELECT {columns} FROM changes WHERE run = ? ORDER BY number", (run,))
         return tuple(
             Recorded(number, action, Operation(done), memory, ChangeState(state))
             for number, action, done, memory, state in rows
@@ -238,14 +234,11 @@ class Journal(Database):
         Raises:
             JournalError: If the run did not touch it.
         """
-        rows = self.ask(
-            "SELECT payload, vector, links FROM snapshots WHERE run = ? AND memory = ?", (run, memory)
-        )
-        if not rows:
-            raise JournalError(f"Run {run} holds no copy of memory {memory}.", ids=(memory,))
-        payload, blob, links = rows[0]
-        vector = None if blob is None else tuple(array.array("d", blob))
-        return Snapshot(memory, json.loads(payload), vector, tuple(json.loads(links)))
+        kept = "SELECT payload, vector, links FROM snapshots WHERE run = ? AND memory = ?"
+        for payload, blob, links in self.ask(kept, (run, memory)):
+            vector = None if blob is None else tuple(array.array("d", blob))
+            return Snapshot(memory, json.loads(payload), vector, tuple(json.loads(links)))
+        raise JournalError(f"Run {run} holds no copy of memory {memory}.", ids=(memory,))
 
     def answer(self, store: str, answers: Iterable[Answer]) -> None:
         """Remember what a person answered; the same answer twice is one."""
@@ -268,12 +261,7 @@ class Journal(Database):
         rows = self.ask(f"SELECT {columns} FROM answers WHERE store = ? ORDER BY number", (store,))
         return tuple(
             Answer(
-                Say(kind),
-                what,
-                frozenset(json.loads(keys)),
-                tuple(About(*item) for item in json.loads(about)),
-                moment_of(at),
-                *more,
+                Say(kind), what, _set(keys), tuple(starmap(About, json.loads(about))), moment_of(at), *more
             )
             for kind, what, keys, about, at, *more in rows
         )
@@ -299,22 +287,17 @@ class Journal(Database):
         return frozenset(key for answer in self.answers(store) if answer.closes for key in answer.keys)
 
     def _runs(self, where: str, *arguments: str) -> tuple[Run, ...]:
-        rows = self.ask(
-            "SELECT id, store, started_at, finished_at, state, retire_on, plan, part, retires "
-            f"FROM runs {where} ORDER BY started_at DESC, rowid DESC",
-            arguments,
-        )
-        return tuple(
-            Run(
-                name,
-                store,
-                moment_of(began),
-                moment_of(ended) if ended else None,
-                RunState(state),
-                expiry,
-                plan,
-                None if part is None else frozenset(json.loads(part)),
-                frozenset(json.loads(retires)),
+        columns = "id, store, started_at, finished_at, state, retire_on, plan, part, retires"
+        rows = self.ask(f"SELECT {columns} FROM runs {where} ORDER BY started_at DESC, rowid DESC", arguments)
+        runs = []
+        for name, store, began, ended, state, expiry, plan, part, retires in rows:
+            moments, parts = (
+                (moment_of(began), ended and moment_of(ended)),
+                (part and _set(part), _set(retires)),
             )
-            for name, store, began, ended, state, expiry, plan, part, retires in rows
-        )
+            runs.append(Run(name, store, *moments, RunState(state), expiry, plan, *parts))
+        return tuple(runs)
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(json.loads(text))

@@ -92,8 +92,8 @@ class Passes(Database):
             "UPDATE passes SET night = ?, ok_at = COALESCE(?, ok_at) WHERE number = ?",
             (json.dumps(night), ended, number),
         )
-        rows = self.ask("SELECT ok_at FROM passes WHERE number = ?", (number,))
-        return moment_of(rows[0][0]) if rows and rows[0][0] else None
+        rows = self.ask("SELECT ok_at FROM passes WHERE number = ? AND ok_at IS NOT NULL", (number,))
+        return moment_of(rows[0][0]) if rows else None
 
     def last(self, place: str) -> tuple[Pass, ...]:
         """The last pass of each job of a store, newest first."""
@@ -103,7 +103,7 @@ class Passes(Database):
             (place,),
         )
         return tuple(
-            Pass(number, job, json.loads(night), Owner(**json.loads(owner)), moment_of(ok) if ok else None)
+            Pass(number, job, json.loads(night), Owner(**json.loads(owner)), ok and moment_of(ok))
             for number, job, night, owner, ok in rows
         )
 
@@ -123,11 +123,9 @@ class Passes(Database):
 
 def names_of(ids: Iterable[str]) -> frozenset[int]:
     """Short names of ids, equal on every machine."""
+    written = (each.encode("utf-8", "surrogatepass") for each in ids)
     return frozenset(
-        int.from_bytes(
-            hashlib.blake2b(each.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
-        )
-        for each in ids
+        int.from_bytes(hashlib.blake2b(each, digest_size=8).digest(), "little") for each in written
     )
 
 

@@ -17,7 +17,7 @@ from ..answers import Say, content_key, taken_back
 from ..plan import Plan
 from ..planning.plan_file import dump_plan, parse_plan
 from ..results import RunResult, UndoResult
-from ..stores.base import Add, Amend, Delete, Restore, Retire, Store, Update
+from ..stores.base import Add, Amend, Change, Delete, Restore, Retire, Store, Update
 from .access import AccessLog
 from .journal import ChangeState, Journal, Operation, Outcome, Recorded, Run, RunState
 
@@ -132,15 +132,20 @@ class Writer:
         for change in reversed(self._journal.changes(run.id)):
             if change.state is ChangeState.TAKEN_BACK or (part is not None and change.action not in part):
                 continue
+            memory, counts = change.memory or "", False
             try:
                 if change.operation is Operation.AMEND:
                     self._put_metadata_back(run, change, plan)
                 elif change.operation is not Operation.ADD:
-                    restored += self._put_back(run, change, plan)
+                    counts = self._put_back(run, change, plan)
+                    restored += counts
                 else:
-                    withdrawn += self._withdraw(run, change, plan)
+                    memory, counts = self._withdraw(run, change, plan)
+                    withdrawn += counts
             except (_MovedError, RefusedChangeError) as moved:
                 kept.append((change.memory or change.action, str(moved)))
+            else:
+                self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory)
         standing = part is not None and any(
             change.state is not ChangeState.TAKEN_BACK and change.action not in part
             for change in self._journal.changes(run.id)
@@ -258,12 +263,11 @@ class Writer:
 
     def _add(self, run: Run, action: Merge, made: list[Recorded]) -> str:
         mark = f"{run.id}/{action.id}"
-        intended = next((change for change in made if change.operation is Operation.ADD), None)
+        intended = _earlier(made, Operation.ADD)
         if intended is not None and intended.state is ChangeState.DONE and intended.memory:
             added = intended.memory
         else:
-            intend = self._journal.intend
-            number = intended.number if intended else intend(run.id, action.id, Operation.ADD, None)
+            number = self._journal.intend(run.id, action.id, Operation.ADD, None)
             earlier = self._store.find_mark(mark, action.scope) if intended else None
             metadata, members = {**action.metadata, **self._past(run, action)}, (m.id for m in action.members)
             new = Add(action.text, action.scope, metadata, action.created_at, mark, like=tuple(members))
@@ -276,11 +280,12 @@ class Writer:
     def _rewrite(self, run: Run, action: Merge | TextChange, made: list[Recorded]) -> None:
         """Give the survivor its new text, unless a killed run did so already."""
         member = next(member for member in action.members if member.id == action.survivor)
-        earlier = next((change for change in made if change.operation is Operation.REPLACE), None)
-        number = earlier.number if earlier else 0
-        if earlier is None or not self._states(member.id, action.text):
+        earlier = _earlier(made, Operation.REPLACE)
+        written = earlier is not None and self._states(member.id, action.text)
+        if not written:
             self._check([member])
-            number = number or self._journal.intend(run.id, action.id, Operation.REPLACE, member.id)
+        number = self._journal.intend(run.id, action.id, Operation.REPLACE, member.id)
+        if not written:
             relations = action.relations if isinstance(action, Relate) else None
             self._store.write(Update(member.id, action.text, run.started_at, action.observations, relations))
         if not self._states(member.id, action.text):
@@ -301,16 +306,15 @@ class Writer:
         """Give the survivor the united metadata; repeating it changes nothing."""
         united = action if isinstance(action, Merge) and action.amends else None
         metadata = {**(united.metadata if united else {}), **self._past(run, action)}
-        if not metadata:
-            return
-        earlier = next((change for change in made if change.operation is Operation.AMEND), None)
-        if earlier is not None and earlier.state is ChangeState.DONE:
-            return
-        intend = self._journal.intend
-        number = earlier.number if earlier else intend(run.id, action.id, Operation.AMEND, survivor)
-        dates = (united.created_at, united.expires) if united else ()
-        self._store.write(Amend(survivor, metadata, *dates))
-        self._journal.mark(run.id, number, ChangeState.DONE, memory=survivor)
+        earlier = _earlier(made, Operation.AMEND)
+        if metadata and (earlier is None or earlier.state is not ChangeState.DONE):
+            dates = (united.created_at, united.expires) if united else ()
+            self._step(run, action, Operation.AMEND, survivor, Amend(survivor, metadata, *dates))
+
+    def _step(self, run: Run, action: Action, operation: Operation, memory_id: str, change: Change) -> None:
+        number = self._journal.intend(run.id, action.id, operation, memory_id)
+        self._store.write(change)
+        self._journal.mark(run.id, number, ChangeState.DONE, memory=memory_id)
 
     def _now(self, memory_id: str) -> Memory | None:
         snapshot = self._store.fetch([memory_id]).get(memory_id)
@@ -334,7 +338,7 @@ class Writer:
     def _remove(
         self, run: Run, action: Action, member: Member, made: list[Recorded], *, into: str | None
     ) -> None:
-        earlier = next((c for c in made if c.operation is Operation.REMOVE and c.memory == member.id), None)
+        earlier = _earlier([each for each in made if each.memory == member.id], Operation.REMOVE)
         if earlier is not None and earlier.state is ChangeState.DONE:
             return
         expiry = run.expiry_of(action)
@@ -342,14 +346,11 @@ class Writer:
         removed = now is None or (expiry is not None and now.expires_on == expiry)
         if earlier is None or not removed:
             self._check([member])
-        intend = self._journal.intend
-        number = earlier.number if earlier else intend(run.id, action.id, Operation.REMOVE, member.id)
-        # Also where a killed run had removed the row already: what belongs to it may be left.
+        change: Change = _delete(run, action, member, into)
         if expiry is not None:
-            self._store.write(Retire(member.id, expiry, _superseded(run, action, into)))
-        else:
-            self._store.write(_delete(run, action, member, into))
-        self._journal.mark(run.id, number, ChangeState.DONE, memory=member.id)
+            change = Retire(member.id, expiry, _superseded(run, action, into))
+        # Also where a killed run had removed the row already: what belongs to it may be left.
+        self._step(run, action, Operation.REMOVE, member.id, change)
 
     def _note_use(self, run: Run, survivor: str, members: Iterable[Member]) -> None:
         """A fact that was stated again is in use, though what survives kept its old dates.
@@ -360,21 +361,17 @@ class Writer:
         if self._access is not None:
             self._access.record(self._store.fingerprint, [survivor], max(moments))
 
-    def _put_back(self, run: Run, change: Recorded, plan: Plan) -> int:
+    def _put_back(self, run: Run, change: Recorded, plan: Plan) -> bool:
         memory_id = change.memory or ""
         before = self._journal.snapshot(run.id, memory_id)
         now = self._store.fetch([memory_id]).get(memory_id)
-        if now is not None and now.payload == before.payload:
-            if change.state is ChangeState.DONE:
-                self._store.write(Restore(before))
-            self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
-            return 0 if change.state is ChangeState.INTENDED else 1
+        if now is not None and now.payload == before.payload and change.state is ChangeState.INTENDED:
+            return False
         ours = {self._store.parse(before).text} | _written(plan, change.action)
         if now is not None and self._store.parse(now).text not in ours:
             raise _MovedError("it was written anew since the run")
         self._store.write(Restore(before))
-        self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
-        return 1
+        return True
 
     def _put_metadata_back(self, run: Run, change: Recorded, plan: Plan) -> None:
         """Take united metadata back, unless the memory was written, or removed, since.
@@ -390,24 +387,24 @@ class Writer:
         if not rewritten and (then.text, then.updated_at) != (present.text, present.updated_at):
             raise _MovedError("it was written anew since the run")
         self._store.write(Restore(before))
-        self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=memory_id)
 
-    def _withdraw(self, run: Run, change: Recorded, plan: Plan) -> int:
+    def _withdraw(self, run: Run, change: Recorded, plan: Plan) -> tuple[str, bool]:
         action = next(item for item in plan.actions if item.id == change.action)
-        added = change.memory or self._store.find_mark(f"{run.id}/{action.id}", action.scope)
+        added = change.memory or self._store.find_mark(f"{run.id}/{action.id}", action.scope) or ""
         memory = self._now(added) if added else None
-        if added is None or memory is None:
-            self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=added or "")
-            return 0
+        if memory is None:
+            return added, False
         if isinstance(action, Merge) and memory.text != action.text:
             raise _MovedError("the merged memory was changed since the run")
         self._store.write(Delete(added))
-        self._journal.mark(run.id, change.number, ChangeState.TAKEN_BACK, memory=added)
-        return 1
+        return added, True
+
+
+def _earlier(made: Iterable[Recorded], operation: Operation) -> Recorded | None:
+    return next((change for change in made if change.operation is operation), None)
 
 
 def _delete(run: Run, action: Action, member: Member, into: str | None) -> Delete:
-    """The removal of a member, with all that its store has to know about it."""
     if isinstance(action, Merge):
         said = action.observations
         return Delete(member.id, into=into, text=action.text, at=run.started_at, observations=said)
@@ -424,7 +421,6 @@ def _superseded(run: Run, action: Action, into: str | None) -> dict[str, str]:
 
 
 def _written(plan: Plan, action_id: str) -> set[str]:
-    """The text that an action writes into a memory that was there before."""
     return {
         action.text
         for action in plan.actions

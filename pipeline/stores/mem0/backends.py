@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ....errors import ConfigError
+from ..base import Snapshot
 from ..files import fingerprint
 from .faiss import FaissBackend
-from .rows import Backend, Filters, Row, asking, value_of
+from .rows import Backend, Filters, asking, value_of
 from .vendors import ChromaBackend, MilvusBackend, PgvectorBackend, QdrantBackend
 
 # Rows asked for at once where mem0's own list is the only way; many servers cap it below.
@@ -75,26 +76,23 @@ class GenericBackend(Backend):
         return (f"a {self.provider} listing is not provably complete: {reason}",)
 
     def _count(self, filters: Filters) -> int | None:
-        """The count that the store tells about the whole collection, if it tells one."""
         info = {} if filters else self._store.col_info()
         counts = (
             info.get(key) if isinstance(info, dict) else getattr(info, key, None) for key in _COUNT_KEYS
         )
         return next((count for count in counts if isinstance(count, int)), None)
 
-    def _rows(self, filters: Filters) -> Iterator[Row]:
-        """What mem0 lists within one explicit bound."""
+    def _rows(self, filters: Filters) -> Iterator[Snapshot]:
         listed = self._store.list(filters=dict(filters) or None, top_k=_LIST_BOUND)
         nested = isinstance(listed, list | tuple) and listed and isinstance(listed[0], list | tuple)
         for item in (listed[0] if nested else listed) or ():
-            yield Row(str(item.id), dict(item.payload or {}))
+            yield Snapshot(str(item.id), dict(item.payload or {}))
 
-    def _get(self, ids: list[str]) -> Iterator[Row]:
-        """One by one, without vectors."""
+    def _get(self, ids: list[str]) -> Iterator[Snapshot]:
         for row_id in ids:
             row = self._store.get(vector_id=row_id)
             if row is not None:
-                yield Row(row_id, dict(row.payload or {}))
+                yield Snapshot(row_id, dict(row.payload or {}))
 
     def _entities(self) -> None:
         """Not looked for: asking mem0 for the collection would create it."""
@@ -120,7 +118,7 @@ def store_fingerprint(memory_or_config: Any) -> str:
 def describe_place(provider: str, config: Any) -> str:
     """The place as a sentence may name it."""
     if provider in WRITABLE:
-        return WRITABLE[provider].location(config)
+        return WRITABLE[provider]._location(config)
     parts = [f"{key}={value_of(config, key)}" for key in _PLACE_KEYS if value_of(config, key)]
     return f"{provider}({', '.join(_without_user(part) for part in parts)})"
 
@@ -137,13 +135,12 @@ def require_collection(provider: str, config: Any) -> None:
         return
     name, place = str(value_of(config, "collection_name")), describe_place(provider, config)
     with asking(f"looking for the collection {name} in {place}"):
-        existing = sorted(WRITABLE[provider].collections(config))
+        existing = sorted(WRITABLE[provider]._collections(config))
     if name not in existing:
         others = ", ".join(existing) if existing else "none"
         raise ConfigError(f"Collection {name} does not exist in {place}; existing collections: {others}.")
 
 
 def _without_user(text: str) -> str:
-    """Drop `user:password@` from an address."""
     head, at, tail = text.rpartition("@")
     return f"{head.partition('//')[0]}//{tail}" if at and "//" in head else text

@@ -14,7 +14,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,13 +39,7 @@ _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _PATH_KEYS = frozenset({"path", "db_path", "history_db_path"})
 _NUMBER_KEYS = ("port", "dims", "dimensions")
 _SECRET_KEYS = re.compile(r"key|password|secret|token|credential|connection_string|url", re.IGNORECASE)
-_EXTRAS = {
-    "chromadb": "chroma",
-    "psycopg": "pgvector",
-    "psycopg2": "pgvector",
-    "psycopg_pool": "pgvector",
-    "pymilvus": "milvus",
-}
+_EXTRAS = {"chromadb": "chroma", "psycopg": "pgvector", "pymilvus": "milvus"}
 _UNASKED = "mem0-dream"
 """Provider, inside mem0's factories, of the stand-in for models that a pass never asks."""
 
@@ -60,12 +54,9 @@ class Unasked:
 class Mem0Config:
     """A configuration file, taken apart."""
 
-    mem0: Mapping[str, Any]  # what `Memory.from_config` takes
-    settings: Mapping[str, Any]  # the `mem0_dream:` section, still unchecked
+    mem0: Mapping[str, Any] = field(repr=False)  # what `Memory.from_config` takes; it may hold secrets
+    settings: Mapping[str, Any] = field(repr=False)  # the `mem0_dream:` section, still unchecked
     path: str  # the file it came from, for messages
-
-    def __repr__(self) -> str:
-        return f"Mem0Config(path={self.path!r})"  # the values may be secrets
 
 
 class LazyEmbedder:
@@ -185,8 +176,9 @@ def _expanded(value: Any, key: str, file: Path) -> Any:
         name, default = match.groups()
         setting = os.environ.get(name) or default
         if setting is None:
-            missing = f"the variable {name} is not set in the environment and has no default"
-            raise ConfigError(f"{file}: {missing}.")
+            raise ConfigError(
+                f"{file}: the variable {name} is not set in the environment and has no default."
+            )
         return str(setting)
 
     text = _VARIABLE.sub(_setting, value)
@@ -221,9 +213,8 @@ def _validated(values: Mapping[str, Any], origin: str) -> Any:
 
 
 def _missing_package(error: ImportError) -> DreamError:
-    text = f"{error.name or ''} {error}"
     for module, extra in _EXTRAS.items():
-        if module in text:
+        if module in f"{error.name or ''} {error}":
             return MissingExtraError(f"This vector store needs a package: pip install 'mem0-dream[{extra}]'.")
     return MissingExtraError(f"mem0 needs a package that is not installed: {error.name or error}.")
 
@@ -282,14 +273,12 @@ def _without_models(open_memory: Any, checked: Any, origin: str, secrets: tuple[
 
 
 def _secrets(value: Any, key: str = "") -> tuple[str, ...]:
-    """Every text of a configuration that must not be printed."""
     if isinstance(value, Mapping):
         return tuple(secret for name, inner in value.items() for secret in _secrets(inner, str(name)))
     return (value,) if isinstance(value, str) and value and _SECRET_KEYS.search(key) else ()
 
 
 def _problem(error: Exception, secrets: tuple[str, ...]) -> str:
-    """The first line of an error without secrets, or its name."""
     text = next(iter(str(error).splitlines()), "").strip().rstrip(".")
     for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, "***")

@@ -20,7 +20,7 @@ from ...actions import Member, Rewrite
 from ...plan import Plan
 from ..base import LINKS, Capabilities, Change, Restore, Snapshot, Store, Update
 from .payload import SESSION_KEYS, is_memory
-from .rows import Backend, Row, as_link, let_name, linked_ids, relink, unlink
+from .rows import Backend, as_link, let_name, linked_ids, relink, unlink
 
 _SCOPE = Scope.of(index="entities")
 _BARE = "unlinked memory "
@@ -154,8 +154,7 @@ class EntityLinks(Store):
                 raise StoreError(f"The store did not keep entity {name} as written.", ids=(name,))
         return name
 
-    def _split(self, entity: Row | None) -> tuple[list[str], list[str]]:
-        """The ids that an entity names: those that a memory has now, and those that none has."""
+    def _split(self, entity: Snapshot | None) -> tuple[list[str], list[str]]:
         ids = linked_ids(entity.payload) if entity is not None else []
         present = self._memories.get(ids)
         return [each for each in ids if each in present], [each for each in ids if each not in present]
@@ -176,7 +175,7 @@ def _reads_entities() -> bool:
     return importlib.util.find_spec("spacy") is not None
 
 
-def _names_anything(row: Row) -> bool:
+def _names_anything(row: Snapshot) -> bool:
     from mem0.memory.main import extract_entities
 
     return any(True for _ in extract_entities(str(row.payload.get("data") or "")))

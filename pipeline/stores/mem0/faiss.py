@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from ....errors import StoreLockedError
+from ..base import Snapshot
 from ..files import stamp
 from ..files.exchange import flush
-from .rows import Backend, Filters, Row, absolute, floats, sentence, value_of
+from .rows import Backend, Filters, absolute, floats, sentence, value_of
 
 _NEW, _MARKER = ".new", ".saving"
 
@@ -41,13 +42,11 @@ class FaissBackend(Backend):
         return cls(memory.vector_store, memory=memory)
 
     @staticmethod
-    def location(config: Any) -> str:
-        """Where the store of a configuration is."""
+    def _location(config: Any) -> str:
         return absolute(value_of(config, "path") or "/tmp/faiss")  # noqa: S108  (mem0's own default)
 
     @staticmethod
-    def collections(config: Any) -> list[str]:
-        """The collections that exist there."""
+    def _collections(config: Any) -> list[str]:
         return [
             file.stem
             for file in Path(absolute(value_of(config, "path"))).glob("*.faiss")
@@ -82,24 +81,23 @@ class FaissBackend(Backend):
                     del backend._store._save
 
     def _count(self, filters: Filters) -> int:
-        """Number of vectors; for a filter, of the rows that match."""
         if filters:
             return sum(1 for _ in self._rows(filters))
         return int(self._store.index.ntotal) if self._store.index is not None else 0
 
-    def _rows(self, filters: Filters) -> Iterator[Row]:
+    def _rows(self, filters: Filters) -> Iterator[Snapshot]:
         for row_id, payload in list(self._store.docstore.items()):
             if all(payload.get(key) == value for key, value in filters.items()):
-                yield Row(row_id, dict(payload))
+                yield Snapshot(row_id, dict(payload))
 
-    def _get(self, ids: list[str]) -> Iterator[Row]:
+    def _get(self, ids: list[str]) -> Iterator[Snapshot]:
         places, docstore = self._places(), self._store.docstore
         for row_id in ids:
             if row_id in docstore and row_id in places:
                 vector = floats(self._store.index.reconstruct(int(places[row_id])))
-                yield Row(row_id, dict(docstore[row_id]), vector)
+                yield Snapshot(row_id, dict(docstore[row_id]), vector)
 
-    def _put(self, row: Row, known: Row | None) -> None:
+    def _put(self, row: Snapshot, known: Snapshot | None) -> None:
         """Payload and stored vector go in as they are, without normalising again."""
         place = self._places().get(row.id)
         if place is None:

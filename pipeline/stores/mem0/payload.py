@@ -134,5 +134,4 @@ def _category(payload: Mapping[str, Any]) -> str | None:
 
 
 def _truthy(value: Any) -> bool:
-    """Whether a flag is set; text such as "false" or "no" is not, any other text is."""
     return value.strip().lower() not in _FALSE if isinstance(value, str) else bool(value)

@@ -9,14 +9,15 @@ process and swallows every error on the way, so removal and restoration are done
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 from ....errors import DreamError, StoreError
+from ..base import Snapshot
 
 Filters = Mapping[str, str]
 # The payload key in which mem0's entity rows name the memories they belong to.
@@ -27,29 +28,29 @@ _CONNECTION_ERRORS = frozenset(
     {"OperationalError", "PoolTimeout", "ConnectError", "ConnectTimeout", "ResponseHandlingException"}
 )
 _DETAIL_CHARACTERS = 160
-_ENTITY = "entity"
-_SPARSE = "sparse"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One raw row of a collection."""
-
-    id: str  # the store's id
-    payload: Mapping[str, Any]  # everything stored with it
-    # Its dense embedding; None where it was not asked for or cannot be read.
-    vector: tuple[float, ...] | None = None
-    # Named sparse vectors, as `{"name": {"indices": [...], "values": [...]}}`.
-    sparse: Mapping[str, Any] = field(default_factory=dict)
+_ENTITY, _SPARSE = "entity", "sparse"
 
 
 class Backend:
-    """Raw access to one collection; a provider brings what begins with an underscore."""
+    """Raw access to one collection; a provider brings what is declared without a value.
+
+    A row is a snapshot without its entities: its only link may be to named sparse vectors.
+    """
 
     provider = ""  # mem0's name of the vector store
     place = ""  # the collection, as a sentence names it
     verbatim = True  # vectors can be read and put back, and payloads be replaced as a whole
     page = 1000  # rows asked for at once: few enough for one message, or for what SQLite can bind
+    # Where the store of a configuration is: equal for equal places, and without secrets.
+    _location: Callable[[Any], str]
+    # The collections that exist there; nothing is created.
+    _collections: Callable[[Any], list[str]]
+    _count: Callable[[Filters], int | None]
+    _rows: Callable[[Filters], Iterable[Snapshot]]
+    _get: Callable[[list[str]], Iterable[Snapshot]]
+    _put: Callable[[Snapshot, Snapshot | None], None]  # and what is there now
+    _remove: Callable[[str], None]
+    _entities: Callable[[], Backend | None]
 
     def __init__(self, client: Any, collection: Any) -> None:
         self._client, self._collection = client, collection
@@ -58,16 +59,6 @@ class Backend:
     def of(cls, memory: Any) -> Self:
         """The backend of a `mem0.Memory`."""
         return cls(memory.vector_store.client, memory.vector_store.collection_name)
-
-    @staticmethod
-    def location(config: Any) -> str:
-        """Where the store of a configuration is: equal for equal places, and without secrets."""
-        raise NotImplementedError
-
-    @staticmethod
-    def collections(config: Any) -> list[str]:
-        """The collections that exist there; nothing is created."""
-        raise NotImplementedError
 
     def faults(self) -> tuple[str, ...]:
         """Why nothing read from here may be trusted to be complete; empty if it may."""
@@ -78,12 +69,12 @@ class Backend:
         with asking(f"counting the {self.place}"):
             return self._count(filters)
 
-    def rows(self, filters: Filters) -> Iterator[Row]:
+    def rows(self, filters: Filters) -> Iterator[Snapshot]:
         """Every row that holds all these payload values, without vectors."""
         with asking(f"listing the {self.place}"):
             yield from self._rows(filters)
 
-    def listed(self, filters: Filters) -> tuple[list[Row], tuple[str, ...]]:
+    def listed(self, filters: Filters) -> tuple[list[Snapshot], tuple[str, ...]]:
         """The same, between two counts, and why these may not be all."""
         before, rows, after = self.count(filters), list(self.rows(filters)), self.count(filters)
         listed, gaps = len({row.id for row in rows}), self.faults()
@@ -95,18 +86,18 @@ class Backend:
             gaps = (*gaps, reason)
         return rows, gaps
 
-    def get(self, ids: Iterable[str]) -> dict[str, Row]:
+    def get(self, ids: Iterable[str]) -> dict[str, Snapshot]:
         """The rows with these ids, vectors included."""
         wanted = [row_id for row_id in dict.fromkeys(ids) if self._fits(row_id)]
         portions = (wanted[start : start + self.page] for start in range(0, len(wanted), self.page))
         with asking(f"reading the {self.place}"):
             return {row.id: row for portion in portions for row in self._get(portion)}
 
-    def one(self, row_id: str) -> Row | None:
+    def one(self, row_id: str) -> Snapshot | None:
         """The row with this id."""
         return self.get([row_id]).get(row_id)
 
-    def put(self, row: Row) -> None:
+    def put(self, row: Snapshot) -> None:
         """Write the row exactly as given, whether it exists or not; without a vector that one stays."""
         known = self.one(row.id)
         if row.vector is None and known is not None:
@@ -119,8 +110,8 @@ class Backend:
         with asking(f"deleting from the {self.place}"):
             self._remove(row_id)
 
-    def linking(self, ids: Sequence[str]) -> tuple[Row, ...]:
-        """Rows whose `linked_memory_ids` hold any of the ids, vectors included."""
+    def linking(self, ids: Sequence[str]) -> tuple[Snapshot, ...]:
+        """Snapshots whose `linked_memory_ids` hold any of the ids, vectors included."""
         with asking(f"listing the {self.place}"):
             return tuple(self._linking(ids)) if ids else ()
 
@@ -136,29 +127,10 @@ class Backend:
     def close(self) -> None:
         """Give back what was taken from mem0's client."""
 
-    def _count(self, filters: Filters) -> int | None:
-        raise NotImplementedError
-
-    def _rows(self, filters: Filters) -> Iterable[Row]:
-        raise NotImplementedError
-
-    def _get(self, ids: list[str]) -> Iterable[Row]:
-        raise NotImplementedError
-
-    def _put(self, row: Row, known: Row | None) -> None:
-        raise NotImplementedError
-
-    def _remove(self, row_id: str) -> None:
-        raise NotImplementedError
-
-    def _entities(self) -> Backend | None:
-        raise NotImplementedError
-
     def _fits(self, row_id: str) -> bool:  # noqa: ARG002
-        """Whether an id can be one of this store at all."""
         return True
 
-    def _linking(self, ids: Sequence[str]) -> Iterable[Row]:
+    def _linking(self, ids: Sequence[str]) -> Iterable[Snapshot]:
         """All rows are read, and what links is kept: most stores cannot look into a list."""
         wanted = set(ids)
         return self.get(
@@ -229,11 +201,9 @@ def linked_ids(payload: Mapping[str, Any]) -> list[str]:
     return [str(value) for value in linked] if isinstance(linked, list | tuple) else []
 
 
-def links_of(entities: Backend | None, rows: Iterable[Row]) -> dict[str, tuple[Mapping[str, Any], ...]]:
+def links_of(entities: Backend | None, rows: Iterable[Snapshot]) -> dict[str, tuple[Mapping[str, Any], ...]]:
     """For each row, everything outside its payload and dense vector that an undo needs."""
-    found: dict[str, list[Mapping[str, Any]]] = {
-        row.id: [{"index": _SPARSE, "vectors": dict(row.sparse)}] if row.sparse else [] for row in rows
-    }
+    found = {row.id: list(row.links) for row in rows}
     linking = entities.linking(sorted(found)) if entities is not None else ()
     for entity in sorted(linking, key=lambda row: row.id):
         for memory_id in found.keys() & set(linked_ids(entity.payload)):
@@ -241,15 +211,20 @@ def links_of(entities: Backend | None, rows: Iterable[Row]) -> dict[str, tuple[M
     return {memory_id: tuple(links) for memory_id, links in found.items()}
 
 
-def as_link(entity: Row) -> Mapping[str, Any]:
+def as_link(entity: Snapshot) -> Mapping[str, Any]:
     """An entity as a snapshot keeps it."""
     named = {"index": _ENTITY, "id": entity.id, "payload": dict(entity.payload)}
-    return {**named, "vector": list(entity.vector or ()), "sparse": dict(entity.sparse)}
+    return {**named, "vector": list(entity.vector or ()), "sparse": dict(sparse_of(entity))}
 
 
-def sparse_of(links: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The sparse vectors kept in a snapshot's links."""
-    return next((link["vectors"] for link in links if link["index"] == _SPARSE), {})
+def with_sparse(row: Snapshot, vectors: Mapping[str, Any]) -> Snapshot:
+    """The row alone with these sparse vectors: `{"name": {"indices": [...], "values": [...]}}`."""
+    return replace(row, links=({"index": _SPARSE, "vectors": dict(vectors)},) if vectors else ())
+
+
+def sparse_of(row: Snapshot) -> Mapping[str, Any]:
+    """The named sparse vectors of a row, or of a snapshot."""
+    return next((link["vectors"] for link in row.links if link["index"] == _SPARSE), {})
 
 
 def unlink(entities: Backend | None, memory_id: str) -> None:
@@ -268,7 +243,8 @@ def relink(entities: Backend | None, links: Iterable[Mapping[str, Any]], memory_
     for link in links:
         if entities is None or link["index"] != _ENTITY:
             continue
-        recorded = Row(link["id"], link["payload"], tuple(link["vector"]) or None, link["sparse"])
+        alone = Snapshot(link["id"], link["payload"], tuple(link["vector"]) or None)
+        recorded = with_sparse(alone, link["sparse"])
         then = linked_ids(recorded.payload)
         current = entities.one(recorded.id)
         now, back = linked_ids(current.payload) if current else [], [memory_id] if memory_id else then
@@ -278,7 +254,7 @@ def relink(entities: Backend | None, links: Iterable[Mapping[str, Any]], memory_
             let_name(entities, current, [*now, *(each for each in back if each not in now)])
 
 
-def let_name(entities: Backend, entity: Row, ids: list[str]) -> None:
+def let_name(entities: Backend, entity: Snapshot, ids: list[str]) -> None:
     """Let an entity name these memories; one that names none goes."""
     if ids:
         entities.put(replace(entity, payload={**entity.payload, LINKED_KEY: ids}))

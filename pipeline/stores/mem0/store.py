@@ -37,7 +37,7 @@ from ..base import (
 )
 from .backends import choose_backend, store_fingerprint
 from .payload import SCOPE_KEYS, SESSION_KEYS, encoded, is_memory, moment, parse_memory, scope_of
-from .rows import Row, asking, describe, hang_up, links_of, relink, sentence, sparse_of, unlink
+from .rows import asking, describe, hang_up, links_of, relink, sentence, sparse_of, unlink, with_sparse
 
 if TYPE_CHECKING:
     from .doctor import EntityLinks
@@ -105,7 +105,7 @@ class Mem0Store(Store):
         # Rows without a role are the user's too, so the store cannot be asked for this one.
         own = filters.get("role", "").lower() == "user" and bool(filters.pop("role"))
         rows, gaps = self.backend.listed(filters)
-        memories = (self.parse(Snapshot(row.id, row.payload)) for row in rows if is_memory(row.payload))
+        memories = (self.parse(row) for row in rows if is_memory(row.payload))
         shown = (memory for memory in memories if not (own and memory.scope.get("role")))
         return Inventory(
             store=self.fingerprint,
@@ -116,16 +116,9 @@ class Mem0Store(Store):
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Snapshot]:
         """Read the given records afresh; an id is absent from the answer only if it is truly gone."""
-        rows = self.backend.get(ids)
-        if len(rows) < len(set(ids)):
-            self.probe()
-            rows |= self.backend.get([row_id for row_id in ids if row_id not in rows])
+        rows = self._present(ids)
         links = links_of(self.backend.entities(), rows.values())
-        return {
-            key: Snapshot(key, deepcopy(dict(rows[key].payload)), rows[key].vector, deepcopy(links[key]))
-            for key in ids
-            if key in rows
-        }
+        return {key: deepcopy(replace(rows[key], links=links[key])) for key in ids if key in rows}
 
     def parse(self, snapshot: Snapshot) -> Memory:
         """Turn a raw record into a memory."""
@@ -148,7 +141,7 @@ class Mem0Store(Store):
             return False
         scope = {key: row.payload[key] for key in SESSION_KEYS if row.payload.get(key)}
         # mem0 stores an id with white space in it, but refuses to search by it.
-        hidden = parse_memory(Snapshot(row.id, row.payload)).is_retired(datetime.now(UTC).date())
+        hidden = parse_memory(row).is_retired(datetime.now(UTC).date())
         if hidden or not scope or any(re.search(r"\s", str(value)) for value in scope.values()):
             return False
         if row.vector is None:
@@ -256,15 +249,15 @@ class Mem0Store(Store):
         return self._put(replace(row, payload=payload))
 
     def _delete(self, memory_id: str) -> str:
-        if self._exists(memory_id):
+        if self._present([memory_id]):
             try:
                 self.memory.delete(memory_id)
             except Exception as error:
                 # mem0 deletes the row first and may fail on its history afterwards.
-                if self._exists(memory_id):
+                if self._present([memory_id]):
                     raise StoreError(f"Memory {memory_id} could not be deleted.", ids=(memory_id,)) from error
                 _log.warning("memory %s is deleted, but mem0 could not record it in its history", memory_id)
-        if self._exists(memory_id):
+        if self._present([memory_id]):
             raise StoreError(
                 f"mem0 reports memory {memory_id} as deleted, but it is still there.", ids=(memory_id,)
             )
@@ -278,34 +271,35 @@ class Mem0Store(Store):
         return self._put(replace(row, payload={**row.payload, **self._storable(change.metadata), **expiry}))
 
     def _restore(self, snapshot: Snapshot) -> str:
-        row = Row(snapshot.id, snapshot.payload, snapshot.vector, sparse_of(snapshot.links))
+        row = with_sparse(snapshot, sparse_of(snapshot))
         if self.backend.one(snapshot.id) != row:
             self._put(row)
         relink(self.backend.entities(), snapshot.links, snapshot.id)
         return snapshot.id
 
-    def _put(self, row: Row) -> str:
+    def _put(self, row: Snapshot) -> str:
         self.backend.put(row)
         stored = self.backend.one(row.id)
         if stored is None or dict(stored.payload) != dict(row.payload):
             raise StoreError(f"The store did not keep memory {row.id} as written.", ids=(row.id,))
         return row.id
 
-    def _row(self, memory_id: str) -> Row:
-        row = self.backend.one(memory_id)
-        if row is None:
+    def _present(self, ids: Sequence[str]) -> dict[str, Snapshot]:
+        """The rows that there are; one that is absent is so while the store answers."""
+        rows = self.backend.get(ids)
+        if len(rows) < len(set(ids)):
             self.probe()
+            rows |= self.backend.get([row_id for row_id in ids if row_id not in rows])
+        return rows
+
+    def _row(self, memory_id: str) -> Snapshot:
+        row = self._present([memory_id]).get(memory_id)
+        if row is None:
             raise StoreError(f"Memory {memory_id} is not in the store.", ids=(memory_id,))
         return row
 
     def _storable(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
-        """Metadata as this vector store can hold it."""
         return encoded(metadata) if self.backend.provider == "chroma" else dict(metadata)
-
-    def _exists(self, memory_id: str) -> bool:
-        if self.backend.one(memory_id) is None:
-            self.probe()
-        return self.backend.one(memory_id) is not None
 
     def probe(self) -> None:
         """Make sure that an absent row is absent, and not hidden by a store that is down.

@@ -12,7 +12,20 @@ from typing import Any, Self
 from uuid import UUID
 
 from ....errors import ConfigError
-from .rows import LINKED_KEY, Backend, Filters, Row, absolute, address, floats, hang_up, url_address, value_of
+from ..base import Snapshot
+from .rows import (
+    LINKED_KEY,
+    Backend,
+    Filters,
+    absolute,
+    address,
+    floats,
+    hang_up,
+    sparse_of,
+    url_address,
+    value_of,
+    with_sparse,
+)
 
 _QDRANT_PORT, _MILVUS_PORT, _POSTGRES_PORT = 6333, 19530, 5432
 _CONNECT_SECONDS = 10
@@ -29,8 +42,7 @@ class QdrantBackend(Backend):
     provider, place = "qdrant", "Qdrant collection"
 
     @staticmethod
-    def location(config: Any) -> str:
-        """Where the store of a configuration is."""
+    def _location(config: Any) -> str:
         client = getattr(value_of(config, "client"), "_client", None)
         if client is not None:
             path = getattr(client, "location", None)
@@ -42,8 +54,7 @@ class QdrantBackend(Backend):
         return absolute(value_of(config, "path") or "/tmp/qdrant")  # noqa: S108  (mem0's own default)
 
     @staticmethod
-    def collections(config: Any) -> list[str]:
-        """The collections that exist there."""
+    def _collections(config: Any) -> list[str]:
         names = ("url", "host", "port", "api_key", "https")
         given = {name: value_of(config, name) for name in names if value_of(config, name) is not None}
         if not (given.get("url") or given.get("api_key") or (given.get("host") and given.get("port"))):
@@ -57,16 +68,16 @@ class QdrantBackend(Backend):
     def _count(self, filters: Filters) -> int:
         return int(self._client.count(self._collection, count_filter=_conditions(filters), exact=True).count)
 
-    def _rows(self, filters: Filters) -> Iterator[Row]:
+    def _rows(self, filters: Filters) -> Iterator[Snapshot]:
         return self._scroll(_conditions(filters), vectors=False)
 
-    def _get(self, ids: list[str]) -> Iterator[Row]:
+    def _get(self, ids: list[str]) -> Iterator[Snapshot]:
         wanted, local = [_point_id(row_id) for row_id in ids], self._embedded()
         points = self._client.retrieve(self._collection, ids=wanted, with_payload=True, with_vectors=True)
         for row in map(_of_point, points):
             yield row if local is None else _with_stored_vector(row, local)
 
-    def _put(self, row: Row, known: Row | None) -> None:
+    def _put(self, row: Snapshot, known: Snapshot | None) -> None:
         """Replace the whole point, so that payload keys which are no longer wanted disappear.
 
         mem0's own payload update merges. An embedded Qdrant stores what it keeps in memory when only
@@ -77,11 +88,11 @@ class QdrantBackend(Backend):
         from qdrant_client import models
 
         point_id, local, payload = _point_id(row.id), self._embedded(), dict(row.payload)
-        same = known is not None and row.vector == known.vector and row.sparse == known.sparse
+        same = known is not None and row.vector == known.vector and row.links == known.links
         if same and local is None:
             self._client.overwrite_payload(self._collection, payload=payload, points=[point_id], wait=True)
             return
-        named: dict[str, Any] = {name: models.SparseVector(**value) for name, value in row.sparse.items()}
+        named: dict[str, Any] = {name: models.SparseVector(**value) for name, value in sparse_of(row).items()}
         if row.vector is not None:
             named[""] = list(row.vector)
         point = models.PointStruct(id=point_id, vector=named, payload=payload)
@@ -92,8 +103,7 @@ class QdrantBackend(Backend):
     def _remove(self, row_id: str) -> None:
         self._client.delete(self._collection, points_selector=[_point_id(row_id)], wait=True)
 
-    def _linking(self, ids: Sequence[str]) -> Iterator[Row]:
-        """Qdrant matches the elements of a list."""
+    def _linking(self, ids: Sequence[str]) -> Iterator[Snapshot]:
         from qdrant_client import models
 
         condition = models.FieldCondition(key=LINKED_KEY, match=models.MatchAny(any=list(ids)))
@@ -106,7 +116,7 @@ class QdrantBackend(Backend):
     def _fits(self, row_id: str) -> bool:
         return row_id.isdecimal() or _is_uuid(row_id)
 
-    def _scroll(self, condition: Any, *, vectors: bool) -> Iterator[Row]:
+    def _scroll(self, condition: Any, *, vectors: bool) -> Iterator[Snapshot]:
         offset, more = None, True
         while more:
             points, offset = self._client.scroll(
@@ -126,7 +136,7 @@ class QdrantBackend(Backend):
         return getattr(inner, "collections", {}).get(self._collection)
 
 
-def _with_stored_vector(row: Row, local: Any) -> Row:
+def _with_stored_vector(row: Snapshot, local: Any) -> Snapshot:
     """The row with its vector as it is on disk.
 
     Embedded Qdrant loads a vector as stored, but normalises it in memory whenever it is searched,
@@ -153,11 +163,10 @@ def _conditions(filters: Filters) -> Any:
 
 
 def _point_id(row_id: str) -> str | int:
-    """The id as Qdrant wants it: a UUID or a number."""
     return int(row_id) if row_id.isdecimal() else row_id
 
 
-def _of_point(point: Any) -> Row:
+def _of_point(point: Any) -> Snapshot:
     dense, sparse = point.vector, {}
     if isinstance(dense, dict):
         sparse = {
@@ -166,7 +175,7 @@ def _of_point(point: Any) -> Row:
             if hasattr(value, "indices")
         }
         dense = dense.get("")
-    return Row(str(point.id), point.payload or {}, floats(dense), sparse)
+    return with_sparse(Snapshot(str(point.id), point.payload or {}, floats(dense)), sparse)
 
 
 class ChromaBackend(Backend):
@@ -180,8 +189,7 @@ class ChromaBackend(Backend):
         return cls(memory.vector_store.client, memory.vector_store.collection)
 
     @staticmethod
-    def location(config: Any) -> str:
-        """Where the store of a configuration is."""
+    def _location(config: Any) -> str:
         if value_of(config, "tenant") and value_of(config, "api_key"):
             return f"cloud:{value_of(config, 'tenant')}"
         if value_of(config, "host") and value_of(config, "port"):
@@ -189,8 +197,7 @@ class ChromaBackend(Backend):
         return absolute(value_of(config, "path") or "/tmp/chroma")  # noqa: S108  (mem0's own default)
 
     @staticmethod
-    def collections(config: Any) -> list[str]:
-        """The collections that exist there."""
+    def _collections(config: Any) -> list[str]:
         import chromadb
         from chromadb.config import Settings
 
@@ -216,12 +223,11 @@ class ChromaBackend(Backend):
             hang_up(client)
 
     def _count(self, filters: Filters) -> int:
-        """For a filter, the number of ids without their payloads."""
         if not filters:
             return int(self._collection.count())
         return len(self._collection.get(where=_where(filters), include=[])["ids"])
 
-    def _rows(self, filters: Filters) -> Iterator[Row]:
+    def _rows(self, filters: Filters) -> Iterator[Snapshot]:
         offset, got, where = 0, self.page, _where(filters)
         while got == self.page:
             page = self._collection.get(where=where, limit=self.page, offset=offset, include=["metadatas"])
@@ -229,10 +235,10 @@ class ChromaBackend(Backend):
             got = len(page["ids"])
             offset += got
 
-    def _get(self, ids: list[str]) -> Iterator[Row]:
+    def _get(self, ids: list[str]) -> Iterator[Snapshot]:
         return _of_page(self._collection.get(ids=ids, include=["metadatas", "embeddings"]))
 
-    def _put(self, row: Row, known: Row | None) -> None:
+    def _put(self, row: Snapshot, known: Snapshot | None) -> None:
         """Chroma merges metadata, so a key that must go is sent as None."""
         payload = dict(row.payload)
         same = row.vector is None or (known is not None and known.vector == row.vector)
@@ -257,11 +263,11 @@ def _where(filters: Filters) -> Mapping[str, Any] | None:
     return {"$and": clauses} if len(clauses) > 1 else next(iter(clauses), None)
 
 
-def _of_page(page: Mapping[str, Any]) -> Iterator[Row]:
+def _of_page(page: Mapping[str, Any]) -> Iterator[Snapshot]:
     vectors = page.get("embeddings")
     for position, row_id in enumerate(page["ids"]):
         vector = None if vectors is None else vectors[position]
-        yield Row(str(row_id), dict(page["metadatas"][position] or {}), floats(vector))
+        yield Snapshot(str(row_id), dict(page["metadatas"][position] or {}), floats(vector))
 
 
 class PgvectorBackend(Backend):
@@ -279,8 +285,7 @@ class PgvectorBackend(Backend):
         return cls(memory.vector_store, memory.vector_store.collection_name)
 
     @staticmethod
-    def location(config: Any) -> str:
-        """Where the store of a configuration is."""
+    def _location(config: Any) -> str:
         pool = value_of(config, "connection_pool")
         text = getattr(pool, "conninfo", None) or value_of(config, "connection_string")
         named = {key: value_of(config, key) for key in ("host", "port", "dbname")}
@@ -290,8 +295,7 @@ class PgvectorBackend(Backend):
         return f"{host if host.startswith('/') else host.lower()}:{port}/{name}"
 
     @staticmethod
-    def collections(config: Any) -> list[str]:
-        """The collections that exist there."""
+    def _collections(config: Any) -> list[str]:
         import psycopg
 
         text, names = value_of(config, "connection_string"), ("user", "password", "host", "port", "dbname")
@@ -310,8 +314,7 @@ class PgvectorBackend(Backend):
         condition, values = _clauses(filters)
         return int(self._ask(f"SELECT count(*) FROM {{table}} WHERE {condition}", values)[0][0])
 
-    def _rows(self, filters: Filters) -> Iterator[Row]:
-        """In the order of the primary key."""
+    def _rows(self, filters: Filters) -> Iterator[Snapshot]:
         condition, values = _clauses(filters)
         query = (
             f"SELECT id::text, payload FROM {{table}} WHERE {condition} "
@@ -320,23 +323,24 @@ class PgvectorBackend(Backend):
         last, got = None, self.page
         while got == self.page:
             page = self._ask(query, [*values, last, last])
-            yield from (Row(row_id, payload or {}) for row_id, payload in page)
+            yield from (Snapshot(row_id, payload or {}) for row_id, payload in page)
             last, got = page[-1][0] if page else None, len(page)
 
-    def _get(self, ids: list[str]) -> Iterator[Row]:
+    def _get(self, ids: list[str]) -> Iterator[Snapshot]:
         return map(_of_columns, self._ask(f"{_WHOLE} WHERE id = ANY(%s::uuid[])", [ids]))
 
-    def _put(self, row: Row, known: Row | None) -> None:  # noqa: ARG002
-        self._change(
+    def _put(self, row: Snapshot, known: Snapshot | None) -> None:  # noqa: ARG002
+        self._ask(
             "INSERT INTO {table} (id, vector, payload) VALUES (%s::uuid, %s::vector, %s::jsonb) "
             "ON CONFLICT (id) DO UPDATE SET vector = excluded.vector, payload = excluded.payload",
             [row.id, json.dumps(row.vector), json.dumps(dict(row.payload))],
+            change=True,
         )
 
     def _remove(self, row_id: str) -> None:
-        self._change("DELETE FROM {table} WHERE id = %s::uuid", [row_id])
+        self._ask("DELETE FROM {table} WHERE id = %s::uuid", [row_id], change=True)
 
-    def _linking(self, ids: Sequence[str]) -> Iterator[Row]:
+    def _linking(self, ids: Sequence[str]) -> Iterator[Snapshot]:
         return map(_of_columns, self._ask(f"{_WHOLE} WHERE payload->'{LINKED_KEY}' ?| %s", [list(ids)]))
 
     def _entities(self) -> PgvectorBackend | None:
@@ -346,20 +350,13 @@ class PgvectorBackend(Backend):
     def _fits(self, row_id: str) -> bool:
         return _is_uuid(row_id)
 
-    def _ask(self, query: str, values: list[Any]) -> list[Any]:
-        with self._client._get_cursor() as cursor:
-            cursor.execute(self._named(query), values)
-            return list(cursor.fetchall())
-
-    def _change(self, query: str, values: list[Any]) -> None:
-        with self._client._get_cursor(commit=True) as cursor:
-            cursor.execute(self._named(query), values)
-
-    def _named(self, query: str) -> Any:
-        """The query with the table's name quoted, by whichever driver mem0 has found."""
+    def _ask(self, query: str, values: list[Any], *, change: bool = False) -> list[Any]:
+        """What a query gives, its table's name quoted by whichever driver mem0 has found."""
         from mem0.vector_stores.pgvector import sql
 
-        return sql.SQL(query).format(table=sql.Identifier(self._collection))
+        with self._client._get_cursor(commit=change) as cursor:
+            cursor.execute(sql.SQL(query).format(table=sql.Identifier(self._collection)), values)
+            return [] if change else list(cursor.fetchall())
 
 
 def _conninfo(text: str) -> dict[str, Any]:
@@ -379,9 +376,9 @@ def _clauses(filters: Filters) -> tuple[str, list[Any]]:
     return clause, [part for key in keys for part in (key, filters[key])]
 
 
-def _of_columns(columns: Any) -> Row:
+def _of_columns(columns: Any) -> Snapshot:
     row_id, payload, vector = columns
-    return Row(row_id, payload or {}, None if vector is None else tuple(json.loads(vector)))
+    return Snapshot(row_id, payload or {}, None if vector is None else tuple(json.loads(vector)))
 
 
 def _is_uuid(row_id: str) -> bool:
@@ -398,15 +395,13 @@ class MilvusBackend(Backend):
     provider, place = "milvus", "Milvus collection"
 
     @staticmethod
-    def location(config: Any) -> str:
-        """Where the store of a configuration is."""
+    def _location(config: Any) -> str:
         url = str(value_of(config, "url") or "http://localhost:19530")
         name = value_of(config, "db_name") or "default"
         return f"{url_address(url, _MILVUS_PORT)}/{name}" if "://" in url else absolute(url)
 
     @staticmethod
-    def collections(config: Any) -> list[str]:
-        """The collections that exist there."""
+    def _collections(config: Any) -> list[str]:
         from pymilvus import MilvusClient
 
         url = str(value_of(config, "url"))
@@ -425,7 +420,7 @@ class MilvusBackend(Backend):
         )
         return int(answer[0]["count(*)"])
 
-    def _rows(self, filters: Filters) -> Iterator[Row]:
+    def _rows(self, filters: Filters) -> Iterator[Snapshot]:
         pages = self._client.query_iterator(
             self._collection,
             filter=_expression(filters),
@@ -434,16 +429,16 @@ class MilvusBackend(Backend):
             consistency_level=_STRONG,
         )
         while page := pages.next():
-            yield from (Row(str(item["id"]), dict(item["metadata"] or {})) for item in page)
+            yield from (Snapshot(str(item["id"]), dict(item["metadata"] or {})) for item in page)
         pages.close()
 
-    def _get(self, ids: list[str]) -> Iterator[Row]:
+    def _get(self, ids: list[str]) -> Iterator[Snapshot]:
         fields = ["id", "metadata", "vectors"]
         found = self._client.get(self._collection, ids=ids, output_fields=fields, consistency_level=_STRONG)
         for item in found:
-            yield Row(str(item["id"]), dict(item["metadata"] or {}), floats(item["vectors"]))
+            yield Snapshot(str(item["id"]), dict(item["metadata"] or {}), floats(item["vectors"]))
 
-    def _put(self, row: Row, known: Row | None) -> None:  # noqa: ARG002
+    def _put(self, row: Snapshot, known: Snapshot | None) -> None:  # noqa: ARG002
         """Words to search for are made from the row as mem0 makes them."""
         payload = dict(row.payload)
         record: dict[str, Any] = {"id": row.id, "vectors": list(row.vector or ()), "metadata": payload}

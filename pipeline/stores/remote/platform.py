@@ -246,7 +246,6 @@ def platform_fingerprint(client: Any) -> str:
 
 
 def _newest(rows: Iterable[Row]) -> str | None:
-    """The latest date of creation, as the platform writes it."""
     dated = [(created, str(row["created_at"])) for row in rows if (created := moment(row.get("created_at")))]
     return max(dated)[1] if dated else None
 
@@ -269,7 +268,6 @@ def _held(rows: Mapping[str, Row]) -> frozenset[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text inside a record, however deep."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list):

@@ -114,7 +114,6 @@ class ServerStore(RemoteStore):
         return f"memory {row['id']} has an {lost[0]}, which the server cannot write back" if lost else None
 
     def _totals(self) -> dict[tuple[str, str], int]:
-        """How many memories the server counts for each user, agent and run."""
         entities = self._ask("listing entities", "GET", "/entities")
         if not isinstance(entities, list):
             raise self._misshapen("list of entities")
@@ -144,7 +143,6 @@ class ServerStore(RemoteStore):
 
 
 def _gap(ids: Mapping[str, str], listed: int, totals: Mapping[tuple[str, str], int]) -> list[str]:
-    """Why the listing of one scope does not hold all of it."""
     name = " ".join(f"{key}={value}" for key, value in sorted(ids.items()))
     if listed >= LISTED_AT_MOST:
         return [f"the server lists at most {LISTED_AT_MOST} memories, and {name} has as many or more"]

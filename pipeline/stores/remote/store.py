@@ -124,7 +124,6 @@ class RemoteStore(Store):
         self._ask(f"deleting memory {memory_id}", "DELETE", self._path(memory_id), missing_ok=True)
 
     def _search(self, query: str, ids: Mapping[str, str], bound: int) -> list[str]:
-        """Ids of what an agent's search finds."""
         content = {"query": query, "filters": self._wanted(ids), "top_k": bound, "threshold": 0.0}
         answer = self._ask("searching", "POST", self.search_path, json=content)
         return [str(row["id"]) for row in answer.get("results", ())]
@@ -275,7 +274,6 @@ class RemoteStore(Store):
         return memory_id
 
     def _reads(self, memory_id: str, wanted: Mapping[str, Any]) -> bool:
-        """Whether a record comes to hold these values."""
 
         def _holds() -> bool:
             row = self._get(memory_id)
@@ -336,7 +334,6 @@ def _restored_metadata(snapshot: Snapshot, memory: Memory, *, renamed: bool = Tr
 
 
 def _differing(row: Row, wanted: Mapping[str, Any]) -> list[str]:
-    """Which of the wanted values a record does not hold."""
     filled = {key: value for key, value in wanted.get("metadata", {}).items() if value is not None}
     held = {"text": row.get("memory"), "metadata": row_metadata(row), "expiration_date": day_of(row)}
     return [key for key in wanted if held[key] != (filled if key == "metadata" else wanted[key])]

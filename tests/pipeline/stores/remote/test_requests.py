@@ -1,23 +1,28 @@
-"""What the installed mem0 client sends, to the letter: a version that asks differently fails here.
+"""The platform is asked as the installed mem0 client asks it, to the letter; another version fails here.
 
-The doubles answer what is documented; this holds them to what is really asked. And how patiently a service
-is asked.
+The doubles answer what is documented. And how patiently a service is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from loopback import LoopbackServer
 from mem0_dream.errors import StoreError
 from mem0_dream.models.http import failure_of
+from mem0_dream.pipeline.stores.base import Add
 from mem0_dream.pipeline.stores.remote.calling import Caller, Patience
+from mem0_dream.pipeline.stores.remote.platform import open_platform
+from mem0_dream.records import Scope
 from platform_double import PlatformDouble
 
 pytestmark = pytest.mark.store
 Known = tuple[Any, PlatformDouble, LoopbackServer]
+ANN = {"user_id": "ann"}
+OPTIONS: dict[str, Any] = {"metadata": {"k": 1}, "expiration_date": "2027-01-01"}
 
 
 @pytest.fixture
@@ -31,124 +36,64 @@ def known():
         yield MemoryClient(api_key=double.key, host=server.url, client=connection), double, server
 
 
-def test_opening_asks_which_project_the_key_belongs_to(known):
-    client, double, server = known
-    (ping,) = server.requests
-    assert (ping.method, ping.path, ping.query, ping.body) == ("GET", "/v1/ping/", {}, None)
-    assert ping.headers["authorization"] == f"Token {double.key}"
-    assert (client.org_id, client.project_id) == (double.org, double.project)
-
-
-CALLS: dict[str, tuple[Callable[[Any, str], Any], str, str, dict[str, str], Any]] = {
+CALLS: dict[str, tuple[Callable[[Any, str], Any], Callable[[Any, str], Any]]] = {
     "a page": (
         lambda client, _: client.get_all(
-            filters={"user_id": "ann"}, page=1, page_size=200, show_expired=True, include_merged=True
+            filters=ANN, page=1, page_size=200, show_expired=True, include_merged=True
         ),
-        "POST",
-        "/v3/memories/",
-        {"page": "1", "page_size": "200"},
-        {"filters": {"user_id": "ann"}, "show_expired": True, "include_merged": True},
+        lambda store, _: store._page(ANN, 1, merged=True),
     ),
-    "one memory": (lambda client, memory: client.get(memory), "GET", "/v1/memories/{}/", {}, None),
+    "one memory": (lambda client, memory: client.get(memory), lambda store, memory: store._get(memory)),
     "an addition": (
         lambda client, _: client.add(
             [{"role": "user", "content": "Likes jazz"}],
-            user_id="ann",
-            run_id="r1",
-            infer=False,
-            metadata={"k": 1},
-            timestamp=1_700_000_000,
-            expiration_date="2027-01-01",
+            **ANN, run_id="r1", infer=False, timestamp=1_700_000_000, **OPTIONS,
         ),
-        "POST",
-        "/v3/memories/add/",
-        {},
-        {
-            "messages": [{"role": "user", "content": "Likes jazz"}],
-            "user_id": "ann",
-            "run_id": "r1",
-            "infer": False,
-            "metadata": {"k": 1},
-            "timestamp": 1_700_000_000,
-            "expiration_date": "2027-01-01",
-        },
+        lambda store, _: store._post(
+            Add(
+                "Likes jazz",
+                Scope.of(**ANN, run_id="r1"),
+                {"k": 1},
+                datetime.fromtimestamp(1_700_000_000, UTC),
+                "",
+            ),
+            "2027-01-01",
+        ),
     ),
     "another text": (
         lambda client, memory: client.update(memory, text="Likes green tea"),
-        "PUT",
-        "/v1/memories/{}/",
-        {},
-        {"text": "Likes green tea"},
+        lambda store, memory: store._put(memory, {"text": "Likes green tea"}),
     ),
     "no expiry": (
         lambda client, memory: client.update(memory, metadata={"k": None}, expiration_date=None),
-        "PUT",
-        "/v1/memories/{}/",
-        {},
-        {"metadata": {"k": None}, "expiration_date": None},
+        lambda store, memory: store._put(memory, {"metadata": {"k": None}, "expiration_date": None}),
     ),
     "a deletion without what is linked": (
         lambda client, memory: client.delete(memory),
-        "DELETE",
-        "/v1/memories/{}/",
-        {},
-        None,
+        lambda store, memory: store._drop(memory),
     ),
     "a search": (
-        lambda client, _: client.search("tea", filters={"user_id": "ann"}, top_k=20, threshold=0.0),
-        "POST",
-        "/v3/memories/search/",
-        {},
-        {"query": "tea", "filters": {"user_id": "ann"}, "top_k": 20, "threshold": 0.0},
+        lambda client, _: client.search("tea", filters={"AND": [ANN]}, top_k=20, threshold=0.0),
+        lambda store, _: store._search("tea", ANN, 20),
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_each_call_is_sent_as_the_double_expects(known, name):
+def test_each_request_is_the_clients_to_the_letter(known, monkeypatch, name):
     client, double, server = known
-    memory = double.put("Likes tea", user_id="ann")
-    call, method, path, query, body = CALLS[name]
-    call(client, memory)
-    sent = server.requests[-1]
-    assert (sent.method, sent.path, sent.query, sent.body) == (method, path.format(memory), query, body)
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_the_asynchronous_client_sends_the_same(known, name):
-    import asyncio
-
-    import httpx
-    from mem0 import AsyncMemoryClient
-
-    _, double, server = known
-    memory = double.put("Likes tea", user_id="ann")
-    call, method, path, query, body = CALLS[name]
-
-    async def asked() -> None:
-        async with httpx.AsyncClient() as connection:
-            client = AsyncMemoryClient(api_key=double.key, host=server.url, client=connection)
-            await call(client, memory)
-
-    asyncio.run(asked())
-    sent = server.requests[-1]
-    assert (sent.method, sent.path, sent.query, sent.body) == (method, path.format(memory), query, body)
-
-
-def test_the_clients_errors_say_what_is_relied_on(known):
-    from loopback import Fault
-    from mem0.exceptions import MemoryNotFoundError, RateLimitError
-
-    client, _, server = known
-    absent = "00000000-0000-4000-8000-000000000000"
-    with pytest.raises(MemoryNotFoundError) as gone:
-        client.get(absent)
-    assert gone.value.details
-    server.fault = lambda _number, _request: Fault.LIMIT
-    with pytest.raises(RateLimitError) as limited:
-        client.get(absent)
-    assert failure_of(limited.value).status == 429
-    assert failure_of(limited.value).after == 1.0
+    monkeypatch.setenv("MEM0_API_KEY", double.key)
+    store = open_platform(host=server.url)
+    asked, memory = [*server.requests], double.put("Likes tea", **ANN)
+    for who, call in zip((client, store), CALLS[name], strict=True):
+        call(who, memory)
+        asked.append(server.requests[-1])
+    store.close()
+    for theirs, ours in (asked[:2], asked[2:]):  # what opens both, and the call
+        assert [getattr(theirs, part) for part in ("method", "path", "query", "body")] == [
+            getattr(ours, part) for part in ("method", "path", "query", "body")
+        ]
+        assert theirs.headers["authorization"] == ours.headers["authorization"] == f"Token {double.key}"
 
 
 def test_the_doubles_pages_are_the_platforms(known):
