@@ -23,6 +23,8 @@ os.environ["MEM0_TELEMETRY"] = "False"
 os.environ["ANONYMIZED_TELEMETRY"] = "False"
 
 
+pytest_plugins = ("mem0_stores", "e2e_world")
+"""Fixtures that tests of several folders ask for."""
 _LONG_FILES = frozenset(
     {
         "test_packaging.py", "test_faults.py", "test_kill.py", "test_process.py", "test_opinion.py", "test_mem0.py",

@@ -21,9 +21,7 @@ from click.testing import CliRunner
 from environments import OFFLINE, see_what_is_installed_here
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.settings import read_settings
-from mem0_stores import Place, build_place, postgres, shared_encoder  # type: ignore[import-not-found]
-
-__all__ = ["postgres", "shared_encoder"]
+from mem0_stores import Place, build_place
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE = ROOT / "integrations" / "compose"

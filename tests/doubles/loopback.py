@@ -33,61 +33,39 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it came.
-
-    Attributes:
-        method: Such as "GET".
-        path: Without the query.
-        query: The query's parameters.
-        body: The JSON body; None where there is none.
-        headers: By lower-case name.
-    """
+    """One request as it came."""
 
     method: str
-    path: str
+    path: str  # without the query
     query: Mapping[str, str]
-    body: Any
-    headers: Mapping[str, str]
+    body: Any  # from JSON
+    headers: Mapping[str, str]  # by lower-case name
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer.
-
-    Attributes:
-        status: The status code.
-        content: The JSON body, or the bytes of another one.
-        headers: More headers.
-        after: Seconds before it is sent, unless the server is closed first.
-    """
+    """One answer."""
 
     status: int
-    content: Any
+    content: Any  # becomes JSON, if it is not bytes already
     headers: Mapping[str, str] = field(default_factory=dict)
-    after: float = 0.0
+    after: float = 0.0  # seconds before it is sent, unless the server is closed first
 
 
 Service = Callable[[Request], Reply]
-Choose = Callable[[int, Request], Fault | None]
 
 
 class LoopbackServer:
-    """Serves one service until it is closed; requests are answered one at a time.
-
-    Attributes:
-        requests: Every request, in order.
-        fault: Chooses what happens to the n-th request, counted from 0.
-        before: Called before a request is answered, such as for another client that writes.
-        delay: Seconds of `Fault.DELAY`.
-        retry_after: What `Fault.LIMIT` asks to wait.
-    """
+    """Serves one service until it is closed; requests are answered one at a time."""
 
     def __init__(self, service: Service, *, delay: float = 1.0) -> None:
         self.requests: list[Request] = []
-        self.fault: Choose = lambda _number, _request: None
+        # What happens to the n-th request, counted from 0.
+        self.fault: Callable[[int, Request], Fault | None] = lambda _number, _request: None
+        # Called before a request is answered, such as for another client that writes.
         self.before: Callable[[Request], None] = lambda _request: None
-        self.delay = delay
-        self.retry_after = "1"
+        self.delay = delay  # seconds of `Fault.DELAY`
+        self.retry_after = "1"  # what `Fault.LIMIT` asks to wait
         self._service = service
         self._lock = threading.Lock()
         self._closed = threading.Event()

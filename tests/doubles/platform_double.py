@@ -24,10 +24,8 @@ from loopback import Reply, Request
 PAGE_SIZE = 100
 LARGEST_PAGE = 200
 ENTITIES = ("user_id", "agent_id", "app_id", "run_id")
-_KEYS = frozenset(
-    {*ENTITIES, "AND", "OR", "NOT", "created_at", "updated_at", "expiration_date", "categories"}
-    | {"timestamp", "text", "metadata", "keywords_search", "memory_ids", "keywords"}
-)
+_KEYS = frozenset({*ENTITIES, "AND", "OR", "created_at", "metadata"})
+"""Of the keys that a filter may have, those that are asked for."""
 _SHOWN = ("user_id", "agent_id", "app_id", "metadata", "categories", "expiration_date", "created_at")
 _LATER = ("updated_at", "replaced_by", "synthesized", "structured_attributes", "immutable", "evidence")
 
@@ -38,29 +36,16 @@ class _BadRequestError(Exception):
 
 @dataclass
 class PlatformDouble:
-    """One project of the hosted platform.
-
-    Attributes:
-        key: The key that opens it.
-        org: Its organisation.
-        project: Its name.
-        clock: Tells the time of the server.
-        pending: How many looks an addition takes; 0 answers it at once.
-        failing: Additions that are only announced fail in the end.
-        replaces_metadata: An update replaces metadata as a whole instead of adding keys.
-        dropping: Exact repeats in one scope are dropped.
-        rows: Everything stored, by id, the newest last.
-    """
+    """One project of the hosted platform."""
 
     key: str = "m0-double"
     org: str = "org-double"
     project: str = "project-double"
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
-    pending: int = 0
-    failing: bool = False
-    replaces_metadata: bool = False
-    dropping: bool = True
-    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    pending: int = 0  # how many looks an addition takes; 0 answers it at once
+    failing: bool = False  # additions that are only announced fail in the end
+    replaces_metadata: bool = False  # an update replaces metadata as a whole instead of adding keys
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # by id, the newest last
     _events: dict[str, dict[str, Any]] = field(default_factory=dict)
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
@@ -98,7 +83,7 @@ class PlatformDouble:
             case "POST", ["v3", "memories", "search"]:
                 return self._search(body)
             case method, ["v1", "memories", memory_id] if method in ("GET", "PUT", "DELETE"):
-                return self._single(method, memory_id, body, request.query)
+                return self._single(method, memory_id, body)
             case "GET", ["v1", "event", event_id]:
                 return self._event(event_id)
         return Reply(404, {"detail": "Not found."})
@@ -127,8 +112,6 @@ class PlatformDouble:
     def _visible(self, row: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
         """Whether a listing or a search with these options may return the record."""
         if row.get("lifecycle_state") == "merged" and not body.get("include_merged"):
-            return False
-        if row.get("replaced_by") and body.get("latest_only"):
             return False
         if not body.get("show_expired") and self._expired(row):
             return False
@@ -168,7 +151,7 @@ class PlatformDouble:
     def _stored(self, text: str, scope: Mapping[str, Any], body: Mapping[str, Any]) -> str | None:
         """Store one text; an exact repeat in its scope is dropped without a word."""
         same = (row for row in self.rows.values() if all(row.get(k) == v for k, v in scope.items()))
-        if self.dropping and any(row["memory"] == text for row in same):
+        if any(row["memory"] == text for row in same):
             return None
         moment = body.get("timestamp")
         created = datetime.fromtimestamp(moment, UTC) if moment is not None else None
@@ -196,9 +179,7 @@ class PlatformDouble:
         results = [_shown(row, "run_id") | {"score": score} for score, row in scored[:bound]]
         return Reply(200, {"results": results})
 
-    def _single(
-        self, method: str, memory_id: str, body: Mapping[str, Any], query: Mapping[str, str]
-    ) -> Reply:
+    def _single(self, method: str, memory_id: str, body: Mapping[str, Any]) -> Reply:
         try:
             uuid.UUID(memory_id)
         except ValueError:
@@ -207,7 +188,7 @@ class PlatformDouble:
         if row is None:
             return Reply(404, {"error": "Memory not found!"})
         if method == "DELETE":
-            return self._delete(memory_id, linked=query.get("delete_linked", "").lower() == "true")
+            return self._delete(memory_id)
         if method == "PUT":
             if row.get("immutable"):
                 return Reply(400, {"error": "Memory is immutable."})
@@ -224,16 +205,12 @@ class PlatformDouble:
             row["expiration_date"] = body["expiration_date"]
         row["updated_at"] = self.clock().isoformat()
 
-    def _delete(self, memory_id: str, *, linked: bool) -> Reply:
+    def _delete(self, memory_id: str) -> Reply:
         del self.rows[memory_id]
-        older = [i for i, row in self.rows.items() if row.get("replaced_by") == memory_id]
-        for other in older:
-            if linked:
-                self._delete(other, linked=True)
-            else:
-                self.rows[other]["replaced_by"] = None  # nothing supersedes it any more
-        told: dict[str, Any] = {"message": "Memory deleted successfully!"}
-        return Reply(200, told | ({"cascade_count": len(older)} if linked else {}))
+        for row in self.rows.values():
+            if row.get("replaced_by") == memory_id:
+                row["replaced_by"] = None  # nothing supersedes it any more
+        return Reply(200, {"message": "Memory deleted successfully!"})
 
     def _event(self, event_id: str) -> Reply:
         event = self._events.get(event_id)
@@ -265,42 +242,19 @@ def _names_entity(filters: Any) -> bool:
     unknown = filters.keys() - _KEYS
     if unknown:
         raise _BadRequestError(f"Top-level key must be a logical operator or an allowed field: {unknown}")
-    return any(key in ENTITIES or _names_entity(value) for key, value in filters.items() if key != "NOT")
+    return any(key in ENTITIES or _names_entity(value) for key, value in filters.items())
 
 
 def _matches(row: Mapping[str, Any], filters: Mapping[str, Any]) -> bool:
     return all(_holds(row, key, value) for key, value in filters.items())
 
 
-def _holds(row: Mapping[str, Any], key: str, value: Any) -> bool:  # noqa: PLR0911
-    if key == "AND":
-        return all(_matches(row, part) for part in value)
-    if key == "OR":
-        return any(_matches(row, part) for part in value)
-    if key == "NOT":
-        return not any(_matches(row, part) for part in (value if isinstance(value, list) else [value]))
+def _holds(row: Mapping[str, Any], key: str, value: Any) -> bool:
+    if key in ("AND", "OR"):
+        return (all if key == "AND" else any)(_matches(row, part) for part in value)
     if key == "metadata":
         return all((row.get("metadata") or {}).get(name) == wanted for name, wanted in value.items())
-    if key == "memory_ids":
-        return row["id"] in (value["in"] if isinstance(value, Mapping) else value)
     held = row.get(key)
     if value == "*":
         return held is not None
-    if not isinstance(value, Mapping):
-        return bool(held == value)
-    return held is not None and all(_compares(held, name, other) for name, other in value.items())
-
-
-def _compares(held: Any, operator: str, other: Any) -> bool:
-    comparisons: dict[str, Callable[[], bool]] = {
-        "eq": lambda: bool(held == other),
-        "ne": lambda: bool(held != other),
-        "in": lambda: bool(set(held) & set(other)) if isinstance(held, list) else held in other,
-        "gt": lambda: bool(held > other),
-        "gte": lambda: bool(held >= other),
-        "lt": lambda: bool(held < other),
-        "lte": lambda: bool(held <= other),
-    }
-    if operator not in comparisons:
-        raise _BadRequestError(f"Unknown operator {operator}.")
-    return comparisons[operator]()
+    return bool(held <= value["lte"] if isinstance(value, Mapping) else held == value)

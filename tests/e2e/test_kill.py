@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from e2e_world import NOW, Builder, Raw, World, embeddings, messy_stores, postgres
+from e2e_world import NOW, Builder, Raw, World
 from forks import OF_FILES, Call, run_all
 from graph_world import entities, entity, relation, relations, twins, write
 from killing import KILLED
 from typed import on_store
 
-__all__ = ["embeddings", "messy_stores", "postgres"]
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
 
 WRITES = 13

@@ -11,11 +11,10 @@ from typing import Any
 
 import anyio
 import pytest
-from e2e_world import NOW, World, embeddings, messy_qdrant, messy_stores
+from e2e_world import NOW, World
 from graph_world import entity, write
 from mcp_world import Agent, call, over_stdio
 
-__all__ = ["embeddings", "messy_qdrant", "messy_stores"]
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(600)]
 
 KEYWORDS = ("--scorer", "keywords", "--now", NOW.isoformat())

@@ -11,22 +11,9 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from e2e_world import (
-    FUSED,
-    NOW,
-    PICKLE,
-    Builder,
-    Raw,
-    World,
-    embeddings,
-    messy,
-    messy_qdrant,
-    messy_stores,
-    postgres,
-)
+from e2e_world import FUSED, NOW, PICKLE, Builder, Raw, World
 from e2e_world import ROWS as MESSY
 
-__all__ = ["embeddings", "messy", "messy_qdrant", "messy_stores", "postgres"]
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
 
 ALICE = ("--user-id", "alice")

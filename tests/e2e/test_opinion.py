@@ -11,11 +11,10 @@ from typing import Any
 
 import pexpect
 import pytest
-from e2e_world import NOW, EmbeddingServer, Row, World, copied, embeddings, empty_world
+from e2e_world import NOW, EmbeddingServer, Row, World, copied, empty_world
 from llm_server import LanguageModel, Reply, says
 from mem0_dream.pipeline.writing.journal import Journal
 
-__all__ = ["embeddings"]
 pytestmark = [pytest.mark.e2e, pytest.mark.store]
 
 ALICE = ("--user-id", "alice")

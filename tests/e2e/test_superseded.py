@@ -10,9 +10,8 @@ import yaml
 from click.testing import CliRunner
 from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
-from mem0_stores import build_place, shared_encoder
+from mem0_stores import build_place
 
-__all__ = ["shared_encoder"]
 pytestmark = [pytest.mark.e2e, pytest.mark.store, pytest.mark.model]
 PORTO, FARO, TRAM = "User lives in Porto.", "User lives in Faro.", "Takes the tram to the office in Porto."
 

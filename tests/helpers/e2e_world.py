@@ -25,9 +25,7 @@ import pytest
 from forks import OF_MEM0, Answer, Call
 from loopback import LoopbackServer, Reply, Request
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
-from mem0_stores import DIMENSIONS, Place, build_place, postgres, remember
-
-__all__ = ["embeddings", "messy", "messy_qdrant", "messy_stores", "postgres"]
+from mem0_stores import DIMENSIONS, Place, build_place, remember
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 PICKLE = "Has a whippet named Pickle."

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 from graph_world import entity, relation, write
-from kinds import SETTINGS, small_config
+from kinds import SETTINGS, small_config, written_settings
 from markdown_trees import fingerprint
 from markdown_world import write_world
 from mem0_dream.testing import FakeEncoder
@@ -46,19 +46,12 @@ _MEMORIES: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
 
 @dataclass(frozen=True)
 class Place:
-    """One store in a folder of its own.
+    """One store in a folder of its own."""
 
-    Attributes:
-        kind: What `--store` takes.
-        folder: Everything of it lies here, our own state too.
-        words: Options that name the place on the command line.
-        content: All that is stored, to the byte where bytes are the store's own.
-    """
-
-    kind: str
-    folder: Path
-    words: tuple[str, ...]
-    content: Callable[[], Any]
+    kind: str  # what `--store` takes
+    folder: Path  # everything of it lies here, our own state too
+    words: tuple[str, ...]  # options that name the place on the command line
+    content: Callable[[], Any]  # all that is stored, to the byte where bytes are the store's own
 
     def call(self, *words: str, answers: str = "", code: int = 0) -> Result:
         """The command line on this store, at a fixed moment."""
@@ -144,7 +137,7 @@ def markdown_place(folder: Path, monkeypatch: pytest.MonkeyPatch, *, root: Path 
     """A project as coding agents leave it, with three directories of memories."""
     monkeypatch.setenv("HOME", str(folder / "home"))
     root = root or write_world(folder / "shop")
-    words = ("--store", "md", "--root", str(root), "--config", str(_settings(folder)))
+    words = ("--store", "md", "--root", str(root), "--config", str(written_settings(folder)))
     return Place("md", folder, words, lambda: fingerprint(root))
 
 
@@ -153,7 +146,7 @@ def graph_place(folder: Path, monkeypatch: pytest.MonkeyPatch, *, fill: bool = T
     if fill:
         write(file, _graph_lines(), end="\n")
     words = ("--store", "graph", "--file", str(file), "--core", str(folder / "core.json"))
-    return Place("graph", folder, (*words, "--config", str(_settings(folder))), file.read_bytes)
+    return Place("graph", folder, (*words, "--config", str(written_settings(folder))), file.read_bytes)
 
 
 def _graph_lines() -> list[str]:
@@ -166,32 +159,19 @@ def _graph_lines() -> list[str]:
     services = ("checkout", "search", "billing", "shipping")
     return [
         entity("cache warm", "Warm the image cache before the sale", *used(0, 10), f"Discovered: {day(100)}"),
-        entity(
-            "image cache warm",
-            "Warm the image cache before the sale.",
-            *used(10, 18),
-            f"Discovered: {day(90)}",
-        ),
+        entity("image cache warm", "Warm the image cache before the sale.", *used(10, 18),
+               f"Discovered: {day(90)}"),
         entity("deploy hours", "The deploy window of the shop opens at nine", kind="research"),
         entity("deploy window", "The deploy window of the shop opens at nine daily", kind="research"),
         entity("cats a", "Cats like the warm sofa", kind="design"),
         entity("cats b", "Cats do not like the warm sofa", kind="design"),
         entity("old idea", "An idea nobody took up", f"Discovered: {day(300)}", kind="mistake"),
         entity("kept idea", "[pinned] Fixed bug", f"Discovered: {day(300)}", kind="mistake"),
-        *(
-            entity(name, f"The {name} service is number {n}", kind="service")
-            for n, name in enumerate(services)
-        ),
+        *(entity(each, f"The {each} service is number {n}", kind="service") for n, each in enumerate(services)),
         *(relation(a, b) for a, b in pairwise(services)),
         relation("old idea", "deploy hours"),
         relation("cache warm", "search", "speeds up"),
-    ]
-
-
-def _settings(folder: Path) -> Path:
-    file = folder / "settings.yaml"
-    file.write_text(f"mem0_dream: {json.dumps(SETTINGS)}\n")
-    return file
+    ]  # fmt: skip
 
 
 PLACES: dict[str, Callable[..., Place]] = {"mem0": mem0_place, "md": markdown_place, "graph": graph_place}

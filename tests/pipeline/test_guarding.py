@@ -15,9 +15,8 @@ from mem0_dream.pipeline.engine import Session
 from mem0_dream.pipeline.stores import open_store
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
-from mem0_stores import build_place, qdrant, shared_encoder
+from mem0_stores import build_place
 
-__all__ = ["qdrant", "shared_encoder"]
 pytestmark = [pytest.mark.store, pytest.mark.model]
 HELD = [
     "Sessions of the shop expire after 15 minutes",

@@ -18,9 +18,7 @@ from mem0_dream.pipeline.planning.plan_file import dump_plan
 from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.pipeline.stores.jsonl import JsonlStore
 from mem0_dream.settings import Settings
-from mem0_stores import build_place, shared_encoder
-
-__all__ = ["shared_encoder"]
+from mem0_stores import build_place
 
 TEXTS = (
     "User lives in Porto.",

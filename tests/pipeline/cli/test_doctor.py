@@ -14,17 +14,8 @@ from mem0_dream.pipeline.stores.mem0 import doctor
 from mem0_dream.pipeline.stores.mem0.rows import Backend
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_dream.records import Scope
-from mem0_stores import (  # type: ignore[import-not-found]
-    PROVIDERS,
-    Place,
-    chroma_server,
-    place,
-    postgres,
-    qdrant,
-    shared_encoder,
-)
+from mem0_stores import Place
 
-__all__ = ["PROVIDERS", "chroma_server", "place", "postgres", "qdrant", "shared_encoder"]
 pytestmark = pytest.mark.store
 
 

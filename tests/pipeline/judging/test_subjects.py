@@ -29,9 +29,7 @@ from mem0_dream.pipeline.stores.base import ScopeFilter
 from mem0_dream.records import Candidate, Evidence, Label, Memory
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, FakeScorer, InMemoryStore
-from mem0_stores import Place, qdrant, shared_encoder
-
-__all__ = ["qdrant", "shared_encoder"]
+from mem0_stores import Place
 
 PAYS = "Pays 45 days net."
 ACCOUNT = frozenset({"account"})

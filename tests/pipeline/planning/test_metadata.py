@@ -16,9 +16,8 @@ from mem0_dream.pipeline.reporting.report import Report
 from mem0_dream.pipeline.stores.base import Amend, Change, ScopeFilter
 from mem0_dream.settings import Settings
 from mem0_dream.testing import FakeEncoder, InMemoryStore
-from mem0_stores import Place, chroma_server, place, postgres, qdrant, shared_encoder
+from mem0_stores import Place
 
-__all__ = ["chroma_server", "place", "postgres", "qdrant", "shared_encoder"]
 DOG, DOG_NAME = "Has a dog.", "Has a dog and walks it."
 PLAIN = Settings(floor=-1.0, max_delete=1.0)
 

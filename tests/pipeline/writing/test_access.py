@@ -15,9 +15,7 @@ from mem0_dream.errors import JournalError
 from mem0_dream.pipeline.stores.mem0.backends import store_fingerprint
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_dream.pipeline.writing.access import AccessLog, track_access
-from mem0_stores import qdrant, remember, shared_encoder
-
-__all__ = ["qdrant", "shared_encoder"]
+from mem0_stores import remember
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 CONFIG = SimpleNamespace(vector_store=SimpleNamespace(provider="qdrant", config=SimpleNamespace(path="/q")))

@@ -9,20 +9,9 @@ import pytest
 from mem0_dream.errors import DreamError, StoreError
 from mem0_dream.pipeline.stores.base import Capabilities, Delete, Restore, Snapshot
 from mem0_dream.pipeline.stores.mem0.backends import LISTING_FAULTS, WRITABLE, GenericBackend
-from mem0_dream.pipeline.stores.mem0.rows import Backend, Row, asking
+from mem0_dream.pipeline.stores.mem0.rows import Backend, asking
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
-from mem0_stores import (
-    ALICE,
-    EVERYTHING,
-    build_place,
-    chroma_server,
-    place,
-    postgres,
-    qdrant,
-    shared_encoder,
-)
-
-__all__ = ["chroma_server", "place", "postgres", "qdrant", "shared_encoder"]
+from mem0_stores import ALICE, EVERYTHING, build_place
 
 
 class DictStore:
@@ -113,10 +102,10 @@ def test_a_qdrant_server_gets_payloads_alone(qdrant, monkeypatch):
     monkeypatch.setattr(backend, "_embedded", lambda: None)
     (before,) = backend.get([memory_id]).values()
     monkeypatch.setattr(store.memory.vector_store.client, "upsert", lambda *a, **k: 1 / 0)
-    backend.put(Row(memory_id, {"data": "Likes coffee"}, before.vector))
+    backend.put(Snapshot(memory_id, {"data": "Likes coffee"}, before.vector))
     (after,) = backend.get([memory_id]).values()
     with pytest.raises(StoreError, match="Writing to the Qdrant collection failed"):
-        backend.put(Row(memory_id, {}, (0.0,) * 384))
+        backend.put(Snapshot(memory_id, {}, (0.0,) * 384))
     assert (after.payload, after.vector) == ({"data": "Likes coffee"}, before.vector)
 
 
@@ -137,7 +126,7 @@ def test_a_payload_can_be_put_without_its_vector(place):
     (memory_id,) = place.fill(["Likes tea"])
     store = place.open()
     (before,) = store.backend.get([memory_id]).values()
-    store.backend.put(Row(memory_id, {"data": "Likes coffee"}))
+    store.backend.put(Snapshot(memory_id, {"data": "Likes coffee"}))
     (after,) = store.backend.get([memory_id]).values()
     assert (after.payload, after.vector) == ({"data": "Likes coffee"}, before.vector)
 

@@ -22,9 +22,7 @@ from mem0_dream.pipeline.stores.mem0.config import Mem0Config, load_config, open
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_dream.pipeline.writing.access import track_access
 from mem0_dream.records import Scope
-from mem0_stores import ALICE, build_place, chroma_server, place, postgres, qdrant, shared_encoder
-
-__all__ = ["chroma_server", "place", "postgres", "qdrant", "shared_encoder"]
+from mem0_stores import ALICE, build_place
 
 YAML = """
 vector_store:
@@ -58,6 +56,7 @@ class TestLoad:
             },
             "history_db_path": "/home/alice/history.db",
         }
+        assert "a:b#c" not in repr(config)
 
     def test_values_inside_lists_are_expanded(self, tmp_path, monkeypatch):
         monkeypatch.setenv("ONE", "1")
@@ -68,9 +67,6 @@ class TestLoad:
     def test_json_is_read_too(self, tmp_path):
         file = written(tmp_path, json.dumps({"version": "v1.1"}), "mem0.json")
         assert load_config(str(file)) == Mem0Config({"version": "v1.1"}, {}, str(file))
-
-    def test_values_are_never_shown(self, tmp_path):
-        assert "a:b#c" not in repr(load_config(written(tmp_path, YAML)))
 
     def test_old_keys_pass(self, tmp_path):
         assert load_config(written(tmp_path, "graph_store: {provider: neo4j}")).mem0

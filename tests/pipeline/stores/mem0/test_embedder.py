@@ -13,9 +13,6 @@ from mem0_dream.pipeline.cli.main import main
 from mem0_dream.pipeline.stores.mem0.config import _UNASKED as UNASKED
 from mem0_dream.pipeline.stores.mem0.config import LazyEmbedder
 from mem0_dream.pipeline.stores.mem0.store import embedding
-from mem0_stores import qdrant, shared_encoder
-
-__all__ = ["qdrant", "shared_encoder"]
 
 
 def test_it_is_made_once_and_late():

@@ -12,9 +12,8 @@ import pytest
 from mem0_dream.errors import StoreError, StoreLockedError
 from mem0_dream.pipeline.stores.base import Delete, Restore, Retire
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
-from mem0_stores import ALICE, EVERYTHING, Place, faiss, remember, shared_encoder
+from mem0_stores import ALICE, EVERYTHING, Place, remember
 
-__all__ = ["faiss", "shared_encoder"]
 pytestmark = pytest.mark.store
 
 TEXTS = ["Likes tea", "Lives in Lisbon", "Plays the cello"]
@@ -119,16 +118,6 @@ def test_a_backup_brings_everything_back(faiss, tmp_path):
     store = faiss.open()
     assert store.fetch(ids) == before
     assert store.read(EVERYTHING).complete
-
-
-def test_other_stores_need_no_backup(shared_encoder, tmp_path):
-    from mem0_stores import build_place
-
-    place = build_place("qdrant", tmp_path)
-    place.fill(TEXTS)
-    store = place.open()
-    assert store.backup(tmp_path / "copy") == ()
-    store.close()
 
 
 @pytest.mark.parametrize("strategy", ["cosine", "euclidean", "inner_product"])

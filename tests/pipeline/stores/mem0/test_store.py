@@ -21,20 +21,8 @@ from mem0_dream.pipeline.stores.base import (
 )
 from mem0_dream.pipeline.stores.mem0.store import Mem0Store
 from mem0_dream.records import Scope
-from mem0_stores import (
-    ALICE,
-    DAY,
-    EVERYTHING,
-    chroma_server,
-    faiss,
-    place,
-    postgres,
-    qdrant,
-    remember,
-    shared_encoder,
-)
+from mem0_stores import ALICE, DAY, EVERYTHING, remember
 
-__all__ = ["chroma_server", "faiss", "place", "postgres", "qdrant", "shared_encoder"]
 pytestmark = pytest.mark.store
 
 USER = Scope.of(user_id="alice")
@@ -68,6 +56,8 @@ class TestRead:
         assert inventory.gaps == ()
         assert inventory.store == store.fingerprint
         assert len(inventory.fidelity) == 1
+        assert store.capabilities == Capabilities(retire=True, vector=True, amend=True)
+        assert store.kind == "mem0"
 
     def test_expired_memories_are_listed(self, place):
         place.fill(["Parked on level 2"], expiration_date="2020-01-31")
@@ -133,6 +123,8 @@ class TestAdd:
         assert (memory.text, memory.scope) == ("Likes green tea from Uji", scope)
         assert (memory.metadata, memory.created_at, memory.category) == (metadata, DAY, "food")
         assert store.find_mark("run/1", scope) == added
+        assert store.find_mark("run/2", scope) is None
+        assert store.find_mark("run/1", Scope.of(user_id="bob")) is None
 
     def test_a_memory_that_takes_the_place_of_others_keeps_role_and_dates_and_holds_nothing_of_ours(
         self, place
@@ -154,23 +146,6 @@ class TestAdd:
         assert payload["created_at"] == DAY.isoformat()
         own = {"data", "hash", "created_at", "updated_at", "text_lemmatized", "role", "user_id", "k"}
         assert payload.keys() == own
-
-    def test_what_supersedes_a_memory_is_written_with_its_expiry_and_taken_back(self, place):
-        (memory_id,) = place.fill(["Lives in Porto"])
-        store = place.open()
-        before = store.fetch([memory_id])[memory_id]
-        store.write(Retire(memory_id, YESTERDAY, {"superseded_by": "b", "superseded_reason": "newer"}))
-        hidden = store.parse(store.fetch([memory_id])[memory_id])
-        assert (hidden.metadata["superseded_by"], hidden.expires_on) == ("b", YESTERDAY)
-        store.write(Restore(before))
-        assert store.fetch([memory_id])[memory_id] == before
-
-    def test_a_mark_is_found_only_in_its_scope(self, place):
-        place.fill(["Likes tea"])
-        store = place.open()
-        store.write(Add("Likes green tea", USER, {}, DAY, "run/1"))
-        assert store.find_mark("run/2", USER) is None
-        assert store.find_mark("run/1", Scope.of(user_id="bob")) is None
 
     def test_a_search_finds_what_was_added(self, place):
         place.fill([f"The train to Porto leaves at {hour}:15" for hour in range(10, 20)])
@@ -199,12 +174,6 @@ class TestAdd:
         with pytest.raises(RefusedChangeError, match="huggingface embedder of mem0's configuration failed"):
             store.write(Add("Likes snow", USER, {}, None, "run/2"))
 
-    def test_verifying_embeds_nothing(self, qdrant):
-        (tea,) = qdrant.fill(["Likes tea"])
-        store = qdrant.open()
-        store.memory.embedding_model = None
-        assert store.finds(tea)
-
     def test_a_store_that_drops_a_write_is_an_error(self, qdrant, monkeypatch):
         (memory_id,) = qdrant.fill(["Likes tea"])
         store = qdrant.open()
@@ -218,9 +187,10 @@ class TestAdd:
             store.write(Update(memory_id, "Likes rain"))
         assert store.fetch([memory_id])[memory_id] == before
 
-    def test_a_crowd_of_equal_texts_hides_nothing(self, qdrant):
+    def test_a_crowd_of_equal_texts_hides_nothing_and_verifying_embeds_nothing(self, qdrant):
         ids = qdrant.fill(["Likes tea"] * 30)
         store = qdrant.open()
+        store.memory.embedding_model = None
         assert all(map(store.finds, ids))
 
     def test_entities_are_linked_only_if_the_app_links_them(self, qdrant, monkeypatch):
@@ -299,11 +269,14 @@ class TestUpdate:
 
 
 class TestRetire:
-    def test_a_retired_memory_is_hidden_but_there(self, place):
+    def test_a_retired_memory_is_hidden_but_there_with_what_supersedes_it_until_it_is_restored(self, place):
         (memory_id,) = place.fill(["Likes tea"], metadata={"category": "food"})
         store = place.open()
-        before = store.fetch([memory_id])[memory_id]
-        store.write(Retire(memory_id, YESTERDAY))
+        before, why = (
+            store.fetch([memory_id])[memory_id],
+            {"superseded_by": "b", "superseded_reason": "newer"},
+        )
+        store.write(Retire(memory_id, YESTERDAY, why))
         after = store.fetch([memory_id])[memory_id]
         scope = {"user_id": "alice"}
         hidden = store.memory.get_all(filters=scope), store.memory.search("Likes tea", filters=scope)
@@ -312,7 +285,11 @@ class TestRetire:
         assert got["memory"] == "Likes tea"
         assert after.vector == before.vector
         changed = {key for key in after.payload if after.payload[key] != before.payload.get(key)}
-        assert changed == {"hash", "expiration_date"}
+        assert changed == {"hash", "expiration_date", *why}
+        assert store.parse(after).metadata["superseded_by"] == "b"
+        assert store.parse(after).expires_on == YESTERDAY
+        store.write(Restore(before))
+        assert store.fetch([memory_id])[memory_id] == before
 
     def test_the_same_fact_is_learned_again(self, place, monkeypatch):
         (memory_id,) = place.fill(["Likes tea"])
@@ -407,16 +384,11 @@ class TestRestore:
 
 
 class TestStore:
-    def test_capabilities_are_told(self, place):
-        place.fill(["Likes tea"])
-        store = place.open()
-        assert store.capabilities == Capabilities(retire=True, vector=True, amend=True)
-        assert store.kind == "mem0"
-
-    def test_a_users_own_client_stays_open(self, qdrant):
+    def test_a_users_own_client_stays_open_and_single_rows_need_no_backup(self, qdrant, tmp_path):
         memory = qdrant.memory()
         remember(memory, "Likes tea", user_id="alice")
         store = Mem0Store(memory)
+        assert store.backup(tmp_path / "copy") == ()
         assert len(store.read(ALICE).memories) == 1
         store.close()
         assert len(memory.get_all(filters={"user_id": "alice"})["results"]) == 1
