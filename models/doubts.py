@@ -19,7 +19,7 @@ from .facts.details import Expression
 from .facts.frames import is_ahead, told_end
 from .guards import shared_values
 from .places import PERSON, THIRD, Unit, bound
-from .stance import Step, steps
+from .stance import Step, steps, tenses
 from .text.tables import marked, table_lines
 from .text.words import significant_words, stem
 from .wording import exchanged
@@ -206,10 +206,12 @@ def hinted_conflict(a: str, b: str, found: Sequence[Evidence], told: Told = (Non
 
 
 def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:
-    """Whether both hold whatever a scorer thinks: on two platforms, or two of what one has several of.
+    """Whether both hold whatever a scorer thinks: on two platforms, two of several things, then and now.
 
     >>> side_by_side("User is learning Spanish", "User is learning French", [Evidence("name", "", veto=True)])
     True
+    >>> [side_by_side("Lived in Porto", text, []) for text in ("Lives in Faro", "Now lives in Faro")]
+    [True, False]
     """
     kinds = {item.kind for item in found if item.veto}
     one, other = ({match[0].lower() for match in _SEVERAL.finditer(text)} for text in (a, b))
@@ -219,7 +221,9 @@ def side_by_side(a: str, b: str, found: Sequence[Evidence]) -> bool:
         {match[0].lower().removeprefix("on ") for match in _PLATFORM.finditer(text)} for text in (a, b)
     )
     apart = "environment" in kinds or (mine and theirs and mine.isdisjoint(theirs))
-    return not denied and bool(apart or (kinds and listed))
+    (did, does), (did_too, does_too) = map(tenses, (a, b))
+    over = (did - does) & (does_too - did_too) or (did_too - does_too) & (does - did)
+    return not denied and bool(apart or over or (kinds and listed))
 
 
 def _was(a: str, b: str) -> Words:

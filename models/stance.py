@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from ..records import Evidence
 from .facts import REMEMBERED_TEXTS, extract
@@ -22,6 +23,10 @@ KINDS = ("stage", "hedge", "past", "extent")
 _BOUNDS = (3, 4, 6, 7)
 _STRICT = (6, 7)
 _LIMIT = 4
+_BE = frozenset(
+    ("is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "got", "gets", "get")
+)
+"""Before these "-ed" is no simple past."""
 UNMARKED = {"stage": 3, "hedge": 2, "past": 1, "extent": 5}
 """The rank of what bears no mark: done, stated, present, whole."""
 
@@ -176,3 +181,14 @@ def stance_evidence(a: str, b: str) -> tuple[Evidence, ...]:
     return tuple(
         Evidence(step.kind, " / ".join(word or "-" for word in step.words), veto=True) for step in steps(a, b)
     )
+
+
+def tenses(text: str) -> tuple[set[str], set[str]]:
+    """Stems of what somebody did and of what somebody does.
+
+    >>> tenses("Ada lived in Porto and is called by what she likes")
+    ({'liv'}, {'lik'})
+    """
+    words = re.findall(r"[a-z]+", text.lower())
+    did = {stem(word) for before, word in pairwise(["", *words]) if word.endswith("ed") and before not in _BE}
+    return did, {stem(word) for word in words if word.endswith("s") and word not in _BE}
